@@ -1,0 +1,49 @@
+/**
+ * Prices are probabilities in [0, 1] held as numbers on a grid of 1e-6, the finest grid any venue uses.
+ * Arithmetic happens on integer micros so that 1 - 0.55 is 0.45 and not 0.44999999999999996.
+ */
+const MICROS_PER_UNIT = 1_000_000;
+
+/** Price in [0, 1] to integer micros in [0, 1_000_000]. */
+export function toMicros(price: number): number {
+  return Math.round(price * MICROS_PER_UNIT);
+}
+
+/** Integer micros to a price; the nearest double of the decimal. */
+export function fromMicros(micros: number): number {
+  return micros / MICROS_PER_UNIT;
+}
+
+/** Price of the other side of a binary contract: 1 - p on the micro grid. */
+export function complement(price: number): number {
+  return fromMicros(MICROS_PER_UNIT - toMicros(price));
+}
+
+/** Mean of bid and ask on the micro grid; half a micro rounds up. */
+export function midPrice(bid: number, ask: number): number {
+  return fromMicros(Math.round((toMicros(bid) + toMicros(ask)) / 2));
+}
+
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)$/;
+
+/**
+ * A venue's decimal string or JSON number as a finite number, or null when it is missing, empty or not a number.
+ * Strings with exponents, spaces or other decoration are refused: no venue sends them.
+ */
+export function parseDecimal(value: unknown): number | null {
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value !== "string" || !DECIMAL.test(value)) return null;
+  const parsed = Number(value);
+  return Number.isFinite(parsed) ? parsed : null;
+}
+
+/**
+ * A venue's price as a number in (0, 1) on the micro grid, or null when missing, malformed or not a price somebody
+ * could trade at: venues write an absent quote as 0 or 1, and 1.7 or 47 is garbage.
+ */
+export function parseTradablePrice(value: unknown): number | null {
+  const parsed = parseDecimal(value);
+  if (parsed === null) return null;
+  const micros = toMicros(parsed);
+  return micros > 0 && micros < MICROS_PER_UNIT ? fromMicros(micros) : null;
+}

@@ -1,0 +1,24 @@
+/** What a client does with an open WebSocket. */
+export interface OutgoingSocket {
+  /** Sends text; dropped silently when the socket is not open. */
+  send(text: string): void;
+  close(): void;
+}
+
+export interface SocketHandlers {
+  onOpen(socket: OutgoingSocket): void;
+  /** A text frame, or a ping frame as `{ ping: true }` so that silence can be told from quiet. */
+  onMessage(text: string, receivedAt: number): void;
+  onPing(): void;
+  /** Called exactly once, also when connecting failed. */
+  onClose(reason: string): void;
+}
+
+/** WebSockets to hosts the operator configured. Frames over `maxFrameBytes` close the socket. */
+export interface SocketOut {
+  connect(
+    url: string,
+    options: { headers?: Readonly<Record<string, string>>; maxFrameBytes: number; connectTimeoutMs: number },
+    handlers: SocketHandlers,
+  ): OutgoingSocket;
+}

@@ -1,0 +1,175 @@
+/**
+ * The simulated world that the four sandbox exchanges show, each in its own protocol.
+ *
+ * Everything here is a function of (seed, genesis, speed) and an instant: there is no hidden state to save, a restart
+ * continues where it was, and any past book can be asked for again. Prices are YES prices in (0, 1) on the market's tick
+ * grid, sizes are contracts that pay 1, times are Unix milliseconds UTC.
+ */
+export type SandboxVenue = "kalshi" | "polymarket" | "limitless" | "manifold";
+
+export const SANDBOX_VENUES: readonly SandboxVenue[] = ["kalshi", "polymarket", "limitless", "manifold"];
+
+/** A group of questions as one venue lists it. A stand-alone question is a group of one. */
+export interface ListedEvent {
+  readonly venue: SandboxVenue;
+  /** Unique number over the whole world; stable over restarts with the same seed and genesis. */
+  readonly index: number;
+  /** Number of the real-world event behind it: equal on every venue that lists the same event. */
+  readonly underlying: number;
+  /** Short upper-case name of the recurring family: FED, CPI, BTC, NBA. */
+  readonly series: string;
+  readonly seriesTitle: string;
+  /** In the words of this venue. */
+  readonly title: string;
+  readonly description: string;
+  /** Canonical category: Economics, Politics, Sports, Crypto, Weather, Culture, Tech. */
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly frequency: "fifteen_min" | "hourly" | "daily" | "weekly" | "monthly" | "annual" | "one_off";
+  /** At most one of its markets resolves YES. */
+  readonly mutuallyExclusive: boolean;
+  /** One of its markets must resolve YES. */
+  readonly exhaustive: boolean;
+  /** Thresholds or dates of one quantity: prices must be monotone along the markets. */
+  readonly ladder: boolean;
+  readonly featured: boolean;
+  readonly openAt: number;
+  readonly closeAt: number;
+  readonly markets: readonly ListedMarket[];
+}
+
+export interface Strike {
+  readonly type: "greater" | "less" | "between";
+  readonly floor: number | null;
+  readonly cap: number | null;
+}
+
+export interface ListedMarket {
+  readonly venue: SandboxVenue;
+  readonly event: ListedEvent;
+  /** Unique number over the whole world. */
+  readonly index: number;
+  /** Position in the event, from 0. */
+  readonly position: number;
+  /** The whole question in this venue's words. */
+  readonly question: string;
+  /** Name of the outcome inside a group ("Above 3.2%", "Boston Celtics"); equals "Yes" for a stand-alone question. */
+  readonly label: string;
+  /** Plain text with paragraphs separated by blank lines. */
+  readonly rules: string;
+  readonly resolutionSource: string;
+  readonly strike: Strike | null;
+  readonly mechanism: "clob" | "amm";
+  /** Price step: 0.01 or 0.001. */
+  readonly tick: number;
+  /** Trading begins. */
+  readonly openAt: number;
+  /** Trading ends. */
+  readonly closeAt: number;
+  /** Result proposed; then possibly disputed until `finalizeAt`. */
+  readonly determineAt: number;
+  readonly disputed: boolean;
+  readonly finalizeAt: number;
+}
+
+export type Phase = "pending" | "active" | "paused" | "closed" | "determined" | "disputed" | "finalized";
+
+export type WorldOutcome =
+  | { readonly kind: "yes" }
+  | { readonly kind: "no" }
+  /** Pays a share, for example 0.5 of a tie. */
+  | { readonly kind: "partial"; readonly value: number }
+  /** Called off: stakes return. */
+  | { readonly kind: "void" };
+
+export interface Lifecycle {
+  readonly phase: Phase;
+  /** Known from `determined` on, null before. */
+  readonly outcome: WorldOutcome | null;
+  /** When this phase began. */
+  readonly since: number;
+}
+
+export interface Level {
+  readonly price: number;
+  readonly size: number;
+}
+
+/** The YES book at an instant: bids highest first, asks lowest first, never crossed; empty unless active. */
+export interface BookState {
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+  readonly lastPrice: number | null;
+  /** When the book last became what it is. */
+  readonly changedAt: number;
+  /** Rises with every change of this market's book. */
+  readonly version: number;
+}
+
+export interface WorldTrade {
+  /** Unique over the world, stable. */
+  readonly id: string;
+  readonly at: number;
+  readonly yesPrice: number;
+  readonly size: number;
+  readonly takerSide: "yes" | "no";
+  /** Number of the simulated trader. */
+  readonly taker: number;
+}
+
+export interface ActivityState {
+  /** Since the market opened. */
+  readonly volumeContracts: number;
+  readonly volumeUsd: number;
+  /** Over the last 24 hours of wall-clock time. */
+  readonly volume24hContracts: number;
+  readonly volume24hUsd: number;
+  readonly openInterestContracts: number;
+  readonly liquidityUsd: number;
+  readonly traderCount: number;
+}
+
+/** A point of the past, for candles and price history. `at` is the end of the interval. */
+export interface PastPoint {
+  readonly at: number;
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly lastPrice: number | null;
+  /** Traded in (at - interval, at]. */
+  readonly volumeContracts: number;
+  readonly volumeUsd: number;
+}
+
+export interface World {
+  readonly seed: number;
+  readonly genesis: number;
+  readonly speed: number;
+  /** Events that this venue has listed by `at`, also settled ones of the last 30 days; oldest listing first. */
+  events(venue: SandboxVenue, at: number): readonly ListedEvent[];
+  /** The markets of those events, in the same order. */
+  markets(venue: SandboxVenue, at: number): readonly ListedMarket[];
+  lifecycle(market: ListedMarket, at: number): Lifecycle;
+  book(market: ListedMarket, at: number): BookState;
+  /** Unrounded probability that quotes are made around: what an AMM shows. */
+  probability(market: ListedMarket, at: number): number;
+  activity(market: ListedMarket, at: number): ActivityState;
+  /** Trades with from <= at < to, oldest first. */
+  trades(market: ListedMarket, from: number, to: number): readonly WorldTrade[];
+  /** Points at every multiple of `intervalMs` in (from, to] at which the market was open. */
+  past(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PastPoint[];
+  /** First instant after `after` at which the book changes or a trade happens; Infinity once trading has ended. */
+  nextChangeAt(market: ListedMarket, after: number): number;
+}
+
+/** What happens in the world, told when it happens, with its exact instant. */
+export type FeedEvent =
+  | { readonly kind: "book"; readonly market: ListedMarket; readonly at: number }
+  | { readonly kind: "trade"; readonly market: ListedMarket; readonly trade: WorldTrade; readonly at: number }
+  | { readonly kind: "lifecycle"; readonly market: ListedMarket; readonly from: Phase; readonly to: Phase; readonly at: number }
+  | { readonly kind: "listed"; readonly market: ListedMarket; readonly at: number };
+
+/** Drives the world in real time. Events come in order of `at`; a trade comes right before the book change it caused. */
+export interface Feed {
+  subscribe(venue: SandboxVenue, listener: (event: FeedEvent) => void): () => void;
+  close(): void;
+}
