@@ -7,8 +7,9 @@ export interface OutgoingSocket {
 
 export interface SocketHandlers {
   onOpen(socket: OutgoingSocket): void;
-  /** A text frame, or a ping frame as `{ ping: true }` so that silence can be told from quiet. */
+  /** A text frame. */
   onMessage(text: string, receivedAt: number): void;
+  /** A ping frame: the peer is alive though it has nothing to say. */
   onPing(): void;
   /** Called exactly once, also when connecting failed. */
   onClose(reason: string): void;

@@ -1,0 +1,33 @@
+/**
+ * Token bucket as a pure calculation: `capacity` requests at once, refilled at `perSecond`.
+ * Times are monotonic milliseconds given by the caller.
+ */
+export class TokenBucket {
+  readonly #capacity: number;
+  readonly #perMs: number;
+  #tokens: number;
+  #updatedAt: number;
+
+  constructor(options: { perSecond: number; capacity: number; now: number }) {
+    this.#capacity = options.capacity;
+    this.#perMs = options.perSecond / 1000;
+    this.#tokens = options.capacity;
+    this.#updatedAt = options.now;
+  }
+
+  /** Takes a token and returns 0, or takes nothing and returns the milliseconds until one is there. */
+  take(now: number): number {
+    this.#refill(now);
+    if (this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return 0;
+    }
+    return Math.ceil((1 - this.#tokens) / this.#perMs);
+  }
+
+  #refill(now: number): void {
+    const elapsed = Math.max(0, now - this.#updatedAt);
+    this.#tokens = Math.min(this.#capacity, this.#tokens + elapsed * this.#perMs);
+    this.#updatedAt = Math.max(now, this.#updatedAt);
+  }
+}

@@ -1,0 +1,1 @@
+export interface Tables { meta: { key: string; value: string } }

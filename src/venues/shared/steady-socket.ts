@@ -1,0 +1,97 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Random } from "../../ports/random.ts";
+import type { OutgoingSocket, SocketOut } from "../../ports/socket-out.ts";
+
+export interface SteadySocketOptions {
+  readonly sockets: SocketOut;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly url: string;
+  /** Fresh for each attempt: signatures expire. */
+  readonly headers?: () => Readonly<Record<string, string>>;
+  /** What to send so that the peer stays and answers, and how often; null where the peer pings us. */
+  readonly heartbeat: { readonly text: () => string; readonly everyMs: number } | null;
+  /** Nothing heard (not even a ping) for this long: the socket is dead though nobody closed it. */
+  readonly silenceMsMax: number;
+  onOpen(send: (text: string) => void): void;
+  onMessage(text: string, receivedAt: number): void;
+  onDown(reason: string): void;
+}
+
+export interface SteadySocket {
+  send(text: string): void;
+  close(): void;
+}
+
+const BACKOFF_MS_MIN = 500;
+const BACKOFF_MS_MAX = 30_000;
+const FRAME_BYTES_MAX = 16 * 1024 * 1024;
+
+/** A WebSocket that notices silence and comes back by itself, with growing and jittered delay, until closed. */
+export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
+  const { clock, random } = options;
+  let socket: OutgoingSocket | null = null;
+  let isClosed = false;
+  let failures = 0;
+  let heardAt = 0;
+  let cancelTimer: () => void = () => {};
+
+  const every = (ms: number, run: () => void) => {
+    const step = () => {
+      cancelTimer = clock.setTimeout(() => {
+        run();
+        if (!isClosed && socket !== null) step();
+      }, ms);
+    };
+    step();
+  };
+
+  const connect = () => {
+    if (isClosed) return;
+    heardAt = clock.monotonic();
+    const attempt = options.sockets.connect(
+      options.url,
+      { headers: options.headers?.() ?? {}, maxFrameBytes: FRAME_BYTES_MAX, connectTimeoutMs: 10_000 },
+      {
+        onOpen(opened) {
+          if (isClosed) return opened.close();
+          socket = opened;
+          heardAt = clock.monotonic();
+          options.onOpen((text) => opened.send(text));
+          every(Math.min(options.heartbeat?.everyMs ?? Number.POSITIVE_INFINITY, options.silenceMsMax / 2), () => {
+            if (clock.monotonic() - heardAt > options.silenceMsMax) opened.close();
+            else if (options.heartbeat !== null) opened.send(options.heartbeat.text());
+          });
+        },
+        onMessage(text, receivedAt) {
+          heardAt = clock.monotonic();
+          failures = 0;
+          options.onMessage(text, receivedAt);
+        },
+        onPing() {
+          heardAt = clock.monotonic();
+        },
+        onClose(reason) {
+          cancelTimer();
+          socket = null;
+          if (isClosed) return;
+          options.onDown(reason);
+          const delayMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failures) * (0.5 + random.uniform() / 2);
+          failures = Math.min(failures + 1, 10);
+          cancelTimer = clock.setTimeout(connect, delayMs);
+        },
+      },
+    );
+    void attempt;
+  };
+  connect();
+
+  return {
+    send: (text) => socket?.send(text),
+    close() {
+      isClosed = true;
+      cancelTimer();
+      socket?.close();
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { VenueError } from "../../domain/errors.ts";
+import { TokenBucket } from "../../lib/token-bucket.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
+import type { Random } from "../../ports/random.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+
+/** What a venue publishes about how often it may be asked. */
+export interface RequestLimits {
+  readonly perSecond: number;
+  /** Requests that may go out at once after a quiet spell. */
+  readonly burst: number;
+  readonly concurrency: number;
+}
+
+export interface VenueClientOptions {
+  readonly http: HttpOut;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: RequestLimits;
+  /** Whole exchange, one attempt. */
+  readonly deadlineMs?: number;
+  readonly maxBodyBytes?: number;
+  /** Extra headers for each request, for example a signature over method and path. */
+  readonly headers?: (method: string, url: URL) => Readonly<Record<string, string>>;
+}
+
+export interface VenueAnswer {
+  readonly status: number;
+  /** Parsed JSON; hostile until checked against a schema. */
+  readonly json: unknown;
+  readonly requestedAt: number;
+  readonly receivedAt: number;
+}
+
+export interface VenueCall {
+  readonly signal: AbortSignal;
+  /** Statuses besides 2xx that are an answer, for example 404 for a market the venue does not know. */
+  readonly accept?: readonly number[];
+  /** JSON body: makes it a POST. */
+  readonly body?: unknown;
+}
+
+const RETRIES_MAX = 2;
+const BACKOFF_MS = 250;
+const RETRY_AFTER_MS_MAX = 5 * 60_000;
+const RATE_LIMIT_PAUSE_MS = 1_000;
+const WAITERS_MAX = 1_000;
+
+/**
+ * A client of one venue host: waits for its turn within the published limits, retries what is worth it with full
+ * jitter, honours Retry-After for all callers, and stops asking a host that keeps failing.
+ */
+export class VenueClient {
+  readonly #options: VenueClientOptions;
+  readonly #bucket: TokenBucket;
+  readonly #breaker = new CircuitBreaker({ failuresMax: 5, openMs: 2_000, openMsMax: 30_000 });
+  #inFlight = 0;
+  #waiting = 0;
+  #pausedUntil = 0;
+
+  constructor(options: VenueClientOptions) {
+    this.#options = options;
+    this.#bucket = new TokenBucket({
+      perSecond: options.limits.perSecond,
+      capacity: options.limits.burst,
+      now: options.clock.monotonic(),
+    });
+  }
+
+  async fetchJson(url: string, call: VenueCall): Promise<VenueAnswer> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#once(new URL(url), call);
+      } catch (error) {
+        if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted) throw error;
+        const backoffMs = this.#options.random.uniform() * BACKOFF_MS * 2 ** attempt;
+        await this.#options.clock.sleep(Math.max(backoffMs, Math.min(error.retryAfterMs ?? 0, 2_000)), call.signal);
+      }
+    }
+  }
+
+  async #once(url: URL, call: VenueCall): Promise<VenueAnswer> {
+    const { clock, http } = this.#options;
+    await this.#turn(call.signal);
+    if (!this.#breaker.allows(clock.monotonic())) {
+      throw new VenueError("circuit_open", `${url.host} keeps failing and is left alone for a while`, { retryable: false });
+    }
+    this.#inFlight += 1;
+    const requestedAt = clock.now();
+    try {
+      const method = call.body === undefined ? "GET" : "POST";
+      const response = await http.send({
+        method,
+        url: url.href,
+        headers: {
+          accept: "application/json",
+          ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+          ...this.#options.headers?.(method, url),
+        },
+        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+        deadlineMs: this.#options.deadlineMs ?? 15_000,
+        maxBodyBytes: this.#options.maxBodyBytes ?? 32 * 1024 * 1024,
+        signal: call.signal,
+      });
+      const answer = this.#read(url, response, call.accept ?? []);
+      this.#breaker.succeeded();
+      return { status: response.status, json: answer, requestedAt, receivedAt: response.receivedAt };
+    } catch (error) {
+      if (call.signal.aborted) this.#breaker.abandoned();
+      else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.succeeded();
+      else this.#breaker.failed(clock.monotonic());
+      throw error;
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  #read(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
+    const { status } = response;
+    const where = `${url.host}${url.pathname} answered ${status}`;
+    if ((status >= 200 && status < 300) || accept.includes(status)) {
+      try {
+        return JSON.parse(response.body);
+      } catch (cause) {
+        if (status >= 300) return null;
+        throw new VenueError("bad_body", `${where} with a body that is not JSON`, { status, retryable: true, cause });
+      }
+    }
+    if (status === 429 || status === 418) {
+      const waitMs = parseRetryAfter(response.headers["retry-after"], this.#options.clock.now()) ?? RATE_LIMIT_PAUSE_MS;
+      this.#pausedUntil = Math.max(this.#pausedUntil, this.#options.clock.monotonic() + waitMs);
+      throw new VenueError("rate_limited", where, { status, retryable: true, retryAfterMs: waitMs });
+    }
+    if (status >= 500) throw new VenueError("server_error", where, { status, retryable: true });
+    throw new VenueError("client_error", where, { status, retryable: false });
+  }
+
+  /** Waits until the limits allow a request; callers queue in no particular order, at most `WAITERS_MAX`. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { clock, limits } = this.#options;
+    if (this.#waiting >= WAITERS_MAX) {
+      throw new VenueError("rate_limited", "too many requests are waiting for this venue", { retryable: false });
+    }
+    this.#waiting += 1;
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const now = clock.monotonic();
+        const pausedMs = this.#pausedUntil - now;
+        if (pausedMs > 0) {
+          await clock.sleep(pausedMs, signal);
+        } else if (this.#inFlight >= limits.concurrency) {
+          await clock.sleep(5, signal);
+        } else {
+          const waitMs = this.#bucket.take(now);
+          if (waitMs === 0) return;
+          await clock.sleep(waitMs, signal);
+        }
+      }
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+}
+
+/**
+ * Retry-After as milliseconds from now: seconds or an HTTP date, capped at five minutes; null when absent or absurd.
+ */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
+  if (value === undefined) return null;
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  if (!Number.isFinite(waitMs) || waitMs < 0) return null;
+  return Math.min(waitMs, RETRY_AFTER_MS_MAX);
+}
