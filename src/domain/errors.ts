@@ -33,7 +33,14 @@ export class AppError extends Error {
 }
 
 /** Why a call to a venue gave no answer. */
-export type VenueFailure = "timeout" | "network" | "rate_limited" | "server_error" | "client_error" | "bad_body" | "circuit_open";
+export type VenueFailure =
+  | "timeout"
+  | "network"
+  | "rate_limited"
+  | "server_error"
+  | "client_error"
+  | "bad_body"
+  | "circuit_open";
 
 /** A call to a venue failed. `retryable` is decided where the reason is known. */
 export class VenueError extends Error {

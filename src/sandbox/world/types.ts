@@ -165,7 +165,13 @@ export interface World {
 export type FeedEvent =
   | { readonly kind: "book"; readonly market: ListedMarket; readonly at: number }
   | { readonly kind: "trade"; readonly market: ListedMarket; readonly trade: WorldTrade; readonly at: number }
-  | { readonly kind: "lifecycle"; readonly market: ListedMarket; readonly from: Phase; readonly to: Phase; readonly at: number }
+  | {
+      readonly kind: "lifecycle";
+      readonly market: ListedMarket;
+      readonly from: Phase;
+      readonly to: Phase;
+      readonly at: number;
+    }
   | { readonly kind: "listed"; readonly market: ListedMarket; readonly at: number };
 
 /** Drives the world in real time. Events come in order of `at`; a trade comes right before the book change it caused. */

@@ -73,7 +73,8 @@ export class VenueClient {
       try {
         return await this.#once(new URL(url), call);
       } catch (error) {
-        if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted) throw error;
+        if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted)
+          throw error;
         const backoffMs = this.#options.random.uniform() * BACKOFF_MS * 2 ** attempt;
         await this.#options.clock.sleep(Math.max(backoffMs, Math.min(error.retryAfterMs ?? 0, 2_000)), call.signal);
       }
@@ -84,7 +85,9 @@ export class VenueClient {
     const { clock, http } = this.#options;
     await this.#turn(call.signal);
     if (!this.#breaker.allows(clock.monotonic())) {
-      throw new VenueError("circuit_open", `${url.host} keeps failing and is left alone for a while`, { retryable: false });
+      throw new VenueError("circuit_open", `${url.host} keeps failing and is left alone for a while`, {
+        retryable: false,
+      });
     }
     this.#inFlight += 1;
     const requestedAt = clock.now();

@@ -1,0 +1,100 @@
+/**
+ * Random numbers by key instead of by turn: the same key always draws the same number, so that any part of the world
+ * can be computed on its own, in any order, again and again.
+ */
+
+/** 32-bit finaliser of MurmurHash3; every input bit changes about half of the output bits. */
+function mix(value: number): number {
+  let h = value | 0;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** A 32-bit hash of integer keys; keys above 2^32 count by both halves. */
+export function hashKeys(...keys: readonly number[]): number {
+  let h = 0x9e3779b9;
+  for (const key of keys) {
+    h = mix(h ^ mix((key % 0x100000000) + 0x7f4a7c15));
+    if (key > 0xffffffff || key < 0) h = mix(h ^ Math.floor(key / 0x100000000));
+  }
+  return h;
+}
+
+/** Uniform in (0, 1), never 0 or 1. */
+export function uniform(...keys: readonly number[]): number {
+  return (hashKeys(...keys) + 0.5) / 4294967296;
+}
+
+/**
+ * Inverse of the standard normal distribution function; relative error below 1.2e-9.
+ * @param p probability in (0, 1)
+ * @see Acklam (2003), "An algorithm for computing the inverse normal cumulative distribution function"
+ */
+export function normalQuantile(p: number): number {
+  const tail = 0.02425;
+  if (p < tail || p > 1 - tail) {
+    const q = Math.sqrt(-2 * Math.log(p < tail ? p : 1 - p));
+    const x =
+      (((((-7.784894002430293e-3 * q - 3.223964580411365e-1) * q - 2.400758277161838) * q - 2.549732539343734) * q +
+        4.374664141464968) *
+        q +
+        2.938163982698783) /
+      ((((7.784695709041462e-3 * q + 3.224671290700398e-1) * q + 2.445134137142996) * q + 3.754408661907416) * q + 1);
+    return p < tail ? x : -x;
+  }
+  const q = p - 0.5;
+  const r = q * q;
+  return (
+    ((((((-3.969683028665376e1 * r + 2.209460984245205e2) * r - 2.759285104469687e2) * r + 1.38357751867269e2) * r -
+      3.066479806614716e1) *
+      r +
+      2.506628277459239) *
+      q) /
+    (((((-5.447609879822406e1 * r + 1.615858368580409e2) * r - 1.556989798598866e2) * r + 6.680131188771972e1) * r -
+      1.328068155288572e1) *
+      r +
+      1)
+  );
+}
+
+/** Standard normal. */
+export function gaussian(...keys: readonly number[]): number {
+  return normalQuantile(uniform(...keys));
+}
+
+/** Poisson with this mean by inversion; capped at 60 plus three means so that one draw stays bounded. */
+export function poisson(mean: number, ...keys: readonly number[]): number {
+  const u = uniform(...keys);
+  let term = Math.exp(-mean);
+  let sum = term;
+  const cap = 60 + 3 * mean;
+  let count = 0;
+  while (u > sum && count < cap) {
+    count += 1;
+    term *= mean / count;
+    sum += term;
+  }
+  return count;
+}
+
+/**
+ * Standard normal distribution function; absolute error below 1.5e-7.
+ * @see Abramowitz & Stegun 7.1.26
+ */
+export function normalCdf(x: number): number {
+  const z = Math.abs(x) / Math.SQRT2;
+  const t = 1 / (1 + 0.3275911 * z);
+  const erf =
+    1 -
+    ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t * Math.exp(-z * z);
+  return x >= 0 ? (1 + erf) / 2 : (1 - erf) / 2;
+}
+
+export function logit(p: number): number {
+  return Math.log(p / (1 - p));
+}
+
+export function sigmoid(x: number): number {
+  return 1 / (1 + Math.exp(-x));
+}

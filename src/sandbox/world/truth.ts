@@ -1,0 +1,140 @@
+import { gaussian, normalCdf, uniform } from "./random.ts";
+
+/**
+ * The true probability of a question given all that has happened by an instant. Each kind below is an exact martingale:
+ * among all moments at which it says 0.3, three in ten end in YES, by construction and not by tuning.
+ */
+export type Truth =
+  /** Exactly one of the outcomes is the answer; news makes it clearer. `strength` is how telling the news is. */
+  | { readonly kind: "categorical"; readonly priors: readonly number[]; readonly strength: number }
+  /** A number is published at the close; what is expected of it drifts until then. */
+  | { readonly kind: "numeric"; readonly mean: number; readonly deviation: number }
+  /** Something happens at a random moment, or not in time. `perDay` is its rate. */
+  | { readonly kind: "hazard"; readonly perDay: number };
+
+/** What makes a market out of a truth: an outcome's number, a stretch of the number line, or a deadline. */
+export type Claim =
+  | { readonly kind: "outcome"; readonly index: number }
+  | { readonly kind: "range"; readonly above: number; readonly upTo: number }
+  | { readonly kind: "before"; readonly deadline: number };
+
+export interface TruthSource {
+  readonly seed: number;
+  /** Key of the real-world event: the same on every venue. */
+  readonly underlying: number;
+  readonly truth: Truth;
+  readonly openAt: number;
+  /** When the answer is revealed. */
+  readonly revealAt: number;
+}
+
+const DAY_MS = 86_400_000;
+const BRIDGE_DEPTH = 18;
+const JUMPS = 5;
+const JUMP_SHARE = 0.3;
+const REVEAL_SHARE = 0.2;
+
+/** Kinds of draws, so that keys never collide. */
+const Draw = { bridge: 1, jumpAt: 2, winner: 3, happensAt: 4 } as const;
+
+/** Brownian motion at v in [0, 1] by midpoint displacement: a function of the key, refined to 2^-18. */
+export function brownian(seed: number, underlying: number, path: number, v: number): number {
+  let low = 0;
+  let high = 1;
+  let atLow = 0;
+  let atHigh = gaussian(seed, underlying, Draw.bridge, path, 0, 0);
+  if (v <= 0) return 0;
+  if (v >= 1) return atHigh;
+  let index = 0;
+  for (let level = 1; level <= BRIDGE_DEPTH; level++) {
+    const middle = (low + high) / 2;
+    const spread = Math.sqrt(high - low) / 2;
+    const atMiddle = (atLow + atHigh) / 2 + spread * gaussian(seed, underlying, Draw.bridge, path, level, index);
+    if (v < middle) {
+      high = middle;
+      atHigh = atMiddle;
+      index *= 2;
+    } else {
+      low = middle;
+      atLow = atMiddle;
+      index = index * 2 + 1;
+    }
+  }
+  return atLow + ((atHigh - atLow) * (v - low)) / (high - low);
+}
+
+/** Share of all news that is out by `at`: a steady flow, a few jumps, and the last part with the answer itself. */
+export function newsShare(source: TruthSource, at: number): number {
+  if (at >= source.revealAt) return 1;
+  const u = (at - source.openAt) / (source.revealAt - source.openAt);
+  if (u <= 0) return 0;
+  let share = (1 - JUMP_SHARE - REVEAL_SHARE) * u;
+  for (let jump = 0; jump < JUMPS; jump++) {
+    if (u >= uniform(source.seed, source.underlying, Draw.jumpAt, jump)) share += JUMP_SHARE / JUMPS;
+  }
+  return share;
+}
+
+/** The outcome that will turn out to be the answer. */
+export function winner(source: TruthSource): number {
+  if (source.truth.kind !== "categorical") return -1;
+  let rest = uniform(source.seed, source.underlying, Draw.winner);
+  const { priors } = source.truth;
+  for (let index = 0; index < priors.length - 1; index++) {
+    rest -= priors[index] ?? 0;
+    if (rest < 0) return index;
+  }
+  return priors.length - 1;
+}
+
+/** When the awaited thing happens, Unix milliseconds; Infinity for other kinds. */
+export function happensAt(source: TruthSource): number {
+  if (source.truth.kind !== "hazard") return Number.POSITIVE_INFINITY;
+  return (
+    source.openAt - (Math.log(uniform(source.seed, source.underlying, Draw.happensAt)) / source.truth.perDay) * DAY_MS
+  );
+}
+
+/** Probability in [0, 1] that the claim comes true, given what is known at `at`. */
+export function trueProbability(source: TruthSource, claim: Claim, at: number): number {
+  const { truth, seed, underlying } = source;
+  if (truth.kind === "hazard") {
+    const deadline = claim.kind === "before" ? claim.deadline : source.revealAt;
+    const happens = happensAt(source);
+    if (happens <= Math.min(at, deadline)) return 1;
+    return at >= deadline ? 0 : 1 - Math.exp((-truth.perDay * (deadline - Math.max(at, source.openAt))) / DAY_MS);
+  }
+  const v = newsShare(source, at);
+  if (truth.kind === "numeric") {
+    if (claim.kind !== "range") throw new Error("a number is asked about by ranges");
+    const expected = truth.mean + truth.deviation * brownian(seed, underlying, 0, v);
+    if (v >= 1) return expected > claim.above && expected <= claim.upTo ? 1 : 0;
+    const left = truth.deviation * Math.sqrt(1 - v);
+    return normalCdf((claim.upTo - expected) / left) - normalCdf((claim.above - expected) / left);
+  }
+  if (claim.kind !== "outcome") throw new Error("a choice is asked about by outcome");
+  const answer = winner(source);
+  if (v >= 1) return claim.index === answer ? 1 : 0;
+  return posterior(source, truth, answer, v)[claim.index] ?? 0;
+}
+
+const posteriors = new WeakMap<TruthSource, { readonly v: number; readonly values: readonly number[] }>();
+
+/** Bayes' rule for a constant drift hidden in Brownian noise: log-odds move by strength times the observed path. */
+function posterior(
+  source: TruthSource,
+  truth: Extract<Truth, { kind: "categorical" }>,
+  answer: number,
+  v: number,
+): readonly number[] {
+  const known = posteriors.get(source);
+  if (known?.v === v) return known.values;
+  const weights = truth.priors.map((prior, index) => {
+    const drift = index === answer ? truth.strength * v : 0;
+    return prior * Math.exp(truth.strength * (drift + brownian(source.seed, source.underlying, index + 1, v)));
+  });
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const values = weights.map((weight) => weight / total);
+  posteriors.set(source, { v, values });
+  return values;
+}
