@@ -41,8 +41,12 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
       } catch (cause) {
         if (cause instanceof VenueError) throw cause;
         const host = new URL(out.url).host;
-        if (deadline.aborted) throw new VenueError("timeout", `${host} did not answer in ${out.deadlineMs} ms`, { retryable: true, cause });
-        throw new VenueError("network", `${host} could not be reached`, { retryable: out.signal?.aborted !== true, cause });
+        if (deadline.aborted)
+          throw new VenueError("timeout", `${host} did not answer in ${out.deadlineMs} ms`, { retryable: true, cause });
+        throw new VenueError("network", `${host} could not be reached`, {
+          retryable: out.signal?.aborted !== true,
+          cause,
+        });
       }
     },
     close: () => agent.close(),

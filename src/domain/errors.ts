@@ -32,6 +32,28 @@ export class AppError extends Error {
   }
 }
 
+/** One thing wrong with a request, in Pydantic v2's vocabulary (`type`, `msg`, `ctx`), as the 422 body shows it. */
+export interface ValidationItem {
+  readonly type: string;
+  /** Begins with `path`, `query`, `header` or `body`; then names and list positions. */
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  /** The offending value; left out where it is secret or too large to repeat. */
+  readonly input?: unknown;
+  readonly ctx?: Readonly<Record<string, unknown>>;
+}
+
+/** The caller's request breaks rules of its own form; becomes a 422 listing every item. */
+export class InvalidRequestError extends Error {
+  readonly errors: readonly ValidationItem[];
+
+  constructor(errors: readonly ValidationItem[]) {
+    super(errors.map((item) => `${item.loc.join(".")}: ${item.msg}`).join("; "));
+    this.name = "InvalidRequestError";
+    this.errors = errors;
+  }
+}
+
 /** Why a call to a venue gave no answer. */
 export type VenueFailure =
   | "timeout"

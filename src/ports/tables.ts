@@ -1,1 +1,123 @@
-export interface Tables { meta: { key: string; value: string } }
+import type { Generated, GeneratedAlways } from "kysely";
+
+/**
+ * The tables as `migrations/` makes them, for typed queries. Prices are integer micros of a contract that pays 1
+ * (0 to 1,000,000), amounts are USD, times are UTC; null is "unknown", never 0.
+ */
+export interface Tables {
+  meta: MetaTable;
+  markets: MarketsTable;
+  events: EventsTable;
+  status_changes: StatusChangesTable;
+  ticks: TicksTable;
+  bars_5m: BarsTable;
+  bars_1h: BarsTable;
+  trades: TradesTable;
+  history_coverage: HistoryCoverageTable;
+  customers: CustomersTable;
+  api_keys: ApiKeysTable;
+}
+
+/** Facts about the store itself: what its data is, how far jobs have come. */
+export interface MetaTable {
+  key: string;
+  value: string;
+}
+
+export interface MarketsTable {
+  /** Our short name of the market in the tables of history. */
+  key: GeneratedAlways<number>;
+  venue: string;
+  market_id: string;
+  event_id: string | null;
+  title: string;
+  status: string;
+  close_at: Date | null;
+  volume_24h_usd: number | null;
+  updated_at: Date;
+  /** JSON of the whole `MarketSnapshot`. */
+  snapshot: string;
+}
+
+export interface EventsTable {
+  venue: string;
+  event_id: string;
+  /** JSON of the whole `EventListing`. */
+  listing: string;
+}
+
+export interface StatusChangesTable {
+  market_key: number;
+  changed_at: Date;
+  from_status: string | null;
+  to_status: string;
+  outcome: unknown;
+}
+
+export interface TicksTable {
+  market_key: number;
+  /** Since when this was so. */
+  event_at: Date;
+  received_at: Date;
+  bid: number | null;
+  ask: number | null;
+  last: number | null;
+  yes_price: number | null;
+  /** Traded since the market opened. */
+  volume_total_usd: number | null;
+}
+
+/** One interval of a market. Prices hold for (start, end], so that the close is the last price at or before the end. */
+export interface BarsTable {
+  market_key: number;
+  start_at: Date;
+  yes_open: number | null;
+  yes_high: number | null;
+  yes_low: number | null;
+  yes_close: number | null;
+  bid_close: number | null;
+  ask_close: number | null;
+  volume_usd: number | null;
+  /** Whether we saw it happen or fetched it from the venue afterwards. */
+  source: "ticks" | "venue";
+}
+
+export interface TradesTable {
+  market_key: number;
+  trade_id: string;
+  executed_at: Date;
+  yes_price: number;
+  /** Contracts. */
+  size: number;
+  taker_side: "yes" | "no" | null;
+}
+
+/** Spans of time whose history was fetched from the venue. */
+export interface HistoryCoverageTable {
+  market_key: number;
+  interval_seconds: number;
+  from_at: Date;
+  to_at: Date;
+}
+
+export interface CustomersTable {
+  customer_id: string;
+  email: string | null;
+  plan: "free" | "pro" | "enterprise";
+  status: "active" | "past_due" | "canceled";
+  created_at: Date;
+}
+
+export interface ApiKeysTable {
+  /** SHA-256 of the key; the key itself is nowhere. */
+  key_hash: Uint8Array;
+  key_id: string;
+  customer_id: string;
+  plan: "free" | "pro" | "enterprise";
+  /** The beginning of the key, to tell keys apart on a page. */
+  prefix: string;
+  name: string;
+  created_at: Date;
+  last_used_at: Generated<Date | null>;
+  revoked_at: Generated<Date | null>;
+}

@@ -14,7 +14,12 @@ export interface ListingPage {
 
 /** A message of a venue's stream, already in our words. `market` is our id of it. */
 export type StreamMessage =
-  | { readonly kind: "quote"; readonly marketId: string; readonly quote: Partial<Omit<Quote, "receivedAt">>; readonly receivedAt: number }
+  | {
+      readonly kind: "quote";
+      readonly marketId: string;
+      readonly quote: Partial<Omit<Quote, "receivedAt">>;
+      readonly receivedAt: number;
+    }
   | { readonly kind: "trade"; readonly marketId: string; readonly trade: Trade; readonly receivedAt: number }
   /** Something about the market's life changed; fetch it again. */
   | { readonly kind: "changed"; readonly marketId: string; readonly receivedAt: number }
@@ -61,7 +66,10 @@ export interface VenueAdapter {
   /** Every market that is open or about to open, page by page, with the events they belong to. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;
   /** Present state of single markets, also closed and settled ones; ids the venue does not know are left out. */
-  getMarkets(listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[], signal: AbortSignal): Promise<ListingPage>;
+  getMarkets(
+    listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
+    signal: AbortSignal,
+  ): Promise<ListingPage>;
   /** One market by its public id alone, or null when the venue does not know it. */
   findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null>;
   /** Order book, or null where this market has none (AMM, resolved). */

@@ -28,7 +28,8 @@ export async function serveExchanges(
   }
   const urls: Record<string, Record<string, string>> = {};
   for (const service of services) {
-    const venue = (urls[service.venue] ??= {});
+    const venue = urls[service.venue] ?? {};
+    urls[service.venue] = venue;
     venue[service.name] = `${service.scheme}://${options.host}:${ports.get(service.listener)}${service.basePath}`;
   }
   return {

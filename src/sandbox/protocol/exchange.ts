@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Feed, SandboxVenue, World } from "../world/types.ts";
+import type { Feed, World } from "../world/types.ts";
 
 /** Wall-clock time of the sandbox, Unix milliseconds; injected so that tests can hold it still. */
 export type Now = () => number;
@@ -18,7 +18,8 @@ export interface ExchangeContext {
  * instance (no body parsing surprises, own error shapes); `attachSockets` handles WebSocket upgrades on its server.
  */
 export interface ExchangeService {
-  readonly venue: SandboxVenue;
+  /** Name under which its addresses are printed: the venue's, or `control`. */
+  readonly venue: string;
   /** Key in the printed JSON line: "rest", "ws", "gamma", "clob", "data". */
   readonly name: string;
   /** Path that clients put before their own paths, for example "/trade-api/v2". */

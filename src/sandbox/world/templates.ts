@@ -450,14 +450,12 @@ const temperature: Template = (occasion) => {
       above: Number.NEGATIVE_INFINITY,
       upTo: base + 0.5,
     },
-    ...edges
-      .slice(0, 4)
-      .map((edge) => ({
-        label: `${edge + 1}° to ${edge + 2}°`,
-        strike: { type: "between" as const, floor: edge + 1, cap: edge + 2 },
-        above: edge + 0.5,
-        upTo: edge + 2.5,
-      })),
+    ...edges.slice(0, 4).map((edge) => ({
+      label: `${edge + 1}° to ${edge + 2}°`,
+      strike: { type: "between" as const, floor: edge + 1, cap: edge + 2 },
+      above: edge + 0.5,
+      upTo: edge + 2.5,
+    })),
     {
       label: `${base + 9}° or above`,
       strike: { type: "greater", floor: base + 8, cap: null },

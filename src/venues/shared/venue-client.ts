@@ -46,6 +46,8 @@ const BACKOFF_MS = 250;
 const RETRY_AFTER_MS_MAX = 5 * 60_000;
 const RATE_LIMIT_PAUSE_MS = 1_000;
 const WAITERS_MAX = 1_000;
+/** Ids in paths come from callers, and messages end up in logs. */
+const PATH_LENGTH_SHOWN = 200;
 
 /**
  * A client of one venue host: waits for its turn within the published limits, retries what is worth it with full
@@ -82,14 +84,21 @@ export class VenueClient {
   }
 
   async #once(url: URL, call: VenueCall): Promise<VenueAnswer> {
-    const { clock, http } = this.#options;
     await this.#turn(call.signal);
+    try {
+      return await this.#send(url, call);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async #send(url: URL, call: VenueCall): Promise<VenueAnswer> {
+    const { clock, http } = this.#options;
     if (!this.#breaker.allows(clock.monotonic())) {
       throw new VenueError("circuit_open", `${url.host} keeps failing and is left alone for a while`, {
         retryable: false,
       });
     }
-    this.#inFlight += 1;
     const requestedAt = clock.now();
     try {
       const method = call.body === undefined ? "GET" : "POST";
@@ -114,14 +123,12 @@ export class VenueClient {
       else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.succeeded();
       else this.#breaker.failed(clock.monotonic());
       throw error;
-    } finally {
-      this.#inFlight -= 1;
     }
   }
 
   #read(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
     const { status } = response;
-    const where = `${url.host}${url.pathname} answered ${status}`;
+    const where = `${url.host}${url.pathname.slice(0, PATH_LENGTH_SHOWN)} answered ${status}`;
     if ((status >= 200 && status < 300) || accept.includes(status)) {
       try {
         return JSON.parse(response.body);
@@ -157,7 +164,11 @@ export class VenueClient {
           await clock.sleep(5, signal);
         } else {
           const waitMs = this.#bucket.take(now);
-          if (waitMs === 0) return;
+          if (waitMs === 0) {
+            // Taken here and not by the caller: others judge the number before the caller is resumed.
+            this.#inFlight += 1;
+            return;
+          }
           await clock.sleep(waitMs, signal);
         }
       }

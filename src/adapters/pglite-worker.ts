@@ -1,0 +1,60 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { PGlite, types } from "@electric-sql/pglite";
+import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
+
+/** The store's own thread: the engine computes on the thread it lives in, and the API's must never stall. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** `workerData` is untyped by nature; `pglite-client.ts` is the only one who starts this file. */
+const { folder } = workerData as PgliteWorkerData;
+const port = parentPort;
+if (port === null) throw new Error("This file runs as a worker thread only.");
+const reply = (message: PgliteReply) => port.postMessage(message);
+
+function describeFailure(error: unknown): PgliteFailure {
+  const fields = error as Partial<Record<"message" | "code" | "detail" | "constraint" | "severity", unknown>>;
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  const code = text(fields?.code);
+  return {
+    message: text(fields?.message) ?? String(error),
+    code,
+    detail: text(fields?.detail),
+    constraint: text(fields?.constraint),
+    // No SQLSTATE is a failure of the machine below; a panic (a full disk, for one) is the engine giving up. Asked again,
+    // it would compute for ever on torn memory; started again, it replays its log.
+    isEnd: code === null || !SQLSTATE.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
+  };
+}
+
+const engine = await PGlite.create({
+  ...(folder === null ? {} : { dataDir: folder }),
+  parsers: { [types.INT8]: Number },
+});
+await engine.exec("set timezone to 'UTC'");
+
+let isBroken = false;
+
+async function answer(request: PgliteRequest): Promise<void> {
+  if (isBroken) return;
+  if (request.kind === "close") {
+    await engine.close();
+    process.exit(0);
+  }
+  try {
+    const { rows, affectedRows } = await engine.query<Record<string, unknown>>(request.text, [...request.parameters]);
+    reply({ kind: "rows", id: request.id, rows, affectedRows: affectedRows ?? 0 });
+  } catch (error) {
+    const failure = describeFailure(error);
+    reply({ kind: "failed", id: request.id, failure });
+    if (failure.isEnd) {
+      isBroken = true;
+      setImmediate(() => process.exit(1));
+    }
+  }
+}
+
+let last: Promise<void> = Promise.resolve();
+port.on("message", (request: PgliteRequest) => {
+  last = last.then(() => answer(request));
+});
+reply({ kind: "ready" });

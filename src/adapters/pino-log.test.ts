@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createPinoLog } from "./pino-log.ts";
+
+function captured(level = "info") {
+  const lines: string[] = [];
+  const log = createPinoLog(level, { write: (line) => void lines.push(line) });
+  return { log, lines };
+}
+
+test("a line is one JSON object with level, time, fields and message", () => {
+  const { log, lines } = captured();
+  log.child({ venue: "kalshi" }).info({ market_key: 7, at: new Date(0) }, "swept");
+  assert.equal(lines.length, 1);
+  const { time, ...rest } = JSON.parse(lines[0] ?? "");
+  assert.ok(!Number.isNaN(Date.parse(time)));
+  assert.deepEqual(rest, {
+    level: "info",
+    venue: "kalshi",
+    market_key: 7,
+    at: "1970-01-01T00:00:00.000Z",
+    message: "swept",
+  });
+});
+
+test("no credential reaches the log, whatever it hides in", () => {
+  const { log, lines } = captured();
+  const key = `plx_pro_${"a2".repeat(16)}b`;
+  const error = Object.assign(new Error(`refused ${key}`, { cause: new Error("postgres://me:hunter2@db/x") }), {
+    headers: { Authorization: "Bearer canary-1234", "x-rapidapi-proxy-secret": "canary" },
+  });
+  log
+    .child({ api_key: "canary" })
+    .error({ err: error, secretKey: "canary", list: [{ token: "canary" }], key }, `with ${key}`);
+  const text = lines.join("");
+  assert.ok(!text.includes("canary") && !text.includes("hunter2") && !text.includes("a2a2"));
+  assert.ok(text.includes("[hidden]") && text.includes("refused plx_pro_"));
+});
+
+test("lines below the level are not written, and odd values do not throw", () => {
+  const { log, lines } = captured("warn");
+  log.info({}, "quiet");
+  const circular: Record<string, unknown> = { big: 1n, bytes: new Uint8Array(3), none: undefined };
+  circular.self = circular;
+  log.warn(circular, "odd");
+  assert.equal(lines.length, 1);
+});

@@ -1,0 +1,124 @@
+/** The composition root: ports in, capabilities wired, routes registered. Read it and you know the API. */
+import type { FastifyInstance } from "fastify";
+import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
+import { readMarketWideTrend } from "./capabilities/history/index.ts";
+import { createIngest, type Ingest, VenueHealth } from "./capabilities/ingest/index.ts";
+import { createKeyDirectory } from "./capabilities/keys/index.ts";
+import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
+import type { VenueId } from "./domain/market.ts";
+import { createHttpServer } from "./http/server.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Database } from "./ports/database.ts";
+import type { Log } from "./ports/log.ts";
+import type { Random } from "./ports/random.ts";
+import type { DropCounter, VenueAdapter } from "./ports/venue.ts";
+
+/** Everything that differs between production, tests and a developer's laptop. */
+export interface AppPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly database: Database;
+  readonly data: "sandbox" | "live";
+  readonly version: string;
+  readonly publicUrl: string | null;
+  readonly rawTickDays: number;
+  /** Makes a venue's adapter; what it cannot use of the venue's data it counts through `drop`. */
+  readonly venues: readonly { readonly id: VenueId; readonly referenceOnly: boolean; readonly create: (drop: DropCounter) => VenueAdapter }[];
+}
+
+export interface App {
+  readonly http: FastifyInstance;
+  readonly ingest: Ingest;
+  readonly board: MarketBoard;
+  start(): void;
+  /** Stops reading the venues and stores what is queued. */
+  stop(): Promise<void>;
+}
+
+export async function buildApp(ports: AppPorts): Promise<App> {
+  const { clock, random, log, database, data } = ports;
+  const board = new MarketBoard(() => clock.now());
+  const venues = ports.venues.map(({ create }) => {
+    // The adapter counts drops from its first message on, and its health needs the adapter's profile.
+    const early: DropCounter = (reason, count) => health.drop(reason, count);
+    const adapter = create(early);
+    const health = new VenueHealth(clock, adapter.profile);
+    return { adapter, health };
+  });
+  const ingest = createIngest({ venues, board, database, clock, log, rawTickDays: ports.rawTickDays });
+  const keys = createKeyDirectory({ database, clock });
+  const http = await createHttpServer({
+    log,
+    random,
+    data,
+    publicUrl: ports.publicUrl,
+    authentication: {
+      authenticate: async (bearer) => {
+        const owner = await keys.find(bearer);
+        return owner === null ? null : { kind: "customer", customerId: owner.customerId, plan: owner.plan };
+      },
+    },
+  });
+
+  const venueIds = {
+    trading: ports.venues.filter((venue) => !venue.referenceOnly).map((venue) => venue.id),
+    all: ports.venues.map((venue) => venue.id),
+  };
+  const markets = createMarketsService({
+    board,
+    clock,
+    venues: venueIds.trading,
+    lookUp: (venue, marketId) => ingest.lookUp(venue, marketId),
+    past: ingest.past,
+    readTrend: () => readMarketWideTrend(database, clock.now()),
+  });
+  marketRoutes(http, { service: markets, board, venues: venueIds, publicUrl: ports.publicUrl, now: () => clock.now() });
+
+  const probe = new StoreProbe(database, clock);
+  const startedAt = clock.monotonic();
+  const report = (): HealthReport => {
+    const reports = Object.entries(ingest.health());
+    const isStoreUp = probe.isUp;
+    const anyTrouble = reports.some(([, venue]) => venue.status !== "ok") || ingest.failingJobs.length > 0;
+    return {
+      status: !isStoreUp ? "down" : anyTrouble ? "degraded" : "ok",
+      version: ports.version,
+      data,
+      uptime_seconds: Math.round((clock.monotonic() - startedAt) / 1000),
+      checks: {
+        store: { status: isStoreUp ? "ok" : "down" },
+        bus: { status: "ok" },
+        jobs: ingest.failingJobs.length === 0 ? { status: "ok" } : { status: "degraded", detail: ingest.failingJobs.join(", ") },
+        venues: Object.fromEntries(
+          reports.map(([id, venue]) => [
+            id,
+            {
+              status: venue.status,
+              last_success_at: venue.lastSuccessAt === null ? null : new Date(venue.lastSuccessAt).toISOString(),
+              lag_seconds: venue.lagMs === null ? null : venue.lagMs / 1000,
+              markets: venue.markets,
+              stream: venue.stream,
+              sweep: venue.sweep,
+              drops: venue.drops,
+            },
+          ]),
+        ),
+      },
+    };
+  };
+  healthRoutes(http, { report, isStoreUp: () => probe.isUp });
+  return {
+    http,
+    ingest,
+    board,
+    start() {
+      probe.start();
+      ingest.start();
+    },
+    async stop() {
+      probe.stop();
+      await ingest.stop();
+    },
+  };
+}

@@ -1,0 +1,230 @@
+import type { EventListing, MarketSnapshot, MarketStatus, Outcome } from "../../domain/market.ts";
+import type { Database } from "../../ports/database.ts";
+import type { MarketTrade } from "./model.ts";
+import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
+import { isStorableId, storableAmount, storablePrice, storableText, storableTime } from "./storable.ts";
+
+const ROWS_PER_STATEMENT_MAX = 1_000;
+const PAGE_ROWS = 2_000;
+
+/** Counts what could not be stored or read back, by reason. */
+export type StoreDrop = (reason: string) => void;
+
+export interface StoredMarket {
+  readonly key: number;
+  readonly snapshot: MarketSnapshot;
+}
+
+export interface StatusChange {
+  readonly marketKey: number;
+  readonly from: string | null;
+  readonly to: MarketStatus;
+  readonly outcome: Outcome | null;
+  /** Unix milliseconds. */
+  readonly changedAt: number;
+}
+
+/** What is known of markets apart from prices over time. All writes may be repeated. */
+export interface MarketStore {
+  /**
+   * Stores markets as they are now. Gives their keys in the order of `snapshots`; null for one that cannot be stored (an
+   * id that no text column holds).
+   */
+  upsertMarkets(snapshots: readonly MarketSnapshot[]): Promise<(number | null)[]>;
+  upsertEvents(events: readonly EventListing[]): Promise<void>;
+  /** Every market, in pages; without those finalized and last seen before `finalizedSinceMs`. */
+  loadAll(options?: { readonly finalizedSinceMs?: number }): AsyncIterable<readonly StoredMarket[]>;
+  /** Every event, in pages. */
+  loadEvents(): AsyncIterable<readonly EventListing[]>;
+  recordStatusChange(change: StatusChange): Promise<void>;
+  /** Stores trades; those known already are left as they are. Gives how many were new. */
+  insertTrades(trades: readonly MarketTrade[]): Promise<number>;
+  /** USD traded in the 24 hours before `now`, for every market with a trade in them. */
+  volume24hFromTrades(now: number): Promise<Map<number, number>>;
+}
+
+/**
+ * Known markets are updated and only new ones inserted: an insert that ends in an update would still use up a number of
+ * the key's sequence, and sweeps of 300,000 markets would run through all of int4 in weeks.
+ */
+const UPSERT_MARKETS = `
+with incoming as (
+  select venue, market_id, event_id, title, status, to_timestamp(close_ms / 1000) as close_at, volume,
+    to_timestamp(updated_ms / 1000) as updated_at, snapshot
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[], $9::text[])
+    as market (venue, market_id, event_id, title, status, close_ms, volume, updated_ms, snapshot)
+), updated as (
+  update markets set event_id = incoming.event_id, title = incoming.title, status = incoming.status,
+    close_at = incoming.close_at, volume_24h_usd = incoming.volume, updated_at = incoming.updated_at,
+    snapshot = incoming.snapshot
+  from incoming where markets.venue = incoming.venue and markets.market_id = incoming.market_id
+  returning markets.key, markets.venue, markets.market_id
+), inserted as (
+  insert into markets (venue, market_id, event_id, title, status, close_at, volume_24h_usd, updated_at, snapshot)
+  select venue, market_id, event_id, title, status, close_at, volume, updated_at, snapshot from incoming
+  where not exists (
+    select 1 from markets known where known.venue = incoming.venue and known.market_id = incoming.market_id)
+  on conflict (venue, market_id) do update set snapshot = excluded.snapshot, updated_at = excluded.updated_at,
+    status = excluded.status
+  returning key, venue, market_id
+)
+select key, venue, market_id from updated union all select key, venue, market_id from inserted`;
+
+const UPSERT_EVENTS = `
+insert into events (venue, event_id, listing)
+select venue, event_id, listing
+from unnest($1::text[], $2::text[], $3::text[]) as event (venue, event_id, listing)
+on conflict (venue, event_id) do update set listing = excluded.listing
+where events.listing is distinct from excluded.listing`;
+
+const INSERT_TRADES = `
+with added as (
+  insert into trades (market_key, trade_id, executed_at, yes_price, size, taker_side)
+  select market_key, trade_id, to_timestamp(executed_ms / 1000), yes_price, size, taker_side
+  from unnest($1::int4[], $2::text[], $3::float8[], $4::int4[], $5::float8[], $6::text[])
+    as trade (market_key, trade_id, executed_ms, yes_price, size, taker_side)
+  on conflict (market_key, trade_id) do nothing
+  returning 1
+) select count(*) as count from added`;
+
+const nameOf = (venue: string, id: string) => `${venue}\n${id}`;
+
+function* inChunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += ROWS_PER_STATEMENT_MAX) {
+    yield items.slice(start, start + ROWS_PER_STATEMENT_MAX);
+  }
+}
+
+/** @param drop  told of every row that could not be stored or read back */
+export function createMarketStore(database: Database, drop: StoreDrop = () => {}): MarketStore {
+  const upsertChunk = async (snapshots: readonly MarketSnapshot[], keys: Map<string, number>) => {
+    const rows = await database.query<{ key: number; venue: string; market_id: string }>(UPSERT_MARKETS, [
+      snapshots.map(({ listing }) => listing.venue),
+      snapshots.map(({ listing }) => listing.marketId),
+      snapshots.map(({ listing }) => (listing.eventId === null ? null : storableText(listing.eventId))),
+      snapshots.map(({ listing }) => storableText(listing.title)),
+      snapshots.map(({ listing }) => listing.status),
+      snapshots.map(({ listing }) => storableTime(listing.closeAt)),
+      snapshots.map(({ activity }) => storableAmount(activity.volume24hUsd)),
+      snapshots.map(({ quote }) => storableTime(quote.receivedAt) ?? 0),
+      // JSON writes NUL and broken surrogates as escapes, so any text of a venue's fits.
+      snapshots.map((snapshot) => JSON.stringify(snapshot)),
+    ]);
+    for (const row of rows) keys.set(nameOf(row.venue, row.market_id), row.key);
+  };
+
+  return {
+    async upsertMarkets(snapshots) {
+      const unique = new Map<string, MarketSnapshot>();
+      for (const snapshot of snapshots) {
+        const { venue, marketId } = snapshot.listing;
+        if (!isStorableId(marketId) || !marketId.isWellFormed()) drop("market_id_not_storable");
+        else unique.set(nameOf(venue, marketId), snapshot);
+      }
+      const keys = new Map<string, number>();
+      for (const chunk of inChunks([...unique.values()])) await upsertChunk(chunk, keys);
+      return snapshots.map(({ listing }) => keys.get(nameOf(listing.venue, listing.marketId)) ?? null);
+    },
+
+    async upsertEvents(events) {
+      const unique = new Map<string, EventListing>();
+      for (const event of events) {
+        if (isStorableId(event.eventId)) unique.set(nameOf(event.venue, event.eventId), event);
+        else drop("event_id_not_storable");
+      }
+      for (const chunk of inChunks([...unique.values()])) {
+        await database.query(UPSERT_EVENTS, [
+          chunk.map((event) => event.venue),
+          chunk.map((event) => event.eventId),
+          chunk.map((event) => JSON.stringify(event)),
+        ]);
+      }
+    },
+
+    async *loadAll(options = {}) {
+      for (let after = 0; ; ) {
+        const rows = await database.query<{ key: number; snapshot: string }>(
+          `select key, snapshot from markets
+           where key > $1 and (status <> 'finalized' or updated_at >= to_timestamp($2::float8 / 1000))
+           order by key limit ${PAGE_ROWS}`,
+          [after, options.finalizedSinceMs ?? 0],
+        );
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        after = last.key;
+        const page: StoredMarket[] = [];
+        for (const row of rows) {
+          const snapshot = parseSnapshot(row.snapshot);
+          if (snapshot === null) drop("stored_market_unreadable");
+          else page.push({ key: row.key, snapshot });
+        }
+        yield page;
+      }
+    },
+
+    async *loadEvents() {
+      for (let after = { venue: "", eventId: "" }; ; ) {
+        const rows = await database.query<{ venue: string; event_id: string; listing: string }>(
+          `select venue, event_id, listing from events where (venue, event_id) > ($1::text, $2::text)
+           order by venue, event_id limit ${PAGE_ROWS}`,
+          [after.venue, after.eventId],
+        );
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        after = { venue: last.venue, eventId: last.event_id };
+        const page: EventListing[] = [];
+        for (const row of rows) {
+          const event = parseEvent(row.listing);
+          if (event === null) drop("stored_event_unreadable");
+          else page.push(event);
+        }
+        yield page;
+      }
+    },
+
+    async recordStatusChange(change) {
+      const outcome = change.outcome === null ? null : JSON.stringify(change.outcome);
+      await database.query(
+        `insert into status_changes (market_key, changed_at, from_status, to_status, outcome)
+         values ($1, to_timestamp($2::float8 / 1000), $3, $4, $5::jsonb) on conflict do nothing`,
+        [change.marketKey, storableTime(change.changedAt) ?? 0, change.from, change.to, outcome],
+      );
+    },
+
+    async insertTrades(trades) {
+      let count = 0;
+      const usable = trades.filter(({ trade }) => {
+        const isUsable =
+          isStorableId(trade.tradeId) &&
+          storableTime(trade.executedAt) !== null &&
+          storablePrice(trade.yesPrice) !== null &&
+          storableAmount(trade.size) !== null;
+        if (!isUsable) drop("trade_not_storable");
+        return isUsable;
+      });
+      for (const chunk of inChunks(usable)) {
+        const [row] = await database.query<{ count: number }>(INSERT_TRADES, [
+          chunk.map(({ marketKey }) => marketKey),
+          chunk.map(({ trade }) => trade.tradeId),
+          chunk.map(({ trade }) => storableTime(trade.executedAt)),
+          chunk.map(({ trade }) => storablePrice(trade.yesPrice)),
+          chunk.map(({ trade }) => trade.size),
+          chunk.map(({ trade }) => trade.takerSide),
+        ]);
+        count += row?.count ?? 0;
+      }
+      return count;
+    },
+
+    async volume24hFromTrades(now) {
+      const rows = await database.query<{ market_key: number; volume_usd: number }>(
+        `select market_key, sum(size * yes_price / 1000000.0)::float8 as volume_usd from trades
+         where executed_at > to_timestamp($1::float8 / 1000) - interval '24 hours'
+           and executed_at <= to_timestamp($1::float8 / 1000)
+         group by market_key`,
+        [now],
+      );
+      return new Map(rows.map((row) => [row.market_key, row.volume_usd]));
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { HistoryPoint, Trade } from "../../domain/trade.ts";
+
+/** What a market looked like from one instant on; kept only when something changed. Prices in [0, 1]. */
+export interface Tick {
+  /** Key of the market as `MarketStore.upsertMarkets` gave it. */
+  readonly marketKey: number;
+  /** When the venue says it became so, Unix milliseconds; null when it does not say. */
+  readonly eventAt: number | null;
+  readonly receivedAt: number;
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly lastPrice: number | null;
+  /** The price a reader sees, by the `yesPrice` rule. */
+  readonly yesPrice: number | null;
+  /** USD traded since the market opened, as the venue counts it. */
+  readonly volumeUsd: number | null;
+}
+
+export interface MarketTrade {
+  readonly marketKey: number;
+  readonly trade: Trade;
+}
+
+export type HistoryPeriod = "48h" | "7d" | "30d";
+
+/** Prices of one market on a fixed grid, oldest first. Every point has a `yesPrice`. */
+export interface MarketHistory {
+  readonly intervalSeconds: number;
+  readonly points: readonly HistoryPoint[];
+}
+
+/** A span of time whose history was fetched from the venue, Unix milliseconds. */
+export interface CoveredRange {
+  readonly intervalMs: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export const MINUTE_MS = 60_000;
+export const FIVE_MINUTES_MS = 5 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** Names of our entries in the table `meta`. */
+export const META_ROLLED_UP_UNTIL = "ticks_rolled_up_until";
+export const META_OBSERVING_SINCE = "ticks_observing_since";

@@ -1,0 +1,168 @@
+import type { EventListing, MarketSnapshot, MarketStatus } from "../../domain/market.ts";
+import type { Trade } from "../../domain/trade.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { MarketStore, TickWriter } from "../history/index.ts";
+import type { BoardChange, BoardMarket, MarketBoard } from "../markets/index.ts";
+
+const BATCH_ROWS_MAX = 2_000;
+const FLUSH_EVERY_MS = 1_000;
+/** A change of price alone is written to the market's own row this often: the ticks have it already. */
+const QUOTE_FLUSH_EVERY_MS = 10_000;
+const TRADES_QUEUED_MAX = 50_000;
+
+/** Writes what the board learns to the store, in batches, in the background. Nothing waits for it. */
+export class Recorder {
+  readonly #board: MarketBoard;
+  readonly #store: MarketStore;
+  readonly #ticks: TickWriter;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** Rows whose listing is not stored as it is now. */
+  readonly #changed = new Set<BoardMarket["row"]>();
+  readonly #repriced = new Set<BoardMarket["row"]>();
+  readonly #events = new Map<string, EventListing>();
+  #statusChanges: { market: BoardMarket; from: MarketStatus; at: number }[] = [];
+  #trades: { market: BoardMarket; trade: Trade }[] = [];
+  #tradesDropped = 0;
+  #quotesFlushedAt = 0;
+  #cancelTimer: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: { board: MarketBoard; store: MarketStore; ticks: TickWriter; clock: Clock; log: Log }) {
+    this.#board = options.board;
+    this.#store = options.store;
+    this.#ticks = options.ticks;
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  start(): void {
+    this.#cancelTimer = this.#clock.setTimeout(() => {
+      this.#running = this.flush().then(() => {
+        if (!this.#isClosed) this.start();
+      });
+    }, FLUSH_EVERY_MS);
+  }
+
+  get counters(): { readonly marketsQueued: number; readonly tradesQueued: number; readonly tradesDropped: number } {
+    return { marketsQueued: this.#changed.size + this.#repriced.size, tradesQueued: this.#trades.length, tradesDropped: this.#tradesDropped };
+  }
+
+  noteEvent(event: EventListing): void {
+    this.#events.set(`${event.venue}/${event.eventId}`, event);
+  }
+
+  note(change: BoardChange): void {
+    const { market } = change;
+    if (change.listingChanged || market.storeKey === null) this.#changed.add(market.row);
+    if (change.quoteChanged) {
+      this.#repriced.add(market.row);
+      this.#tick(market);
+    }
+    if (change.previousStatus !== null && change.previousStatus !== market.listing.status) {
+      this.#statusChanges.push({ market, from: change.previousStatus, at: this.#clock.now() });
+    }
+  }
+
+  noteTrades(market: BoardMarket, trades: readonly Trade[]): void {
+    for (const trade of trades) {
+      if (this.#trades.length >= TRADES_QUEUED_MAX) this.#tradesDropped += 1;
+      else this.#trades.push({ market, trade });
+    }
+  }
+
+  /** Writes all that is queued; on failure everything stays queued and the next flush tries again. */
+  async flush(): Promise<void> {
+    try {
+      const now = this.#clock.now();
+      if (this.#events.size > 0) {
+        const events = [...this.#events];
+        await this.#store.upsertEvents(events.map(([, event]) => event));
+        for (const [key, event] of events) if (this.#events.get(key) === event) this.#events.delete(key);
+      }
+      await this.#flushMarkets(this.#changed);
+      if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
+        this.#quotesFlushedAt = now;
+        await this.#flushMarkets(this.#repriced);
+      }
+      await this.#flushStatusChanges();
+      await this.#flushTrades();
+    } catch (error) {
+      this.#log.warn({ err: error }, "the store takes no writes at the moment; they are kept and tried again");
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelTimer();
+    await this.#running;
+    await this.flush();
+    await this.#ticks.close();
+  }
+
+  #tick(market: BoardMarket): void {
+    if (market.storeKey === null) return;
+    const { quote } = market;
+    this.#ticks.write({
+      marketKey: market.storeKey,
+      eventAt: market.updatedAt,
+      receivedAt: quote.receivedAt,
+      bid: quote.bid,
+      ask: quote.ask,
+      lastPrice: quote.lastPrice,
+      yesPrice: market.yesPrice,
+      volumeUsd: market.activity.volumeTotalUsd,
+    });
+  }
+
+  async #flushMarkets(rows: Set<number>): Promise<void> {
+    const markets = [...this.#board.rows(rows)];
+    for (let start = 0; start < markets.length; start += BATCH_ROWS_MAX) {
+      const batch = markets.slice(start, start + BATCH_ROWS_MAX);
+      const keys = await this.#store.upsertMarkets(batch.map(snapshotOf));
+      batch.forEach((market, index) => {
+        rows.delete(market.row);
+        const storeKey = keys[index];
+        if (market.storeKey !== null || storeKey === null || storeKey === undefined) return;
+        this.#tick(this.#board.annotate(market, { storeKey }));
+      });
+    }
+    rows.clear();
+  }
+
+  async #flushStatusChanges(): Promise<void> {
+    const changes = this.#statusChanges;
+    this.#statusChanges = [];
+    try {
+      for (const { market, from, at } of changes) {
+        const storeKey = this.#board.find(market.listing.venue, market.listing.marketId)?.storeKey ?? null;
+        if (storeKey === null) continue;
+        await this.#store.recordStatusChange({ marketKey: storeKey, from, to: market.listing.status, outcome: market.listing.outcome, changedAt: at });
+      }
+    } catch (error) {
+      this.#statusChanges = [...changes, ...this.#statusChanges];
+      throw error;
+    }
+  }
+
+  async #flushTrades(): Promise<void> {
+    const queued = this.#trades;
+    this.#trades = [];
+    try {
+      const rows = queued.flatMap(({ market, trade }) => {
+        const marketKey = this.#board.find(market.listing.venue, market.listing.marketId)?.storeKey ?? null;
+        return marketKey === null ? [] : [{ marketKey, trade }];
+      });
+      for (let start = 0; start < rows.length; start += BATCH_ROWS_MAX) await this.#store.insertTrades(rows.slice(start, start + BATCH_ROWS_MAX));
+    } catch (error) {
+      this.#trades = [...queued, ...this.#trades].slice(0, TRADES_QUEUED_MAX);
+      throw error;
+    }
+  }
+}
+
+function snapshotOf(market: BoardMarket): MarketSnapshot {
+  return { listing: market.listing, quote: market.quote, activity: market.activity };
+}

@@ -1,0 +1,97 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { VenueProfile } from "../../ports/venue.ts";
+
+export type VenueStatus = "starting" | "ok" | "degraded" | "down";
+
+/** What health tells of one venue. Times are Unix milliseconds. */
+export interface VenueHealthReport {
+  readonly status: VenueStatus;
+  readonly lastSuccessAt: number | null;
+  readonly lagMs: number | null;
+  readonly markets: number;
+  readonly stream: "up" | "down" | "none";
+  /** Progress of the listing sweep under way; `total` is null where the venue does not say how many rows it has. */
+  readonly sweep: { readonly rows: number; readonly total: number | null; readonly completed: number };
+  /** What the venue sent and could not be used, by reason. */
+  readonly drops: Readonly<Record<string, number>>;
+}
+
+/** More silence than this many stale intervals and a venue counts as down. */
+const DOWN_AFTER_STALE_INTERVALS = 4;
+const DROP_REASONS_MAX = 100;
+
+/** Keeps the score of one venue: when it last answered, how far the sweep is, what had to be dropped. */
+export class VenueHealth {
+  readonly #clock: Clock;
+  readonly #profile: VenueProfile;
+  readonly #startedAt: number;
+  readonly #drops = new Map<string, number>();
+  #lastSuccessAt: number | null = null;
+  #lastSuccessMonotonic: number | null = null;
+  #failuresInARow = 0;
+  #stream: VenueHealthReport["stream"] = "none";
+  #sweep = { rows: 0, total: null as number | null, completed: 0 };
+
+  constructor(clock: Clock, profile: VenueProfile) {
+    this.#clock = clock;
+    this.#profile = profile;
+    this.#startedAt = clock.monotonic();
+  }
+
+  succeeded(): void {
+    this.#failuresInARow = 0;
+    this.#lastSuccessAt = this.#clock.now();
+    this.#lastSuccessMonotonic = this.#clock.monotonic();
+  }
+
+  failed(): void {
+    this.#failuresInARow += 1;
+  }
+
+  streamIs(state: VenueHealthReport["stream"]): void {
+    this.#stream = state;
+  }
+
+  sweepBegan(): void {
+    this.#sweep = { ...this.#sweep, rows: 0, total: null };
+  }
+
+  sweepRead(rows: number, total: number | null): void {
+    this.#sweep = { ...this.#sweep, rows: this.#sweep.rows + rows, total };
+  }
+
+  sweepCompleted(): void {
+    this.#sweep = { ...this.#sweep, completed: this.#sweep.completed + 1 };
+  }
+
+  drop(reason: string, count = 1): void {
+    const known = this.#drops.has(reason) || this.#drops.size < DROP_REASONS_MAX ? reason : "other";
+    this.#drops.set(known, (this.#drops.get(known) ?? 0) + count);
+  }
+
+  /** Whether a first sweep has ended, well or badly: the service need not wait for this venue any longer. */
+  get isSettled(): boolean {
+    return this.#sweep.completed > 0 || this.#failuresInARow > 0;
+  }
+
+  report(markets: number): VenueHealthReport {
+    const lagMs = this.#lastSuccessMonotonic === null ? null : Math.round(this.#clock.monotonic() - this.#lastSuccessMonotonic);
+    return {
+      status: this.#status(lagMs),
+      lastSuccessAt: this.#lastSuccessAt,
+      lagMs,
+      markets,
+      stream: this.#stream,
+      sweep: this.#sweep,
+      drops: Object.fromEntries(this.#drops),
+    };
+  }
+
+  #status(lagMs: number | null): VenueStatus {
+    const { staleAfterMs } = this.#profile;
+    const silentMs = lagMs ?? this.#clock.monotonic() - this.#startedAt;
+    if (lagMs === null && this.#failuresInARow === 0 && silentMs <= staleAfterMs) return "starting";
+    if (silentMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS || (lagMs === null && this.#failuresInARow > 0)) return "down";
+    return this.#failuresInARow > 0 || silentMs > staleAfterMs ? "degraded" : "ok";
+  }
+}

@@ -1,0 +1,275 @@
+import { VenueError } from "../../domain/errors.ts";
+import type { MarketListing } from "../../domain/market.ts";
+import type { Trade } from "../../domain/trade.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { ListingPage, StreamMessage, VenueAdapter, VenueStream } from "../../ports/venue.ts";
+import type { BoardMarket, MarketBoard } from "../markets/index.ts";
+import type { Backfill } from "./backfill.ts";
+import type { Recorder } from "./recorder.ts";
+import { RollingVolume } from "./rolling-volume.ts";
+import type { VenueHealth } from "./venue-health.ts";
+
+const REFRESH_EVERY_MS = 1_000;
+const REFRESH_BATCH_MAX = 100;
+const REFRESH_QUEUE_MAX = 20_000;
+/** A settled market is looked at this soon, then ever less often, while it waits for its result. */
+const AWAITING_RESULT_MS_MIN = 15_000;
+const AWAITING_RESULT_MS_MAX = 3_600_000;
+/** A market missing from this many complete sweeps in a row is asked for by name. */
+const MISSED_SWEEPS_MAX = 2;
+const TAPE_PAUSE_MS = 500;
+const TAPE_LIMIT = 1_000;
+const TAPE_MARKETS_MAX = 200;
+const FOLLOW_EVERY_MS = 5_000;
+const BACKFILL_PAUSE_MS = 200;
+const ERROR_PAUSE_MS_MIN = 1_000;
+const ERROR_PAUSE_MS_MAX = 30_000;
+
+export interface VenueIngestOptions {
+  readonly venue: VenueAdapter;
+  readonly board: MarketBoard;
+  readonly recorder: Recorder;
+  readonly backfill: Backfill;
+  readonly health: VenueHealth;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Keeps the board true for one venue: sweeps, stream, single reads of what fell out of both, tape and past prices. */
+export class VenueIngest {
+  readonly #options: VenueIngestOptions;
+  readonly #stop = new AbortController();
+  readonly #missedSweeps = new Map<string, number>();
+  /** When each market waiting for a result, or asked for by the stream, is due to be read again. */
+  readonly #dueAt = new Map<string, number>();
+  readonly #volumes = new Map<string, RollingVolume>();
+  readonly #tapeReadAt = new Map<string, number>();
+  #stream: VenueStream | null = null;
+  #streamUp = false;
+  #loops: Promise<void>[] = [];
+
+  constructor(options: VenueIngestOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { profile } = this.#options.venue;
+    this.#openStream();
+    this.#loops = [
+      this.#loop("sweep", profile.sweepPauseMs, () => this.#sweep()),
+      this.#loop("refresh", REFRESH_EVERY_MS, () => this.#refreshDue()),
+      this.#loop("tape", TAPE_PAUSE_MS, () => this.#afterFirstSweep(() => this.#readNextTape())),
+      this.#loop("backfill", BACKFILL_PAUSE_MS, () => this.#afterFirstSweep(() => this.#options.backfill.next(this.#stop.signal))),
+    ];
+    if (this.#stream !== null) this.#loops.push(this.#loop("follow", FOLLOW_EVERY_MS, async () => this.#follow()));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#stream?.close();
+    await Promise.allSettled(this.#loops);
+  }
+
+  /** Takes over one page of a listing; also used for markets that a caller asked for by name. */
+  absorb(page: ListingPage): void {
+    const { board, recorder } = this.#options;
+    for (const event of page.events) if (board.applyEvent(event)) recorder.noteEvent(event);
+    for (const snapshot of page.markets) {
+      const change = board.apply(snapshot, page.requestedAt);
+      recorder.note(change);
+      this.#schedule(change.market);
+    }
+  }
+
+  /** The first sweep has the venue's request budget for itself: until it is done there is nothing to deepen. */
+  async #afterFirstSweep(step: () => Promise<unknown>): Promise<void> {
+    if (this.#options.health.report(0).sweep.completed > 0) await step();
+  }
+
+  async #sweep(): Promise<void> {
+    const { venue, board, health, log } = this.#options;
+    const isFirst = health.report(0).sweep.completed === 0;
+    const seen = new Set<string>();
+    health.sweepBegan();
+    for await (const page of venue.listOpenMarkets(this.#stop.signal)) {
+      for (const { listing } of page.markets) seen.add(listing.marketId);
+      this.absorb(page);
+      health.sweepRead(page.markets.length, page.totalRows);
+      health.succeeded();
+      if (isFirst) log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
+    }
+    health.sweepCompleted();
+    if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
+    for (const market of board.markets()) {
+      if (market.listing.venue === venue.id) this.#noteSeen(market, seen.has(market.listing.marketId));
+    }
+  }
+
+  #noteSeen(market: BoardMarket, isListed: boolean): void {
+    const { marketId, status } = market.listing;
+    if (isListed || (status !== "active" && status !== "pending")) {
+      this.#missedSweeps.delete(marketId);
+      return;
+    }
+    const missed = (this.#missedSweeps.get(marketId) ?? 0) + 1;
+    this.#missedSweeps.set(marketId, missed);
+    if (missed >= MISSED_SWEEPS_MAX) this.#due(marketId, this.#options.clock.now());
+  }
+
+  /** When this market has to be read by name, if ever: past its close, or waiting for a result. */
+  #schedule(market: BoardMarket): void {
+    const { listing } = market;
+    const now = this.#options.clock.now();
+    if (listing.status === "finalized") {
+      this.#dueAt.delete(listing.marketId);
+      this.#missedSweeps.delete(listing.marketId);
+      this.#volumes.delete(listing.marketId);
+      this.#tapeReadAt.delete(listing.marketId);
+    } else if (listing.status === "active" || listing.status === "pending") {
+      if (listing.closeAt !== null) this.#due(listing.marketId, Math.max(listing.closeAt, now + AWAITING_RESULT_MS_MIN));
+    } else {
+      const waitedMs = now - (listing.closeAt ?? now);
+      this.#due(listing.marketId, now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10)));
+    }
+  }
+
+  #due(marketId: string, at: number): void {
+    if (this.#dueAt.size < REFRESH_QUEUE_MAX || this.#dueAt.has(marketId)) this.#dueAt.set(marketId, at);
+    else this.#options.health.drop("refresh_queue_full");
+  }
+
+  async #refreshDue(): Promise<void> {
+    const { venue, board, clock, health } = this.#options;
+    const now = clock.now();
+    const listings: MarketListing[] = [];
+    for (const [marketId, dueAt] of this.#dueAt) {
+      if (listings.length >= REFRESH_BATCH_MAX) break;
+      if (dueAt > now) continue;
+      const market = board.find(venue.id, marketId);
+      if (market === null) this.#dueAt.delete(marketId);
+      else {
+        listings.push(market.listing);
+        this.#dueAt.set(marketId, now + AWAITING_RESULT_MS_MIN);
+      }
+    }
+    if (listings.length === 0) return;
+    const page = await venue.getMarkets(listings, this.#stop.signal);
+    this.absorb(page);
+    health.succeeded();
+  }
+
+  #openStream(): void {
+    const { venue, health, log } = this.#options;
+    this.#stream = venue.openStream({
+      onMessage: (message) => this.#onStream(message),
+      onUp: () => {
+        this.#streamUp = true;
+        health.streamIs("up");
+        log.info({ venue: venue.id }, "stream is up");
+      },
+      onDown: (reason) => {
+        if (this.#streamUp) log.warn({ venue: venue.id, reason }, "stream is down and will reconnect");
+        this.#streamUp = false;
+        health.streamIs("down");
+      },
+    });
+    if (this.#stream !== null) health.streamIs("down");
+  }
+
+  /** The most traded open markets that the stream can carry. */
+  #follow(): void {
+    const { venue, board } = this.#options;
+    const listings = board
+      .list({ venues: [venue.id], statuses: ["active"], category: null, text: null, sort: "volume_24h", limit: venue.profile.streamMarketsMax, after: null })
+      .map((market) => market.listing);
+    this.#stream?.follow(listings);
+  }
+
+  #onStream(message: StreamMessage): void {
+    const { venue, board, recorder, health, clock } = this.#options;
+    health.succeeded();
+    if (message.kind === "changed") return this.#due(message.marketId, clock.now());
+    if (message.kind === "listed") return this.#findNew(message.marketId);
+    if (message.kind === "quote") {
+      const change = board.applyQuote(venue.id, message.marketId, message.quote, message.receivedAt);
+      if (typeof change === "string") health.drop(change);
+      else recorder.note(change);
+      return;
+    }
+    const market = board.find(venue.id, message.marketId);
+    if (market === null) return health.drop("unknown_market");
+    recorder.noteTrades(market, [message.trade]);
+    const change = board.applyTrade(market, message.trade);
+    if (change !== null) recorder.note(change);
+  }
+
+  #findNew(marketId: string): void {
+    const { venue, board, health } = this.#options;
+    if (board.find(venue.id, marketId) !== null) return;
+    venue.findMarket(marketId, this.#stop.signal).then(
+      (page) => {
+        if (page !== null) this.absorb(page);
+      },
+      () => health.drop("new_market_unread"),
+    );
+  }
+
+  /** Reads the tape of the market whose turn it is: those without a published volume first, then the most traded. */
+  async #readNextTape(): Promise<void> {
+    const { venue, board, recorder, clock, health } = this.#options;
+    if (venue.playMoney) return;
+    const candidates = board.list({ venues: [venue.id], statuses: ["active"], category: null, text: null, sort: "volume_24h", limit: venue.profile.volumeFromTape ? 100_000 : TAPE_MARKETS_MAX, after: null });
+    const market = this.#nextTape(candidates);
+    if (market === null) return;
+    const { marketId } = market.listing;
+    const volume = this.#volumes.get(marketId) ?? new RollingVolume();
+    this.#volumes.set(marketId, volume);
+    this.#tapeReadAt.set(marketId, clock.now());
+    const sinceMs = volume.nextReadFrom(clock.now());
+    const trades: readonly Trade[] = await venue.listTrades(market.listing, sinceMs, TAPE_LIMIT, this.#stop.signal);
+    health.succeeded();
+    volume.add(trades, sinceMs, trades.length < TAPE_LIMIT, clock.now());
+    recorder.noteTrades(market, trades);
+    if (venue.profile.volumeFromTape) {
+      board.annotate(market, { volume24hUsd: volume.total(clock.now()) });
+    }
+  }
+
+  #nextTape(candidates: readonly BoardMarket[]): BoardMarket | null {
+    let next: BoardMarket | null = null;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const market of candidates) {
+      const readAt = this.#tapeReadAt.get(market.listing.marketId) ?? 0;
+      if (readAt < oldest) {
+        oldest = readAt;
+        next = market;
+      }
+    }
+    return next;
+  }
+
+  /** Runs `step` until stopped; a failure is counted and followed by a growing pause, never by an end. */
+  async #loop(name: string, pauseMs: number, step: () => Promise<unknown>): Promise<void> {
+    const { clock, venue, health, log } = this.#options;
+    let failures = 0;
+    while (!this.#stop.signal.aborted) {
+      try {
+        await step();
+        failures = 0;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        failures += 1;
+        if (error instanceof VenueError) {
+          health.failed();
+          health.drop(`failed_${error.failure}`);
+          if (failures <= 3 || failures % 20 === 0) log.warn({ venue: venue.id, loop: name, failure: error.failure, reason: error.message }, "the venue gave no usable answer");
+        } else {
+          log.error({ venue: venue.id, loop: name, err: error }, "ingest step failed");
+        }
+      }
+      const pause = failures === 0 ? pauseMs : Math.max(pauseMs, Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, 5)));
+      await clock.sleep(pause, this.#stop.signal).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { eachDatabase } from "../../../test/support/databases.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Random } from "../../ports/random.ts";
+import { DEMO_CUSTOMER_IDS, ensureDemoKeys } from "./demo-keys.ts";
+import { createKeyDirectory } from "./key-directory.ts";
+import { createKey, type Plan, parseKey } from "./key-format.ts";
+import { replaceKey } from "./queries.ts";
+
+/** A fixed stream of bytes, so that a failing run can be repeated. */
+function seededRandom(seed: number): Random {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state;
+  };
+  return { uniform: () => next() / 2 ** 32, bytes: (length) => Uint8Array.from({ length }, () => next() >>> 24) };
+}
+
+const plans = fc.constantFrom<Plan>("free", "pro", "enterprise");
+
+test("a key has the form of the contract and is read back with its plan and hash", () => {
+  fc.assert(
+    fc.property(fc.integer(), plans, (seed, plan) => {
+      const made = createKey(seededRandom(seed), plan);
+      assert.match(made.key, /^plx_(free|pro|ent)_[a-z2-7]{33}$/);
+      assert.deepEqual(parseKey(made.key), { plan, hash: made.hash });
+      assert.ok(made.key.startsWith(made.prefix) && made.prefix.length < made.key.length - 26);
+    }),
+  );
+});
+
+test("the checksum is CRC-32 over prefix and random part, in base32", () => {
+  // CRC-32 of "plx_free_aaaaaaaaaaaaaaaaaaaaaaaaaa" by zlib: computed outside this code base.
+  const key = createKey({ uniform: () => 0, bytes: (length) => new Uint8Array(length) }, "free").key;
+  assert.equal(key, `plx_free_${"a".repeat(26)}ahlsiwq`);
+});
+
+test("a key with any one character changed, or the plan swapped, is refused without a look-up", () => {
+  fc.assert(
+    fc.property(
+      fc.integer(),
+      plans,
+      fc.nat(),
+      fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz234567"),
+      (seed, plan, at, character) => {
+        const { key } = createKey(seededRandom(seed), plan);
+        const position = key.length - 1 - (at % 33);
+        if (key[position] === character) return;
+        assert.equal(parseKey(key.slice(0, position) + character + key.slice(position + 1)), null);
+      },
+    ),
+  );
+  const { key } = createKey(seededRandom(1), "free");
+  assert.equal(parseKey(key.replace("plx_free_", "plx_pro_")), null);
+  for (const text of ["", key.toUpperCase(), ` ${key}`, `${key}\n`, key.slice(0, -1), `${key}a`]) {
+    assert.equal(parseKey(text), null);
+  }
+});
+
+async function withKey(database: Database, plan: Plan, seed = 1) {
+  const made = createKey(seededRandom(seed), plan);
+  const customer = { customerId: "cus-a", email: null, plan };
+  await replaceKey(database, customer, { ...made, keyId: `key-${seed}`, name: "test" }, Date.UTC(2026, 10, 21));
+  return made;
+}
+
+eachDatabase("a stored key is found by its text, and only its hash is in the store", async (database) => {
+  const { key } = await withKey(database, "pro");
+  const directory = createKeyDirectory({ database, clock: new FakeClock() });
+  assert.deepEqual(await directory.find(key), { customerId: "cus-a", plan: "pro", keyId: "key-1" });
+  const [row] = await database.query("select * from api_keys");
+  assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
+});
+
+eachDatabase("a key that the store does not know, or with another plan than its own, is null", async (database) => {
+  const directory = createKeyDirectory({ database, clock: new FakeClock() });
+  assert.equal(await directory.find(createKey(seededRandom(2), "pro").key), null);
+  const made = createKey(seededRandom(3), "pro");
+  const customer = { customerId: "cus-a", email: null, plan: "free" as const };
+  await replaceKey(database, customer, { ...made, plan: "free", keyId: "key-3", name: "test" }, 0);
+  assert.equal(await directory.find(made.key), null);
+});
+
+eachDatabase("a replaced key ends within a second, also where its answer is remembered", async (database) => {
+  const clock = new FakeClock();
+  const directory = createKeyDirectory({ database, clock });
+  const old = await withKey(database, "pro", 1);
+  assert.notEqual(await directory.find(old.key), null);
+  const next = await withKey(database, "pro", 2);
+  await clock.advance(1_000);
+  assert.equal(await directory.find(old.key), null);
+  assert.equal((await directory.find(next.key))?.keyId, "key-2");
+});
+
+eachDatabase("the key of a canceled customer is null", async (database) => {
+  const { key } = await withKey(database, "pro");
+  await database.query("update customers set status = 'canceled'");
+  assert.equal(await createKeyDirectory({ database, clock: new FakeClock() }).find(key), null);
+});
+
+/** A store that only counts, or fails. */
+function countingDatabase(answer: () => Promise<never[]>): Database & { queries: number } {
+  const database = {
+    queries: 0,
+    query() {
+      database.queries += 1;
+      return answer();
+    },
+    close: async () => {},
+  };
+  return database as unknown as Database & { queries: number };
+}
+
+test("the store is asked at most once a second per key, never for a malformed one, and no more are remembered than allowed", async () => {
+  const clock = new FakeClock();
+  const database = countingDatabase(async () => []);
+  const directory = createKeyDirectory({ database, clock, entriesMax: 2 });
+  const keys = [1, 2, 3].map((seed) => createKey(seededRandom(seed), "free").key);
+  await Promise.all([directory.find(keys[0] ?? ""), directory.find(keys[0] ?? ""), directory.find("plx_free_no")]);
+  assert.equal(database.queries, 1);
+  await clock.advance(1_000);
+  await directory.find(keys[0] ?? "");
+  assert.equal(database.queries, 2);
+  await directory.find(keys[1] ?? "");
+  await directory.find(keys[2] ?? "");
+  await directory.find(keys[0] ?? "");
+  assert.equal(database.queries, 5);
+});
+
+test("an answer that did not come is an error, and is not remembered", async () => {
+  let isAway = true;
+  const database = countingDatabase(async () => {
+    if (isAway) throw new AppError("store_unavailable", "away");
+    return [];
+  });
+  const directory = createKeyDirectory({ database, clock: new FakeClock() });
+  const { key } = createKey(seededRandom(1), "free");
+  await assert.rejects(directory.find(key), /away/);
+  isAway = false;
+  assert.equal(await directory.find(key), null);
+});
+
+eachDatabase(
+  "demo keys are made once, kept over restarts, private, and made anew when file or store lost them",
+  async (database) => {
+    const dataDir = await mkdtemp(join(tmpdir(), "parallax-demo-"));
+    const path = join(dataDir, "demo-keys.json");
+    const tools = { random: seededRandom(7), clock: new FakeClock() };
+    try {
+      const first = await ensureDemoKeys(database, dataDir, tools);
+      assert.deepEqual(JSON.parse(await readFile(path, "utf8")), first);
+      assert.equal((await stat(path)).mode & 0o777, 0o600);
+      assert.deepEqual(await ensureDemoKeys(database, dataDir, tools), first);
+
+      await rm(path);
+      const second = await ensureDemoKeys(database, dataDir, tools);
+      assert.notEqual(second.pro, first.pro);
+      const directory = createKeyDirectory({ database, clock: tools.clock });
+      assert.equal(await directory.find(first.pro), null);
+      assert.equal((await directory.find(second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
+
+      await database.query("delete from api_keys where plan = 'free'");
+      const third = await ensureDemoKeys(database, dataDir, tools);
+      assert.notEqual(third.free, second.free);
+      assert.equal(third.pro, second.pro);
+
+      await writeFile(path, '{"free": 5, "pro": "plx_pro_x"');
+      const fourth = await ensureDemoKeys(database, dataDir, tools);
+      assert.equal((await directory.find(fourth.free))?.plan, "free");
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  },
+);

@@ -1,0 +1,321 @@
+import {
+  type Activity,
+  type EventListing,
+  MARKET_STATUSES,
+  type MarketSnapshot,
+  type Quote,
+  type VenueId,
+  yesPrice,
+} from "../../domain/market.ts";
+import { isCrossed } from "../../domain/order-book.ts";
+import type { Trade } from "../../domain/trade.ts";
+import { Columns } from "./columns.ts";
+import {
+  type BoardChange,
+  type BoardEvent,
+  type BoardMarket,
+  eventSlug,
+  type MarketQuery,
+  priceChange24h,
+  type QuoteRefusal,
+  type SortKey,
+} from "./model.ts";
+import { TextIndex } from "./text-index.ts";
+
+const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
+
+/**
+ * The present state of every market of every venue, in memory, ready to be read, listed, sorted and searched without a
+ * database. Single writer: the ingest.
+ */
+export class MarketBoard {
+  readonly #markets: (BoardMarket | null)[] = [];
+  readonly #rowById = new Map<string, number>();
+  readonly #freeRows: number[] = [];
+  readonly #columns = new Columns();
+  readonly #text = new TextIndex();
+  readonly #events = new Map<string, BoardEvent>();
+  readonly #rowsByEvent = new Map<string, Set<number>>();
+  readonly #venueNumbers = new Map<VenueId, number>();
+  readonly #lastTradeAt = new Map<number, number>();
+  readonly #now: () => number;
+
+  /** @param now Unix milliseconds; the present, for refusing times that lie in the future. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#rowById.size;
+  }
+
+  find(venue: VenueId, marketId: string): BoardMarket | null {
+    const row = this.#rowById.get(boardId(venue, marketId));
+    return row === undefined ? null : (this.#markets[row] ?? null);
+  }
+
+  findEvent(slug: string): BoardEvent | null {
+    return this.#events.get(slug) ?? null;
+  }
+
+  /** Every market of an event, in the order of their first listing. */
+  marketsOfEvent(slug: string): BoardMarket[] {
+    return [...(this.#rowsByEvent.get(slug) ?? [])].flatMap((row) => this.#markets[row] ?? []);
+  }
+
+  events(): IterableIterator<BoardEvent> {
+    return this.#events.values();
+  }
+
+  *markets(): Generator<BoardMarket> {
+    for (const market of this.#markets) if (market !== null) yield market;
+  }
+
+  /** Takes over an event's facts; true when they are new or changed. */
+  applyEvent(event: EventListing): boolean {
+    const slug = eventSlug(event.venue, event.eventId);
+    const known = this.#events.get(slug);
+    if (known !== undefined && sameFacts(known.listing, event)) return false;
+    this.#events.set(slug, { slug, listing: event });
+    if (known?.listing.title !== event.title) {
+      for (const row of this.#rowsByEvent.get(slug) ?? []) this.#index(row);
+    }
+    return true;
+  }
+
+  /**
+   * Takes over what a listing or a single read said. A quote older than a streamed one is left aside: a slow page must
+   * not undo what the stream has told since.
+   *
+   * @param requestedAt when the request was sent; its answer cannot know of anything that is older than that only here
+   */
+  apply(snapshot: MarketSnapshot, requestedAt: number): BoardChange {
+    const { listing } = snapshot;
+    const known = this.find(listing.venue, listing.marketId);
+    const isStale = known !== null && known.quote.receivedAt > requestedAt && known.quote.eventAt !== null;
+    const quote = isStale ? known.quote : uncrossed(snapshot.quote);
+    const listingChanged = known === null || !sameFacts(known.listing, listing);
+    const activity = mergeActivity(known?.activity, snapshot.activity);
+    const market = this.#put(known, {
+      listing: listingChanged ? listing : known.listing,
+      quote,
+      activity,
+      updatedAt: isStale ? known.updatedAt : quote.receivedAt,
+    });
+    return {
+      market,
+      isNew: known === null,
+      listingChanged,
+      quoteChanged:
+        known === null || !sameQuote(known.quote, quote) || known.activity.volumeTotalUsd !== activity.volumeTotalUsd,
+      previousStatus: known?.listing.status ?? null,
+    };
+  }
+
+  /** Takes over a streamed quote, whose parts may be missing; tells why when it is refused. */
+  applyQuote(
+    venue: VenueId,
+    marketId: string,
+    part: Partial<Omit<Quote, "receivedAt">>,
+    receivedAt: number,
+  ): BoardChange | QuoteRefusal {
+    const known = this.find(venue, marketId);
+    if (known === null) return "unknown_market";
+    const eventAt = part.eventAt ?? null;
+    if (eventAt !== null && known.quote.eventAt !== null && eventAt < known.quote.eventAt) return "out_of_order";
+    const quote: Quote = { ...known.quote, ...part, eventAt, receivedAt };
+    if (isCrossed(quote.bid, quote.ask)) return "crossed_book";
+    const market = this.#put(known, {
+      listing: known.listing,
+      quote,
+      activity: known.activity,
+      updatedAt: Math.max(known.updatedAt, Math.min(eventAt ?? receivedAt, this.#now())),
+    });
+    return {
+      market,
+      isNew: false,
+      listingChanged: false,
+      quoteChanged: !sameQuote(known.quote, quote),
+      previousStatus: known.listing.status,
+    };
+  }
+
+  /** Takes over the price of a trade as the last one, unless a later trade is known; null when nothing changed. */
+  applyTrade(market: BoardMarket, trade: Trade): BoardChange | null {
+    const known = this.#markets[market.row];
+    const before = this.#lastTradeAt.get(market.row) ?? Number.NEGATIVE_INFINITY;
+    if (known === null || known === undefined || known.listing.marketId !== market.listing.marketId) return null;
+    if (trade.executedAt < before) return null;
+    this.#lastTradeAt.set(market.row, trade.executedAt);
+    if (known.quote.lastPrice === trade.yesPrice) return null;
+    const quote: Quote = { ...known.quote, lastPrice: trade.yesPrice };
+    return {
+      market: this.#put(known, { ...known, quote }),
+      isNew: false,
+      listingChanged: false,
+      quoteChanged: true,
+      previousStatus: known.listing.status,
+    };
+  }
+
+  /** The markets in these rows, as they are now. */
+  *rows(rows: Iterable<number>): IterableIterator<BoardMarket> {
+    for (const row of rows) {
+      const market = this.#markets[row];
+      if (market !== null && market !== undefined) yield market;
+    }
+  }
+
+  /** Ours to know: the key in the store, the price a day ago, a volume summed from the tape. */
+  annotate(
+    market: BoardMarket,
+    facts: { storeKey?: number; priceDayAgo?: number | null; volume24hUsd?: number | null },
+  ): BoardMarket {
+    const known = this.#markets[market.row];
+    if (known === null || known === undefined || known.listing.marketId !== market.listing.marketId) return market;
+    return this.#put(known, {
+      ...known,
+      storeKey: facts.storeKey ?? known.storeKey,
+      priceDayAgo: facts.priceDayAgo === undefined ? known.priceDayAgo : facts.priceDayAgo,
+      activity:
+        facts.volume24hUsd === undefined ? known.activity : { ...known.activity, volume24hUsd: facts.volume24hUsd },
+    });
+  }
+
+  /** Puts back a market read from the store; used at start, before anything fresher is known. */
+  restore(snapshot: MarketSnapshot, storeKey: number): void {
+    const { market } = this.apply(snapshot, snapshot.quote.receivedAt);
+    this.annotate(market, { storeKey });
+  }
+
+  remove(market: BoardMarket): void {
+    const { venue, marketId, eventId } = market.listing;
+    if (!this.#rowById.delete(boardId(venue, marketId))) return;
+    if (eventId !== null) {
+      const slug = eventSlug(venue, eventId);
+      const rows = this.#rowsByEvent.get(slug);
+      rows?.delete(market.row);
+      if (rows?.size === 0) {
+        this.#rowsByEvent.delete(slug);
+        this.#events.delete(slug);
+      }
+    }
+    this.#markets[market.row] = null;
+    this.#text.delete(market.row);
+    this.#columns.clear(market.row);
+    this.#lastTradeAt.delete(market.row);
+    this.#freeRows.push(market.row);
+  }
+
+  /** The markets that fit, best first; a market without a price is not listed. */
+  list(query: MarketQuery): BoardMarket[] {
+    const rows = query.text === null ? null : this.#text.search(query.text);
+    const venues = new Set(query.venues.map((venue) => this.#venueNumber(venue)));
+    const statuses = new Set(query.statuses.map((status) => MARKET_STATUSES.indexOf(status)));
+    const category = query.category?.toLowerCase() ?? null;
+    const fits = (row: number): boolean => {
+      if (!this.#columns.fits(row, venues, statuses)) return false;
+      return category === null || this.#markets[row]?.listing.category?.toLowerCase() === category;
+    };
+    const idOf = (row: number): string => {
+      const listing = this.#markets[row]?.listing;
+      return listing === undefined ? "" : boardId(listing.venue, listing.marketId);
+    };
+    return this.#columns
+      .best({
+        sort: query.sort,
+        limit: query.limit,
+        after: query.after,
+        among: rows,
+        rowCount: this.#markets.length,
+        fits,
+        idOf,
+      })
+      .flatMap((row) => this.#markets[row] ?? []);
+  }
+
+  /** Position of a market in a sort order, for continuing a list behind it. */
+  position(market: BoardMarket, sort: SortKey): { value: number | null; id: string } {
+    return { value: this.#columns.value(market.row, sort), id: boardId(market.listing.venue, market.listing.marketId) };
+  }
+
+  #put(
+    known: BoardMarket | null,
+    facts: Partial<BoardMarket> & Pick<BoardMarket, "listing" | "quote" | "activity" | "updatedAt">,
+  ): BoardMarket {
+    const row = known?.row ?? this.#freeRows.pop() ?? this.#markets.length;
+    const market: BoardMarket = {
+      row,
+      listing: facts.listing,
+      quote: facts.quote,
+      activity: facts.activity,
+      yesPrice: yesPrice(facts.quote),
+      updatedAt: facts.updatedAt,
+      priceDayAgo: facts.priceDayAgo ?? known?.priceDayAgo ?? null,
+      storeKey: facts.storeKey ?? known?.storeKey ?? null,
+    };
+    this.#markets[row] = market;
+    if (known?.listing !== facts.listing) {
+      const { venue, marketId, eventId } = facts.listing;
+      this.#rowById.set(boardId(venue, marketId), row);
+      if (known !== null && known.listing.eventId !== null && known.listing.eventId !== eventId) {
+        this.#rowsByEvent.get(eventSlug(venue, known.listing.eventId))?.delete(row);
+      }
+      if (eventId !== null) {
+        const slug = eventSlug(venue, eventId);
+        const rows = this.#rowsByEvent.get(slug);
+        if (rows === undefined) this.#rowsByEvent.set(slug, new Set([row]));
+        else rows.add(row);
+      }
+      if (known?.listing.title !== facts.listing.title || known.listing.eventId !== eventId) this.#index(row);
+    }
+    this.#columns.set(row, market, this.#venueNumber(facts.listing.venue), priceChange24h(market));
+    return market;
+  }
+
+  #index(row: number): void {
+    const listing = this.#markets[row]?.listing;
+    if (listing === undefined) return;
+    const event = listing.eventId === null ? null : this.#events.get(eventSlug(listing.venue, listing.eventId));
+    this.#text.set(row, [listing.title, listing.outcomeLabel ?? "", event?.listing.title ?? ""].join(" "));
+  }
+
+  #venueNumber(venue: VenueId): number {
+    const known = this.#venueNumbers.get(venue);
+    if (known !== undefined) return known;
+    const number = this.#venueNumbers.size;
+    this.#venueNumbers.set(venue, number);
+    return number;
+  }
+}
+
+/** A book read in the middle of a change is no book: both sides are unknown until the next read. */
+function uncrossed(quote: Quote): Quote {
+  return isCrossed(quote.bid, quote.ask) ? { ...quote, bid: null, ask: null, bidSize: null, askSize: null } : quote;
+}
+
+function sameQuote(a: Quote, b: Quote): boolean {
+  return (
+    a.bid === b.bid &&
+    a.ask === b.ask &&
+    a.lastPrice === b.lastPrice &&
+    a.indicativePrice === b.indicativePrice &&
+    a.bidSize === b.bidSize &&
+    a.askSize === b.askSize
+  );
+}
+
+/** A figure that a venue leaves out of one answer is not forgotten. */
+function mergeActivity(known: Activity | undefined, next: Activity): Activity {
+  if (known === undefined) return next;
+  return {
+    volume24hUsd: next.volume24hUsd ?? known.volume24hUsd,
+    volumeTotalUsd: next.volumeTotalUsd ?? known.volumeTotalUsd,
+    liquidityUsd: next.liquidityUsd ?? known.liquidityUsd,
+    openInterestUsd: next.openInterestUsd ?? known.openInterestUsd,
+  };
+}
+
+function sameFacts(a: object, b: object): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}

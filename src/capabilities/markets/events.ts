@@ -1,0 +1,124 @@
+import type { MarketBoard } from "./board.ts";
+import type { BoardEvent, BoardMarket } from "./model.ts";
+import { priceChange24h } from "./model.ts";
+import { isoTime } from "./present.ts";
+import { words } from "./text-index.ts";
+
+/** A market that can be shown. */
+type PricedMarket = BoardMarket & { readonly yesPrice: number };
+
+/** An event with what its markets add up to. */
+export interface EventGroup {
+  readonly event: BoardEvent;
+  readonly markets: readonly PricedMarket[];
+  /** USD over the markets whose volume is known, null when none is. */
+  readonly totalVolume24hUsd: number | null;
+  readonly updatedAt: number;
+}
+
+export interface EventQuery {
+  readonly venues: readonly string[];
+  readonly category: string | null;
+  readonly featuredOnly: boolean;
+  readonly text: string | null;
+  readonly order: "volume" | "trending";
+  readonly limit: number;
+}
+
+/** How much a price move adds to an event's rank among the trending: a move of 0.05 doubles its volume's worth. */
+const TRENDING_MOVE_WEIGHT = 20;
+
+/** Gathers an event's priced markets; null when it has none to show. */
+export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | null {
+  const markets = board.marketsOfEvent(event.slug).filter((market): market is PricedMarket => market.yesPrice !== null);
+  if (markets.length === 0) return null;
+  const volumes = markets.flatMap((market) => market.activity.volume24hUsd ?? []);
+  return {
+    event,
+    markets,
+    totalVolume24hUsd: volumes.length === 0 ? null : Math.round(volumes.reduce((sum, volume) => sum + volume, 0) * 100) / 100,
+    updatedAt: Math.max(...markets.map((market) => market.updatedAt)),
+  };
+}
+
+/** Events with an open market that fit, by their 24-hour volume or by volume and movement, largest first. */
+export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] {
+  const venues = new Set(query.venues);
+  const category = query.category?.toLowerCase() ?? null;
+  const wanted = query.text === null ? null : words(query.text);
+  const groups: { readonly group: EventGroup; readonly rank: number }[] = [];
+  for (const event of board.events()) {
+    const { listing } = event;
+    if (!venues.has(listing.venue) || (query.featuredOnly && !listing.featured)) continue;
+    if (category !== null && listing.category?.toLowerCase() !== category) continue;
+    const group = groupOf(board, event);
+    if (group === null || eventStatus(group) !== "open") continue;
+    if (wanted !== null && !mentions(group, wanted)) continue;
+    groups.push({ group, rank: rankOf(group, query.order) });
+  }
+  groups.sort((a, b) => b.rank - a.rank || (a.group.event.slug < b.group.event.slug ? -1 : 1));
+  return groups.slice(0, query.limit).map(({ group }) => group);
+}
+
+function mentions(group: EventGroup, wanted: readonly string[]): boolean {
+  if (wanted.length === 0) return false;
+  const text = new Set(words([group.event.listing.title, ...group.markets.map((market) => `${market.listing.title} ${market.listing.outcomeLabel ?? ""}`)].join(" ")));
+  return wanted.every((word) => text.has(word) || (word.length >= 3 && [...text].some((candidate) => candidate.startsWith(word))));
+}
+
+function rankOf(group: EventGroup, order: EventQuery["order"]): number {
+  const volume = group.totalVolume24hUsd ?? -1;
+  if (order === "volume") return volume;
+  const largestMove = Math.max(0, ...group.markets.map((market) => Math.abs(priceChange24h(market) ?? 0)));
+  return volume * (1 + TRENDING_MOVE_WEIGHT * largestMove);
+}
+
+/** open while any market trades, settled when all are, closed in between. */
+export function eventStatus(group: EventGroup): "open" | "closed" | "settled" {
+  if (group.markets.some((market) => market.listing.status === "active")) return "open";
+  return group.markets.every((market) => market.listing.status === "finalized") ? "settled" : "closed";
+}
+
+/** The list item of the specification. */
+export function presentEventSummary(group: EventGroup) {
+  const { listing, slug } = group.event;
+  return {
+    slug,
+    title: listing.title,
+    platform: listing.venue,
+    market_count: group.markets.length,
+    total_volume_24h: group.totalVolume24hUsd,
+    updated_at: isoTime(group.updatedAt),
+    category: listing.category ?? "",
+    featured: listing.featured,
+  };
+}
+
+/** One event: the summary and what the contract adds. */
+export function presentEvent(group: EventGroup, withMarkets: boolean) {
+  const { listing } = group.event;
+  const prices = group.markets.flatMap((market) => (market.listing.status === "active" ? (market.yesPrice ?? []) : []));
+  return {
+    ...presentEventSummary(group),
+    description: listing.description,
+    top_yes_price: prices.length === 0 ? null : Math.max(...prices),
+    mutually_exclusive: listing.mutuallyExclusive,
+    status: eventStatus(group),
+    end_date: listing.endAt === null ? null : isoTime(listing.endAt),
+    ...(withMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
+  };
+}
+
+/** A market as an event lists it. */
+function presentEventMarket(market: PricedMarket) {
+  const { listing, quote, activity } = market;
+  return {
+    market_id: listing.marketId,
+    title: listing.title,
+    yes_price: market.yesPrice,
+    volume_24h: activity.volume24hUsd,
+    url: listing.url,
+    open_interest: activity.openInterestUsd,
+    spread: quote.bid === null || quote.ask === null ? null : Math.round((quote.ask - quote.bid) * 1e6) / 1e6,
+  };
+}

@@ -1,0 +1,62 @@
+import type { MarketWideTrend } from "../history/index.ts";
+import type { BoardMarket } from "./model.ts";
+import { priceChange24h } from "./model.ts";
+
+export interface Sentiment {
+  /** 0 (all money-weighted moves of the last day were down) to 100 (all were up); null while no move is known. */
+  readonly fearGreedIndex: number | null;
+  readonly marketRegime: "risk_on" | "risk_off" | "neutral";
+  readonly volumeTrend: "rising" | "falling" | "stable" | null;
+  readonly spreadTrend: "widening" | "tightening" | "stable" | null;
+  readonly activeMarketCount: number;
+  readonly dominantCategory: string | null;
+  readonly topMovers: readonly BoardMarket[];
+}
+
+const RISK_ON_MIN = 60;
+const RISK_OFF_MAX = 40;
+const TREND_RATIO = 0.1;
+const TOP_MOVERS = 10;
+
+/**
+ * The mood of all open markets.
+ *
+ * fear_greed_index = 100 * (sum of volume * rise) / (sum of volume * |move|) over moves of YES prices in 24 hours.
+ */
+export function sentiment(markets: Iterable<BoardMarket>, trend: MarketWideTrend): Sentiment {
+  let up = 0;
+  let moved = 0;
+  let activeMarketCount = 0;
+  const volumes = new Map<string, number>();
+  const movers: { market: BoardMarket; move: number }[] = [];
+  for (const market of markets) {
+    if (market.listing.status !== "active" || market.yesPrice === null) continue;
+    activeMarketCount += 1;
+    const volume = market.activity.volume24hUsd ?? 0;
+    const { category } = market.listing;
+    if (category !== null) volumes.set(category, (volumes.get(category) ?? 0) + volume);
+    const change = priceChange24h(market);
+    if (change === null || change === 0) continue;
+    moved += volume * Math.abs(change);
+    if (change > 0) up += volume * change;
+    movers.push({ market, move: Math.abs(change) });
+  }
+  const fearGreedIndex = moved === 0 ? null : Math.round((100 * up) / moved);
+  movers.sort((a, b) => b.move - a.move || (a.market.listing.marketId < b.market.listing.marketId ? -1 : 1));
+  return {
+    fearGreedIndex,
+    marketRegime: fearGreedIndex === null ? "neutral" : fearGreedIndex >= RISK_ON_MIN ? "risk_on" : fearGreedIndex <= RISK_OFF_MAX ? "risk_off" : "neutral",
+    volumeTrend: direction(trend.volumeUsd, trend.volumeBeforeUsd, "rising", "falling"),
+    spreadTrend: direction(trend.spread, trend.spreadBefore, "widening", "tightening"),
+    activeMarketCount,
+    dominantCategory: [...volumes].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null,
+    topMovers: movers.slice(0, TOP_MOVERS).map(({ market }) => market),
+  };
+}
+
+/** More than a tenth above or below counts as a direction. */
+function direction<Up extends string, Down extends string>(now: number | null, before: number | null, up: Up, down: Down): Up | Down | "stable" | null {
+  if (now === null || before === null || before === 0) return null;
+  const ratio = now / before;
+  return ratio > 1 + TREND_RATIO ? up : ratio < 1 - TREND_RATIO ? down : "stable";
+}

@@ -1,0 +1,165 @@
+import { parseVenues, type VenueSetting } from "./venues/registry.ts";
+
+/** Settings of one process, read once from the environment and the command line; nothing else reads the environment. */
+export interface Config {
+  readonly mode: "sandbox" | "live";
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly venues: readonly VenueSetting[];
+  readonly roles: ReadonlySet<Role>;
+  readonly databaseUrl: string | null;
+  readonly sandbox: SandboxSettings;
+  /** Base URLs by adapter and service that replace the defaults. */
+  readonly venueUrls: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** API keys of venues that want one for their streams. */
+  readonly venueKeys: Readonly<Record<string, { readonly keyId: string; readonly privateKeyFile: string }>>;
+  readonly publicUrl: string | null;
+  readonly rawTickDays: number;
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+}
+
+export type Role = "api" | "ingest" | "worker";
+const ROLES: readonly Role[] = ["api", "ingest", "worker"];
+
+export interface SandboxSettings {
+  readonly seed: number;
+  readonly speed: number;
+  readonly markets: number;
+  readonly limits: boolean;
+  /** First port of the sandbox's listeners; 0 takes free ones. */
+  readonly port: number;
+}
+
+/** Everything that is wrong with the settings, told at once. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`${faults.length === 1 ? "A setting is" : `${faults.length} settings are`} wrong:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+interface Setting {
+  readonly name: string;
+  readonly fallback: string;
+  readonly help: string;
+}
+
+/** One row a setting: the source of `--help`, and of the check of `.env.example`. */
+export const SETTINGS: readonly Setting[] = [
+  { name: "PARALLAX_MODE", fallback: "sandbox", help: "sandbox (simulated venues on this machine) or live (the real venues)" },
+  { name: "PARALLAX_HOST", fallback: "127.0.0.1", help: "address the API listens on" },
+  { name: "PARALLAX_PORT", fallback: "8787", help: "port the API listens on; 0 takes a free one" },
+  { name: "PARALLAX_DATA_DIR", fallback: "./.parallax", help: "folder of the embedded store and of the demo keys" },
+  { name: "PARALLAX_VENUES", fallback: "kalshi,polymarket,limitless;manifold", help: "venues by adapter, renamed with id=adapter; those after the semicolon are for reference only" },
+  { name: "PARALLAX_ROLES", fallback: "api,ingest,worker", help: "what this process does" },
+  { name: "DATABASE_URL", fallback: "", help: "PostgreSQL to use instead of the embedded store" },
+  { name: "PARALLAX_SANDBOX_SEED", fallback: "1", help: "seed of the simulated world, 0 to 4294967295" },
+  { name: "PARALLAX_SANDBOX_SPEED", fallback: "60", help: "how many times as lively as real trading, 1 to 3600" },
+  { name: "PARALLAX_SANDBOX_MARKETS", fallback: "400", help: "open markets on the simulated money venues, 10 to 500000" },
+  { name: "PARALLAX_SANDBOX_LIMITS", fallback: "on", help: "on: the simulated venues enforce their published request limits; off" },
+  { name: "PARALLAX_SANDBOX_PORT", fallback: "0", help: "first port of the simulated venues; 0 takes free ones (npm run sandbox: 8790)" },
+  { name: "PARALLAX_PUBLIC_URL", fallback: "", help: "address that customers see, for links" },
+  { name: "PARALLAX_RAW_TICK_DAYS", fallback: "30", help: "days for which every tick is kept; bars are kept longer" },
+  { name: "PARALLAX_LOG_LEVEL", fallback: "info", help: "debug, info, warn or error" },
+];
+
+/**
+ * Settings that name a venue: base URLs (`PARALLAX_POLYMARKET_CLOB_URL`), and keys where a venue's stream wants one.
+ * Left out, the URLs are the sandbox's in sandbox mode and the venue's own in live mode.
+ */
+const VENUE_SETTING = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
+
+/** Parses the environment; throws `ConfigError` with every fault. Unknown `PARALLAX_*` names are faults. */
+export function parseConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  services: Readonly<Record<string, readonly string[]>>,
+): Config {
+  const faults: string[] = [];
+  const raw = (name: string): string => {
+    const value = environment[name];
+    return value === undefined || value === "" ? (SETTINGS.find((setting) => setting.name === name)?.fallback ?? "") : value;
+  };
+  const integer = (name: string, min: number, max: number): number => {
+    const text = raw(name);
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    faults.push(`${name}=${text}: give a whole number from ${min} to ${max}`);
+    return min;
+  };
+  const oneOf = <T extends string>(name: string, choices: readonly T[]): T => {
+    const text = raw(name);
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice !== undefined) return choice;
+    faults.push(`${name}=${text}: give one of ${choices.join(", ")}`);
+    return choices[0] as T;
+  };
+  const url = (name: string, schemes: readonly string[]): string | null => {
+    const text = raw(name);
+    if (text === "") return null;
+    if (URL.canParse(text) && schemes.includes(new URL(text).protocol)) return text.replace(/\/+$/, "");
+    faults.push(`${name}: give a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}`);
+    return null;
+  };
+
+  const venueUrls: Record<string, Record<string, string>> = {};
+  const keyParts: Record<string, { keyId?: string; privateKeyFile?: string }> = {};
+  const known = new Set(SETTINGS.map((setting) => setting.name));
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith("PARALLAX_") || known.has(name)) continue;
+    const match = VENUE_SETTING.exec(name);
+    const adapter = match?.[1]?.toLowerCase() ?? "";
+    const names = services[adapter];
+    if (match === null || names === undefined) {
+      faults.push(`${name}: no such setting (npm start -- --help lists them)`);
+    } else if (match[3] !== undefined) {
+      const part = match[3] === "KEY_ID" ? { keyId: value ?? "" } : { privateKeyFile: value ?? "" };
+      keyParts[adapter] = { ...keyParts[adapter], ...part };
+    } else {
+      const service = match[2]?.toLowerCase() ?? names[0] ?? "";
+      if (!names.includes(service)) faults.push(`${name}: ${adapter} has no address called ${service} (it has ${names.join(", ")})`);
+      const address = url(name, service === "ws" ? ["ws:", "wss:"] : ["http:", "https:"]);
+      if (address !== null) venueUrls[adapter] = { ...venueUrls[adapter], [service]: address };
+    }
+  }
+  const venueKeys: Record<string, { keyId: string; privateKeyFile: string }> = {};
+  for (const [adapter, { keyId, privateKeyFile }] of Object.entries(keyParts)) {
+    if (keyId !== undefined && privateKeyFile !== undefined) venueKeys[adapter] = { keyId, privateKeyFile };
+    else faults.push(`PARALLAX_${adapter.toUpperCase()}_KEY_ID and PARALLAX_${adapter.toUpperCase()}_PRIVATE_KEY_FILE go together`);
+  }
+
+  const roles = new Set<Role>();
+  for (const word of raw("PARALLAX_ROLES").split(",").map((part) => part.trim())) {
+    const role = ROLES.find((candidate) => candidate === word);
+    if (role === undefined) faults.push(`PARALLAX_ROLES: ${word} is not one of ${ROLES.join(", ")}`);
+    else roles.add(role);
+  }
+  const parsedVenues = parseVenues(raw("PARALLAX_VENUES"));
+  faults.push(...parsedVenues.faults.map((fault) => `PARALLAX_VENUES: ${fault}`));
+  const config: Config = {
+    mode: oneOf("PARALLAX_MODE", ["sandbox", "live"]),
+    host: raw("PARALLAX_HOST"),
+    port: integer("PARALLAX_PORT", 0, 65_535),
+    dataDir: raw("PARALLAX_DATA_DIR"),
+    venues: parsedVenues.venues,
+    roles,
+    databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    sandbox: {
+      seed: integer("PARALLAX_SANDBOX_SEED", 0, 4_294_967_295),
+      speed: integer("PARALLAX_SANDBOX_SPEED", 1, 3_600),
+      markets: integer("PARALLAX_SANDBOX_MARKETS", 10, 500_000),
+      limits: oneOf("PARALLAX_SANDBOX_LIMITS", ["on", "off"]) === "on",
+      port: integer("PARALLAX_SANDBOX_PORT", 0, 65_500),
+    },
+    venueUrls,
+    venueKeys,
+    publicUrl: url("PARALLAX_PUBLIC_URL", ["http:", "https:"]),
+    rawTickDays: integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
+    logLevel: oneOf("PARALLAX_LOG_LEVEL", ["debug", "info", "warn", "error"]),
+  };
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(config);
+}

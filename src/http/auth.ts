@@ -1,0 +1,63 @@
+import type { FastifyRequest } from "fastify";
+import { AppError } from "../domain/errors.ts";
+
+/** Who is calling, once proven. */
+export interface Principal {
+  /** customer: holds a key of ours. marketplace: vouched for by a marketplace. payer: paid for this one request. */
+  readonly kind: "customer" | "marketplace" | "payer";
+  /** Unique among all kinds: everything that belongs to the caller is filed under it. */
+  readonly customerId: string;
+  readonly plan: "free" | "pro" | "enterprise";
+}
+
+/** public: anyone. key: only a proven caller; the handler is not reached, nor the body read, without one. */
+export type Access = "public" | "key";
+
+export interface AuthenticationOptions {
+  /** The owner of a Bearer key, or null where it is unknown, revoked or malformed. */
+  readonly authenticate: (bearer: string) => Promise<Principal | null> | Principal | null;
+  /**
+   * Another way to prove who is calling, asked only where no Authorization header was sent (marketplace, payment).
+   * Null means that it does not apply; it throws where it applies and fails.
+   */
+  readonly authenticateOtherwise?: (request: FastifyRequest) => Promise<Principal | null>;
+}
+
+const AUTHORIZATION_LENGTH_MAX = 512;
+/** RFC 6750: the scheme in any case, exactly one space, then b64token. */
+const BEARER = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/**
+ * The caller of a request.
+ *
+ * @throws AppError `unauthorized` without exactly one well-formed, known credential
+ */
+export async function authenticateRequest(request: FastifyRequest, options: AuthenticationOptions): Promise<Principal> {
+  const sent = authorizationHeaders(request);
+  if (sent.length === 0) {
+    const principal = (await options.authenticateOtherwise?.(request)) ?? null;
+    if (principal !== null) return principal;
+    throw new AppError("unauthorized", "Invalid or expired API key");
+  }
+  const bearer = sent.length === 1 ? parseBearer(sent[0] ?? "") : null;
+  const principal = bearer === null ? null : await options.authenticate(bearer);
+  if (principal === null) throw new AppError("unauthorized", "Invalid or expired API key");
+  return principal;
+}
+
+/** The token of an Authorization header's value, or null where it is not of the form `Bearer <token>`. */
+function parseBearer(value: string): string | null {
+  if (value.length > AUTHORIZATION_LENGTH_MAX) return null;
+  return BEARER.exec(value)?.[1] ?? null;
+}
+
+/** Every Authorization header as sent: the parsed headers keep the first one only, which would hide a second. */
+function authorizationHeaders(request: FastifyRequest): readonly string[] {
+  const { rawHeaders } = request.raw;
+  const values: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 13 && name.toLowerCase() === "authorization") values.push(rawHeaders[index + 1] ?? "");
+  }
+  return values;
+}

@@ -1,0 +1,36 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+
+/**
+ * Answers bytes that are no HTTP request, one whose headers are too large, or one that did not arrive in time. Nothing
+ * of what was sent is repeated or logged.
+ */
+export function answerClientError(
+  error: { readonly code?: string },
+  socket: Socket,
+  context: { readonly data: string; readonly requestId: string },
+): void {
+  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = meaning(error.code);
+  const body = JSON.stringify({ detail, code: "bad_request" });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Bad Request"}`,
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "cache-control: no-store",
+    "x-content-type-options: nosniff",
+    `x-parallax-data: ${context.data}`,
+    `x-request-id: ${context.requestId}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+function meaning(code: string | undefined): readonly [number, string] {
+  if (code === "HPE_HEADER_OVERFLOW") return [431, "The request's headers are too large"];
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return [408, "The request did not arrive in time"];
+  return [400, "The request is not valid HTTP"];
+}

@@ -1,0 +1,46 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+
+/** Below this many bytes compressing costs more than it saves. */
+export const COMPRESS_FROM_BYTES = 8 * 1024;
+const BROTLI_QUALITY = 4;
+const GZIP_LEVEL = 5;
+const ACCEPT_ENCODING_LENGTH_MAX = 512;
+
+export type Encoding = "br" | "gzip";
+
+const brotliAsync = promisify(brotliCompress);
+const gzipAsync = promisify(gzip);
+
+/**
+ * The encoding to answer with, by the caller's weights (RFC 9110); at equal weight Brotli. Null means as it is.
+ */
+export function chooseEncoding(acceptEncoding: string | undefined): Encoding | null {
+  if (acceptEncoding === undefined || acceptEncoding.length > ACCEPT_ENCODING_LENGTH_MAX) return null;
+  const weights = new Map<string, number>();
+  for (const entry of acceptEncoding.toLowerCase().split(",")) {
+    const [name = "", ...parameters] = entry.split(";").map((part) => part.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="));
+    const value = weight === undefined ? 1 : Number(weight.slice(2));
+    weights.set(name, Number.isFinite(value) ? value : 0);
+  }
+  const rest = weights.get("*") ?? 0;
+  const brotli = weights.get("br") ?? rest;
+  const gzipped = weights.get("gzip") ?? rest;
+  if (brotli <= 0 && gzipped <= 0) return null;
+  return brotli >= gzipped ? "br" : "gzip";
+}
+
+/** Whether bodies of this content type shrink. */
+export function isCompressible(contentType: string): boolean {
+  return /^(?:application\/(?:json|javascript)|text\/(?!event-stream)|image\/svg)/.test(contentType);
+}
+
+/** Compresses off the main thread. */
+export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
+  return encoding === "gzip"
+    ? gzipAsync(body, { level: GZIP_LEVEL })
+    : brotliAsync(body, {
+        params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+      });
+}

@@ -1,0 +1,370 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { after, before, beforeEach, test } from "node:test";
+import fc from "fast-check";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import Type from "typebox";
+import { AppError } from "../domain/errors.ts";
+import { defineRoute } from "./route.ts";
+import { GOOD_KEY, testServer } from "./test-app.ts";
+import { commaList } from "./validation.ts";
+
+const ID_LENGTH_MAX = 512;
+const SECRET = "whsec_canarycanarycanary";
+let app: FastifyInstance;
+let lines: readonly object[];
+let port: number;
+
+before(async () => {
+  const server = await testServer();
+  app = server.app;
+  lines = server.lines;
+  defineRoute(app, {
+    ...{ method: "GET", url: "/v1/markets/:platform/:market_id", access: "key", tag: "Markets" },
+    ...{ summary: "One market", operationId: "get_market", errors: ["market_not_found"] },
+    params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+      expand: Type.Optional(commaList(["history", "analysis"])),
+    }),
+    responses: { 200: Type.Object({ market_id: Type.String() }) },
+    handler: ({ params }) => {
+      if (params.market_id.includes("\0") || params.market_id.length > ID_LENGTH_MAX) {
+        throw new AppError("market_not_found", "No such market");
+      }
+      return { market_id: params.market_id };
+    },
+  });
+  defineRoute(app, {
+    ...{ method: "POST", url: "/v1/webhooks", access: "key", tag: "Streaming" },
+    ...{ summary: "Register", operationId: "create_webhook" },
+    body: Type.Object({ url: Type.String({ maxLength: 100 }), secret: Type.Optional(Type.String({ maxLength: 256 })) }),
+    responses: { 200: Type.Object({ url: Type.String() }) },
+    handler: ({ body }) => ({ url: body.url }),
+  });
+  defineRoute(app, {
+    ...{ method: "GET", url: "/v1/broken", access: "key", tag: "Analytics", summary: "Fails", operationId: "broken" },
+    responses: { 200: Type.Object({}) },
+    handler: () => {
+      throw new Error(`lost with Bearer ${GOOD_KEY} and ${SECRET}`);
+    },
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  port = (app.server.address() as AddressInfo).port;
+});
+
+beforeEach(() => {
+  (lines as object[]).length = 0;
+});
+
+after(() => app.close());
+
+async function ask(request: InjectOptions) {
+  const reply = await app.inject({ ...request, headers: { authorization: `Bearer ${GOOD_KEY}`, ...request.headers } });
+  return { status: reply.statusCode, body: reply.body, headers: reply.headers };
+}
+
+const post = (payload: string | Buffer, headers: Record<string, string> = {}) =>
+  ask({ method: "POST", url: "/v1/webhooks", payload, headers: { "content-type": "application/json", ...headers } });
+
+/** Sends bytes as they are and reads until the server closes. */
+async function raw(bytes: string | Buffer): Promise<{ status: number; text: string }> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  // A server that has already answered may cut the rest of what we send.
+  socket.on("error", () => {});
+  socket.write(bytes);
+  await once(socket, "close");
+  const text = Buffer.concat(chunks).toString("utf8");
+  return { status: Number(text.split(" ")[1]), text };
+}
+
+const head = (path: string, ...headers: string[]) =>
+  `${[`GET ${path} HTTP/1.1`, "host: localhost", "connection: close", ...headers].join("\r\n")}\r\n\r\n`;
+
+test("200: a percent-encoded slash, an emoji and odd characters reach the handler decoded once", async () => {
+  for (const id of ["a/b", "..%2f..", "😀", "a b;c?d#e", "%00", "‮rtl", "a\\b"]) {
+    const { status, body } = await ask({ url: `/v1/markets/kalshi/${encodeURIComponent(id)}` });
+    assert.equal(status, 200, id);
+    assert.deepEqual(JSON.parse(body), { market_id: id });
+  }
+});
+
+test("404: a NUL and ids of thousands of characters are the handler's to call unknown", async () => {
+  for (const id of ["%00", "a%00b", "x".repeat(3_000), "%F0%9F%98%80".repeat(1_000)]) {
+    const { status, body } = await ask({ url: `/v1/markets/kalshi/${id}` });
+    assert.equal(status, 404);
+    assert.deepEqual(JSON.parse(body), { detail: "No such market", code: "market_not_found" });
+  }
+});
+
+test("400: malformed percent-encoding in path or query", async () => {
+  for (const url of [
+    "/v1/markets/kalshi/%zz",
+    "/v1/%c0%ae",
+    "/v1/markets/kalshi/a?limit=%f",
+    "/v1/markets/kalshi/a?%ff=1",
+  ]) {
+    const { status, body, headers } = await ask({ url });
+    assert.equal(status, 400, url);
+    assert.equal(JSON.parse(body).code, "bad_request");
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{16}$/);
+  }
+});
+
+test("422: bad values in path and query come together, in order, and only the last of a repeated value counts", async () => {
+  const { status, body } = await ask({ url: "/v1/markets/nope/a?limit=1&limit=x&expand=history,whatever" });
+  assert.equal(status, 422);
+  const detail = JSON.parse(body).detail as { loc: string[]; type: string; input: unknown; msg: string }[];
+  assert.deepEqual(
+    detail.map((entry) => [entry.loc.join("."), entry.type, entry.input]),
+    [
+      ["path.platform", "literal_error", "nope"],
+      ["query.limit", "int_parsing", "x"],
+      ["query.expand", "literal_error", "whatever"],
+    ],
+  );
+  assert.equal(detail[2]?.msg, "Input should be 'history' or 'analysis'");
+  assert.equal((await ask({ url: "/v1/markets/kalshi/a?limit=x&limit=7" })).status, 200);
+});
+
+test("404 and 405: unknown paths and wrong methods, before anyone asks for a key or reads a body", async () => {
+  for (const url of ["/", "/v1", "/v1/markets/kalshi/a/", "//v1/webhooks", "/V1/webhooks", "/v1/webhooks/", "/docs"]) {
+    const { statusCode, body } = await app.inject({
+      method: "POST",
+      url,
+      payload: "{",
+      headers: { "content-type": "text/x" },
+    });
+    assert.equal(statusCode, 404, url);
+    assert.deepEqual(JSON.parse(body), { detail: "Not Found", code: "not_found" });
+  }
+  for (const [method, url, allow] of [
+    ["DELETE", "/v1/markets/kalshi/x%2Fy?limit=1", "GET, HEAD"],
+    ["OPTIONS", "/v1/markets/kalshi/a", "GET, HEAD"],
+    ["GET", "/v1/webhooks", "POST"],
+    ["PUT", "/v1/webhooks?a=b", "POST"],
+  ] as const) {
+    const { statusCode, body, headers } = await app.inject({ method, url });
+    assert.equal(statusCode, 405, `${method} ${url}`);
+    assert.equal(headers.allow, allow);
+    assert.deepEqual(JSON.parse(body), { detail: "Method Not Allowed", code: "method_not_allowed" });
+  }
+});
+
+test("401: every credential that is not one Bearer key of ours, before the request is judged otherwise", async () => {
+  const wrong = [
+    "",
+    "Bearer",
+    "Bearer ",
+    "Bearer  a",
+    `Bearer  ${GOOD_KEY}`,
+    `Bearer\t${GOOD_KEY}`,
+    `Basic ${GOOD_KEY}`,
+    GOOD_KEY,
+  ];
+  wrong.push(
+    `Bearer ${GOOD_KEY}, Bearer ${GOOD_KEY}`,
+    `Bearer ${GOOD_KEY} x`,
+    `Bearer "${GOOD_KEY}"`,
+    `Bearer ${"x".repeat(9_000)}`,
+  );
+  wrong.push(
+    `Bearer ${GOOD_KEY}x`,
+    `Bearer ${GOOD_KEY.toUpperCase()}`,
+    "Bearer é",
+    "Bearer null",
+    "Bearer undefined",
+    "Token a",
+  );
+  for (const authorization of wrong) {
+    const reply = await app.inject({
+      ...{ method: "POST", url: "/v1/webhooks", payload: "{broken" },
+      headers: { authorization, "content-type": "application/json" },
+    });
+    assert.equal(reply.statusCode, 401, JSON.stringify(authorization));
+    assert.equal(reply.headers["www-authenticate"], "Bearer");
+    assert.deepEqual(reply.json(), { detail: "Invalid or expired API key", code: "unauthorized" });
+  }
+  for (const scheme of ["Bearer", "bearer", "BEARER"]) {
+    const headers = { authorization: `${scheme} ${GOOD_KEY}` };
+    assert.equal((await app.inject({ url: "/v1/markets/kalshi/a", headers })).statusCode, 200);
+  }
+});
+
+test("401: two Authorization headers on the wire, even when both are right", async () => {
+  const twice = [`Authorization: Bearer ${GOOD_KEY}`, `authorization: Bearer ${GOOD_KEY}`];
+  assert.equal((await raw(head("/v1/markets/kalshi/a", ...twice))).status, 401);
+  assert.equal((await raw(head("/v1/markets/kalshi/a", ...twice.slice(1)))).status, 200);
+});
+
+test("422: text that is not JSON, or nests 5,000 deep, repeats a key or names __proto__", async () => {
+  const deep = `{"url":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
+  for (const text of [
+    "{broken",
+    deep,
+    "[".repeat(100_000),
+    '{"url":"a","url":"b"}',
+    '{"__proto__":{"x":1}}',
+    "\ufeff{}",
+    "NaN",
+  ]) {
+    const { status, body } = await post(text);
+    assert.equal(status, 422, text.slice(0, 40));
+    const [first] = JSON.parse(body).detail;
+    assert.deepEqual([first.type, first.loc[0], first.msg], ["json_invalid", "body", "JSON decode error"]);
+  }
+  assert.equal(JSON.parse((await post(Buffer.from([0x22, 0xff, 0x22]))).body).detail[0].type, "json_invalid");
+});
+
+test("422: lone surrogates, NUL, infinities, wrong shapes and long texts are refused without echoing them at length", async () => {
+  const bodies = [
+    '{"url":"\\ud800"}',
+    '{"url":"a\\u0000"}',
+    '{"url":1e999}',
+    `{"url":"${"x".repeat(60_000)}"}`,
+    "[]",
+    "null",
+    "",
+    "1",
+    '"x"',
+  ];
+  bodies.push(
+    `{"url":${"9".repeat(5_000)}}`,
+    `{"url":${"[".repeat(40)}${"]".repeat(40)}}`,
+    `{"url":{"secret":"${SECRET}"}}`,
+  );
+  for (const text of bodies) {
+    const { status, body } = await post(text);
+    assert.equal(status, 422, text.slice(0, 40));
+    assert.ok(body.length < 2_000);
+    assert.ok(!body.includes(SECRET));
+  }
+});
+
+test("422: a secret is never sent back, neither as the value nor inside its parent", async () => {
+  for (const text of [
+    `{"secret":"${SECRET}"}`,
+    `{"url":"u","secret":["${SECRET}"]}`,
+    `{"url":7,"secret":"${SECRET.repeat(20)}"}`,
+  ]) {
+    const { status, body } = await post(text);
+    assert.equal(status, 422);
+    assert.ok(!body.includes("canary"), body);
+  }
+});
+
+test("413, 415: too large, not JSON, or compressed", async () => {
+  const large = `{"url":"${"x".repeat(1024 * 1024)}"}`;
+  assert.equal((await post(large)).status, 413);
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonx",
+    "a",
+  ]) {
+    const { status, body } = await post("{}", { "content-type": type });
+    assert.equal(status, 415, type);
+    assert.equal(JSON.parse(body).code, "unsupported_media_type");
+  }
+  assert.equal((await post("{}", { "content-encoding": "gzip" })).status, 415);
+  assert.equal((await post('{"url":"u"}', { "content-type": "application/json; charset=utf-8" })).status, 200);
+});
+
+test("413: a body that is announced or streamed beyond the limit is answered, not just cut", async () => {
+  const start = `POST /v1/webhooks HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${GOOD_KEY}\r\ncontent-type: application/json\r\n`;
+  const megabyte = "x".repeat(1024 * 1024);
+  const announced = await raw(`${start}content-length: ${megabyte.length}\r\n\r\n${megabyte}`);
+  assert.equal(announced.status, 413);
+  const chunked = await raw(`${start}transfer-encoding: chunked\r\n\r\n100000\r\n${megabyte}\r\n0\r\n\r\n`);
+  assert.equal(chunked.status, 413);
+});
+
+test("4xx: bytes that are no HTTP, and floods of headers, are answered and closed", async () => {
+  const flood = Array.from({ length: 3_000 }, (_, index) => `x-${index}: y`);
+  const cases: readonly [string, number][] = [
+    [head("/v1/markets/kalshi/a", `x-long: ${"y".repeat(100_000)}`), 431],
+    [head("/v1/markets/kalshi/a", ...flood), 431],
+    [head(`/v1/markets/kalshi/${"x".repeat(20_000)}`), 431],
+    ["NONSENSE\r\n\r\n", 400],
+    ["GET / HTTP/9.9\r\n\r\n", 400],
+    ["POST /v1/webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", 400],
+    ["GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n", 400],
+    [head("/a b"), 400],
+  ];
+  for (const [bytes, status] of cases) {
+    const answer = await raw(bytes);
+    assert.equal(answer.status, status, bytes.slice(0, 60));
+    assert.match(answer.text, /"code":"bad_request"/);
+    assert.match(answer.text, /x-content-type-options: nosniff/);
+  }
+});
+
+test("a caller's request id is kept when it is short and plain, and replaced otherwise", async () => {
+  const idOf = async (sent: string) =>
+    (await app.inject({ url: "/nowhere", headers: { "x-request-id": sent } })).headers["x-request-id"];
+  assert.equal(await idOf("trace-7.a_B"), "trace-7.a_B");
+  for (const sent of ["x".repeat(65), "a b", "a,b", "<script>", ""]) assert.notEqual(await idOf(sent), sent);
+});
+
+test("500: nothing internal is shown, and the log tells the cause with credentials masked", async () => {
+  const { status, body, headers } = await ask({ url: "/v1/broken" });
+  assert.equal(status, 500);
+  assert.deepEqual(JSON.parse(body), { detail: "Internal Server Error", code: "internal_error" });
+  assert.equal(headers["cache-control"], "no-store");
+  const text = JSON.stringify(lines);
+  assert.match(text, /lost with Bearer \*\*\*/);
+  assert.ok(!text.includes(GOOD_KEY) && !text.includes(SECRET));
+});
+
+test("x-ignored-parameters names what nobody reads, safely for a header and within bounds", async () => {
+  const many = Array.from({ length: 50 }, (_, index) => `q${index}xxxxxx=1`).join("&");
+  const odd = await ask({ url: `/v1/markets/kalshi/a?limt=3&%0d%0aset-cookie:x=1&${"y".repeat(90)}=1&${many}` });
+  assert.equal(odd.status, 200);
+  const header = String(odd.headers["x-ignored-parameters"]);
+  assert.ok(header.startsWith(`limt; did you mean limit, __set-cookie_x, ${"y".repeat(40)}, q0xxxxxx`), header);
+  assert.equal(header.split(", ").length, 20);
+  const body = await post('{"url":"u","uri":1,"risk_limit":2}');
+  assert.equal(body.headers["x-ignored-parameters"], "uri; did you mean url, risk_limit");
+});
+
+test("never a 5xx and never a credential in the log, whatever the path, query, headers and body", async () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.constantFrom(SECRET, "__proto__", "%", "\0", "limit"),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        path: fc.array(text, { maxLength: 4 }),
+        query: fc.array(fc.tuple(text, text), { maxLength: 4 }),
+        isEncoded: fc.boolean(),
+        method: fc.constantFrom("GET", "POST", "HEAD", "DELETE", "PATCH"),
+        body: fc.oneof(fc.json(), text, fc.constant(undefined)),
+      }),
+      async ({ path, query, isEncoded, method, body }) => {
+        const encode = (part: string) => encodeURIComponent(part.toWellFormed());
+        const known = method === "POST" ? "/v1/webhooks" : "/v1/markets/kalshi/";
+        const words = isEncoded
+          ? query.map(([name, value]) => `${encode(name)}=${encode(value)}`)
+          : ["%", "a=%e0", "&&=", "?limit"];
+        const url = `${known}${path.map(encode).join("/")}?${words.join("&")}`;
+        const payload = method === "GET" || method === "HEAD" ? undefined : body;
+        const { status } = await ask({
+          ...{ method, url, headers: { "content-type": "application/json" } },
+          ...(payload === undefined ? {} : { payload: payload.toWellFormed() }),
+        });
+        assert.ok(status < 500, `${method} ${url} gave ${status}`);
+      },
+    ),
+    { numRuns: 400, seed: 7 },
+  );
+  assert.ok(lines.length >= 400);
+  const logged = JSON.stringify(lines);
+  assert.ok(!logged.includes(GOOD_KEY) && !logged.includes("canary"));
+});

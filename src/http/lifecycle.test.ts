@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, get } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { test } from "node:test";
+import Type from "typebox";
+import type { Clock } from "../ports/clock.ts";
+import { drain } from "./lifecycle.ts";
+import { defineRoute } from "./route.ts";
+import { testServer } from "./test-app.ts";
+
+/** Timers that fire when the test says so. */
+function manualClock(): { clock: Clock; fire(): void } {
+  const callbacks = new Set<() => void>();
+  return {
+    clock: {
+      now: () => 0,
+      monotonic: () => 0,
+      setTimeout: (callback) => {
+        callbacks.add(callback);
+        return () => callbacks.delete(callback);
+      },
+      sleep: async () => {},
+    },
+    fire: () => {
+      for (const callback of callbacks) callback();
+    },
+  };
+}
+
+async function slowServer() {
+  const { app } = await testServer();
+  const entered = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  defineRoute(app, {
+    ...{ method: "GET", url: "/slow", access: "public", tag: "Markets", summary: "s", operationId: "s" },
+    responses: { 200: Type.Object({ done: Type.Boolean() }) },
+    handler: async () => {
+      entered.resolve();
+      await release.promise;
+      return { done: true };
+    },
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  return { app, entered, release, port: (app.server.address() as AddressInfo).port };
+}
+
+test("draining lets a request under way finish, closes idle connections and accepts nothing new", async () => {
+  const { app, entered, release, port } = await slowServer();
+  app.lifecycle.markReady();
+  assert.equal(app.lifecycle.state, "ready");
+  const idle = connect(port, "127.0.0.1");
+  await once(idle, "connect");
+  const idleClosed = once(idle, "close");
+  idle.resume();
+  const agent = new Agent({ keepAlive: true });
+  const response = new Promise<{ status: number | undefined; connection: string | undefined }>((resolve, reject) => {
+    get({ port, host: "127.0.0.1", path: "/slow", agent }, (incoming) => {
+      incoming.resume();
+      incoming.on("end", () => resolve({ status: incoming.statusCode, connection: incoming.headers.connection }));
+    }).on("error", reject);
+  });
+  await entered.promise;
+  let closedAfter = "";
+  const ended = drain(app, { clock: manualClock().clock, deadlineMs: 1_000 }).then((result) => {
+    closedAfter = "answer";
+    return result;
+  });
+  assert.equal(app.lifecycle.state, "draining");
+  await idleClosed;
+  assert.equal(closedAfter, "");
+  const late = connect(port, "127.0.0.1");
+  const [error] = await once(late, "error");
+  assert.equal(error.code, "ECONNREFUSED");
+  release.resolve();
+  assert.deepEqual(await response, { status: 200, connection: "close" });
+  assert.deepEqual(await ended, { cut: false });
+  agent.destroy();
+});
+
+test("draining cuts what is still open at the deadline, and says so", async () => {
+  const { app, entered, release, port } = await slowServer();
+  const timers = manualClock();
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.resume();
+  socket.on("error", () => {});
+  socket.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n");
+  await entered.promise;
+  const closed = once(socket, "close");
+  const ended = drain(app, { clock: timers.clock, deadlineMs: 1_000 });
+  assert.equal(drain(app, { clock: timers.clock, deadlineMs: 1_000 }), ended);
+  // The server has stopped accepting once it is no longer listening; only then is the deadline allowed to come.
+  while (app.server.listening) await new Promise((resolve) => setImmediate(resolve));
+  timers.fire();
+  await closed;
+  assert.deepEqual(await ended, { cut: true });
+  release.resolve();
+});
+
+test("a server that drains never becomes ready again", async () => {
+  const { app } = await testServer();
+  assert.equal(app.lifecycle.state, "starting");
+  await drain(app, { clock: manualClock().clock, deadlineMs: 1_000, graceMs: 5 });
+  app.lifecycle.markReady();
+  assert.equal(app.lifecycle.state, "draining");
+});

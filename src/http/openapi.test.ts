@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Type from "typebox";
+import { defineRoute, TAGS } from "./route.ts";
+import { testServer } from "./test-app.ts";
+import { commaList } from "./validation.ts";
+
+async function described() {
+  const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });
+  defineRoute(app, {
+    ...{ method: "GET", url: "/v1/markets/:platform/:market_id", access: "key", tag: "Markets" },
+    ...{ summary: "One market", operationId: "get_market", errors: ["market_not_found", "venue_unavailable"] },
+    params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
+    query: Type.Object({ expand: Type.Optional(commaList(["history"], { description: "What to add" })) }),
+    responses: { 200: Type.Object({ market_id: Type.String() }) },
+    handler: ({ params }) => ({ market_id: params.market_id }),
+  });
+  defineRoute(app, {
+    ...{ method: "POST", url: "/v1/notes", access: "public", tag: "Insights", summary: "Note", operationId: "note" },
+    ...{ body: Type.Object({ text: Type.String(), size: Type.Integer({ default: 3 }) }), bodyOptional: true },
+    responses: { 202: Type.Object({}) },
+    handler: ({ reply }) => {
+      reply.code(202);
+      return {};
+    },
+  });
+  await app.ready();
+  return app;
+}
+
+test("/openapi.json tells every route but the pages that render it, and is a 3.1.0 document of version 1.0.0", async () => {
+  const app = await described();
+  const reply = await app.inject("/openapi.json");
+  assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
+  const document = reply.json();
+  assert.deepEqual([document.openapi, document.info.version], ["3.1.0", "1.0.0"]);
+  assert.deepEqual(
+    document.tags.map((tag: { name: string }) => tag.name),
+    TAGS,
+  );
+  assert.deepEqual(Object.keys(document.paths).sort(), [
+    "/openapi.json",
+    "/v1/markets/{platform}/{market_id}",
+    "/v1/notes",
+  ]);
+  assert.deepEqual(document.servers, [{ url: "https://api.example.com" }]);
+  for (const path of Object.values<Record<string, Record<string, unknown>>>(document.paths)) {
+    for (const operation of Object.values(path)) {
+      for (const field of ["summary", "tags", "operationId", "responses", "security"])
+        assert.ok(field in operation, field);
+    }
+  }
+  await app.close();
+});
+
+test("each operation tells its errors, its parameters' form and whether it needs a key", async () => {
+  const app = await described();
+  const { paths, components } = (await app.inject("/openapi.json")).json();
+  const get = paths["/v1/markets/{platform}/{market_id}"].get;
+  assert.deepEqual(Object.keys(get.responses), ["200", "400", "401", "404", "422", "429", "500", "502"]);
+  assert.match(get.responses["404"].description, /market_not_found/);
+  assert.equal(
+    get.responses["422"].content["application/json"].schema.$ref,
+    "#/components/schemas/HTTPValidationError",
+  );
+  assert.deepEqual(get.security, [{ bearer: [] }]);
+  assert.deepEqual(get.parameters[0], {
+    ...{ in: "query", name: "expand", required: false, description: "What to add", style: "form", explode: false },
+    schema: { type: "array", items: { type: "string", enum: ["history"] }, maxItems: 50 },
+  });
+  const post = paths["/v1/notes"].post;
+  assert.deepEqual(Object.keys(post.responses), ["202", "400", "413", "415", "422", "500"]);
+  assert.deepEqual([post.requestBody.required, post.security], [false, []]);
+  assert.deepEqual(post.requestBody.content["application/json"].schema.required, ["text"]);
+  assert.deepEqual(components.schemas.ValidationError.required, ["loc", "msg", "type"]);
+  assert.equal(components.securitySchemes.bearer.scheme, "bearer");
+  await app.close();
+});
+
+test("/docs renders without a key and without loading anything from elsewhere", async () => {
+  const app = await described();
+  const page = await app.inject("/docs/");
+  assert.equal(page.statusCode, 200);
+  assert.ok(!/https?:\/\//.test(page.body.replace(/<!--.*?-->/gs, "")), page.body);
+  assert.ok(!/https:|upgrade-insecure|validator/.test(String(page.headers["content-security-policy"])));
+  const script = await app.inject("/docs/static/swagger-ui-bundle.js");
+  assert.deepEqual([script.statusCode, script.headers["x-parallax-data"]], [200, "sandbox"]);
+  await app.close();
+});
+
+test("two routes of one operation id stop the start", async () => {
+  const { app } = await testServer();
+  const note = { access: "public", tag: "Markets", summary: "n", operationId: "twice", responses: {} } as const;
+  defineRoute(app, { ...note, method: "GET", url: "/a", handler: ({ reply }) => reply.send() });
+  assert.throws(() => {
+    defineRoute(app, { ...note, method: "GET", url: "/b", handler: ({ reply }) => reply.send() });
+  }, /twice/);
+  await app.close();
+});

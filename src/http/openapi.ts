@@ -1,0 +1,242 @@
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyInstance, RouteOptions } from "fastify";
+import Type from "typebox";
+import type { ErrorCode } from "../domain/errors.ts";
+import { sendPreserialised } from "./preserialised.ts";
+import { STATUS } from "./problem.ts";
+import { defineRoute, TAGS } from "./route.ts";
+
+const INTERFACE_VERSION = "1.0.0";
+export const DOCS_PREFIX = "/docs";
+const BEARER_SCHEME = "bearer";
+
+/** What each error status means, in the words of the interface specification. */
+const STATUS_MEANING: Readonly<Record<number, string>> = {
+  400: "Malformed request",
+  401: "Missing or invalid API key",
+  402: "Payment required",
+  403: "Valid key, but its plan is too low for this endpoint",
+  404: "Not found",
+  409: "Conflict with what exists",
+  413: "Body too large",
+  415: "The body is not JSON",
+  422: "Validation error",
+  429: "Rate limit or monthly quota exceeded",
+  500: "Internal error",
+  502: "Upstream venue unavailable",
+  503: "Not available at the moment",
+};
+
+interface Operation {
+  responses: Record<string, unknown>;
+  requestBody?: { required?: boolean; content: Record<string, { schema: unknown }> };
+}
+
+/** Collects every route registered after it and serves `/openapi.json` and, where wanted, `/docs`. */
+export async function installOpenApi(
+  app: FastifyInstance,
+  options: { readonly publicUrl: string | null; readonly docs: boolean },
+): Promise<void> {
+  const errorsOf = new Map<string, readonly ErrorCode[]>();
+  const optionalBodies = new Set<string>();
+  app.addHook("onRoute", (route) => {
+    const { operationId } = (route.schema ?? {}) as { operationId?: string };
+    if (operationId === undefined || route.method === "HEAD") return;
+    if (errorsOf.has(operationId)) throw new Error(`Two routes have the operation id "${operationId}"`);
+    errorsOf.set(operationId, documentedErrors(route));
+    if (route.config?.bodyOptional === true) optionalBodies.add(operationId);
+  });
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Parallax",
+        description: "Intelligence for prediction markets: listings, analyses, signals, arbitrage, consensus, events.",
+        version: INTERFACE_VERSION,
+      },
+      ...(options.publicUrl === null ? {} : { servers: [{ url: options.publicUrl }] }),
+      tags: TAGS.map((name) => ({ name })),
+      components: { securitySchemes: { [BEARER_SCHEME]: { type: "http", scheme: "bearer" } } },
+    },
+    transform: ({ schema, url, route }) => ({
+      schema: { ...schema, security: route.config?.access === "key" ? [{ [BEARER_SCHEME]: [] }] : [] },
+      url,
+    }),
+    transformObject: (documents) => {
+      const document = "openapiObject" in documents ? documents.openapiObject : documents.swaggerObject;
+      addErrorResponses(document as never, errorsOf, optionalBodies);
+      return document;
+    },
+  });
+  serveDocument(app);
+  if (options.docs) await installDocs(app);
+}
+
+function serveDocument(app: FastifyInstance): void {
+  let bytes: Buffer | null = null;
+  defineRoute(app, {
+    method: "GET",
+    url: "/openapi.json",
+    access: "public",
+    tag: "Analytics",
+    summary: "This description of the interface",
+    operationId: "get_openapi",
+    responses: { 200: Type.Record(Type.String(), Type.Unknown()) },
+    handler: ({ reply }) => {
+      bytes ??= Buffer.from(JSON.stringify(app.swagger()));
+      return sendPreserialised(reply, bytes);
+    },
+  });
+}
+
+/** The rendered description; its pages load nothing from elsewhere. */
+async function installDocs(app: FastifyInstance): Promise<void> {
+  await app.register(swaggerUi, {
+    routePrefix: DOCS_PREFIX,
+    staticCSP: true,
+    transformStaticCSP: (policy) =>
+      policy
+        .replace(/ https:(?=[ ;])/g, "")
+        .replace(" validator.swagger.io", "")
+        .replace("frame-ancestors 'self'", "frame-ancestors 'none'")
+        .replace(/\s*upgrade-insecure-requests;?/, ""),
+    uiConfig: { validatorUrl: null, docExpansion: "list" } as never,
+  });
+}
+
+/** The codes a caller may meet: the route's own and those that follow from what every route of its kind does. */
+function documentedErrors(route: RouteOptions): readonly ErrorCode[] {
+  const { config, schema } = route;
+  return [
+    ...(config?.errors ?? []),
+    "bad_request",
+    "internal_error",
+    ...(config?.access === "key" ? (["unauthorized", "rate_limited"] as const) : []),
+    ...(schema?.body === undefined ? [] : (["body_too_large", "unsupported_media_type"] as const)),
+  ];
+}
+
+function addErrorResponses(
+  document: { paths: Record<string, Record<string, unknown>>; components: { schemas?: Record<string, unknown> } },
+  errorsOf: ReadonlyMap<string, readonly ErrorCode[]>,
+  optionalBodies: ReadonlySet<string>,
+): void {
+  document.components.schemas = { ...document.components.schemas, ...ERROR_SCHEMAS };
+  for (const path of Object.values(document.paths)) {
+    for (const value of Object.values(path)) {
+      const operation = value as Operation & { operationId?: string; parameters?: Parameter[] };
+      const id = operation.operationId ?? "";
+      describeSuccesses(operation);
+      for (const parameter of operation.parameters ?? []) tidyParameter(parameter);
+      for (const [status, codes] of byStatus(errorsOf.get(id) ?? [])) {
+        operation.responses[status] = errorResponse(Number(status), "Problem", codes);
+      }
+      if (operation.parameters !== undefined || operation.requestBody !== undefined) {
+        operation.responses["422"] = errorResponse(422, "HTTPValidationError", []);
+      }
+      if (operation.requestBody !== undefined) tidyBody(operation.requestBody, optionalBodies.has(id));
+    }
+  }
+}
+
+interface Parameter {
+  style?: string;
+  explode?: boolean;
+  allowEmptyValue?: boolean;
+  required?: boolean;
+  schema: Record<string, unknown>;
+}
+
+/** Says in the description's own words what our marks on a schema mean. */
+function tidyParameter(parameter: Parameter): void {
+  const {
+    style: _style,
+    explode: _explode,
+    "x-comma-list": isList,
+    "x-empty-is-absent": mayBeEmpty,
+    ...schema
+  } = parameter.schema;
+  if (isList === true) Object.assign(parameter, { style: "form", explode: false });
+  if (mayBeEmpty === true) parameter.allowEmptyValue = true;
+  if (Object.hasOwn(schema, "default")) parameter.required = false;
+  parameter.schema = schema;
+}
+
+function tidyBody(body: NonNullable<Operation["requestBody"]>, isOptional: boolean): void {
+  if (isOptional) body.required = false;
+  for (const media of Object.values(body.content)) media.schema = withoutRequiredDefaults(media.schema);
+}
+
+/** A field that has a default need not be sent, though its type inside is never absent. */
+function withoutRequiredDefaults(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutRequiredDefaults);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const node = schema as { properties?: Record<string, object>; required?: readonly string[] };
+  const entries = Object.entries(node).map(([key, value]) => [key, withoutRequiredDefaults(value)]);
+  if (!Array.isArray(node.required) || node.properties === undefined) return Object.fromEntries(entries);
+  const { properties } = node;
+  const required = node.required.filter((name) => !Object.hasOwn(properties[name] ?? {}, "default"));
+  return { ...Object.fromEntries(entries), required };
+}
+
+/** Stands where a response schema has no description of its own. */
+const UNDESCRIBED = "Default Response";
+
+function describeSuccesses(operation: Operation): void {
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const described = response as { description?: string };
+    if (described.description === UNDESCRIBED) described.description = SUCCESS_MEANING[status] ?? "Success";
+  }
+}
+
+const SUCCESS_MEANING: Readonly<Record<string, string>> = { 201: "Created", 202: "Accepted; the work goes on" };
+
+function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly ErrorCode[]> {
+  const result = new Map<string, ErrorCode[]>();
+  for (const code of new Set(codes)) {
+    const status = String(STATUS[code]);
+    result.set(status, [...(result.get(status) ?? []), code]);
+  }
+  return result;
+}
+
+function errorResponse(status: number, schema: string, codes: readonly ErrorCode[]): unknown {
+  const meaning = STATUS_MEANING[status] ?? "Error";
+  return {
+    description: codes.length === 0 ? meaning : `${meaning} (${codes.map((code) => `\`${code}\``).join(", ")})`,
+    content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },
+  };
+}
+
+/** Error bodies; the validation pair is named and shaped as FastAPI does, which generated clients know. */
+const ERROR_SCHEMAS = {
+  Problem: {
+    type: "object",
+    title: "Problem",
+    properties: {
+      detail: { type: "string", description: "What went wrong, for people" },
+      code: { type: "string", enum: Object.keys(STATUS), description: "Stable code, for programs" },
+      retry_after_seconds: { type: "number", minimum: 0 },
+      resets_on: { type: "string", format: "date" },
+    },
+    required: ["detail", "code"],
+  },
+  HTTPValidationError: {
+    type: "object",
+    title: "HTTPValidationError",
+    properties: { detail: { type: "array", title: "Detail", items: { $ref: "#/components/schemas/ValidationError" } } },
+  },
+  ValidationError: {
+    type: "object",
+    title: "ValidationError",
+    properties: {
+      loc: { type: "array", title: "Location", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+      msg: { type: "string", title: "Message" },
+      type: { type: "string", title: "Error Type" },
+      input: { title: "Input" },
+      ctx: { type: "object", title: "Context" },
+    },
+    required: ["loc", "msg", "type"],
+  },
+} as const;

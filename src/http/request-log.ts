@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Log } from "../ports/log.ts";
+
+/** One of this many successful requests is logged; everything else always is. */
+const SUCCESS_SAMPLE = 100;
+const CAUSES_MAX = 4;
+const TEXT_LENGTH_MAX = 2_000;
+
+/** Writes one line a request: method, route pattern, status, duration. Never a URL, a header or a body. */
+export function createRequestLog(
+  log: Log,
+  successSample = SUCCESS_SAMPLE,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  let successes = 0;
+  return (request, reply) => {
+    const status = reply.statusCode;
+    if (status < 400) {
+      successes += 1;
+      if (successes % successSample !== 0) return;
+    }
+    log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? "(no such route)",
+        status,
+        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+        ...(status < 400 && successSample > 1 ? { sampledOneIn: successSample } : {}),
+      },
+      "request",
+    );
+  };
+}
+
+/** What a thrown value tells the operator: its chain of causes, with everything that looks like a credential masked. */
+export function describeError(error: unknown): Readonly<Record<string, unknown>> {
+  const causes: string[] = [];
+  let current: unknown = error;
+  while (current instanceof Error && causes.length < CAUSES_MAX) {
+    causes.push(mask(`${current.name}: ${current.message}`));
+    current = current.cause;
+  }
+  if (causes.length === 0) causes.push(mask(String(error)));
+  const stack = error instanceof Error && error.stack !== undefined ? mask(error.stack) : undefined;
+  return { error: causes[0], causes: causes.slice(1), stack };
+}
+
+function mask(text: string): string {
+  return text
+    .slice(0, TEXT_LENGTH_MAX)
+    .replace(/\bbearer\s+\S+/gi, "Bearer ***")
+    .replace(/\bwhsec_\S+/g, "whsec_***")
+    .replace(/\b([a-z]{2,10}_(?:free|pro|ent)_)\S+/g, "$1***")
+    .replace(/:\/\/[^\s/@]*:[^\s/@]*@/g, "://***@");
+}

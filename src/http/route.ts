@@ -1,0 +1,159 @@
+import type {} from "@fastify/swagger";
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  RouteHandlerMethod,
+} from "fastify";
+import type { Static, TObject, TSchema } from "typebox";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Access, Principal } from "./auth.ts";
+import { compileRequestValidator, type RequestValidator } from "./validation.ts";
+
+/** The groups of the interface description, in the order in which they are shown. */
+export const TAGS = [
+  "Markets",
+  "Insights",
+  "Strategy",
+  "Portfolio",
+  "Arbitrage",
+  "Analytics",
+  "Streaming",
+  "Consensus",
+] as const;
+
+type Tag = (typeof TAGS)[number];
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Who may call; a route without it stops the start. */
+    access?: Access;
+    /** Errors of its own that the route can answer with, for the interface description. */
+    errors?: readonly ErrorCode[];
+    validate?: RequestValidator;
+    /** Cache-Control of successes, where not the default. */
+    cacheControl?: string;
+    bodyOptional?: boolean;
+  }
+  interface FastifyRequest {
+    /** The proven caller; null on public routes. */
+    principal: Principal | null;
+    /** Header values by the route's `headers` schema. */
+    checkedHeaders: unknown;
+  }
+}
+
+type Nothing = TObject<Record<never, TSchema>>;
+
+type ReadonlyDeep<Value> = Value extends readonly (infer Entry)[]
+  ? readonly ReadonlyDeep<Entry>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
+    : Value;
+
+type SuccessBody<Responses> = Static<Extract<Responses[keyof Responses], TSchema>>;
+
+/** What a handler gets: checked values, the caller, and the server's own request and reply for what is rare. */
+interface RouteContext<Params extends TSchema, Query extends TSchema, Headers extends TSchema, Body, A> {
+  readonly params: Static<Params>;
+  readonly query: Static<Query>;
+  readonly headers: Static<Headers>;
+  readonly body: Body;
+  readonly principal: A extends "key" ? Principal : null;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export interface RouteDefinition<
+  A extends Access,
+  Params extends TSchema,
+  Query extends TSchema,
+  Headers extends TSchema,
+  Body extends TSchema,
+  Responses extends Readonly<Record<number, TSchema>>,
+> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Fastify's pattern, for example `/v1/markets/:platform/:market_id`. */
+  readonly url: string;
+  readonly access: A;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string;
+  /** Unique, snake_case: the SDK's and the agents' name for it. */
+  readonly operationId: string;
+  readonly params?: Params;
+  readonly query?: Query;
+  /** Lower-case names. */
+  readonly headers?: Headers;
+  readonly body?: Body;
+  readonly bodyOptional?: boolean;
+  /** Success bodies by status; what they do not declare is not sent. */
+  readonly responses: Responses;
+  /** Error codes beyond those that follow from access, parameters and body. */
+  readonly errors?: readonly ErrorCode[];
+  readonly cacheControl?: string;
+  /** Anything else that hooks want to know about the route, such as its tier. */
+  readonly config?: Omit<FastifyContextConfig, "access" | "errors" | "validate" | "cacheControl" | "bodyOptional">;
+  /**
+   * Gives the body, or the reply after sending through it (`sendPreserialised`, a stream). Status 200 unless it says
+   * `reply.code(202)`.
+   */
+  handler(
+    context: RouteContext<Params, Query, Headers, Static<Body>, A>,
+  ): ReadonlyDeep<SuccessBody<Responses>> | FastifyReply | Promise<ReadonlyDeep<SuccessBody<Responses>> | FastifyReply>;
+}
+
+/**
+ * Installs a route; a GET also answers HEAD. Its schemas are the one source of types, validation, serialisation and
+ * the interface description.
+ */
+export function defineRoute<
+  const A extends Access,
+  Params extends TSchema = Nothing,
+  Query extends TSchema = Nothing,
+  Headers extends TSchema = Nothing,
+  Body extends TSchema = Nothing,
+  Responses extends Readonly<Record<number, TSchema>> = Readonly<Record<number, TSchema>>,
+>(app: FastifyInstance, definition: RouteDefinition<A, Params, Query, Headers, Body, Responses>): void {
+  const { method, url, access, tag, summary, description, operationId, params, query, headers, body } = definition;
+  const config: FastifyContextConfig = {
+    ...definition.config,
+    access,
+    errors: definition.errors ?? [],
+    validate: compileRequestValidator(definition),
+    ...(definition.cacheControl === undefined ? {} : { cacheControl: definition.cacheControl }),
+    ...(definition.bodyOptional === undefined ? {} : { bodyOptional: definition.bodyOptional }),
+  };
+  const schema: FastifySchema = {
+    tags: [tag],
+    summary,
+    operationId,
+    ...(description === undefined ? {} : { description }),
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+    response: definition.responses,
+  };
+  const handler: RouteHandlerMethod = async (request, reply) => definition.handler(contextOf(request, reply));
+  app.route({ method, url, config, schema, handler });
+  if (method === "GET") app.route({ method: "HEAD", url, config, schema: { ...schema, hide: true }, handler });
+}
+
+/** Holds because the validator put values of exactly these schemas there, and authentication the caller. */
+function contextOf<Params extends TSchema, Query extends TSchema, Headers extends TSchema, Body, A>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): RouteContext<Params, Query, Headers, Body, A> {
+  return {
+    params: request.params,
+    query: request.query,
+    headers: request.checkedHeaders,
+    body: request.body,
+    principal: request.principal,
+    request,
+    reply,
+  } as RouteContext<Params, Query, Headers, Body, A>;
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { COMPRESS_FROM_BYTES, chooseEncoding, compress, isCompressible } from "./compression.ts";
+import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+type Done = (error: Error | null, payload?: unknown) => void;
+
+/** Pages may load nothing from elsewhere, run no inline script and be framed by nobody. */
+const HTML_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+};
+
+/** The last look at an answer: caching rules, entity tag and 304, page headers, compression. Streams pass untouched. */
+export function sendHook(lifecycle: Lifecycle) {
+  return (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void => {
+    if (lifecycle.state === "draining") reply.header("connection", "close");
+    setCacheControl(request, reply);
+    const type = String(reply.getHeader("content-type") ?? "");
+    if (type.startsWith("text/html")) setMissing(reply, HTML_HEADERS);
+    if (typeof payload !== "string" && !Buffer.isBuffer(payload)) {
+      done(null, payload);
+    } else if (isUnchanged(request, reply, payload)) {
+      reply.code(304).removeHeader("content-type").removeHeader("content-length");
+      done(null, "");
+    } else {
+      encodeInto(request, reply, payload, type, done);
+    }
+  };
+}
+
+/** Gives a read its entity tag, and says whether the caller has this very answer already. */
+function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: string | Buffer): boolean {
+  if (!isRead(request) || reply.statusCode !== 200 || reply.hasHeader("set-cookie")) return false;
+  if (!reply.hasHeader("etag")) reply.header("etag", weakEntityTag(payload));
+  const asked = request.headers["if-none-match"];
+  return asked !== undefined && matchesEntityTag(asked, String(reply.getHeader("etag")));
+}
+
+function encodeInto(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: string | Buffer,
+  type: string,
+  done: Done,
+): void {
+  const mayShrink = isLarge(payload) && isCompressible(type) && !reply.hasHeader("content-encoding");
+  if (mayShrink) reply.header("vary", "accept-encoding");
+  const encoding = mayShrink ? chooseEncoding(request.headers["accept-encoding"]) : null;
+  if (encoding === null) {
+    done(null, payload);
+    return;
+  }
+  compress(typeof payload === "string" ? Buffer.from(payload) : payload, encoding).then(
+    (compressed) => {
+      reply.header("content-encoding", encoding).removeHeader("content-length");
+      done(null, compressed);
+    },
+    () => done(null, payload),
+  );
+}
+
+function isLarge(payload: string | Buffer): boolean {
+  // A string has at most three bytes a unit, so most need no counting.
+  if (payload.length >= COMPRESS_FROM_BYTES) return true;
+  return payload.length * 3 >= COMPRESS_FROM_BYTES && Buffer.byteLength(payload) >= COMPRESS_FROM_BYTES;
+}
+
+function setCacheControl(request: FastifyRequest, reply: FastifyReply): void {
+  if (reply.hasHeader("cache-control")) return;
+  const { access, cacheControl } = request.routeOptions.config;
+  const isFresh = isRead(request) && reply.statusCode < 400;
+  if (!isFresh) reply.header("cache-control", "no-store");
+  // "no-cache" lets a client keep the answer and ask with its entity tag whether it still holds.
+  else reply.header("cache-control", cacheControl ?? (access === "key" ? "private, no-cache" : "no-cache"));
+}
+
+function isRead(request: FastifyRequest): boolean {
+  return request.method === "GET" || request.method === "HEAD";
+}
+
+function setMissing(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value);
+}

@@ -1,0 +1,234 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { AppError } from "../domain/errors.ts";
+import type { Log } from "../ports/log.ts";
+import type { Random } from "../ports/random.ts";
+import { type AuthenticationOptions, authenticateRequest } from "./auth.ts";
+import { answerClientError } from "./client-errors.ts";
+import { parseJson } from "./json-text.ts";
+import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifecycle.ts";
+import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
+import { type Problem, problem, toProblem } from "./problem.ts";
+import { isWellEncoded, parseQuery } from "./query-text.ts";
+import { createRequestLog, describeError } from "./request-log.ts";
+import { createRouteTable, type RouteTable } from "./route-table.ts";
+import { sendHook } from "./send.ts";
+import { UnreadableBody } from "./validation.ts";
+
+const BODY_BYTES_MAX = 256 * 1024;
+const HEADER_BYTES_MAX = 16 * 1024;
+/** The whole request must have arrived by then; checked every `CONNECTION_CHECK_MS`. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 8_000;
+const CONNECTION_CHECK_MS = 2_000;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const REQUEST_ID_BYTES = 12;
+
+declare module "fastify" {
+  interface FastifyInstance {
+    readonly lifecycle: Lifecycle;
+  }
+}
+
+/** A step of a request's way; it throws to refuse. */
+type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | void;
+
+/** Where others step in. The order of judgement is fixed: 401, minute limit, 403, 422, quota, 404, work. */
+interface Guards {
+  /** Before anyone is known, for example a limit per address. */
+  readonly beforeAuthentication?: Guard;
+  /** A caller was refused with 401. */
+  readonly unauthorized?: (request: FastifyRequest) => void;
+  /** `request.principal` is set (null on public routes): minute limits, then what the plan may call. */
+  readonly afterAuthentication?: Guard;
+  /** Parameters and body are valid: quota, payment. */
+  readonly afterValidation?: Guard;
+}
+
+export interface HttpServerOptions {
+  readonly log: Log;
+  readonly random: Random;
+  /** Told in `x-parallax-data` of every answer. */
+  readonly data: "sandbox" | "live";
+  readonly authentication: AuthenticationOptions;
+  readonly guards?: Guards;
+  /** The service's address as callers know it, for links; the Host header is never believed. */
+  readonly publicUrl?: string | null;
+  /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; none by default. */
+  readonly trustProxy?: readonly string[] | null;
+  /** Whether `/docs` is served. */
+  readonly docs?: boolean;
+  /** One of this many successful requests is logged. */
+  readonly successLogSample?: number;
+}
+
+/**
+ * The server with everything that is the same for all routes: limits, errors, authentication, validation, caching,
+ * compression, the log and the interface description. Routes are added with `defineRoute`.
+ */
+export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+  const { log, random, data } = options;
+  const newRequestId = (): string => Buffer.from(random.bytes(REQUEST_ID_BYTES)).toString("base64url");
+  const app = Fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    },
+    // Longer than any request line can be: a long id is for the handler to call unknown.
+    routerOptions: { maxParamLength: HEADER_BYTES_MAX, querystringParser: parseQuery },
+    exposeHeadRoutes: false,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    trustProxy: options.trustProxy == null ? false : [...options.trustProxy],
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const sent = request.headers["x-request-id"];
+      return typeof sent === "string" && REQUEST_ID.test(sent) ? sent : newRequestId();
+    },
+    frameworkErrors: (error, request, reply) => {
+      setCommonHeaders(request.id, reply, data);
+      sendProblem(reply, toProblem(error));
+      // No route was found, so no hook logs this one.
+      log.info({ requestId: request.id, method: request.method, route: "(malformed URL)", status: 400 }, "request");
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, { data, requestId: newRequestId() }),
+  });
+
+  const routes = createRouteTable();
+  app.decorate("lifecycle", createLifecycle());
+  closeUnusedConnections(app);
+  app.decorateRequest("principal", null);
+  app.decorateRequest("checkedHeaders", null);
+  // Requests are judged by `compileRequestValidator`, all parts at once and after authentication.
+  app.setValidatorCompiler(() => () => true);
+  installBodyParsers(app);
+  installErrorHandlers(app, log);
+  app.addHook("onRoute", (route) => {
+    if (route.url === DOCS_PREFIX || route.url.startsWith(`${DOCS_PREFIX}/`))
+      route.config = { ...route.config, access: "public" };
+    if (route.config?.access === undefined)
+      throw new Error(`Route ${route.method} ${route.url} does not say who may call it`);
+    routes.add(route.method, route.url);
+  });
+  app.addHook("onRequest", onRequest(options, routes));
+  app.addHook("preParsing", refuseEncodedBody);
+  app.addHook("preHandler", judge(options.guards ?? {}));
+  app.addHook("onSend", sendHook(app.lifecycle));
+  const logRequest = createRequestLog(log, options.successLogSample);
+  app.addHook("onResponse", (request, reply, done) => {
+    logRequest(request, reply);
+    done();
+  });
+  await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
+  return app;
+}
+
+function onRequest(options: HttpServerOptions, routes: RouteTable) {
+  const guards = options.guards ?? {};
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    setCommonHeaders(request.id, reply, options.data);
+    if (request.is404) throw unknownRoute(request, routes);
+    if (!isWellEncoded(request.raw.url ?? "")) {
+      throw new AppError("bad_request", "The URL holds a malformed percent-encoding");
+    }
+    if (guards.beforeAuthentication !== undefined) await guards.beforeAuthentication(request, reply);
+    if (request.routeOptions.config.access !== "public") {
+      try {
+        request.principal = await authenticateRequest(request, options.authentication);
+      } catch (error) {
+        if (error instanceof AppError && error.code === "unauthorized") guards.unauthorized?.(request);
+        throw error;
+      }
+    }
+    if (guards.afterAuthentication !== undefined) await guards.afterAuthentication(request, reply);
+  };
+}
+
+function unknownRoute(request: FastifyRequest, routes: RouteTable): AppError {
+  const methods = routes.methodsOf(request.raw.url ?? "");
+  return methods.length === 0
+    ? new AppError("not_found", "Not Found")
+    : new AppError("method_not_allowed", "Method Not Allowed", { details: { allow: methods.join(", ") } });
+}
+
+/** A compressed body could unfold to any size. */
+function refuseEncodedBody(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  _payload: unknown,
+  done: (error?: Error) => void,
+): void {
+  const encoding = request.headers["content-encoding"];
+  if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") done();
+  else done(new AppError("unsupported_media_type", "Send the body without a content encoding"));
+}
+
+function judge(guards: Guards) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.routeOptions.config.validate?.(request, reply);
+    if (guards.afterValidation !== undefined) await guards.afterValidation(request, reply);
+  };
+}
+
+function installBodyParsers(app: FastifyInstance): void {
+  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const parse = (
+    _request: FastifyRequest,
+    bytes: Buffer,
+    done: (error: Error | null, body?: unknown) => void,
+  ): void => {
+    done(null, readJson(bytes, utf8));
+  };
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, parse);
+  app.addContentTypeParser(/^application\/[\w.-]+\+json\b/, { parseAs: "buffer" }, parse);
+}
+
+/** An empty body is an absent one; one that is not JSON is kept as its error until it is its turn to be judged. */
+function readJson(bytes: Buffer, utf8: InstanceType<typeof TextDecoder>): unknown {
+  if (bytes.length === 0) return undefined;
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    return new UnreadableBody(0, "Invalid UTF-8");
+  }
+  const result = parseJson(text);
+  return result.ok ? result.value : new UnreadableBody(result.position, result.error);
+}
+
+function installErrorHandlers(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((error, request, reply) => {
+    const answer = toProblem(error);
+    if (answer.status >= 500) {
+      const fields = {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: answer.status,
+      };
+      if (answer.status === 500) log.error({ ...fields, ...describeError(error) }, "request failed");
+      else log.warn({ ...fields, ...describeError(error) }, "request failed");
+    }
+    return sendProblem(reply, answer);
+  });
+  // The hook above has answered by then; this only keeps the framework's own body from ever being sent.
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem(404, "not_found", "Not Found")));
+}
+
+function setCommonHeaders(requestId: string, reply: FastifyReply, data: string): void {
+  reply.header("x-request-id", requestId);
+  reply.header("x-content-type-options", "nosniff");
+  reply.header("x-parallax-data", data);
+}
+
+function sendProblem(reply: FastifyReply, answer: Problem): FastifyReply {
+  reply.removeHeader("etag").removeHeader("link");
+  reply
+    .code(answer.status)
+    .header("cache-control", "no-store")
+    .headers({ ...answer.headers });
+  return reply.header("content-type", "application/json; charset=utf-8").send(answer.body);
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { TokenBucket } from "./token-bucket.ts";
+
+/** Instants at which requests went out when every caller waits exactly as long as it is told. */
+function instantsOf(options: { perSecond: number; capacity: number }, arrivals: readonly number[]): number[] {
+  const bucket = new TokenBucket({ ...options, now: 0 });
+  const taken: number[] = [];
+  let now = 0;
+  for (const gap of arrivals) {
+    now += gap;
+    for (let waitMs = bucket.take(now); waitMs > 0; waitMs = bucket.take(now)) now += waitMs;
+    taken.push(now);
+  }
+  return taken;
+}
+
+test("a full bucket gives its capacity at once and then says how long to wait", () => {
+  const bucket = new TokenBucket({ perSecond: 1_000 / 64, capacity: 3, now: 0 });
+  assert.deepEqual([bucket.take(0), bucket.take(0), bucket.take(0)], [0, 0, 0]);
+  assert.equal(bucket.take(0), 64);
+  assert.equal(bucket.take(63), 1);
+  assert.equal(bucket.take(64), 0);
+  assert.equal(bucket.take(64), 64);
+});
+
+test("a wait takes nothing from the bucket", () => {
+  const bucket = new TokenBucket({ perSecond: 1, capacity: 1, now: 0 });
+  assert.equal(bucket.take(0), 0);
+  for (let asked = 0; asked < 50; asked++) assert.equal(bucket.take(500), 500);
+  assert.equal(bucket.take(1_000), 0);
+});
+
+test("a bucket never fills above its capacity, however long it is left alone", () => {
+  const bucket = new TokenBucket({ perSecond: 100, capacity: 2, now: 0 });
+  assert.equal(bucket.take(1e9), 0);
+  assert.equal(bucket.take(1e9), 0);
+  assert.ok(bucket.take(1e9) > 0);
+});
+
+test("time that runs backwards gives no tokens", () => {
+  const bucket = new TokenBucket({ perSecond: 1, capacity: 1, now: 1_000 });
+  assert.equal(bucket.take(1_000), 0);
+  assert.equal(bucket.take(0), 1_000);
+  assert.equal(bucket.take(1_500), 500);
+});
+
+test("no window of any length holds more than the capacity and what the rate refills in it", () => {
+  const limits = fc.record({ perSecond: fc.integer({ min: 1, max: 50 }), capacity: fc.integer({ min: 1, max: 20 }) });
+  const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 80 });
+  fc.assert(
+    fc.property(limits, gaps, (options, arrivals) => {
+      const taken = instantsOf(options, arrivals);
+      for (const [first, start] of taken.entries()) {
+        for (const [last, end] of taken.entries()) {
+          if (last < first) continue;
+          const allowed = options.capacity + ((end - start) * options.perSecond) / 1000;
+          assert.ok(last - first + 1 <= allowed + 1e-6, `${last - first + 1} in ${end - start} ms`);
+        }
+      }
+    }),
+    { numRuns: 100 },
+  );
+});

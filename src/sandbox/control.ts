@@ -1,0 +1,83 @@
+import type { ExchangeContext, ExchangeService } from "./protocol/exchange.ts";
+import type { ServiceUrls } from "./serve.ts";
+import { kalshiTicker } from "./protocol/kalshi/index.ts";
+import { limitlessMarketId } from "./protocol/limitless/index.ts";
+import { manifoldMarketId } from "./protocol/manifold/index.ts";
+import { polymarketMarketId } from "./protocol/polymarket/index.ts";
+import { type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./world/types.ts";
+
+/** The id under which a venue lists a market. */
+const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string>> = {
+  kalshi: kalshiTicker,
+  polymarket: polymarketMarketId,
+  limitless: limitlessMarketId,
+  manifold: manifoldMarketId,
+};
+
+const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** The sandbox's own address: a page that says what is served where, and the simulator's truth for tests. */
+export function createControl(context: ExchangeContext, urls: ServiceUrls): ExchangeService {
+  const { world, now } = context;
+  const truthOf = (market: ListedMarket, at: number) => ({
+    venue: market.venue,
+    market_id: MARKET_IDS[market.venue](market),
+    index: market.index,
+    question: market.question,
+    label: market.label,
+    event: market.event.title,
+    lifecycle: world.lifecycle(market, at),
+    book: world.book(market, at),
+    probability: world.probability(market, at),
+    activity: world.activity(market, at),
+  });
+  const isVenue = (text: string): text is SandboxVenue => (SANDBOX_VENUES as readonly string[]).includes(text);
+
+  return {
+    venue: "control",
+    name: "rest",
+    basePath: "",
+    scheme: "http",
+    listener: "control",
+    install(app) {
+      app.get("/", (_request, reply) => {
+        const at = now();
+        const rows = SANDBOX_VENUES.map((venue) => {
+          const markets = world.markets(venue, at);
+          const open = markets.filter((market) => world.lifecycle(market, at).phase === "active").length;
+          const links = Object.entries(urls[venue] ?? {})
+            .map(([name, url]) => `<div><b>${escapeHtml(name)}</b> <code>${escapeHtml(url)}</code></div>`)
+            .join("");
+          return `<tr><td>${escapeHtml(venue)}</td><td>${open}</td><td>${markets.length}</td><td>${links}</td></tr>`;
+        });
+        return reply.type("text/html; charset=utf-8").send(page(rows.join(""), context));
+      });
+      app.get("/urls", () => urls);
+      app.get("/world", () => ({ seed: world.seed, genesis: world.genesis, speed: world.speed, now: now() }));
+      app.get<{ Params: { venue: string }; Querystring: { at?: string; market_id?: string } }>("/truth/:venue", (request, reply) => {
+        const { venue } = request.params;
+        if (!isVenue(venue)) return reply.code(404).send({ error: `no venue ${venue}` });
+        const at = request.query.at === undefined ? now() : Number(request.query.at);
+        if (!Number.isFinite(at) || at > now()) return reply.code(400).send({ error: "at is a time in Unix milliseconds, not in the future" });
+        const markets = world.markets(venue, at);
+        const wanted = request.query.market_id;
+        return { at, markets: markets.filter((market) => wanted === undefined || MARKET_IDS[market.venue](market) === wanted).map((market) => truthOf(market, at)) };
+      });
+    },
+  };
+}
+
+function page(rows: string, context: ExchangeContext): string {
+  const { world } = context;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parallax sandbox</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1c2733}table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #d5dde5;padding:.5rem;text-align:left;vertical-align:top}code{background:#eef2f6;padding:.1rem .3rem;border-radius:4px}</style>
+<h1>Parallax sandbox</h1>
+<p>Simulated venues that speak the venues' own protocols. Nothing here is real: no venue is asked, no money moves.
+Seed ${world.seed}, trading ${world.speed} times as lively as in reality, begun ${new Date(world.genesis).toISOString()} with thirty days of past.</p>
+<table><tr><th>Venue</th><th>Open markets</th><th>Listed</th><th>Base URLs</th></tr>${rows}</table>
+<h2>For tests</h2>
+<p><code>GET /urls</code> the base URLs as JSON · <code>GET /world</code> seed, start, speed and time ·
+<code>GET /truth/{venue}?at={Unix milliseconds}&amp;market_id={id}</code> what the simulator knows of each market at an instant:
+book, lifecycle, outcome, volume.</p></html>`;
+}

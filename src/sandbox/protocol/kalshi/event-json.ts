@@ -1,0 +1,81 @@
+import type { ListedEvent } from "../../world/types.ts";
+import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
+import { iso } from "./market-json.ts";
+
+/** The venue's own names of the world's categories. */
+const CATEGORIES: Readonly<Record<string, string>> = {
+  Weather: "Climate and Weather",
+  Culture: "Entertainment",
+  Tech: "Science and Technology",
+};
+
+export function categoryOf(event: ListedEvent): string {
+  return CATEGORIES[event.category] ?? event.category;
+}
+
+/** Sources are told as names with addresses; the world knows the name only. */
+function sourcesOf(event: ListedEvent): { name: string; url: string }[] {
+  const name = event.markets[0]?.resolutionSource ?? "";
+  return name === "" ? [] : [{ name, url: `https://example.com/${encodeURIComponent(name.toLowerCase())}` }];
+}
+
+/** An event as REST shows it, without its markets. */
+export function eventJson(event: ListedEvent): Record<string, unknown> {
+  return {
+    event_ticker: kalshiEventTicker(event),
+    series_ticker: kalshiSeriesTicker(event),
+    title: event.title,
+    sub_title: `Closes ${iso(event.closeAt).slice(0, 10)}`,
+    collateral_return_type: event.mutuallyExclusive ? "MECNET" : "",
+    mutually_exclusive: event.mutuallyExclusive,
+    category: categoryOf(event),
+    strike_date: iso(event.closeAt),
+    strike_period: null,
+    settlement_sources: sourcesOf(event),
+    last_updated_ts: iso(event.openAt),
+    fee_type_override: null,
+    fee_multiplier_override: null,
+    product_metadata: null,
+    exchange_index: 0,
+  };
+}
+
+export function eventMetadataJson(event: ListedEvent): Record<string, unknown> {
+  const image = (ticker: string) => `https://example.com/images/${ticker}.webp`;
+  return {
+    image_url: image(kalshiEventTicker(event)),
+    featured_image_url: image(kalshiEventTicker(event)),
+    market_details: event.markets.map((market) => ({
+      market_ticker: kalshiTicker(market),
+      image_url: image(kalshiTicker(market)),
+      color_code: `#${((market.index * 2_654_435_761) % 0x1000000).toString(16).padStart(6, "0")}`,
+    })),
+    settlement_sources: sourcesOf(event),
+    competition: event.category === "Sports" ? event.seriesTitle : null,
+    competition_scope: event.category === "Sports" ? "Game" : null,
+  };
+}
+
+/** The series that `event` belongs to. */
+export function seriesJson(event: ListedEvent): Record<string, unknown> {
+  const ticker = kalshiSeriesTicker(event);
+  const category = categoryOf(event);
+  const hasMakerFees = event.category === "Sports" || event.category === "Politics";
+  return {
+    ticker,
+    frequency: event.frequency,
+    title: event.seriesTitle,
+    category,
+    categories: [category],
+    tags: event.tags.length === 0 ? null : event.tags,
+    settlement_sources: sourcesOf(event),
+    contract_url: `https://example.com/contracts/${ticker}.pdf`,
+    contract_terms_url: `https://example.com/contract_terms/${ticker}.pdf`,
+    product_metadata: null,
+    fee_type: hasMakerFees ? "quadratic_with_maker_fees" : "quadratic",
+    fee_multiplier: event.frequency === "fifteen_min" ? 0.5 : 1,
+    additional_prohibitions: null,
+    last_updated_ts: iso(event.openAt),
+    exchange_index: 0,
+  };
+}

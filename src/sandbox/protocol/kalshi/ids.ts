@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import type { ListedEvent, ListedMarket } from "../../world/types.ts";
+
+const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"] as const;
+const INITIALS_MAX = 6;
+
+const eventTickers = new WeakMap<ListedEvent, string>();
+const marketTickers = new WeakMap<ListedEvent, readonly string[]>();
+
+/** Ticker of the recurring family: KXFED. */
+export function kalshiSeriesTicker(event: ListedEvent): string {
+  return `KX${event.series.toUpperCase().replaceAll(/[^A-Z0-9]/g, "")}`;
+}
+
+/** Ticker of the event: series, closing day and the event's number, which keeps two events of one day apart. */
+export function kalshiEventTicker(event: ListedEvent): string {
+  let ticker = eventTickers.get(event);
+  if (ticker === undefined) {
+    const date = new Date(event.closeAt);
+    const two = (value: number) => String(value).padStart(2, "0");
+    const day = `${two(date.getUTCFullYear() % 100)}${MONTHS[date.getUTCMonth()]}${two(date.getUTCDate())}`;
+    const time = event.frequency === "fifteen_min" ? `${two(date.getUTCHours())}${two(date.getUTCMinutes())}` : "";
+    ticker = `${kalshiSeriesTicker(event)}-${day}${time}N${event.index.toString(36).toUpperCase()}`;
+    eventTickers.set(event, ticker);
+  }
+  return ticker;
+}
+
+/** Ticker of the market: the event's, and the strike or the outcome's initials; a stand-alone question adds nothing. */
+export function kalshiTicker(market: ListedMarket): string {
+  let tickers = marketTickers.get(market.event);
+  if (tickers === undefined) {
+    tickers = tickersOf(market.event);
+    marketTickers.set(market.event, tickers);
+  }
+  return tickers[market.event.markets.indexOf(market)] ?? "";
+}
+
+function tickersOf(event: ListedEvent): string[] {
+  const eventTicker = kalshiEventTicker(event);
+  if (event.markets.length === 1) return [eventTicker];
+  const taken = new Set<string>();
+  return event.markets.map((market) => {
+    let suffix = suffixOf(market);
+    if (taken.has(suffix)) suffix += String(market.position);
+    taken.add(suffix);
+    return `${eventTicker}-${suffix}`;
+  });
+}
+
+function suffixOf({ strike, label, position }: ListedMarket): string {
+  if (strike !== null) {
+    const { type, floor, cap } = strike;
+    if (type === "between" && floor !== null && cap !== null) return `B${Number(((floor + cap) / 2).toFixed(6))}`;
+    return `T${floor ?? cap ?? position}`;
+  }
+  const words = label.toUpperCase().match(/[A-Z0-9]+/g) ?? [];
+  const first = words[0] ?? "";
+  const initials = words.length > 1 ? words.map((word) => (/^\d/.test(word) ? word : word[0])).join("") : first;
+  return initials.slice(0, INITIALS_MAX) || `P${position}`;
+}
+
+/** An id in UUID form that is a function of `text`. */
+export function uuidOf(text: string): string {
+  const hex = createHash("sha256").update(text).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

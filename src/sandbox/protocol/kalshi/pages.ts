@@ -1,0 +1,32 @@
+import { readCursor, writeCursor } from "./query.ts";
+
+/**
+ * One page of a listing that may change between requests. The cursor is the position and the number of the last item
+ * told; when the listing has moved meanwhile the item is looked up again, so that nothing is told twice or left out.
+ */
+export function pageOf<Item extends { readonly index: number }>(
+  items: readonly Item[],
+  cursor: string | null,
+  limit: number,
+  accepts: (item: Item) => boolean,
+): { page: Item[]; cursor: string } {
+  const page: Item[] = [];
+  let last: readonly [number, number] | null = null;
+  for (let position = startOf(items, cursor); position < items.length; position++) {
+    const item = items[position];
+    if (item === undefined || !accepts(item)) continue;
+    if (page.length === limit) return { page, cursor: last === null ? "" : writeCursor(last) };
+    page.push(item);
+    last = [position, item.index];
+  }
+  return { page, cursor: "" };
+}
+
+function startOf(items: readonly { readonly index: number }[], cursor: string | null): number {
+  const parts = readCursor(cursor, 2);
+  if (parts === null) return 0;
+  const [position = 0, index] = parts;
+  if (items[position]?.index === index) return position + 1;
+  const moved = items.findIndex((item) => item.index === index);
+  return moved === -1 ? Math.max(0, position) : moved + 1;
+}

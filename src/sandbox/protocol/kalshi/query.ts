@@ -1,0 +1,112 @@
+import type { FastifyRequest } from "fastify";
+
+/** An answer other than success, in the venue's own shape. */
+export class KalshiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly details: string | null;
+
+  constructor(status: number, code: string, details: string | null = null) {
+    super(code.replaceAll("_", " "));
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+
+  body(): Record<string, unknown> {
+    return {
+      error: { code: this.code, message: this.message, ...(this.details === null ? {} : { details: this.details }) },
+    };
+  }
+}
+
+export const notFound = () => new KalshiError(404, "not_found");
+export const badRequest = (details: string) => new KalshiError(400, "bad_request", details);
+
+/** Query parameters of one request; of a repeated one the first counts, except in lists. */
+export class Query {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(request: FastifyRequest) {
+    this.#values = request.query as Record<string, unknown>;
+  }
+
+  /** Text, or null when absent or empty. */
+  text(name: string): string | null {
+    const value = this.#values[name];
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof first === "string" && first !== "" ? first : null;
+  }
+
+  flag(name: string): boolean {
+    const text = this.text(name);
+    if (text === null || text === "false") return false;
+    if (text === "true") return true;
+    throw badRequest(`invalid parameters: ${name} must be true or false`);
+  }
+
+  integer(name: string): number | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    if (!/^-?\d{1,12}$/.test(text)) throw badRequest(`invalid parameters: ${name} must be an integer`);
+    return Number(text);
+  }
+
+  /** Unix seconds as milliseconds. */
+  time(name: string): number | null {
+    const seconds = this.integer(name);
+    return seconds === null ? null : seconds * 1_000;
+  }
+
+  requiredInteger(name: string): number {
+    const value = this.integer(name);
+    if (value === null) throw badRequest(`invalid parameters: ${name} is required`);
+    return value;
+  }
+
+  /** Page size; above the venue's cap is refused. */
+  limit(fallback: number, max: number): number {
+    const limit = this.integer("limit") ?? fallback;
+    if (limit < 0 || limit > max) throw badRequest(`invalid parameters: limit must be at most ${max}`);
+    return limit === 0 ? fallback : limit;
+  }
+
+  /** Exactly one of `words`, or null. */
+  word<Word extends string>(name: string, words: readonly Word[]): Word | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const word = words.find((candidate) => candidate === text);
+    if (word === undefined) throw badRequest(`invalid parameters: ${name} must be one of ${words.join(", ")}`);
+    return word;
+  }
+
+  /** A list written with commas, as a repeated parameter, or both; null when absent. */
+  list(name: string, max: number): readonly string[] | null {
+    const value = this.#values[name];
+    if (value === undefined) return null;
+    const items = (Array.isArray(value) ? value : [value]).flatMap((part) => String(part).split(","));
+    const found = items.filter((item) => item !== "");
+    if (found.length > max) throw badRequest(`invalid parameters: at most ${max} ${name}`);
+    return found.length === 0 ? null : found;
+  }
+}
+
+const CURSOR_LENGTH_MAX = 400;
+
+/** Opaque cursor holding numbers. */
+export function writeCursor(parts: readonly number[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString("base64url");
+}
+
+/** The numbers of a cursor, or null without one. */
+export function readCursor(text: string | null, count: number): readonly number[] | null {
+  if (text === null) return null;
+  try {
+    const parts: unknown =
+      text.length > CURSOR_LENGTH_MAX ? null : JSON.parse(Buffer.from(text, "base64url").toString());
+    if (Array.isArray(parts) && parts.length === count && parts.every(Number.isFinite)) return parts as number[];
+  } catch {
+    // Falls through to the refusal below: a cursor that is not ours.
+  }
+  throw badRequest("invalid parameters: cursor");
+}

@@ -1,0 +1,124 @@
+import type { ListedMarket, Phase } from "../../world/types.ts";
+import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
+import { closeTimeOf, marketJson, orderbookJson } from "./market-json.ts";
+import { pageOf } from "./pages.ts";
+import { badRequest, KalshiError, notFound, type Query } from "./query.ts";
+import type { Get, RestOptions } from "./rest.ts";
+
+const MARKETS_MAX = 1_000;
+const TICKERS_MAX = 1_000;
+const BOOKS_MAX = 100;
+const BOOK_DEPTH_MAX = 100;
+
+/** The words of the status filter are not those of the status field. */
+const STATUS_FILTER = {
+  unopened: ["pending"],
+  open: ["active"],
+  paused: ["paused"],
+  closed: ["closed", "determined", "disputed"],
+  settled: ["finalized"],
+} as const satisfies Record<string, readonly Phase[]>;
+type StatusWord = keyof typeof STATUS_FILTER;
+const STATUS_WORDS = Object.keys(STATUS_FILTER) as StatusWord[];
+
+export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey }: RestOptions): void {
+  const { world, now } = context;
+
+  const liveMarket = (ticker: string): ListedMarket => {
+    const market = catalogue.market(ticker);
+    if (market === null || catalogue.isHistorical(market)) throw notFound();
+    return market;
+  };
+  const bookOf = (market: ListedMarket, depth: number) => orderbookJson(world.book(market, now()), depth);
+  const requireKey = (hasKey: boolean) => {
+    if (orderbookNeedsKey && !hasKey) throw new KalshiError(401, "authentication_error", "missing API key");
+  };
+
+  get("/markets", ({ query }) => {
+    const limit = query.limit(100, MARKETS_MAX);
+    const accepts = marketFilter(query, (market) => {
+      const { phase } = world.lifecycle(market, now());
+      return { phase, closeAt: closeTimeOf(world, market, phase) };
+    });
+    const tickers = query.list("tickers", TICKERS_MAX);
+    const chosen =
+      tickers === null
+        ? catalogue.markets()
+        : tickers.map((ticker) => catalogue.market(ticker)).filter((market) => market !== null);
+    const { page, cursor } = pageOf(
+      chosen,
+      query.text("cursor"),
+      limit,
+      (market) => !catalogue.isHistorical(market) && accepts(market),
+    );
+    return { markets: page.map((market) => marketJson(world, market, now())), cursor };
+  });
+
+  get("/markets/orderbooks", ({ query, hasKey }) => {
+    requireKey(hasKey);
+    const tickers = query.list("tickers", BOOKS_MAX);
+    if (tickers === null) throw badRequest("invalid parameters: tickers is required");
+    const markets = tickers.map((ticker) => catalogue.market(ticker)).filter((market) => market !== null);
+    return {
+      orderbooks: markets.map((market) => ({ ticker: kalshiTicker(market), orderbook_fp: bookOf(market, 0) })),
+    };
+  });
+
+  get("/markets/:ticker", ({ path }) => ({ market: marketJson(world, liveMarket(path("ticker")), now()) }));
+
+  get("/markets/:ticker/orderbook", ({ query, path, hasKey }) => {
+    requireKey(hasKey);
+    const depth = query.integer("depth") ?? 0;
+    if (depth > BOOK_DEPTH_MAX) throw badRequest(`invalid parameters: depth must be at most ${BOOK_DEPTH_MAX}`);
+    return { orderbook_fp: bookOf(liveMarket(path("ticker")), depth) };
+  });
+}
+
+interface Life {
+  readonly phase: Phase;
+  readonly closeAt: number;
+}
+
+/** Which markets the parameters of the list let through; combinations that the venue refuses are a 400. */
+function marketFilter(query: Query, lifeOf: (market: ListedMarket) => Life): (market: ListedMarket) => boolean {
+  const status = query.word("status", STATUS_WORDS);
+  const eventTicker = query.text("event_ticker");
+  const seriesTicker = query.text("series_ticker");
+  const mve = query.word("mve_filter", ["only", "exclude"]);
+  const between = (name: string) => {
+    const min = query.time(`min_${name}_ts`);
+    const max = query.time(`max_${name}_ts`);
+    return min === null && max === null ? null : { min: min ?? 0, max: max ?? Number.POSITIVE_INFINITY };
+  };
+  const created = between("created");
+  const close = between("close");
+  const settled = between("settled");
+  const updatedMin = query.time("min_updated_ts");
+  const families = [created, close, settled, updatedMin].filter((family) => family !== null);
+  if (families.length > 1) throw badRequest("invalid parameters: timestamp filters are mutually exclusive");
+  const refuse = (family: unknown, name: string, words: readonly StatusWord[]) => {
+    if (family !== null && status !== null && !words.includes(status)) {
+      throw badRequest(`invalid parameters: ${name} is incompatible with status ${status}`);
+    }
+  };
+  refuse(created, "created_ts", ["unopened", "open"]);
+  refuse(close, "close_ts", ["closed"]);
+  refuse(settled, "settled_ts", ["settled"]);
+  if (updatedMin !== null && (status !== null || eventTicker !== null || mve !== "exclude")) {
+    throw badRequest("invalid parameters: min_updated_ts is incompatible with other filters but mve_filter=exclude");
+  }
+  const phases: readonly Phase[] | null = status === null ? null : STATUS_FILTER[status];
+  return (market) => {
+    if (mve === "only") return false;
+    if (eventTicker !== null && kalshiEventTicker(market.event) !== eventTicker) return false;
+    if (seriesTicker !== null && kalshiSeriesTicker(market.event) !== seriesTicker) return false;
+    if (created !== null && (market.openAt < created.min || market.openAt > created.max)) return false;
+    if (updatedMin !== null && market.openAt < updatedMin) return false;
+    if (phases === null && close === null && settled === null) return true;
+    const { phase, closeAt } = lifeOf(market);
+    if (phases !== null && !phases.includes(phase)) return false;
+    if (close !== null && (closeAt < close.min || closeAt > close.max)) return false;
+    if (settled === null) return true;
+    return phase === "finalized" && market.finalizeAt >= settled.min && market.finalizeAt <= settled.max;
+  };
+}

@@ -1,0 +1,25 @@
+import type { ListedEvent } from "../../world/types.ts";
+
+/** Category ids of the venue; the last one is a time frame that rounds carry beside their topic. */
+export const CATEGORIES: readonly { readonly id: number; readonly name: string }[] = [
+  { id: 2, name: "Crypto" },
+  { id: 5, name: "Politics" },
+  { id: 19, name: "Economics" },
+  { id: 23, name: "Sports" },
+  { id: 30, name: "Weather" },
+  { id: 42, name: "Culture" },
+  { id: 43, name: "Tech" },
+  { id: 49, name: "Other" },
+  { id: 50, name: "15 min" },
+];
+
+/** Category names of an event as the venue shows them. */
+export function categoryNames(event: ListedEvent): string[] {
+  const topic = CATEGORIES.some((category) => category.name === event.category) ? event.category : "Other";
+  return event.frequency === "fifteen_min" ? ["15 min", topic] : [topic];
+}
+
+export function categoryIds(event: ListedEvent): number[] {
+  const names = categoryNames(event);
+  return CATEGORIES.filter((category) => names.includes(category.name)).map((category) => category.id);
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+const NAMES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  404: "Not Found",
+  429: "Too Many Requests",
+};
+
+/** An answer other than success, in the shape of the venue's framework. */
+export class VenueHttpError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export function errorBody(status: number, message: string): Record<string, unknown> {
+  const name = NAMES[status];
+  return { message, ...(name === undefined || name === message ? {} : { error: name }), statusCode: status };
+}
+
+export function installErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, _request, reply) => {
+    const status =
+      error instanceof VenueHttpError ? error.status : ((error as { statusCode?: number }).statusCode ?? 500);
+    const message = status >= 500 ? "Internal server error" : (error as Error).message;
+    return reply.code(status).send(errorBody(status, message));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    return reply.code(404).send(errorBody(404, `Cannot ${request.method} ${request.url}`));
+  });
+}
+
+/** Text parameters of a request; of a repeated one the first counts. */
+export function queryText(request: FastifyRequest, name: string): string | null {
+  const value = (request.query as Record<string, unknown>)[name];
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === "string" && first !== "" ? first : null;
+}
+
+/** A whole number between `min` and `max`; the venue refuses others instead of clamping them. */
+export function queryInteger(
+  request: FastifyRequest,
+  name: string,
+  bounds: { readonly fallback: number; readonly min: number; readonly max: number },
+): number {
+  const text = queryText(request, name);
+  if (text === null) return bounds.fallback;
+  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isInteger(value)) throw new VenueHttpError(400, `${name} must be an integer number`);
+  if (value < bounds.min) throw new VenueHttpError(400, `${name} must not be less than ${bounds.min}`);
+  if (value > bounds.max) throw new VenueHttpError(400, `${name} must not be greater than ${bounds.max}`);
+  return value;
+}
+
+/** One of `words`, or null when the parameter is absent. */
+export function queryWord(request: FastifyRequest, name: string, words: readonly string[]): string | null {
+  const text = queryText(request, name);
+  if (text !== null && !words.includes(text)) {
+    throw new VenueHttpError(400, `${name} must be one of the following values: ${words.join(", ")}`);
+  }
+  return text;
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { ListedEvent, ListedMarket } from "../../world/types.ts";
+
+/** Keeps slugs below the 100 characters that common routers allow for a path parameter. */
+const SLUG_TEXT_MAX = 80;
+const FIRST_SUFFIX = 1_760_000_000_000;
+const SUFFIX_STEP = 1009;
+
+const HEX_OF_ADDRESS = 40;
+
+/** Lower-case ASCII words joined by dashes; "market" when nothing is left. */
+export function slugify(text: string): string {
+  const words = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "" && word.length <= SLUG_TEXT_MAX);
+  let slug = "";
+  for (const word of words) {
+    const longer = slug === "" ? word : `${slug}-${word}`;
+    if (longer.length > SLUG_TEXT_MAX) break;
+    slug = longer;
+  }
+  return slug === "" ? "market" : slug;
+}
+
+/** The venue ends its slugs with creation milliseconds; ours look the same and are unique by construction. */
+function suffix(index: number, isGroup: boolean): number {
+  return FIRST_SUFFIX + (2 * index + (isGroup ? 1 : 0)) * SUFFIX_STEP;
+}
+
+function hex(kind: string, index: number): string {
+  return createHash("sha256").update(`limitless:${kind}:${index}`).digest("hex");
+}
+
+/** An event with several questions is shown as a group container, one with a single question as that question. */
+export function isGroup(event: ListedEvent): boolean {
+  return event.markets.length > 1;
+}
+
+export function limitlessSlug(market: ListedMarket): string {
+  const text = isGroup(market.event) ? market.label : market.question;
+  return `${slugify(text)}-${suffix(market.index, false)}`;
+}
+
+/** Slug of the group container, or of the only market where the event is no group. */
+export function limitlessEventSlug(event: ListedEvent): string {
+  const [only] = event.markets;
+  if (!isGroup(event) && only !== undefined) return limitlessSlug(only);
+  return `${slugify(event.title)}-${suffix(event.index, true)}`;
+}
+
+/** Contract address of an AMM market. */
+export function limitlessAddress(market: ListedMarket): string {
+  return `0x${hex("address", market.index).slice(0, HEX_OF_ADDRESS)}`;
+}
+
+/** The id by which clients key this market: slug for order-book markets, address for AMM markets. */
+export function limitlessMarketId(market: ListedMarket): string {
+  return market.mechanism === "amm" ? limitlessAddress(market) : limitlessSlug(market);
+}
+
+/** Token ids are 256-bit numbers written in decimal. */
+export function limitlessTokens(market: ListedMarket): { yes: string; no: string } {
+  return {
+    yes: BigInt(`0x${hex("yes", market.index)}`).toString(),
+    no: BigInt(`0x${hex("no", market.index)}`).toString(),
+  };
+}
+
+export function conditionId(market: ListedMarket): string {
+  return `0x${hex("condition", market.index)}`;
+}
+
+export function negRiskMarketId(event: ListedEvent): string {
+  return `0x${hex("neg-risk", event.index)}`;
+}
+
+export function negRiskRequestId(market: ListedMarket): string {
+  return `0x${hex("neg-risk-request", market.index)}`;
+}
+
+/** Transaction hash under which a trade was settled. */
+export function transactionHash(tradeId: string): string {
+  return `0x${createHash("sha256").update(`limitless:tx:${tradeId}`).digest("hex")}`;
+}
+
+export function numericMarketId(market: ListedMarket): number {
+  return 390_000 + 2 * market.index;
+}
+
+export function numericGroupId(event: ListedEvent): number {
+  return 390_001 + 2 * event.index;
+}

@@ -1,0 +1,47 @@
+/**
+ * Limitless Exchange as a sandbox: REST without a version prefix, and Socket.IO with its namespace `/markets`.
+ * Group events are containers with nested children, some single markets are AMMs keyed by address, and short rounds
+ * leave the active list as soon as they close. No endpoint lists resolved markets.
+ */
+import type { ExchangeFactory, ExchangeService } from "../exchange.ts";
+import { Catalogue } from "./catalogue.ts";
+import { installErrors } from "./http-errors.ts";
+import { installLimits } from "./limits.ts";
+import { installMarketRoutes } from "./routes-markets.ts";
+import { installPageRoutes } from "./routes-pages.ts";
+import { installRoundRoutes } from "./routes-rounds.ts";
+import { installTradingRoutes } from "./routes-trading.ts";
+import { installSockets } from "./sockets.ts";
+
+export { limitlessAddress, limitlessEventSlug, limitlessMarketId, limitlessSlug, limitlessTokens } from "./ids.ts";
+
+export const limitlessExchange: ExchangeFactory = (context) => {
+  const catalogue = new Catalogue(context);
+  const rest: ExchangeService = {
+    venue: "limitless",
+    name: "rest",
+    basePath: "",
+    scheme: "http",
+    listener: "limitless",
+    install(app) {
+      installErrors(app);
+      installLimits(app, context);
+      installMarketRoutes(app, context, catalogue);
+      installRoundRoutes(app, context, catalogue);
+      installTradingRoutes(app, context, catalogue);
+      installPageRoutes(app, context);
+    },
+  };
+  const ws: ExchangeService = {
+    venue: "limitless",
+    name: "ws",
+    basePath: "",
+    scheme: "ws",
+    listener: "limitless-ws",
+    install(app) {
+      installErrors(app);
+      installSockets(app, context, catalogue);
+    },
+  };
+  return [rest, ws];
+};

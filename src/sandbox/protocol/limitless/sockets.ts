@@ -1,0 +1,102 @@
+import type { FastifyInstance } from "fastify";
+import { Server, type Socket } from "socket.io";
+import type { ExchangeContext } from "../exchange.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { LIFECYCLE_ROOM, marketRoom, Publisher } from "./publisher.ts";
+
+const NAMESPACE = "/markets";
+const FRAME_BYTES_MAX = 1_000_000;
+/** Markets in one subscription. */
+const SUBSCRIPTION_MAX = 5_000;
+const KEY_CHANNELS = ["subscribe_positions", "subscribe_transactions", "subscribe_order_events"];
+
+/** Socket.IO at /socket.io, namespace /markets; pings every 25 s as the library does by default. */
+export function installSockets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
+  const server = new Server(app.server, {
+    path: "/socket.io",
+    maxHttpBufferSize: FRAME_BYTES_MAX,
+    serveClient: false,
+    cors: { origin: true },
+  });
+  const namespace = server.of(NAMESPACE);
+  const publisher = new Publisher(context, namespace);
+  const unsubscribe = context.feed.subscribe("limitless", (event) => {
+    if (namespace.sockets.size > 0) publisher.receive(event);
+  });
+  namespace.on("connection", (socket) => serveSocket(socket, catalogue, publisher));
+  // Upgraded connections would keep the HTTP server from closing.
+  app.addHook("preClose", async () => {
+    unsubscribe();
+    server.disconnectSockets(true);
+    server.engine.close();
+  });
+}
+
+function serveSocket(socket: Socket, catalogue: Catalogue, publisher: Publisher): void {
+  socket.on("subscribe_market_prices", (payload: unknown) => subscribePrices(socket, catalogue, publisher, payload));
+  socket.on("subscribe_market_lifecycle", () => {
+    void socket.join(LIFECYCLE_ROOM);
+    socket.emit("system", { message: "Successfully subscribed to market lifecycle" });
+  });
+  socket.on("unsubscribe_market_lifecycle", () => {
+    void socket.leave(LIFECYCLE_ROOM);
+    socket.emit("system", { message: "Successfully unsubscribed from market lifecycle" });
+  });
+  for (const channel of KEY_CHANNELS) {
+    socket.on(channel, () => refuse(socket, "Unauthorized"));
+  }
+  socket.on("unsubscribe", (payload: unknown, acknowledge?: unknown) => {
+    const channel = (payload as { channel?: unknown } | null)?.channel;
+    if (channel === "subscribe_market_lifecycle" || channel === "unsubscribe_market_lifecycle") {
+      void socket.leave(LIFECYCLE_ROOM);
+    }
+    if (typeof acknowledge === "function") acknowledge({ message: "Unsubscribed" });
+  });
+}
+
+/** The new set replaces the old one altogether; every order-book market in it is answered with its present book. */
+function subscribePrices(socket: Socket, catalogue: Catalogue, publisher: Publisher, payload: unknown): void {
+  const wanted = readSubscription(payload);
+  if (wanted === null) {
+    refuse(socket, "marketSlugs and marketAddresses must be arrays of strings");
+    return;
+  }
+  if (wanted.slugs.length + wanted.addresses.length > SUBSCRIPTION_MAX) {
+    refuse(socket, `at most ${SUBSCRIPTION_MAX} markets may be subscribed to`);
+    return;
+  }
+  for (const room of socket.rooms) if (room.startsWith("market:")) void socket.leave(room);
+  const accepted = { slugs: new Set<string>(), addresses: new Set<string>() };
+  const books = new Set<Parameters<Publisher["sendSnapshot"]>[1]>();
+  for (const slug of wanted.slugs) {
+    const market = catalogue.findMarket(slug);
+    if (market?.mechanism !== "clob") continue;
+    accepted.slugs.add(slug);
+    books.add(market);
+    void socket.join(marketRoom(market));
+  }
+  for (const address of wanted.addresses) {
+    const market = catalogue.findMarket(address);
+    if (market?.mechanism !== "amm") continue;
+    accepted.addresses.add(address);
+    void socket.join(marketRoom(market));
+  }
+  socket.emit("system", {
+    message: "Successfully subscribed to market prices",
+    markets: { slugs: [...accepted.slugs], addresses: [...accepted.addresses] },
+  });
+  for (const market of books) if (publisher.isOpen(market)) publisher.sendSnapshot(socket, market);
+}
+
+function readSubscription(payload: unknown): { slugs: string[]; addresses: string[] } | null {
+  if (typeof payload !== "object" || payload === null) return null;
+  const { marketSlugs = [], marketAddresses = [] } = payload as Record<string, unknown>;
+  const areStrings = (value: unknown): value is string[] =>
+    Array.isArray(value) && value.every((item) => typeof item === "string");
+  if (!areStrings(marketSlugs) || !areStrings(marketAddresses)) return null;
+  return { slugs: marketSlugs, addresses: marketAddresses };
+}
+
+function refuse(socket: Socket, message: string): void {
+  socket.emit("exception", { status: "error", message });
+}

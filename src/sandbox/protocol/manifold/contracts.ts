@@ -1,0 +1,144 @@
+import type { ListedEvent, ListedMarket, World, WorldOutcome } from "../../world/types.ts";
+import type { Now } from "../exchange.ts";
+import { manifoldAnswerId, manifoldContractId, manifoldSlug, slugify } from "./ids.ts";
+
+/** Manifold lets nobody push a probability beyond these. */
+const PROBABILITY_MIN = 0.01;
+const PROBABILITY_MAX = 0.99;
+/** Mana that the creator puts in, and that the house adds for each trader. */
+const ANTE = 1_000;
+const LIQUIDITY_PER_TRADER = 20;
+
+/** The unchanging part of a contract. */
+export interface Contract {
+  readonly id: string;
+  readonly slug: string;
+  readonly event: ListedEvent;
+  /** One market of its own, or a group with an answer for each. */
+  readonly isMultiple: boolean;
+  /** Answers exclude each other and one must win. */
+  readonly sumsToOne: boolean;
+  readonly groupSlugs: readonly string[];
+  readonly answerIds: ReadonlyMap<ListedMarket, string>;
+}
+
+/** How one question stands as Manifold tells it: open or resolved, nothing between. */
+export interface Resolution {
+  readonly resolution: "YES" | "NO" | "MKT" | "CANCEL";
+  readonly resolutionTime: number;
+  /** What a MKT resolution pays, else what the market thought before. */
+  readonly resolutionProbability: number;
+}
+
+/** Finds contracts by id, slug or market; grows as the world does. */
+export class Contracts {
+  readonly #world: World;
+  readonly #now: Now;
+  readonly #byId = new Map<string, Contract>();
+  readonly #bySlug = new Map<string, Contract>();
+  readonly #byEvent = new Map<ListedEvent, Contract>();
+  readonly #marketByIndex = new Map<number, ListedMarket>();
+
+  constructor(world: World, now: Now) {
+    this.#world = world;
+    this.#now = now;
+  }
+
+  /** All contracts listed now, oldest first. */
+  list(): Contract[] {
+    return this.#world.events("manifold", this.#now()).map((event) => this.of(event));
+  }
+
+  of(event: ListedEvent): Contract {
+    const known = this.#byEvent.get(event);
+    if (known !== undefined) return known;
+    const contract: Contract = {
+      id: manifoldContractId(event),
+      slug: manifoldSlug(event),
+      event,
+      isMultiple: event.markets.length > 1,
+      sumsToOne: event.mutuallyExclusive && event.exhaustive,
+      groupSlugs: [...new Set([topicOf(event.category), ...event.tags.map(slugify)])],
+      answerIds: new Map(event.markets.map((market) => [market, manifoldAnswerId(market)])),
+    };
+    this.#byEvent.set(event, contract);
+    this.#byId.set(contract.id, contract);
+    this.#bySlug.set(contract.slug, contract);
+    for (const market of event.markets) this.#marketByIndex.set(market.index, market);
+    return contract;
+  }
+
+  findById(id: string): Contract | null {
+    if (!this.#byId.has(id)) this.list();
+    return this.#byId.get(id) ?? null;
+  }
+
+  findBySlug(slug: string): Contract | null {
+    if (!this.#bySlug.has(slug)) this.list();
+    return this.#bySlug.get(slug) ?? null;
+  }
+
+  findMarket(index: number): ListedMarket | null {
+    if (!this.#marketByIndex.has(index)) this.list();
+    return this.#marketByIndex.get(index) ?? null;
+  }
+}
+
+/** Manifold's large topic for a category. */
+export function topicOf(category: string): string {
+  if (category === "Tech") return "technology-default";
+  if (category === "Crypto") return "crypto-speculation";
+  if (category === "Weather") return "weather";
+  return `${slugify(category)}-default`;
+}
+
+/** Probability that Manifold shows while nothing is resolved. */
+export function manifoldProbability(world: World, market: ListedMarket, at: number): number {
+  return Math.min(PROBABILITY_MAX, Math.max(PROBABILITY_MIN, world.probability(market, at)));
+}
+
+/**
+ * The creator resolves as soon as the result is proposed. A result that is disputed is taken back (un-resolved) until it
+ * is settled for good.
+ */
+export function resolutionOf(world: World, market: ListedMarket, at: number): Resolution | null {
+  const { phase, outcome } = world.lifecycle(market, at);
+  if (outcome === null || (phase !== "determined" && phase !== "finalized")) return null;
+  const before = manifoldProbability(world, market, at);
+  return {
+    resolution: wordOf(outcome),
+    resolutionTime: phase === "finalized" && market.disputed ? market.finalizeAt : market.determineAt,
+    resolutionProbability: outcome.kind === "partial" ? outcome.value : before,
+  };
+}
+
+function wordOf(outcome: WorldOutcome): Resolution["resolution"] {
+  if (outcome.kind === "yes") return "YES";
+  if (outcome.kind === "no") return "NO";
+  return outcome.kind === "partial" ? "MKT" : "CANCEL";
+}
+
+/** When trading ends: as announced, or when it really did. The contract has one such time for all its answers. */
+export function closeTimeOf(world: World, contract: Contract, at: number): number {
+  let closeTime = 0;
+  for (const market of contract.event.markets) {
+    const { phase } = world.lifecycle(market, at);
+    const hasEnded = phase !== "pending" && phase !== "active" && phase !== "paused";
+    const endedAt = hasEnded ? world.lifecycle(market, market.determineAt - 1).since : market.closeAt;
+    closeTime = Math.max(closeTime, Math.min(endedAt, market.closeAt));
+  }
+  return closeTime;
+}
+
+/**
+ * Reserves of a constant-product pool with p = 0.5 that show this probability: NO / (YES + NO) = probability and
+ * sqrt(YES * NO) = liquidity.
+ */
+export function poolOf(probability: number, liquidity: number): { YES: number; NO: number } {
+  const odds = Math.sqrt(probability / (1 - probability));
+  return { YES: liquidity / odds, NO: liquidity * odds };
+}
+
+export function liquidityOf(traderCount: number): number {
+  return ANTE + LIQUIDITY_PER_TRADER * traderCount;
+}

@@ -1,0 +1,101 @@
+import type { ListedEvent, ListedMarket } from "../../world/types.ts";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const WORD = 2 ** 32;
+/** Odd, so that multiplying modulo 2^32 can be undone: equal indices and only they give equal ids. */
+const SPREAD = 0x9e3779b1;
+const INDEX_DIGITS = 6;
+const SLUG_LENGTH_MAX = 35;
+
+function encode(value: number, length: number): string {
+  let rest = value;
+  let text = "";
+  for (let place = 0; place < length; place++) {
+    text = DIGITS[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+function decode(text: string): number | null {
+  let value = 0;
+  for (const digit of text) {
+    const place = DIGITS.indexOf(digit);
+    if (place < 0) return null;
+    value = value * 62 + place;
+  }
+  return value;
+}
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value >>> 0;
+}
+
+const scramble = (index: number): string => encode(Math.imul(index, SPREAD) >>> 0, INDEX_DIGITS);
+
+function unscramble(text: string): number | null {
+  const value = decode(text);
+  return value === null || value >= WORD ? null : Math.imul(value, inverse()) >>> 0;
+}
+
+/** The inverse of SPREAD modulo 2^32 by Newton's iteration; each step doubles the number of right bits. */
+function inverse(): number {
+  let guess = SPREAD;
+  for (let step = 0; step < 5; step++) guess = Math.imul(guess, 2 - Math.imul(SPREAD, guess));
+  return guess;
+}
+
+/** Id of the contract that shows this event. */
+export function manifoldContractId(event: ListedEvent): string {
+  return scramble(event.index) + encode(hash(event.title), 6);
+}
+
+/** Id of the answer that shows this market inside a group. */
+export function manifoldAnswerId(market: ListedMarket): string {
+  return scramble(market.index) + encode(hash(`answer ${market.label}`), 4);
+}
+
+/** The public market id an adapter should give this market: the contract's, or contract and answer. */
+export function manifoldMarketId(market: ListedMarket): string {
+  const contractId = manifoldContractId(market.event);
+  return market.event.markets.length === 1 ? contractId : `${contractId}:${manifoldAnswerId(market)}`;
+}
+
+export function manifoldSlug(event: ListedEvent): string {
+  const words = slugify(event.title).slice(0, SLUG_LENGTH_MAX).replace(/-+$/, "");
+  return `${words}-${scramble(event.index).toLowerCase()}${event.index.toString(36)}`;
+}
+
+export function slugify(text: string): string {
+  return text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+}
+
+export const userIdOf = (taker: number): string => `u${scramble(taker)}${encode(hash(`user ${taker}`), 4)}`;
+
+/** What a bet's id tells: its market, its instant and its place among the rows of that instant. */
+export interface BetKey {
+  readonly marketIndex: number;
+  readonly at: number;
+  readonly ordinal: number;
+}
+
+const ORDINALS = 100;
+
+export function encodeBetId(key: BetKey): string {
+  return scramble(key.marketIndex) + encode(key.at * ORDINALS + Math.min(key.ordinal, ORDINALS - 1), 8);
+}
+
+export function decodeBetId(id: string): BetKey | null {
+  if (id.length !== INDEX_DIGITS + 8) return null;
+  const marketIndex = unscramble(id.slice(0, INDEX_DIGITS));
+  const rest = decode(id.slice(INDEX_DIGITS));
+  if (marketIndex === null || rest === null) return null;
+  return { marketIndex, at: Math.floor(rest / ORDINALS), ordinal: rest % ORDINALS };
+}

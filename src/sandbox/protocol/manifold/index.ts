@@ -1,0 +1,38 @@
+/** Manifold Markets as it speaks to the public, over the simulated world. */
+import type { ExchangeContext, ExchangeFactory, ExchangeService } from "../exchange.ts";
+import { Contracts } from "./contracts.ts";
+import { installRest } from "./rest.ts";
+import { installSockets } from "./sockets.ts";
+
+export { manifoldProbability, resolutionOf } from "./contracts.ts";
+export { manifoldAnswerId, manifoldContractId, manifoldMarketId } from "./ids.ts";
+
+export const manifoldExchange: ExchangeFactory = (context: ExchangeContext): readonly ExchangeService[] => {
+  const contracts = new Contracts(context.world, context.now);
+  return [
+    {
+      venue: "manifold",
+      name: "rest",
+      basePath: "/v0",
+      scheme: "http",
+      listener: "manifold",
+      install(app) {
+        app.setErrorHandler((_error, _request, reply) =>
+          reply.code(500).send({ message: "Error processing request." }),
+        );
+        app.setNotFoundHandler((_request, reply) =>
+          reply.code(404).send({ message: "Requested route was not found." }),
+        );
+        installRest(app, context, contracts);
+      },
+    },
+    {
+      venue: "manifold",
+      name: "ws",
+      basePath: "/ws",
+      scheme: "ws",
+      listener: "manifold",
+      install: (app) => installSockets(app, context, contracts),
+    },
+  ];
+};

@@ -1,0 +1,172 @@
+import type { ListedMarket, World } from "../../world/types.ts";
+import { lastBetTimeOf } from "./bets.ts";
+import {
+  type Contract,
+  closeTimeOf,
+  liquidityOf,
+  manifoldProbability,
+  poolOf,
+  type Resolution,
+  resolutionOf,
+} from "./contracts.ts";
+import { userIdOf } from "./ids.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Where a contract stands in its life. */
+export interface ContractState {
+  readonly closeTime: number;
+  readonly isResolved: boolean;
+  readonly resolution?: string;
+  readonly resolutionTime?: number;
+  readonly resolutionProbability?: number;
+  /** Shares by answer when several were chosen. */
+  readonly resolutions?: Readonly<Record<string, number>>;
+}
+
+export function stateOf(world: World, contract: Contract, at: number): ContractState {
+  const closeTime = closeTimeOf(world, contract, at);
+  const found = contract.event.markets.map((market) => resolutionOf(world, market, at));
+  const resolutions = found.filter((resolution) => resolution !== null);
+  const first = resolutions[0];
+  if (first === undefined || resolutions.length < found.length) return { closeTime, isResolved: false };
+  const resolutionTime = Math.max(...resolutions.map((resolution) => resolution.resolutionTime));
+  const shared = { closeTime: Math.min(closeTime, resolutionTime), isResolved: true, resolutionTime };
+  if (!contract.isMultiple) {
+    return { ...shared, resolution: first.resolution, resolutionProbability: first.resolutionProbability };
+  }
+  return { ...shared, ...resolutionOfGroup(contract, resolutions) };
+}
+
+function resolutionOfGroup(contract: Contract, resolutions: readonly Resolution[]) {
+  if (resolutions.every(({ resolution }) => resolution === "CANCEL")) return { resolution: "CANCEL" };
+  if (!contract.sumsToOne) return { resolution: "MKT" };
+  const ids = [...contract.answerIds.values()];
+  const winners = ids.filter((_, position) => resolutions[position]?.resolution === "YES");
+  if (winners.length === 1) return { resolution: winners[0] };
+  const chosen = ids
+    .map((id, position) => [id, shareOf(resolutions[position])] as const)
+    .filter(([, share]) => share > 0);
+  return { resolution: "CHOOSE_MULTIPLE", resolutions: Object.fromEntries(chosen) };
+}
+
+function shareOf(resolution: Resolution | undefined): number {
+  if (resolution?.resolution === "YES") return 100;
+  return resolution?.resolution === "MKT" ? 100 * resolution.resolutionProbability : 0;
+}
+
+/** LiteMarket, the row of lists. */
+export function presentLite(world: World, contract: Contract, at: number, withAnswers = false) {
+  const { event } = contract;
+  const creator = event.index % 97;
+  const creatorUsername = `Forecaster${creator}`;
+  const activity = event.markets.map((market) => world.activity(market, at));
+  const traders = Math.max(...activity.map(({ traderCount }) => traderCount));
+  const only = contract.isMultiple ? undefined : event.markets[0];
+  const probability = only === undefined ? undefined : manifoldProbability(world, only, at);
+  const totalLiquidity = liquidityOf(traders);
+  const { resolutions: _, ...state } = stateOf(world, contract, at);
+  const lastBetTime = lastBetTimeOf(world, event.markets, at);
+  return {
+    id: contract.id,
+    creatorId: userIdOf(creator),
+    creatorUsername,
+    creatorName: `Forecaster ${creator}`,
+    createdTime: event.openAt,
+    question: event.title,
+    slug: contract.slug,
+    url: `https://manifold.markets/${creatorUsername}/${contract.slug}`,
+    outcomeType: contract.isMultiple ? "MULTIPLE_CHOICE" : "BINARY",
+    mechanism: contract.isMultiple ? "cpmm-multi-1" : "cpmm-1",
+    ...(probability === undefined ? {} : { pool: poolOf(probability, totalLiquidity), p: 0.5, probability }),
+    totalLiquidity,
+    volume: activity.reduce((sum, { volumeUsd }) => sum + volumeUsd, 0),
+    volume24Hours: activity.reduce((sum, { volume24hUsd }) => sum + volume24hUsd, 0),
+    ...state,
+    uniqueBettorCount: traders,
+    lastUpdatedTime: Math.max(lastBetTime ?? event.openAt, state.resolutionTime ?? 0),
+    ...(lastBetTime === null ? {} : { lastBetTime }),
+    token: "MANA",
+    ...(withAnswers && contract.isMultiple ? { answers: liteAnswers(world, contract, at) } : {}),
+  };
+}
+
+function liteAnswers(world: World, contract: Contract, at: number) {
+  return contract.event.markets.map((market) => ({
+    id: contract.answerIds.get(market),
+    text: market.label,
+    probability: answerProbability(world, contract, market, at),
+  }));
+}
+
+/** A resolved answer is shown at 1 or 0 where answers are independent; in the other groups the pool stays as it was. */
+export function answerProbability(world: World, contract: Contract, market: ListedMarket, at: number): number {
+  const shown = manifoldProbability(world, market, at);
+  const resolution = contract.sumsToOne ? null : resolutionOf(world, market, at);
+  if (resolution?.resolution === "YES") return 1;
+  if (resolution?.resolution === "NO") return 0;
+  return resolution?.resolution === "MKT" ? resolution.resolutionProbability : shown;
+}
+
+export function presentAnswer(world: World, contract: Contract, market: ListedMarket, at: number) {
+  const shown = manifoldProbability(world, market, at);
+  const activity = world.activity(market, at);
+  const totalLiquidity = liquidityOf(activity.traderCount) / contract.event.markets.length;
+  const change = (ms: number) => (at - ms < market.openAt ? 0 : shown - manifoldProbability(world, market, at - ms));
+  const own = contract.sumsToOne ? null : resolutionOf(world, market, at);
+  return {
+    id: contract.answerIds.get(market),
+    index: market.position,
+    contractId: contract.id,
+    createdTime: market.openAt,
+    userId: userIdOf(contract.event.index % 97),
+    text: market.label,
+    isOther: /^(other|none|any other|another)\b/i.test(market.label),
+    volume: activity.volumeUsd,
+    totalLiquidity,
+    subsidyPool: 0,
+    pool: poolOf(shown, totalLiquidity),
+    probability: answerProbability(world, contract, market, at),
+    probChanges: { day: change(DAY_MS), week: change(7 * DAY_MS), month: change(30 * DAY_MS) },
+    ...(own ?? {}),
+  };
+}
+
+/** FullMarket: what a list leaves out, too. */
+export function presentFull(world: World, contract: Contract, at: number) {
+  const { event } = contract;
+  const rules = contract.isMultiple ? event.description : (event.markets[0]?.rules ?? event.description);
+  const { resolutions } = stateOf(world, contract, at);
+  return {
+    ...presentLite(world, contract, at),
+    ...(resolutions === undefined ? {} : { resolutions }),
+    ...(contract.isMultiple
+      ? {
+          answers: event.markets.map((market) => presentAnswer(world, contract, market, at)),
+          shouldAnswersSumToOne: contract.sumsToOne,
+          addAnswersMode: "DISABLED",
+        }
+      : {}),
+    description: {
+      type: "doc",
+      content: rules.split("\n\n").map((text) => ({ type: "paragraph", content: [{ type: "text", text }] })),
+    },
+    textDescription: rules,
+    coverImageUrl: null,
+    groupSlugs: contract.groupSlugs,
+  };
+}
+
+/** Answer of `/prob`: one number, or one per answer. */
+export function presentProb(world: World, contract: Contract, at: number) {
+  const only = contract.event.markets[0];
+  if (!contract.isMultiple && only !== undefined) return { prob: manifoldProbability(world, only, at) };
+  return {
+    answerProbs: Object.fromEntries(
+      contract.event.markets.map((market) => [
+        contract.answerIds.get(market) ?? "",
+        answerProbability(world, contract, market, at),
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,315 @@
+import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
+import {
+  negRiskMarketId,
+  numberOfText,
+  otherMarketId,
+  polymarketConditionId,
+  polymarketEventId,
+  polymarketEventSlug,
+  polymarketMarketId,
+  polymarketMarketSlug,
+  polymarketQuestionId,
+  polymarketTokenIds,
+  sha256Hex,
+  walletOf,
+} from "./ids.ts";
+import {
+  decimal,
+  FEE_REBATE_RATE,
+  feeRate,
+  isAugmented,
+  isNegRisk,
+  type MarketState,
+  marketState,
+  ORDER_SIZE_MIN,
+  outcomeNames,
+  rewardsOf,
+  shownPrice,
+} from "./market-state.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MICROS = 1_000_000;
+
+const iso = (at: number) => new Date(at).toISOString();
+/** Some times of this venue come with a space and a short offset instead of T and Z. */
+const spacedIso = (at: number) => `${iso(at).slice(0, 19).replace("T", " ")}+00`;
+const micros = (value: number) => Math.round(value * MICROS) / MICROS;
+
+export interface Tag {
+  readonly id: string;
+  readonly label: string;
+  readonly slug: string;
+}
+
+function slugOfLabel(label: string): string {
+  return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+}
+
+export function tagOf(label: string): Tag {
+  const slug = slugOfLabel(label);
+  return { id: String(numberOfText(`tag:${slug}`)), label, slug };
+}
+
+/** The event's own tags first, its category last: the order says nothing on this venue. */
+export function tagsOf(event: ListedEvent): Tag[] {
+  const bySlug = new Map([...event.tags, event.category].map((label) => [slugOfLabel(label), tagOf(label)]));
+  return [...bySlug.values()];
+}
+
+const RECURRENCE: Readonly<Record<ListedEvent["frequency"], string>> = {
+  fifteen_min: "15m",
+  hourly: "hourly",
+  daily: "daily",
+  weekly: "weekly",
+  monthly: "monthly",
+  annual: "annual",
+  one_off: "",
+};
+
+export function recurrenceOf(event: ListedEvent): string {
+  return RECURRENCE[event.frequency];
+}
+
+export function seriesId(event: ListedEvent): string {
+  return String(numberOfText(`series:${event.series}`));
+}
+
+/** The recurring family of an event as the series endpoint and the event object show it. */
+export function seriesObject(event: ListedEvent) {
+  const slug = event.series.toLowerCase();
+  return {
+    id: seriesId(event),
+    ticker: slug,
+    slug,
+    title: event.seriesTitle,
+    seriesType: "single",
+    recurrence: recurrenceOf(event),
+    active: true,
+    closed: false,
+    archived: false,
+  };
+}
+
+export interface MarketObjectOptions {
+  readonly withEvents: boolean;
+  readonly withTags: boolean;
+  /** Price changes over more than a day cost a look at the past each; lists leave them out. */
+  readonly withLongChanges: boolean;
+}
+
+/** A Gamma market: arrays inside strings, some numbers twice, absent sides as 0 and 1. */
+export function gammaMarket(world: World, state: MarketState, now: number, options: MarketObjectOptions) {
+  const { market, book, oracle } = state;
+  const { event } = market;
+  const activity = world.activity(market, now);
+  const negRisk = isNegRisk(event);
+  const rate = feeRate(event);
+  const rewards = rewardsOf(market);
+  const bestBid = book.bids[0]?.price ?? 0;
+  const bestAsk = book.asks[0]?.price ?? 1;
+  const since = (ageMs: number) => priceChange(world, state, now - ageMs);
+  const withinAge = (ageMs: number) => (now - market.openAt <= ageMs ? activity.volumeUsd : null);
+  return {
+    id: polymarketMarketId(market),
+    question: market.question,
+    conditionId: polymarketConditionId(market),
+    questionID: polymarketQuestionId(market),
+    slug: polymarketMarketSlug(market),
+    description: market.rules,
+    resolutionSource: market.resolutionSource,
+    outcomes: JSON.stringify(outcomeNames(market)),
+    outcomePrices: JSON.stringify(state.prices.map(decimal)),
+    clobTokenIds: JSON.stringify(polymarketTokenIds(market)),
+    positionIds: JSON.stringify(polymarketTokenIds(market)),
+    groupItemTitle: event.markets.length > 1 ? market.label : "",
+    groupItemThreshold: String(market.strike?.floor ?? market.strike?.cap ?? market.position),
+    active: true,
+    closed: state.isClosed,
+    archived: false,
+    restricted: true,
+    approved: true,
+    ready: false,
+    funded: false,
+    acceptingOrders: state.acceptsOrders,
+    enableOrderBook: true,
+    umaResolutionStatus: oracle.umaResolutionStatus,
+    umaResolutionStatuses: JSON.stringify(oracle.umaResolutionStatuses),
+    automaticallyResolved: event.frequency === "fifteen_min",
+    resolvedBy: walletOf("oracle"),
+    startDate: iso(event.openAt),
+    startDateIso: iso(event.openAt).slice(0, 10),
+    endDate: iso(market.closeAt),
+    endDateIso: iso(market.closeAt).slice(0, 10),
+    createdAt: iso(event.openAt),
+    updatedAt: iso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
+    acceptingOrdersTimestamp: iso(market.openAt),
+    ...(state.isClosed ? { closedTime: spacedIso(state.lifecycle.since), umaEndDate: iso(state.lifecycle.since) } : {}),
+    bestBid,
+    bestAsk,
+    spread: micros(bestAsk - bestBid),
+    lastTradePrice: book.lastPrice ?? 0,
+    oneHourPriceChange: options.withLongChanges ? since(HOUR_MS) : null,
+    oneDayPriceChange: since(DAY_MS),
+    oneWeekPriceChange: options.withLongChanges ? since(7 * DAY_MS) : null,
+    oneMonthPriceChange: options.withLongChanges ? since(30 * DAY_MS) : null,
+    oneYearPriceChange: null,
+    volume: decimal(activity.volumeUsd),
+    volumeNum: activity.volumeUsd,
+    volumeClob: activity.volumeUsd,
+    volume24hr: activity.volume24hUsd,
+    volume24hrClob: activity.volume24hUsd,
+    volume1wk: withinAge(7 * DAY_MS),
+    volume1mo: withinAge(30 * DAY_MS),
+    volume1yr: withinAge(365 * DAY_MS),
+    liquidity: decimal(activity.liquidityUsd),
+    liquidityNum: activity.liquidityUsd,
+    liquidityClob: activity.liquidityUsd,
+    orderPriceMinTickSize: market.tick,
+    orderMinSize: ORDER_SIZE_MIN,
+    negRisk,
+    negRiskOther: false,
+    ...(negRisk
+      ? { negRiskMarketID: negRiskMarketId(event), negRiskRequestID: `0x${sha256Hex(`request:${market.index}`)}` }
+      : {}),
+    feesEnabled: rate > 0,
+    ...(rate > 0
+      ? {
+          feeType: `${event.category.toLowerCase()}_fees`,
+          feeSchedule: { rate, exponent: 1, takerOnly: true, rebateRate: FEE_REBATE_RATE },
+        }
+      : {}),
+    makerBaseFee: 0,
+    takerBaseFee: rate > 0 ? 1000 : 0,
+    secondsDelay: 0,
+    rewardsMinSize: rewards?.minSize ?? 0,
+    rewardsMaxSpread: rewards?.maxSpread ?? 0,
+    clobRewards: [],
+    competitive: 0,
+    featured: event.featured,
+    new: now - market.openAt < DAY_MS,
+    cyom: false,
+    rfqEnabled: false,
+    ...(options.withEvents
+      ? {
+          events: [
+            eventHead(
+              event,
+              event.markets.every((sibling) => now >= sibling.finalizeAt),
+            ),
+          ],
+        }
+      : {}),
+    ...(options.withTags ? { tags: tagsOf(event) } : {}),
+  };
+}
+
+function priceChange(world: World, state: MarketState, at: number): number | null {
+  if (at < state.market.openAt) return null;
+  const past = world.book(state.market, at);
+  const then = shownPrice(past.bids[0]?.price ?? null, past.asks[0]?.price ?? null, past.lastPrice);
+  return then === null ? null : micros(state.prices[0] - then);
+}
+
+/** The facts of an event that do not depend on trading; markets carry it in short form. */
+function eventHead(event: ListedEvent, isClosed: boolean) {
+  const slug = polymarketEventSlug(event);
+  const negRisk = isNegRisk(event);
+  return {
+    id: polymarketEventId(event),
+    ticker: slug,
+    slug,
+    title: event.title,
+    description: event.description,
+    resolutionSource: event.markets[0]?.resolutionSource ?? "",
+    startDate: iso(event.openAt),
+    creationDate: iso(event.openAt),
+    createdAt: iso(event.openAt),
+    endDate: iso(event.closeAt),
+    active: true,
+    closed: isClosed,
+    archived: false,
+    new: false,
+    featured: event.featured,
+    restricted: true,
+    enableOrderBook: true,
+    negRisk,
+    enableNegRisk: negRisk,
+    negRiskAugmented: isAugmented(event),
+    ...(negRisk ? { negRiskMarketID: negRiskMarketId(event), negRiskFeeBips: 0 } : {}),
+    cumulativeMarkets: event.ladder,
+    showAllOutcomes: event.markets.length > 1,
+    seriesSlug: event.series.toLowerCase(),
+  };
+}
+
+/** A Gamma event with its markets, also closed ones, its series and its tags. */
+export function gammaEvent(world: World, event: ListedEvent, now: number) {
+  const states = event.markets.map((market) => marketState(world, market, now));
+  const activities = event.markets.map((market) => world.activity(market, now));
+  const sum = (pick: (activity: ReturnType<World["activity"]>) => number) =>
+    activities.reduce((total, activity) => total + pick(activity), 0);
+  const volume = sum((activity) => activity.volumeUsd);
+  const isClosed = states.every((state) => state.isClosed);
+  const options = { withEvents: false, withTags: false, withLongChanges: false };
+  const closedAt = Math.max(...event.markets.map((market) => market.finalizeAt));
+  return {
+    ...eventHead(event, isClosed),
+    updatedAt: iso(now),
+    ...(isClosed ? { closedTime: iso(closedAt) } : {}),
+    liquidity: sum((activity) => activity.liquidityUsd),
+    liquidityClob: sum((activity) => activity.liquidityUsd),
+    volume,
+    volume24hr: sum((activity) => activity.volume24hUsd),
+    volume1wk: now - event.openAt <= 7 * DAY_MS ? volume : null,
+    volume1mo: now - event.openAt <= 30 * DAY_MS ? volume : null,
+    volume1yr: now - event.openAt <= 365 * DAY_MS ? volume : null,
+    openInterest: sum((activity) => activity.openInterestContracts),
+    competitive: 0,
+    commentCount: 0,
+    live: false,
+    ended: isClosed,
+    markets: [
+      ...states.map((state) => gammaMarket(world, state, now, options)),
+      ...(isAugmented(event) ? [otherMarket(event, isClosed)] : []),
+    ],
+    series: [seriesObject(event)],
+    tags: tagsOf(event),
+  };
+}
+
+/** The row that stands for all names not yet in an augmented event. It is not open for trading. */
+export function otherMarket(event: ListedEvent, isClosed: boolean) {
+  const id = otherMarketId(event);
+  return {
+    id,
+    question: `${event.title} (Other)`,
+    conditionId: `0x${sha256Hex(`other:${event.index}`)}`,
+    slug: `${polymarketEventSlug(event)}-other`,
+    description: event.description,
+    outcomes: '["Yes", "No"]',
+    outcomePrices: '["0", "1"]',
+    groupItemTitle: "Other",
+    active: false,
+    closed: isClosed,
+    archived: false,
+    acceptingOrders: false,
+    enableOrderBook: false,
+    umaResolutionStatus: "",
+    startDate: iso(event.openAt),
+    endDate: iso(event.closeAt),
+    volume: "0",
+    negRisk: true,
+    negRiskOther: true,
+    negRiskMarketID: negRiskMarketId(event),
+  };
+}
+
+/** Whether all markets of an event are settled. */
+export function isEventClosed(event: ListedEvent, now: number): boolean {
+  return event.markets.every((market) => now >= market.finalizeAt);
+}
+
+export function isMarketClosed(market: ListedMarket, now: number): boolean {
+  return now >= market.finalizeAt;
+}

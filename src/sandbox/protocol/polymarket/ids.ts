@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import type { ListedEvent, ListedMarket } from "../../world/types.ts";
+
+/**
+ * Ids in the venue's shapes. Each is a function of the world's index and text, and the index can be read back from it:
+ * condition and token ids end in the index plus a number taken from their own first digits, so that no table is needed.
+ */
+const INDEX_SPACE = 2 ** 40;
+const INDEX_DIGITS = 10;
+const GAMMA_MARKET_ID_BASE = 500_000;
+const GAMMA_EVENT_ID_BASE = 20_000;
+/** Placeholder rows of augmented events live far above every market of the world. */
+const OTHER_ID_BASE = 9_000_000_000;
+const SLUG_TEXT_MAX = 80;
+const SHORT_CONDITION_EVERY = 16;
+
+/** Position of an outcome token in the venue's index-aligned arrays: 0 pays on YES. */
+export type TokenSide = 0 | 1;
+
+export function sha256Hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function sealIndex(prefix: string, index: number): string {
+  const sealed = (index + Number.parseInt(prefix.slice(0, INDEX_DIGITS), 16)) % INDEX_SPACE;
+  return prefix + sealed.toString(16).padStart(INDEX_DIGITS, "0");
+}
+
+function openIndex(sealed: string): number {
+  const mask = Number.parseInt(sealed.slice(0, INDEX_DIGITS), 16);
+  return (Number.parseInt(sealed.slice(-INDEX_DIGITS), 16) - mask + INDEX_SPACE) % INDEX_SPACE;
+}
+
+/** The numeric Gamma id: what the service calls the market id. */
+export function polymarketMarketId(market: ListedMarket): string {
+  return String(GAMMA_MARKET_ID_BASE + market.index);
+}
+
+export function polymarketEventId(event: ListedEvent): string {
+  return String(GAMMA_EVENT_ID_BASE + event.index);
+}
+
+/** 0x and 64 hex digits; every sixteenth has the 62 digits of the newer protocol. */
+export function polymarketConditionId(market: ListedMarket): string {
+  const digits = market.index % SHORT_CONDITION_EVERY === 5 ? 62 : 64;
+  const prefix = sha256Hex(`condition:${market.index}:${market.question}`).slice(0, digits - INDEX_DIGITS);
+  return `0x${sealIndex(prefix, market.index)}`;
+}
+
+/** Decimal token ids: the one that pays on YES, then the other. */
+export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
+  return [tokenId(market, 0), tokenId(market, 1)];
+}
+
+function tokenId(market: ListedMarket, side: TokenSide): string {
+  // The first digit is fixed below 8 and above 0, so that the decimal form always has 76 or 77 digits.
+  const prefix = `6${sha256Hex(`token:${side}:${market.index}:${market.question}`).slice(0, 63 - INDEX_DIGITS)}`;
+  return BigInt(`0x${sealIndex(prefix, market.index)}`).toString();
+}
+
+export function polymarketQuestionId(market: ListedMarket): string {
+  return `0x${sealIndex(sha256Hex(`question:${market.index}`).slice(0, 64 - INDEX_DIGITS), market.index)}`;
+}
+
+export function negRiskMarketId(event: ListedEvent): string {
+  return `0x${sha256Hex(`neg-risk:${event.index}`).slice(0, 62)}00`;
+}
+
+export function otherMarketId(event: ListedEvent): string {
+  return String(OTHER_ID_BASE + event.index);
+}
+
+function slugOf(text: string, index: number): string {
+  const words = text
+    .toLowerCase()
+    .replaceAll("%", " percent")
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, SLUG_TEXT_MAX)
+    .replaceAll(/^-+|-+$/g, "");
+  return `${words}-${index}`;
+}
+
+export function polymarketMarketSlug(market: ListedMarket): string {
+  return slugOf(market.question, market.index);
+}
+
+export function polymarketEventSlug(event: ListedEvent): string {
+  return slugOf(event.title, event.index);
+}
+
+const POSITIVE_INTEGER = /^[1-9]\d{0,15}$/;
+
+/** World index behind a Gamma market id, or null when it has another form. */
+export function marketIndexOfId(id: string): number | null {
+  return POSITIVE_INTEGER.test(id) ? Number(id) - GAMMA_MARKET_ID_BASE : null;
+}
+
+export function eventIndexOfId(id: string): number | null {
+  return POSITIVE_INTEGER.test(id) ? Number(id) - GAMMA_EVENT_ID_BASE : null;
+}
+
+export function eventIndexOfOtherId(id: string): number | null {
+  return POSITIVE_INTEGER.test(id) && Number(id) >= OTHER_ID_BASE ? Number(id) - OTHER_ID_BASE : null;
+}
+
+/** World index at the end of a slug; the caller checks that the rest fits. */
+export function indexOfSlug(slug: string): number | null {
+  const tail = slug.slice(slug.lastIndexOf("-") + 1);
+  return /^\d{1,15}$/.test(tail) ? Number(tail) : null;
+}
+
+/** World index inside a condition or question id; the caller checks that the id is really that market's. */
+export function indexOfHex(id: string): number | null {
+  return /^0x[0-9a-f]{62}([0-9a-f]{2})?$/.test(id) ? openIndex(id.slice(2)) : null;
+}
+
+/** World index inside a token id; the caller checks that the token is really that market's. */
+export function indexOfToken(token: string): number | null {
+  if (!/^[1-9]\d{70,77}$/.test(token)) return null;
+  const hex = BigInt(token).toString(16);
+  return hex.length === 64 ? openIndex(hex) : null;
+}
+
+/** A small stable number for things without an index: tags and series. */
+export function numberOfText(text: string): number {
+  return 100_000 + (Number.parseInt(sha256Hex(text).slice(0, 8), 16) % 900_000_000);
+}
+
+/** A wallet address for a simulated trader. */
+export function walletOf(trader: number | string): string {
+  return `0x${sha256Hex(`wallet:${trader}`).slice(0, 40)}`;
+}

@@ -1,0 +1,140 @@
+import type {
+  BookState,
+  Level,
+  Lifecycle,
+  ListedEvent,
+  ListedMarket,
+  Phase,
+  World,
+  WorldOutcome,
+} from "../../world/types.ts";
+import type { TokenSide } from "./ids.ts";
+
+const MICROS = 1_000_000;
+
+/** Price of the complementary token: 1 - p without binary dust. */
+export function mirrored(price: number): number {
+  return (MICROS - Math.round(price * MICROS)) / MICROS;
+}
+
+/** A price or size as the venue writes it: a plain decimal, never an exponent. */
+export function decimal(value: number): string {
+  const text = value.toFixed(6);
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** The book of one outcome token; the second token's is the mirror of the first one's. Best levels first. */
+export function tokenBook(
+  book: BookState,
+  side: TokenSide,
+): { bids: readonly Level[]; asks: readonly Level[]; lastPrice: number | null } {
+  if (side === 0) return { bids: book.bids, asks: book.asks, lastPrice: book.lastPrice };
+  const mirror = (levels: readonly Level[]) => levels.map(({ price, size }) => ({ price: mirrored(price), size }));
+  return {
+    bids: mirror(book.asks),
+    asks: mirror(book.bids),
+    lastPrice: book.lastPrice === null ? null : mirrored(book.lastPrice),
+  };
+}
+
+const WIDE_SPREAD_MICROS = 100_000;
+
+/** What the venue shows as a price: the mid of a spread up to 0.10, else the last trade, else the mid, else null. */
+export function shownPrice(bid: number | null, ask: number | null, lastPrice: number | null): number | null {
+  const hasMid = bid !== null && ask !== null;
+  const mid = hasMid ? Math.round((Math.round(bid * MICROS) + Math.round(ask * MICROS)) / 2) / MICROS : null;
+  if (hasMid && Math.round(ask * MICROS) - Math.round(bid * MICROS) <= WIDE_SPREAD_MICROS) return mid;
+  return lastPrice ?? mid;
+}
+
+/** What each of the two tokens pays. Called off means that both pay half: the venue knows no refund. */
+export function payoutsOf(outcome: WorldOutcome): readonly [number, number] {
+  if (outcome.kind === "yes") return [1, 0];
+  if (outcome.kind === "no") return [0, 1];
+  const value = outcome.kind === "partial" ? outcome.value : 0.5;
+  return [value, mirrored(value)];
+}
+
+/** Where the oracle stands, in the words of the listing and of the resolutions endpoint. */
+export interface OracleState {
+  readonly umaResolutionStatus: "" | "proposed" | "disputed" | "resolved";
+  readonly umaResolutionStatuses: readonly string[];
+  readonly status: "posed" | "proposed" | "disputed" | "reproposed" | "resolved";
+}
+
+/** A disputed proposal is argued over for the first half of the time to settlement, then proposed again. */
+export function oracleState(market: ListedMarket, phase: Phase, since: number, now: number): OracleState {
+  const steps = market.disputed ? ["proposed", "disputed", "proposed"] : ["proposed"];
+  if (phase === "finalized") {
+    return { umaResolutionStatus: "resolved", umaResolutionStatuses: [...steps, "resolved"], status: "resolved" };
+  }
+  if (phase === "determined")
+    return { umaResolutionStatus: "proposed", umaResolutionStatuses: ["proposed"], status: "proposed" };
+  if (phase === "disputed") {
+    const isProposedAgain = now >= since + (market.finalizeAt - since) / 2;
+    return isProposedAgain
+      ? { umaResolutionStatus: "proposed", umaResolutionStatuses: steps, status: "reproposed" }
+      : { umaResolutionStatus: "disputed", umaResolutionStatuses: ["proposed", "disputed"], status: "disputed" };
+  }
+  return { umaResolutionStatus: "", umaResolutionStatuses: [], status: "posed" };
+}
+
+/** One market at one instant. */
+export interface MarketState {
+  readonly market: ListedMarket;
+  readonly lifecycle: Lifecycle;
+  readonly book: BookState;
+  readonly oracle: OracleState;
+  readonly isClosed: boolean;
+  readonly acceptsOrders: boolean;
+  /** Indicative prices of both tokens; payouts once settled. */
+  readonly prices: readonly [number, number];
+}
+
+export function marketState(world: World, market: ListedMarket, now: number): MarketState {
+  const lifecycle = world.lifecycle(market, now);
+  const book = world.book(market, now);
+  const isClosed = lifecycle.phase === "finalized";
+  const shown = shownPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
+  return {
+    market,
+    lifecycle,
+    book,
+    oracle: oracleState(market, lifecycle.phase, lifecycle.since, now),
+    isClosed,
+    acceptsOrders: lifecycle.phase === "active",
+    prices: isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [shown, mirrored(shown)],
+  };
+}
+
+/** Exactly one market of the event wins, and NO of one converts to YES of the others. */
+export function isNegRisk(event: ListedEvent): boolean {
+  return event.mutuallyExclusive && event.markets.length > 1;
+}
+
+/** Names may be missing from the set: an "Other" row stands for them. */
+export function isAugmented(event: ListedEvent): boolean {
+  return isNegRisk(event) && !event.exhaustive;
+}
+
+export function outcomeNames(market: ListedMarket): readonly [string, string] {
+  return market.event.frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"];
+}
+
+const FEE_RATES: Readonly<Record<string, number>> = { Crypto: 0.07, Sports: 0.03, Politics: 0.04, Tech: 0.04 };
+const OTHER_FEE_RATE = 0.05;
+export const FEE_REBATE_RATE = 0.25;
+
+/** The taker's fee rate; world affairs are free of fees. */
+export function feeRate(event: ListedEvent): number {
+  return event.tags.includes("World") ? 0 : (FEE_RATES[event.category] ?? OTHER_FEE_RATE);
+}
+
+export const ORDER_SIZE_MIN = 5;
+const REWARDED_EVERY = 3;
+
+/** Liquidity rewards of a market: a property of the listing, not of its trading. */
+export function rewardsOf(market: ListedMarket): { dailyRate: number; minSize: number; maxSpread: number } | null {
+  if (market.event.frequency === "fifteen_min" || market.index % REWARDED_EVERY !== 0) return null;
+  return { dailyRate: 5 + (market.index % 10) * 5, minSize: 50, maxSpread: 3.5 };
+}

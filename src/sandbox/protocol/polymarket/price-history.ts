@@ -1,0 +1,41 @@
+import type { ListedMarket, World } from "../../world/types.ts";
+import type { TokenSide } from "./ids.ts";
+import { mirrored, shownPrice } from "./market-state.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Look-back of each named interval, and the finest points that the venue gives for it, in minutes. */
+export const HISTORY_INTERVALS: Readonly<Record<string, { readonly spanMs: number; readonly fidelity: number }>> = {
+  "1h": { spanMs: DAY_MS / 24, fidelity: 1 },
+  "6h": { spanMs: DAY_MS / 4, fidelity: 1 },
+  "1d": { spanMs: DAY_MS, fidelity: 1 },
+  "1w": { spanMs: 7 * DAY_MS, fidelity: 5 },
+  "1m": { spanMs: 30 * DAY_MS, fidelity: 10 },
+  max: { spanMs: Number.POSITIVE_INFINITY, fidelity: 60 },
+  all: { spanMs: Number.POSITIVE_INFINITY, fidelity: 60 },
+};
+
+export interface HistoryRow {
+  /** Seconds. */
+  readonly t: number;
+  readonly p: number;
+}
+
+/** Prices of one token at every multiple of the step in (from, to], oldest first; instants without a price are left out. */
+export function priceHistory(
+  world: World,
+  market: ListedMarket,
+  side: TokenSide,
+  range: { readonly from: number; readonly to: number; readonly stepMinutes: number },
+): HistoryRow[] {
+  const from = Math.max(range.from, market.openAt);
+  if (range.to <= from) return [];
+  const rows: HistoryRow[] = [];
+  for (const point of world.past(market, from, range.to, range.stepMinutes * MINUTE_MS)) {
+    const price = shownPrice(point.bid, point.ask, point.lastPrice);
+    if (price === null) continue;
+    rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : mirrored(price) });
+  }
+  return rows;
+}

@@ -1,0 +1,129 @@
+import type { Level, ListedMarket, WorldTrade } from "../../world/types.ts";
+import { bookObject } from "./clob-objects.ts";
+import {
+  polymarketConditionId,
+  polymarketMarketId,
+  polymarketMarketSlug,
+  polymarketTokenIds,
+  sha256Hex,
+  type TokenSide,
+} from "./ids.ts";
+import { decimal, feeRate, type MarketState, outcomeNames, tokenBook } from "./market-state.ts";
+import { tapeRows } from "./tape.ts";
+
+interface Sides {
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+}
+
+/** A token's whole book. Times are milliseconds in a string. */
+export function bookMessage(state: MarketState, side: TokenSide, at: number = state.book.changedAt) {
+  return { event_type: "book", ...bookObject(state, side), timestamp: String(Math.floor(at)) };
+}
+
+/** Levels that differ, with their new size; gone ones with size 0. */
+function changedLevels(before: readonly Level[], after: readonly Level[]): Level[] {
+  const old = new Map(before.map(({ price, size }) => [price, size]));
+  const changes = after.filter(({ price, size }) => old.get(price) !== size);
+  const kept = new Set(after.map(({ price }) => price));
+  return [...changes, ...before.filter(({ price }) => !kept.has(price)).map(({ price }) => ({ price, size: 0 }))];
+}
+
+/** What changed in the books of the given tokens since `told`; both tokens' changes travel together. */
+export function priceChangeMessage(state: MarketState, told: Sides, sides: readonly TokenSide[], at: number) {
+  const tokens = polymarketTokenIds(state.market);
+  const changes = sides.flatMap((token) => {
+    const before = tokenBook({ ...state.book, bids: told.bids, asks: told.asks }, token);
+    const after = tokenBook(state.book, token);
+    const tops = { best_bid: decimal(after.bids[0]?.price ?? 0), best_ask: decimal(after.asks[0]?.price ?? 1) };
+    const entry = (side: "BUY" | "SELL") => (level: Level) => ({
+      asset_id: tokens[token],
+      price: decimal(level.price),
+      size: decimal(level.size),
+      side,
+      hash: sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40),
+      ...tops,
+    });
+    return [
+      ...changedLevels(before.bids, after.bids).map(entry("BUY")),
+      ...changedLevels(before.asks, after.asks).map(entry("SELL")),
+    ];
+  });
+  return {
+    event_type: "price_change",
+    market: polymarketConditionId(state.market),
+    timestamp: String(Math.floor(at)),
+    price_changes: changes,
+  };
+}
+
+/** The matches of a trade, each in the token that the taker dealt in. */
+export function lastTradeMessages(market: ListedMarket, trade: WorldTrade) {
+  const tokens = polymarketTokenIds(market);
+  return tapeRows(market, trade, false).map((row) => ({
+    side: row.token,
+    message: {
+      event_type: "last_trade_price",
+      asset_id: tokens[row.token],
+      market: polymarketConditionId(market),
+      price: decimal(row.price),
+      size: decimal(row.size),
+      side: row.side,
+      fee_rate_bps: feeRate(market.event) > 0 ? "1000" : "0",
+      timestamp: String(Math.floor(row.at)),
+      transaction_hash: row.transactionHash,
+    },
+  }));
+}
+
+/** Best bid and ask per token; a side that nobody quotes is the empty string. */
+export function topMessages(state: MarketState, sides: readonly TokenSide[], at: number) {
+  const tokens = polymarketTokenIds(state.market);
+  return sides.map((token) => {
+    const { bids, asks } = tokenBook(state.book, token);
+    const bid = bids[0]?.price;
+    const ask = asks[0]?.price;
+    return {
+      event_type: "best_bid_ask",
+      market: polymarketConditionId(state.market),
+      asset_id: tokens[token],
+      best_bid: bid === undefined ? "" : decimal(bid),
+      best_ask: ask === undefined ? "" : decimal(ask),
+      spread: bid === undefined || ask === undefined ? "" : decimal(ask - bid),
+      timestamp: String(Math.floor(at)),
+    };
+  });
+}
+
+export function newMarketMessage(market: ListedMarket, at: number) {
+  return {
+    event_type: "new_market",
+    id: polymarketMarketId(market),
+    question: market.question,
+    market: polymarketConditionId(market),
+    slug: polymarketMarketSlug(market),
+    description: market.rules,
+    assets_ids: polymarketTokenIds(market),
+    outcomes: outcomeNames(market),
+    timestamp: String(Math.floor(at)),
+  };
+}
+
+/** A tie or a called-off question has no winning token. */
+export function resolvedMessage(state: MarketState, at: number) {
+  const tokens = polymarketTokenIds(state.market);
+  const names = outcomeNames(state.market);
+  const winner = state.prices[0] === 1 ? 0 : state.prices[1] === 1 ? 1 : null;
+  return {
+    event_type: "market_resolved",
+    id: polymarketMarketId(state.market),
+    question: state.market.question,
+    market: polymarketConditionId(state.market),
+    slug: polymarketMarketSlug(state.market),
+    assets_ids: tokens,
+    outcomes: names,
+    winning_asset_id: winner === null ? "" : tokens[winner],
+    winning_outcome: winner === null ? "" : names[winner],
+    timestamp: String(Math.floor(at)),
+  };
+}

@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { DataDirLockedError } from "./adapters/data-dir-lock.ts";
+import { claimStore, StoreMixedError } from "./adapters/database-claim.ts";
+import { openEmbeddedDatabase } from "./adapters/database-embedded.ts";
+import { migrateDatabase } from "./adapters/database-migrations.ts";
+import { openPostgresDatabase } from "./adapters/postgres-database.ts";
+import { createSocketIoClient } from "./adapters/socket-io-client.ts";
+import { systemClock } from "./adapters/system-clock.ts";
+import { systemRandom } from "./adapters/system-random.ts";
+import { createUndiciHttp } from "./adapters/undici-http.ts";
+import { createWsSockets } from "./adapters/ws-socket.ts";
+import { type App, buildApp } from "./app.ts";
+import { ensureDemoKeys } from "./capabilities/keys/index.ts";
+import type { Config } from "./config.ts";
+import { drain } from "./http/lifecycle.ts";
+import type { Database } from "./ports/database.ts";
+import type { Log } from "./ports/log.ts";
+import { createVenue, VENUE_SERVICES, type VenueSetting } from "./venues/registry.ts";
+
+const READY_WAIT_MS = 8_000;
+const READY_CHECK_MS = 20;
+const DRAIN_MS = 6_000;
+const SANDBOX_START_MS = 10_000;
+
+export interface RunningService {
+  readonly url: string;
+  /** What a person sees first: where it is, with which keys, and one call to try. */
+  readonly banner: string;
+  close(): Promise<void>;
+}
+
+/** Failures that a person can mend; their message says how, and a stack would only hide it. */
+export function isPlainFailure(error: unknown): error is Error {
+  if (error instanceof DataDirLockedError || error instanceof StoreMixedError) return true;
+  return error instanceof Error && "code" in error && (error.code === "EADDRINUSE" || error.code === "EACCES" || error.code === "EADDRNOTAVAIL");
+}
+
+type SandboxUrls = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Starts the service as configured: store, simulated venues where wanted, HTTP, ingest. */
+export async function startService(options: { config: Config; log: Log; version: string }): Promise<RunningService> {
+  const { config, log, version } = options;
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  const closeAll = async () => {
+    for (const close of closers.reverse()) await close();
+  };
+  try {
+    await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+    const database = config.databaseUrl === null ? await openEmbeddedDatabase({ dataDir: config.dataDir, log }) : await openPostgresDatabase({ url: config.databaseUrl, log });
+    closers.push(() => database.close());
+    await migrateDatabase(database);
+    const isSandbox = config.mode === "sandbox";
+    const claim = await claimStore(database, { data: config.mode, seed: isSandbox ? config.sandbox.seed : null, genesisAt: isSandbox ? systemClock.now() : null });
+    const sandbox = isSandbox && !areAllAddressed(config) ? await startSandboxChild(claim.genesisAt ?? systemClock.now(), claim.seed, log) : null;
+    if (sandbox !== null) closers.push(() => sandbox.close());
+    const keys = isSandbox ? await ensureDemoKeys(database, config.dataDir, { random: systemRandom, clock: systemClock }) : null;
+
+    const app = await buildServiceApp(config, { database, log, version, sandboxUrls: sandbox?.urls ?? {} }, closers);
+    const restored = await app.ingest.restore();
+    if (restored > 0) log.info({ markets: restored }, "markets restored from the store");
+    const url = await app.http.listen({ host: config.host, port: config.port });
+    app.start();
+    void becomeReady(app, log);
+    return {
+      url,
+      banner: banner({ url, data: config.mode, keys, sandboxUrl: sandbox?.urls.control?.rest ?? null }),
+      async close() {
+        log.info({}, "shutting down");
+        await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_MS });
+        await app.stop();
+        await closeAll();
+        log.info({}, "stopped");
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** The interface description that this configuration serves, without starting anything. */
+export async function describeInterface(config: Config): Promise<unknown> {
+  const { createPinoLog } = await import("./adapters/pino-log.ts");
+  const log = createPinoLog("error");
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  const database = await openEmbeddedDatabase({ dataDir: null, log });
+  const app = await buildServiceApp(config, { database, log, version: "", sandboxUrls: {} }, closers);
+  await app.http.ready();
+  const reply = await app.http.inject("/openapi.json");
+  await app.http.close();
+  for (const close of [...closers, () => database.close()]) await close();
+  return reply.json();
+}
+
+async function buildServiceApp(
+  config: Config,
+  parts: { database: Database; log: Log; version: string; sandboxUrls: SandboxUrls },
+  closers: (() => Promise<unknown> | unknown)[],
+): Promise<App> {
+  const { database, log, version, sandboxUrls } = parts;
+  const http = createUndiciHttp(systemClock);
+  closers.push(() => http.close());
+  const sockets = createWsSockets(systemClock);
+  const socketIo = createSocketIoClient(systemClock);
+  const venueKeys = new Map(
+    await Promise.all(
+      Object.entries(config.venueKeys).map(
+        async ([adapter, { keyId, privateKeyFile }]) => [adapter, { keyId, privateKeyPem: await readFile(privateKeyFile, "utf8") }] as const,
+      ),
+    ),
+  );
+  const urlsOf = ({ adapter }: VenueSetting) => ({ ...sandboxUrls[adapter], ...config.venueUrls[adapter] });
+  return buildApp({
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    database,
+    data: config.mode,
+    version,
+    publicUrl: config.publicUrl,
+    rawTickDays: config.rawTickDays,
+    venues: config.venues.map((setting) => ({
+      id: setting.id,
+      referenceOnly: setting.referenceOnly,
+      create: (drop) =>
+        createVenue(setting, { http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop }, urlsOf(setting), venueKeys.get(setting.adapter) ?? null),
+    })),
+  });
+}
+
+/** Every venue was given addresses of its own: then nothing has to be simulated here. */
+function areAllAddressed(config: Config): boolean {
+  return config.venues.every(({ adapter }) => (VENUE_SERVICES[adapter] ?? []).every((service) => config.venueUrls[adapter]?.[service] !== undefined));
+}
+
+/** Ready once every venue's first sweep has ended, well or badly; a venue that does not answer holds up nobody for long. */
+async function becomeReady(app: App, log: Log): Promise<void> {
+  const startedAt = systemClock.monotonic();
+  while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < READY_WAIT_MS) await systemClock.sleep(READY_CHECK_MS);
+  app.http.lifecycle.markReady();
+  log.info({ markets: app.board.size }, "ready");
+}
+
+/** The simulated venues as a process of their own, on free ports; it ends with this one, however this one ends. */
+async function startSandboxChild(genesis: number, seed: number | null, log: Log): Promise<{ urls: SandboxUrls; close(): Promise<void> }> {
+  const program = new URL("../bin/parallax.mjs", import.meta.url).pathname;
+  const child = spawn(process.execPath, [program, "sandbox", "--with-parent", "--genesis", String(genesis)], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, ...(seed === null ? {} : { PARALLAX_SANDBOX_SEED: String(seed) }) },
+  });
+  const urls = await firstLine(child);
+  let isClosing = false;
+  child.on("exit", (code) => {
+    if (!isClosing) log.error({ code }, "the simulated venues ended; their last prices stay, with their true age");
+  });
+  return {
+    urls: JSON.parse(urls),
+    async close() {
+      isClosing = true;
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.stdin?.end();
+      if (child.exitCode === null) await ended;
+    },
+  };
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { stdout } = child;
+    if (stdout === null) return reject(new Error("the simulated venues have no output"));
+    const timer = setTimeout(() => reject(new Error("the simulated venues did not start in time")), SANDBOX_START_MS);
+    child.once("exit", (code) => reject(new Error(`the simulated venues ended at once (exit code ${code})`)));
+    createInterface({ input: stdout }).once("line", (line) => {
+      clearTimeout(timer);
+      stdout.resume();
+      resolve(line);
+    });
+  });
+}
+
+function banner(facts: { url: string; data: "sandbox" | "live"; keys: { free: string; pro: string; enterprise: string } | null; sandboxUrl: string | null }): string {
+  const { url, data, keys, sandboxUrl } = facts;
+  const lines = [
+    "",
+    `  Parallax  ${url}   (${data === "sandbox" ? "simulated data" : "live data"})`,
+    `  Docs      ${url}/docs`,
+    ...(sandboxUrl === null ? [] : [`  Venues    ${sandboxUrl}   (simulated, on this machine)`]),
+    ...(keys === null
+      ? []
+      : [
+          "",
+          `  Demo keys  free        ${keys.free}`,
+          `             pro         ${keys.pro}`,
+          `             enterprise  ${keys.enterprise}`,
+          "",
+          `  Try: curl -H "Authorization: Bearer ${keys.enterprise}" "${url}/v1/markets?limit=3"`,
+        ]),
+    "",
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,78 @@
+import type { MarketListing } from "../../domain/market.ts";
+import type { HistoryPoint } from "../../domain/trade.ts";
+import type { VenuePorts } from "../shared/venue-ports.ts";
+import { expectShape, type KalshiClient } from "./client.ts";
+import { parseCandle } from "./parse-tape.ts";
+import { isCandle, isCandles, isCandlesOfMany } from "./wire.ts";
+
+const MINUTE_MS = 60_000;
+/** The periods that candlesticks come in. */
+const PERIODS_MS = [1_440 * MINUTE_MS, 60 * MINUTE_MS, MINUTE_MS] as const;
+const CANDLES_PER_REQUEST = 4_000;
+const REQUESTS_MAX = 100;
+
+export interface HistoryRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly intervalMs: number;
+}
+
+/** The longest period of the venue that is not longer than what was asked for, else its shortest. */
+export function periodFor(intervalMs: number): number {
+  return PERIODS_MS.find((periodMs) => periodMs <= intervalMs) ?? MINUTE_MS;
+}
+
+/** Candles as points of the past, oldest first; those of settled markets may be in the historical tier. */
+export async function fetchHistory(
+  client: KalshiClient,
+  drop: VenuePorts["drop"],
+  listing: Pick<MarketListing, "marketId" | "venueKeys" | "openAt" | "closeAt">,
+  range: HistoryRange,
+  signal: AbortSignal,
+): Promise<readonly HistoryPoint[]> {
+  const periodMs = periodFor(range.intervalMs);
+  const fromMs = Math.max(range.fromMs, listing.openAt === null ? 0 : listing.openAt - periodMs);
+  const points = new Map<number, HistoryPoint>();
+  let start = fromMs;
+  for (let request = 0; request < REQUESTS_MAX && start < range.toMs; request++) {
+    const end = Math.min(range.toMs, start + CANDLES_PER_REQUEST * periodMs);
+    const query = {
+      start_ts: Math.floor(start / 1_000),
+      end_ts: Math.ceil(end / 1_000),
+      period_interval: periodMs / MINUTE_MS,
+    };
+    for (const row of await fetchCandles(client, listing, query, signal)) {
+      if (!isCandle(row)) {
+        drop("bad_candle");
+        continue;
+      }
+      const point = parseCandle(row, periodMs, drop);
+      if (point.startAt >= range.fromMs && point.endAt <= range.toMs) points.set(point.startAt, point);
+    }
+    start = end;
+  }
+  return [...points.values()].sort((a, b) => a.startAt - b.startAt);
+}
+
+async function fetchCandles(
+  client: KalshiClient,
+  listing: Pick<MarketListing, "marketId" | "venueKeys">,
+  query: Readonly<Record<string, number>>,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const ticker = encodeURIComponent(listing.marketId);
+  const { series } = listing.venueKeys;
+  if (series === undefined) {
+    const path = "/markets/candlesticks";
+    const answer = await client.get(path, { market_tickers: listing.marketId, ...query }, signal);
+    const [market] = expectShape(answer.json, isCandlesOfMany, path).markets;
+    if (market !== undefined) return market.candlesticks;
+  } else {
+    const path = `/series/${encodeURIComponent(series)}/markets/${ticker}/candlesticks`;
+    const answer = await client.get(path, query, signal, [404]);
+    if (answer.status !== 404) return expectShape(answer.json, isCandles, path).candlesticks;
+  }
+  const path = `/historical/markets/${ticker}/candlesticks`;
+  const answer = await client.get(path, query, signal, [404]);
+  return answer.status === 404 ? [] : expectShape(answer.json, isCandles, path).candlesticks;
+}

@@ -1,0 +1,29 @@
+import { type BookLevel, normaliseBook } from "../../domain/order-book.ts";
+import { complement } from "../../domain/price.ts";
+import type { DropCounter } from "../../ports/venue.ts";
+import { parsePrice, parseSize } from "./parse-scalars.ts";
+import type { OrderbookWire } from "./wire.ts";
+
+/** A real book has at most 1,000 prices a side (tenths of a cent). */
+const LEVELS_MAX = 10_000;
+
+/** `[price, count]` rows; what cannot be traded at is counted and left out. */
+function parseLevels(rows: readonly unknown[] | null | undefined, drop: DropCounter): BookLevel[] {
+  const levels: BookLevel[] = [];
+  for (const row of (rows ?? []).slice(0, LEVELS_MAX)) {
+    const [first, second]: unknown[] = Array.isArray(row) ? row : [];
+    const price = typeof first === "string" || typeof first === "number" ? parsePrice(first, drop) : null;
+    const size = typeof second === "string" || typeof second === "number" ? parseSize(second) : null;
+    if (price === null || size === null) drop("bad_level");
+    else levels.push({ price, size });
+  }
+  return levels;
+}
+
+/** Both ladders are bids: a NO bid at q is a YES ask at 1 - q. Either may be absent. */
+export function parseBook(wire: OrderbookWire, drop: DropCounter): { bids: BookLevel[]; asks: BookLevel[] } {
+  const { yes_dollars, no_dollars } = wire.orderbook_fp;
+  const bids = parseLevels(yes_dollars, drop);
+  const asks = parseLevels(no_dollars, drop).map(({ price, size }) => ({ price: complement(price), size }));
+  return normaliseBook(bids, asks);
+}

@@ -1,0 +1,57 @@
+import { yesPrice } from "../../domain/market.ts";
+import { isCrossed } from "../../domain/order-book.ts";
+import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import type { HistoryPoint, Trade } from "../../domain/trade.ts";
+import type { DropCounter } from "../../ports/venue.ts";
+import { parseMs, parseSize, parseTime } from "./parse-scalars.ts";
+import type { CandleWire, TradeMessageWire, TradeWire } from "./wire.ts";
+
+/** A trade of REST or of the stream; null (counted) when it cannot be used. Block trades say nothing of the book. */
+export function parseTrade(row: TradeWire | TradeMessageWire, drop: DropCounter): Trade | null {
+  if (row.is_block_trade === true) {
+    drop("block_trade");
+    return null;
+  }
+  const executedAt = "created_time" in row ? parseTime(row.created_time) : parseMs("ts_ms" in row ? row.ts_ms : null);
+  const price = parseTradablePrice(row.yes_price_dollars);
+  const size = parseSize(row.count_fp);
+  if (executedAt === null || size === null) {
+    drop("bad_trade");
+    return null;
+  }
+  if (price === null) {
+    drop("price_out_of_range");
+    return null;
+  }
+  const side = row.taker_outcome_side ?? row.taker_side;
+  const takerSide = side === "yes" || side === "no" ? side : null;
+  return { tradeId: row.trade_id, executedAt, yesPrice: price, size, takerSide };
+}
+
+/** A candle of either tier. Its end is inclusive and a multiple of the period. */
+export function parseCandle(row: CandleWire, intervalMs: number, drop: DropCounter): HistoryPoint {
+  const bid = parseTradablePrice(row.yes_bid?.close_dollars ?? row.yes_bid?.close);
+  const ask = parseTradablePrice(row.yes_ask?.close_dollars ?? row.yes_ask?.close);
+  const close = parseTradablePrice(row.price?.close_dollars ?? row.price?.close);
+  const previous = parseTradablePrice(row.price?.previous_dollars ?? row.price?.previous);
+  const mean = parseTradablePrice(row.price?.mean_dollars ?? row.price?.mean) ?? close;
+  const isTorn = isCrossed(bid, ask);
+  if (isTorn) drop("crossed_book");
+  const quote = { bid: isTorn ? null : bid, ask: isTorn ? null : ask };
+  const contracts = parseDecimal(row.volume_fp ?? row.volume);
+  const isVolume = contracts !== null && contracts >= 0;
+  const endAt = row.end_period_ts * 1_000;
+  return {
+    startAt: endAt - intervalMs,
+    endAt,
+    yesPrice: yesPrice({ ...quote, lastPrice: close ?? previous, indicativePrice: null }),
+    ...quote,
+    volumeUsd: isVolume
+      ? contracts === 0
+        ? 0
+        : mean === null
+          ? null
+          : Math.round(contracts * mean * 100) / 100
+      : null,
+  };
+}

@@ -1,0 +1,220 @@
+import type { MarketListing } from "../../domain/market.ts";
+import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
+import { openSteadySocket } from "../shared/steady-socket.ts";
+import type { VenuePorts } from "../shared/venue-ports.ts";
+import { parseTop } from "./parse.ts";
+import { parseMs, parsePrice } from "./parse-scalars.ts";
+import { parseTrade } from "./parse-tape.ts";
+import type { Signer } from "./sign.ts";
+import {
+  isErrorMessage,
+  isLifecycleMessage,
+  isSocketMessage,
+  isSubscribed,
+  isTickerMessage,
+  isTradeMessage,
+  type SocketWire,
+} from "./wire.ts";
+
+/** The server pings about every 10 s. */
+const SILENCE_MS_MAX = 35_000;
+const FOLLOWED_CHANNELS = ["ticker", "trade"] as const;
+const LIFECYCLE_CHANNEL = "market_lifecycle_v2";
+/** "Channel error" and its sister end a channel's subscription; it has to be asked for again. */
+const TERMINAL_CODES: ReadonlySet<number> = new Set([10, 25]);
+/** A subscription that ended or was refused is asked for again after this. */
+const RESUBSCRIBE_MS = 5_000;
+
+export interface KalshiStreamOptions {
+  readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop">;
+  readonly wsUrl: string;
+  readonly signer: Signer;
+  readonly handlers: StreamHandlers;
+  readonly marketsMax: number;
+}
+
+/** Quotes and trades of the followed markets, and what happens in the life of any. */
+export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
+  const { ports, handlers, signer } = options;
+  let followed: ReadonlySet<string> = new Set();
+  /** What the venue was told to send, by channel; the difference to `followed` is what is left to say. */
+  let told: ReadonlySet<string> = new Set();
+  let sids = new Map<string, number>();
+  let lastSeq = new Map<number, number>();
+  /** Channels of subscriptions asked for and not yet confirmed. */
+  let awaited = new Set<string>();
+  let commandId = 0;
+  let isUp = false;
+  let send: ((text: string) => void) | null = null;
+  let cancelRetry: () => void = () => {};
+
+  const command = (cmd: string, params: object) => send?.(JSON.stringify({ id: ++commandId, cmd, params }));
+
+  const subscribe = (channels: readonly string[], params: object) => {
+    for (const channel of channels) awaited.add(channel);
+    command("subscribe", { channels, ...params });
+  };
+
+  /** Never without markets: an empty list would mean all there are. */
+  const subscribeFollowed = () => {
+    told = followed;
+    if (followed.size === 0) return;
+    subscribe(FOLLOWED_CHANNELS, { market_tickers: [...followed], send_initial_snapshot: true });
+  };
+
+  const forget = () => {
+    cancelRetry();
+    sids = new Map();
+    lastSeq = new Map();
+    awaited = new Set();
+    told = new Set();
+    isUp = false;
+  };
+
+  const synchronise = () => {
+    if (send === null || FOLLOWED_CHANNELS.some((channel) => awaited.has(channel))) return;
+    const added = [...followed].filter((ticker) => !told.has(ticker));
+    const removed = [...told].filter((ticker) => !followed.has(ticker));
+    if (added.length === 0 && removed.length === 0) return;
+    const open = FOLLOWED_CHANNELS.map((channel) => sids.get(channel)).filter((sid) => sid !== undefined);
+    if (open.length < FOLLOWED_CHANNELS.length || followed.size === 0) {
+      if (open.length > 0) command("unsubscribe", { sids: open });
+      for (const channel of FOLLOWED_CHANNELS) sids.delete(channel);
+      subscribeFollowed();
+      return;
+    }
+    told = followed;
+    for (const sid of open) {
+      const update = (action: string, market_tickers: string[], more = {}) =>
+        market_tickers.length > 0 && command("update_subscription", { sid, action, market_tickers, ...more });
+      update("add_markets", added, { send_initial_snapshot: true });
+      update("delete_markets", removed);
+    }
+  };
+
+  /** Starts over on the open socket: what the venue has sent until now is incomplete or has ended. */
+  const startOver = () => {
+    const open = [...sids.values()];
+    forget();
+    if (open.length > 0) command("unsubscribe", { sids: open });
+    subscribe([LIFECYCLE_CHANNEL], {});
+    subscribeFollowed();
+  };
+
+  const startOverLater = (reason: string) => {
+    if (isUp) handlers.onDown(reason);
+    isUp = false;
+    cancelRetry();
+    cancelRetry = ports.clock.setTimeout(startOver, RESUBSCRIBE_MS);
+  };
+
+  const takeSubscribed = (msg: unknown) => {
+    if (!isSubscribed(msg)) return ports.drop("bad_message");
+    sids.set(msg.channel, msg.sid);
+    awaited.delete(msg.channel);
+    if (awaited.size > 0) return;
+    synchronise();
+    if (isUp || awaited.size > 0) return;
+    isUp = true;
+    handlers.onUp();
+  };
+
+  const takeError = (msg: unknown) => {
+    if (!isErrorMessage(msg)) return ports.drop("bad_message");
+    ports.drop(`stream_error_${msg.code}`);
+    ports.log.warn({ code: msg.code, text: msg.msg ?? null }, "the venue refused a command of the stream");
+    if (TERMINAL_CODES.has(msg.code) || awaited.size > 0) startOverLater(`error ${msg.code}`);
+  };
+
+  /** False when messages were lost before this one. */
+  const isInSequence = ({ sid, seq }: SocketWire): boolean => {
+    if (typeof sid !== "number" || typeof seq !== "number") return true;
+    const last = lastSeq.get(sid);
+    lastSeq.set(sid, seq);
+    return last === undefined || seq === last + 1;
+  };
+
+  const isCurrent = ({ sid }: SocketWire): boolean =>
+    typeof sid !== "number" || sids.values().some((known) => known === sid);
+
+  const takeTicker = (msg: unknown, receivedAt: number) => {
+    if (!isTickerMessage(msg)) return ports.drop("bad_message");
+    if (!followed.has(msg.market_ticker)) return;
+    const lastPrice = parsePrice(msg.price_dollars, ports.drop);
+    const quote = {
+      ...parseTop(msg, ports.drop),
+      // A market that never traded has 0 here; that takes no known price away.
+      ...(lastPrice === null ? {} : { lastPrice }),
+      eventAt: parseMs(msg.ts_ms),
+    };
+    handlers.onMessage({ kind: "quote", marketId: msg.market_ticker, quote, receivedAt });
+  };
+
+  const takeTrade = (msg: unknown, receivedAt: number) => {
+    if (!isTradeMessage(msg)) return ports.drop("bad_message");
+    if (!followed.has(msg.market_ticker)) return;
+    const trade = parseTrade(msg, ports.drop);
+    if (trade !== null) handlers.onMessage({ kind: "trade", marketId: msg.market_ticker, trade, receivedAt });
+  };
+
+  const takeLifecycle = (msg: unknown, receivedAt: number) => {
+    if (!isLifecycleMessage(msg)) return ports.drop("bad_message");
+    const kind = msg.event_type === "created" ? "listed" : "changed";
+    handlers.onMessage({ kind, marketId: msg.market_ticker, receivedAt });
+  };
+
+  const socket = openSteadySocket({
+    sockets: ports.sockets,
+    clock: ports.clock,
+    random: ports.random,
+    url: options.wsUrl,
+    headers: () => signer("GET", new URL(options.wsUrl).pathname, ports.clock.now()),
+    heartbeat: null,
+    silenceMsMax: SILENCE_MS_MAX,
+    onOpen(sendText) {
+      forget();
+      send = sendText;
+      subscribe([LIFECYCLE_CHANNEL], {});
+      subscribeFollowed();
+    },
+    onMessage(text, receivedAt) {
+      const message = parseMessage(text);
+      if (message === null) return ports.drop("bad_message");
+      if (message.type === "subscribed") return takeSubscribed(message.msg);
+      if (message.type === "error") return takeError(message.msg);
+      if (!isCurrent(message)) return;
+      if (!isInSequence(message)) {
+        ports.drop("sequence_gap");
+        startOverLater("sequence gap");
+      }
+      if (message.type === "ticker") takeTicker(message.msg, receivedAt);
+      else if (message.type === "trade") takeTrade(message.msg, receivedAt);
+      else if (message.type === LIFECYCLE_CHANNEL) takeLifecycle(message.msg, receivedAt);
+    },
+    onDown(reason) {
+      forget();
+      send = null;
+      handlers.onDown(reason);
+    },
+  });
+
+  return {
+    follow(markets: readonly MarketListing[]) {
+      followed = new Set(markets.slice(0, options.marketsMax).map(({ marketId }) => marketId));
+      synchronise();
+    },
+    close() {
+      cancelRetry();
+      socket.close();
+    },
+  };
+}
+
+function parseMessage(text: string): SocketWire | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isSocketMessage(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

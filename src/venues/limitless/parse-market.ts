@@ -1,0 +1,254 @@
+import {
+  type EventListing,
+  MAX_MID_SPREAD,
+  type MarketListing,
+  type MarketSnapshot,
+  type MarketStatus,
+  type Outcome,
+  type Quote,
+  type TakerFee,
+  type VenueId,
+} from "../../domain/market.ts";
+import { isCrossed } from "../../domain/order-book.ts";
+import { parseDecimal } from "../../domain/price.ts";
+import type { DropCounter } from "../../ports/venue.ts";
+import { htmlToText } from "./html-text.ts";
+import { parseMoment, parsePairPrice } from "./values.ts";
+import { type MarketRow, marketRow } from "./wire.ts";
+
+const WEB_URL = "https://limitless.exchange/markets/";
+const TICK_SIZE = 0.001;
+const AMM_FEE_RATE = 0.004;
+/** Share of traded value withheld from a buyer by the price of what is bought; the venue publishes only these points. */
+const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
+  [0, 0.03],
+  [0.5, 0.03],
+  [0.55, 0.0252],
+  [0.6, 0.0213],
+  [0.65, 0.018],
+  [0.7, 0.0151],
+  [0.75, 0.0126],
+  [0.8, 0.0105],
+  [0.85, 0.0085],
+  [0.9, 0.0068],
+  [0.95, 0.0053],
+  [0.99, 0.0042],
+  [0.999, 0.004],
+];
+const DOLLAR_TOKENS = new Set(["USDC", "USDBC", "USDC.E", "USDT", "DAI", "USD"]);
+const GROUP_CHILDREN_MAX = 1_000;
+/** Category names that say how long a market runs, not what it is about. */
+const TIME_FRAME = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
+
+export interface ParseContext {
+  readonly venue: VenueId;
+  readonly receivedAt: number;
+  readonly drop: DropCounter;
+}
+
+/** What a child inherits from its group; remembered in `venueKeys`, because a child asked for alone does not tell. */
+export interface Parent {
+  readonly slug: string;
+  readonly title: string;
+  readonly row: MarketRow | null;
+}
+
+export interface ParsedRows {
+  readonly markets: MarketSnapshot[];
+  readonly events: EventListing[];
+}
+
+/** Rows of a listing or single answers: groups become one event and their children, all else one market. */
+export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
+  const parsed: ParsedRows = { markets: [], events: [] };
+  for (const row of rows) {
+    if (!marketRow.Check(row)) {
+      context.drop("bad_market_row");
+      continue;
+    }
+    if (isGroupRow(row)) parseGroup(row, context, parsed);
+    else addMarket(row, null, context, parsed);
+  }
+  return parsed;
+}
+
+/** A container has children and nothing to trade; a child may call itself "group" but has tokens of its own. */
+export function isGroupRow(row: MarketRow): boolean {
+  if (!Array.isArray(row.markets)) return false;
+  return row.markets.length > 0 || (row.marketType === "group" && !row.tokens && !row.address);
+}
+
+/** Whether a row told alone is a child of some group, which it does not name. */
+export function isChildRow(row: MarketRow): boolean {
+  return [row.groupId, row.orderInGroup, row.negRiskRequestId].some((sign) => sign !== null && sign !== undefined);
+}
+
+function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): void {
+  const children = row.markets ?? [];
+  if (children.length > GROUP_CHILDREN_MAX) context.drop("group_too_large", children.length - GROUP_CHILDREN_MAX);
+  const parent: Parent = { slug: row.slug, title: row.title, row };
+  for (const child of children.slice(0, GROUP_CHILDREN_MAX)) {
+    if (marketRow.Check(child)) addMarket(child, parent, context, parsed);
+    else context.drop("bad_market_row");
+  }
+  parsed.events.push({
+    venue: context.venue,
+    eventId: row.slug,
+    title: row.title,
+    description: parseText(row.description),
+    category: parseCategory(row.categories),
+    url: pageUrl(row.slug),
+    mutuallyExclusive: typeof row.negRiskMarketId === "string" && row.negRiskMarketId !== "",
+    exhaustive: false,
+    featured: false,
+    endAt: parseMoment(row.expirationTimestamp),
+  });
+}
+
+function addMarket(row: MarketRow, parent: Parent | null, context: ParseContext, parsed: ParsedRows): void {
+  const market = parseMarket(row, parent, context);
+  if (market !== null) parsed.markets.push(market);
+}
+
+/** One market, or null (counted) when its status or identity makes no sense. */
+export function parseMarket(row: MarketRow, parent: Parent | null, context: ParseContext): MarketSnapshot | null {
+  const isAmm = row.tradeType === "amm";
+  const marketId = isAmm ? row.address : row.slug;
+  if (typeof marketId !== "string" || marketId === "") {
+    context.drop("market_without_id");
+    return null;
+  }
+  const quote = parseQuote(row, isAmm, context);
+  const status = parseStatus(row, quote, context.receivedAt);
+  if (status === null) {
+    context.drop("unknown_status");
+    return null;
+  }
+  const outcome = status === "finalized" ? parseOutcome(row) : null;
+  const listing: MarketListing = {
+    venue: context.venue,
+    marketId,
+    eventId: parent?.slug ?? null,
+    title: parent === null ? row.title : `${parent.title} — ${row.title}`,
+    outcomeLabel: parent === null ? null : row.title,
+    url: pageUrl(parent?.slug ?? row.slug),
+    category: parseCategory(row.categories) ?? parseCategory(parent?.row?.categories),
+    // A result that is not told yet is still being determined, whatever the word says.
+    status: status === "finalized" && outcome === null ? "determined" : status,
+    paused: false,
+    outcome,
+    rules: parseText(row.description) ?? parseText(parent?.row?.description),
+    openAt: parseMoment(row.createdAt),
+    closeAt: parseMoment(row.expirationTimestamp) ?? parseMoment(parent?.row?.expirationTimestamp),
+    expectedResolutionAt: null,
+    resolvedAt: outcome === null ? null : parseMoment(row.resolutionDate),
+    tickSize: TICK_SIZE,
+    takerFee: parseFee(row, isAmm),
+    venueKeys: {
+      slug: row.slug,
+      kind: isAmm ? "amm" : "clob",
+      ...(row.tokens ? { yesToken: row.tokens.yes, noToken: row.tokens.no } : {}),
+      ...(row.conditionId ? { conditionId: row.conditionId } : {}),
+      ...(parent === null ? {} : { groupSlug: parent.slug, groupTitle: parent.title }),
+    },
+  };
+  return { listing, quote, activity: parseActivity(row, parent) };
+}
+
+/** Null for a word we do not know. FUNDED says nothing about time: the deadline decides whether orders are taken. */
+function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus | null {
+  if (row.status === "RESOLVED") return "finalized";
+  if (row.status === "LOCKED") return "closed";
+  if (row.status === "DRAFTED") return "pending";
+  if (row.status !== "FUNDED" && row.status !== "FUNDED_FLAGGED") return null;
+  const deadline = parseMoment(row.expirationTimestamp);
+  if (row.expired === true || (deadline !== null && now >= deadline)) return "closed";
+  // Rounds are quoted before they start; without quotes a start in the future means that nobody can trade yet.
+  const startAt = parseMoment(row.startAt);
+  const isQuoted = quote.bid !== null || quote.ask !== null;
+  return startAt !== null && startAt > now && !isQuoted ? "pending" : "active";
+}
+
+/** Numerators say what each side is paid; where they are missing the winning index does. */
+function parseOutcome(row: MarketRow): Outcome | null {
+  const numerators = (row.payoutNumerators ?? []).map(parseDecimal);
+  const [yes, no] = numerators;
+  if (
+    numerators.length === 2 &&
+    typeof yes === "number" &&
+    typeof no === "number" &&
+    yes >= 0 &&
+    no >= 0 &&
+    yes + no > 0
+  ) {
+    if (no === 0) return { kind: "yes" };
+    if (yes === 0) return { kind: "no" };
+    const value = yes / (yes + no);
+    return yes === no ? { kind: "void", value } : { kind: "partial", value };
+  }
+  const index = parseDecimal(row.winningOutcomeIndex);
+  if (index === 0) return { kind: "yes" };
+  return index === 1 ? { kind: "no" } : null;
+}
+
+function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quote {
+  const { drop, receivedAt } = context;
+  let bid = isAmm ? null : parsePairPrice(row.tradePrices?.sell?.market, drop);
+  let ask = isAmm ? null : parsePairPrice(row.tradePrices?.buy?.market, drop);
+  if (isCrossed(bid, ask)) {
+    drop("crossed_book");
+    bid = null;
+    ask = null;
+  }
+  const isTight = bid !== null && ask !== null && ask - bid <= MAX_MID_SPREAD;
+  // A market nobody quoted or traded is shown at 0.5: a placeholder, not an indication.
+  const isUntouched = !isAmm && bid === null && ask === null && parseDecimal(row.volume ?? row.volumeFormatted) === 0;
+  return {
+    bid,
+    ask,
+    bidSize: null,
+    askSize: null,
+    lastPrice: null,
+    indicativePrice: isTight || isUntouched ? null : parsePairPrice(row.prices, drop),
+    eventAt: null,
+    receivedAt,
+  };
+}
+
+function parseActivity(row: MarketRow, parent: Parent | null): MarketSnapshot["activity"] {
+  const collateral = row.collateralToken ?? parent?.row?.collateralToken;
+  const inDollars = DOLLAR_TOKENS.has(collateral?.symbol?.toUpperCase() ?? "");
+  const decimals = parseDecimal(collateral?.decimals) ?? 6;
+  const amount = (formatted: unknown, raw: unknown): number | null => {
+    if (!inDollars) return null;
+    const rawNumber = parseDecimal(raw);
+    const value = parseDecimal(formatted) ?? (rawNumber === null ? null : rawNumber / 10 ** decimals);
+    return value !== null && value >= 0 ? value : null;
+  };
+  return {
+    volume24hUsd: null,
+    volumeTotalUsd: amount(row.volumeFormatted, row.volume),
+    liquidityUsd: amount(row.liquidityFormatted, row.liquidity),
+    openInterestUsd: amount(row.openInterestFormatted, row.openInterest),
+  };
+}
+
+function parseFee(row: MarketRow, isAmm: boolean): TakerFee {
+  if (row.metadata?.fee === false) return { kind: "none" };
+  return isAmm ? { kind: "flat_value", rate: AMM_FEE_RATE } : { kind: "value_table", buyPoints: BUY_FEE_POINTS };
+}
+
+function parseCategory(categories: readonly unknown[] | null | undefined): string | null {
+  const topic = (categories ?? []).find(
+    (name): name is string => typeof name === "string" && name.trim() !== "" && !TIME_FRAME.test(name.trim()),
+  );
+  return topic?.trim().slice(0, 100) ?? null;
+}
+
+function parseText(html: string | null | undefined): string | null {
+  return typeof html === "string" ? htmlToText(html) : null;
+}
+
+function pageUrl(slug: string): string {
+  return `${WEB_URL}${encodeURIComponent(slug)}`;
+}

@@ -1,0 +1,100 @@
+import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
+import type { Trade } from "../../domain/trade.ts";
+import type { DropCounter } from "../../ports/venue.ts";
+import { parseMoment, parsePrice, parseRawSize } from "./values.ts";
+import { feedEvent, tapeEvent } from "./wire.ts";
+
+/** Answers of one page: the trades it holds and how many rows it had, readable or not. */
+export interface TradePage {
+  readonly trades: readonly Trade[];
+  readonly rowCount: number;
+}
+
+/**
+ * Tape of an order-book market. Prices and sides of the NO token are told from the YES side. The venue gives no id:
+ * equal rows of one page are told apart by an ordinal. Traders' profiles are not read.
+ */
+export function parseTape(rows: readonly unknown[], noToken: string | null, drop: DropCounter): TradePage {
+  const ordinals = new Map<string, number>();
+  const trades: Trade[] = [];
+  for (const row of rows) {
+    if (!tapeEvent.Check(row)) {
+      drop("bad_trade_row");
+      continue;
+    }
+    const executedAt = parseMoment(row.createdAt);
+    const price = parsePrice(row.price, drop);
+    const size = parseRawSize(row.matchedSize);
+    if (executedAt === null || price === null || size === null) {
+      drop("bad_trade_row");
+      continue;
+    }
+    const isNo = row.tokenId === noToken;
+    const key = [row.txHash ?? "", isNo ? "no" : "yes", row.matchedSize, toMicros(price), executedAt].join(":");
+    trades.push({
+      tradeId: withOrdinal(key, ordinals),
+      executedAt,
+      yesPrice: isNo ? complement(price) : price,
+      size,
+      takerSide: takerSide(isNo, parseDecimal(row.side)),
+    });
+  }
+  return { trades, rowCount: rows.length };
+}
+
+/** Feed of an AMM market: what was paid for how many contracts gives the price. */
+export function parseFeed(json: unknown, drop: DropCounter): TradePage {
+  const rows = feedRows(json);
+  if (rows === null) {
+    drop("bad_feed");
+    return { trades: [], rowCount: 0 };
+  }
+  const ordinals = new Map<string, number>();
+  const trades: Trade[] = [];
+  for (const row of rows) {
+    if (!feedEvent.Check(row)) {
+      drop("bad_trade_row");
+      continue;
+    }
+    const { outcome, strategy, txHash, ...amounts } = row.data;
+    const size = parseDecimal(amounts.contracts);
+    const paid = parseDecimal(amounts.tradeAmountUSD);
+    const executedAt = parseMoment(row.createdAt);
+    if (executedAt === null || size === null || size <= 0 || paid === null) {
+      drop("bad_trade_row");
+      continue;
+    }
+    const price = parsePrice(fromMicros(toMicros(paid / size)), drop);
+    if (price === null) continue;
+    const isNo = outcome === "NO";
+    const word = strategy?.toLowerCase();
+    trades.push({
+      tradeId: withOrdinal([txHash ?? "", row.id ?? "", outcome, size, paid, executedAt].join(":"), ordinals),
+      executedAt,
+      yesPrice: isNo ? complement(price) : price,
+      size,
+      takerSide: takerSide(isNo, word === "buy" ? 0 : word === "sell" ? 1 : null),
+    });
+  }
+  return { trades, rowCount: rows.length };
+}
+
+function feedRows(json: unknown): readonly unknown[] | null {
+  if (Array.isArray(json)) return json;
+  if (typeof json !== "object" || json === null) return null;
+  const { data, events } = json as Record<string, unknown>;
+  if (Array.isArray(data)) return data;
+  return Array.isArray(events) ? events : null;
+}
+
+/** Side 0 buys and 1 sells the token; selling NO is buying YES. */
+function takerSide(isNo: boolean, side: number | null): "yes" | "no" | null {
+  if (side !== 0 && side !== 1) return null;
+  return isNo === (side === 1) ? "yes" : "no";
+}
+
+function withOrdinal(key: string, ordinals: Map<string, number>): string {
+  const ordinal = ordinals.get(key) ?? 0;
+  ordinals.set(key, ordinal + 1);
+  return `${key}:${ordinal}`;
+}

@@ -1,0 +1,49 @@
+import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import type { DropCounter } from "../../ports/venue.ts";
+
+/** Sizes and amounts travel as integers with six implied decimals. */
+const RAW_UNIT = 1e6;
+/** Numbers below are seconds, above milliseconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
+const SECONDS_MAX = 1e11;
+const MILLISECONDS_MAX = 1e14;
+
+/** A moment as Unix milliseconds, whether sent as ISO text, seconds, milliseconds, or those as text; null if none. */
+export function parseMoment(value: unknown): number | null {
+  const number = parseDecimal(value);
+  if (number !== null) {
+    if (number <= 0 || number >= MILLISECONDS_MAX) return null;
+    return Math.round(number < SECONDS_MAX ? number * 1000 : number);
+  }
+  if (typeof value !== "string") return null;
+  const at = Date.parse(value);
+  return Number.isNaN(at) || at <= 0 || at >= MILLISECONDS_MAX ? null : at;
+}
+
+/** Contracts of a raw integer amount; null when it is not a positive number. */
+export function parseRawSize(value: unknown): number | null {
+  const raw = parseDecimal(value);
+  return raw !== null && raw > 0 && raw <= Number.MAX_SAFE_INTEGER ? raw / RAW_UNIT : null;
+}
+
+/** A price in (0, 1); 0 and 1 mean that nobody quotes, anything beyond is garbage and counted. */
+export function parsePrice(value: unknown, drop: DropCounter): number | null {
+  if (value === null || value === undefined) return null;
+  const number = parseDecimal(value);
+  if (number === null || number < 0 || number > 1) {
+    drop("price_out_of_range");
+    return null;
+  }
+  return parseTradablePrice(number);
+}
+
+/**
+ * The YES price of a [yes, no] pair. Some rows are written in percent: the two then add up to about 100, and no pair of
+ * probabilities does.
+ */
+export function parsePairPrice(pair: readonly unknown[] | null | undefined, drop: DropCounter): number | null {
+  const [yes, no] = pair ?? [];
+  const [yesNumber, noNumber] = [parseDecimal(yes), parseDecimal(no)];
+  const sum = (yesNumber ?? 0) + (noNumber ?? 0);
+  const isPercent = yesNumber !== null && noNumber !== null && yesNumber >= 0 && noNumber >= 0 && sum > 80 && sum < 125;
+  return parsePrice(isPercent ? yesNumber / 100 : yes, drop);
+}

@@ -1,0 +1,101 @@
+import { VenueError } from "../../domain/errors.ts";
+import type { EventListing, MarketSnapshot, VenueId } from "../../domain/market.ts";
+import type { DropCounter, ListingPage } from "../../ports/venue.ts";
+import type { ContractType, ManifoldClient, Rows } from "./client.ts";
+import type { ContractNotes } from "./notes.ts";
+import { parseContract, parseTime } from "./parse.ts";
+import { isContract } from "./wire.ts";
+
+/** The venue's own cap. */
+const PAGE_ROWS = 1_000;
+/** Manifold has some tens of thousands of open contracts; this is ten times as many of each type. */
+const PAGES_MAX = 200;
+/**
+ * Asking by type leaves out polls, bounties and the like, and it is the only way that a list tells which answers exclude
+ * each other.
+ */
+const CONTRACT_TYPES: readonly ContractType[] = ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE"];
+
+export interface ListingSource {
+  readonly venue: VenueId;
+  readonly client: ManifoldClient;
+  readonly notes: ContractNotes;
+  readonly drop: DropCounter;
+}
+
+/** Everything open, type by type, newest first. */
+export async function* listOpenContracts(source: ListingSource, signal: AbortSignal): AsyncGenerator<ListingPage> {
+  for (const contractType of CONTRACT_TYPES) yield* listType(source, contractType, signal);
+}
+
+async function* listType(
+  source: ListingSource,
+  contractType: ContractType,
+  signal: AbortSignal,
+): AsyncGenerator<ListingPage> {
+  const seen = new Set<string>();
+  let beforeTime: number | undefined;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const answer = await fetchPage(source.client, contractType, beforeTime, signal);
+    const { listing, isNew, oldestAt } = parsePage(source, contractType, answer, seen);
+    if (listing.markets.length > 0) yield listing;
+    if (answer.rows.length < PAGE_ROWS) return;
+    // One millisecond later than the last row, so that a tie on the page's edge is read twice and not never.
+    const next = oldestAt === null ? undefined : oldestAt + 1;
+    if (!isNew || next === undefined || (beforeTime !== undefined && next >= beforeTime)) {
+      source.drop("page_loop");
+      return;
+    }
+    beforeTime = next;
+  }
+  source.drop("page_loop");
+}
+
+/** An empty answer is asked for again once: the venue also answers so when its search failed. */
+async function fetchPage(
+  client: ManifoldClient,
+  contractType: ContractType,
+  beforeTime: number | undefined,
+  signal: AbortSignal,
+): Promise<Rows> {
+  const page = { limit: PAGE_ROWS, ...(beforeTime === undefined ? {} : { beforeTime }) };
+  const answer = await client.searchOpen(contractType, page, signal);
+  return answer.rows.length > 0 ? answer : client.searchOpen(contractType, page, signal);
+}
+
+function parsePage(source: ListingSource, contractType: ContractType, answer: Rows, seen: Set<string>) {
+  const { venue, notes, drop } = source;
+  const markets: MarketSnapshot[] = [];
+  const events: EventListing[] = [];
+  let readable = 0;
+  let isNew = false;
+  let oldestAt: number | null = null;
+  for (const row of answer.rows) {
+    const note = isContract(row) ? notes.find(row.id) : null;
+    const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";
+    const parsed = parseContract(row, { venue, receivedAt: answer.receivedAt, sumsToOne, note, drop });
+    if (isContract(row)) {
+      readable += 1;
+      oldestAt = parseTime(row.createdTime) ?? oldestAt;
+    }
+    if (parsed === null || seen.has(parsed.contractId)) continue;
+    seen.add(parsed.contractId);
+    isNew = true;
+    const settled = new Set(parsed.note.settledAnswerIds);
+    const open = parsed.markets.filter(
+      (market) => isOpen(market) && !settled.has(market.listing.venueKeys.answerId ?? ""),
+    );
+    markets.push(...open);
+    if (parsed.event !== null && open.length > 0) events.push(parsed.event);
+  }
+  if (readable === 0 && answer.rows.length > 0) {
+    throw new VenueError("bad_body", "search-markets answered rows of which none can be read", { retryable: true });
+  }
+  const listing: ListingPage = { markets, events, totalRows: null, requestedAt: answer.requestedAt };
+  return { listing, isNew, oldestAt };
+}
+
+/** A list does not say which answers are resolved; those it shows at 0 or 1 nobody can bet on any more. */
+function isOpen(market: MarketSnapshot): boolean {
+  return market.listing.status === "active" && market.quote.indicativePrice !== null;
+}

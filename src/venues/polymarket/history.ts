@@ -1,0 +1,43 @@
+import { VenueError } from "../../domain/errors.ts";
+import type { MarketListing } from "../../domain/market.ts";
+import type { HistoryPoint } from "../../domain/trade.ts";
+import { urlOf } from "./client.ts";
+import type { PolymarketContext } from "./context.ts";
+import { parseHistory } from "./parse-book.ts";
+import { isHistoryReply } from "./wire.ts";
+
+const MINUTE_MS = 60_000;
+/** The venue refuses long windows of fine points, so long ranges are read in pieces of two weeks. */
+const WINDOW_MS = 14 * 86_400_000;
+const WINDOWS_MAX = 60;
+
+/** Shown prices of the YES token at whole minutes' distance; `fidelity` is that distance in minutes. */
+export async function fetchHistory(
+  { ports, urls, clients }: PolymarketContext,
+  listing: MarketListing,
+  range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },
+  signal: AbortSignal,
+): Promise<readonly HistoryPoint[]> {
+  const token = listing.venueKeys.tokenYes;
+  if (token === undefined || range.toMs <= range.fromMs) return [];
+  const fidelity = Math.max(1, Math.floor(range.intervalMs / MINUTE_MS));
+  const points: HistoryPoint[] = [];
+  let fromMs = Math.max(range.fromMs, range.toMs - WINDOWS_MAX * WINDOW_MS);
+  while (fromMs < range.toMs) {
+    const toMs = Math.min(range.toMs, fromMs + WINDOW_MS);
+    const url = urlOf(urls.clobUrl, "/prices-history", {
+      market: token,
+      startTs: Math.floor(fromMs / 1000),
+      endTs: Math.ceil(toMs / 1000),
+      fidelity,
+    });
+    const { json } = await clients.clob.fetchJson(url, { signal });
+    if (!isHistoryReply(json))
+      throw new VenueError("bad_body", "the price history is not of the known shape", { retryable: false });
+    points.push(...parseHistory(json.history, fidelity * MINUTE_MS, ports.drop));
+    fromMs = toMs;
+  }
+  const inRange = points.filter((point) => point.startAt >= range.fromMs && point.endAt <= range.toMs);
+  // Neighbouring windows may both tell the point on their border.
+  return inRange.filter((point, index) => point.endAt !== inRange[index - 1]?.endAt);
+}

@@ -1,0 +1,66 @@
+import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import type { DropCounter } from "../../ports/venue.ts";
+
+/** Trimmed text, or null for the venue's ways of saying nothing: absent, null, "". */
+export function textOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  const text = value.trim();
+  return text === "" ? null : text;
+}
+
+/** An array that may come as itself or inside a string; null when it is neither. */
+export function listOf(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== "string") return null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return Array.isArray(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+const TIME_MS_MIN = Date.UTC(2010, 0, 1);
+const TIME_MS_MAX = Date.UTC(2200, 0, 1);
+
+/** Unix milliseconds, or null when outside the years 2010 to 2200. */
+export function plausibleTime(at: number): number | null {
+  return Number.isFinite(at) && at >= TIME_MS_MIN && at <= TIME_MS_MAX ? at : null;
+}
+
+/** `2026-11-20T15:00:00Z`, but also `2026-11-20 15:00:00+00`, as Unix milliseconds. */
+export function timeOf(value: unknown): number | null {
+  const text = textOf(value);
+  if (text === null) return null;
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return plausibleTime(Date.parse(text));
+  const iso = text.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00");
+  const hasZone = /(Z|[+-]\d{2}:?\d{2})$/i.test(iso);
+  return plausibleTime(Date.parse(hasZone ? iso : `${iso}Z`));
+}
+
+/** The stream's and the book's time: milliseconds in a string. */
+export function millisecondsOf(value: unknown): number | null {
+  const parsed = parseDecimal(value);
+  return parsed === null ? null : plausibleTime(parsed);
+}
+
+/** A USD amount of at least 0; null when missing or absurd. */
+export function amountOf(...values: readonly unknown[]): number | null {
+  for (const value of values) {
+    const parsed = parseDecimal(value);
+    if (parsed !== null && parsed >= 0) return parsed;
+  }
+  return null;
+}
+
+/**
+ * A price somebody could trade at. 0 and 1 and nothing at all are the venue's ways of saying that there is none; anything
+ * else outside (0, 1) is garbage and counted.
+ */
+export function priceOf(value: unknown, drop: DropCounter): number | null {
+  const price = parseTradablePrice(value);
+  if (price !== null || value === undefined || value === null || value === "") return price;
+  const parsed = parseDecimal(value);
+  if (parsed === null || parsed < 0 || parsed > 1) drop("price_out_of_range");
+  return null;
+}

@@ -1,0 +1,111 @@
+/**
+ * The only file that knows which venues there are. A venue's public id is configuration (`PARALLAX_VENUES`); the rest
+ * of the service speaks of venues by that id alone.
+ */
+import type { VenueId } from "../domain/market.ts";
+import type { SocketIoOut } from "../ports/socket-io-out.ts";
+import type { VenueAdapter } from "../ports/venue.ts";
+import { createKalshiVenue, KALSHI_LIVE_URLS } from "./kalshi/index.ts";
+import { createLimitlessVenue, LIMITLESS_LIVE_URLS } from "./limitless/index.ts";
+import { createManifoldVenue, MANIFOLD_LIVE_URLS } from "./manifold/index.ts";
+import { createPolymarketVenue, POLYMARKET_LIVE_URLS } from "./polymarket/index.ts";
+import type { VenuePorts } from "./shared/venue-ports.ts";
+
+/** One venue as configured. */
+export interface VenueSetting {
+  readonly id: VenueId;
+  readonly adapter: string;
+  /** Shown in responses, never in paths or filters. */
+  readonly referenceOnly: boolean;
+}
+
+type Urls = Readonly<Record<string, string>>;
+
+interface AdapterEntry {
+  /** Addresses it needs; the first is the one that `PARALLAX_<VENUE>_URL` sets. */
+  readonly services: readonly string[];
+  readonly liveUrls: Urls;
+  /** Deals in play money: may only be configured for reference. */
+  readonly playMoney: boolean;
+  readonly create: (ports: VenuePorts & { readonly socketIo: SocketIoOut }, urls: (service: string) => string, key: VenueKey | null) => VenueAdapter;
+}
+
+/** Key of the operator's account at a venue. */
+export interface VenueKey {
+  readonly keyId: string;
+  readonly privateKeyPem: string;
+}
+
+const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
+  kalshi: {
+    services: ["rest", "ws"],
+    liveUrls: { rest: KALSHI_LIVE_URLS.restUrl, ws: KALSHI_LIVE_URLS.wsUrl },
+    playMoney: false,
+    create: (ports, url, key) => createKalshiVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws"), ...key }),
+  },
+  polymarket: {
+    services: ["gamma", "clob", "data", "ws"],
+    liveUrls: { gamma: POLYMARKET_LIVE_URLS.gammaUrl, clob: POLYMARKET_LIVE_URLS.clobUrl, data: POLYMARKET_LIVE_URLS.dataUrl, ws: POLYMARKET_LIVE_URLS.wsUrl },
+    playMoney: false,
+    create: (ports, url) => createPolymarketVenue({ ...ports, gammaUrl: url("gamma"), clobUrl: url("clob"), dataUrl: url("data"), wsUrl: url("ws") }),
+  },
+  limitless: {
+    services: ["rest", "ws"],
+    liveUrls: { rest: LIMITLESS_LIVE_URLS.restUrl, ws: LIMITLESS_LIVE_URLS.wsUrl },
+    playMoney: false,
+    create: (ports, url) => createLimitlessVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
+  },
+  manifold: {
+    services: ["rest", "ws"],
+    liveUrls: { rest: MANIFOLD_LIVE_URLS.restUrl, ws: MANIFOLD_LIVE_URLS.wsUrl },
+    playMoney: true,
+    create: (ports, url) => createManifoldVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
+  },
+};
+
+/** Names of the addresses that each adapter can be given, for the settings that name them. */
+export const VENUE_SERVICES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(ADAPTERS).map(([name, entry]) => [name, entry.services]),
+);
+
+const VENUE_ID = /^[a-z][a-z0-9_]{0,19}$/;
+
+/** Reads `PARALLAX_VENUES`: adapters separated by commas, renamed by `id=adapter`, reference-only after a semicolon. */
+export function parseVenues(text: string): { venues: VenueSetting[]; faults: string[] } {
+  const faults: string[] = [];
+  const venues: VenueSetting[] = [];
+  const [trading = "", reference = "", ...more] = text.split(";");
+  if (more.length > 0) faults.push("more than one semicolon");
+  for (const [part, referenceOnly] of [[trading, false], [reference, true]] as const) {
+    for (const word of part.split(",").map((candidate) => candidate.trim()).filter((candidate) => candidate !== "")) {
+      const [id = "", adapter = id, ...rest] = word.split("=");
+      if (rest.length > 0 || !VENUE_ID.test(id)) faults.push(`"${word}" is not a name of up to 20 characters a-z, 0-9, _ or id=adapter`);
+      else if (!Object.hasOwn(ADAPTERS, adapter)) faults.push(`there is no adapter "${adapter}" (there are ${Object.keys(ADAPTERS).join(", ")})`);
+      else if (venues.some((venue) => venue.id === id || venue.adapter === adapter)) faults.push(`"${word}" is named twice`);
+      else if (ADAPTERS[adapter]?.playMoney === true && !referenceOnly) faults.push(`"${word}" deals in play money and belongs after a semicolon`);
+      else venues.push({ id, adapter, referenceOnly });
+    }
+  }
+  if (!venues.some((venue) => !venue.referenceOnly)) faults.push("name at least one venue before the semicolon");
+  return { venues, faults };
+}
+
+/**
+ * Builds the adapter of a configured venue.
+ * @param urls addresses that replace the live ones, by service
+ */
+export function createVenue(
+  setting: VenueSetting,
+  ports: Omit<VenuePorts, "id" | "playMoney"> & { readonly socketIo: SocketIoOut },
+  urls: Urls,
+  key: VenueKey | null,
+): VenueAdapter {
+  const entry = ADAPTERS[setting.adapter];
+  if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);
+  const urlOf = (service: string): string => {
+    const url = urls[service] ?? entry.liveUrls[service];
+    if (url === undefined) throw new Error(`${setting.adapter} has no address ${service}`);
+    return url;
+  };
+  return entry.create({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, key);
+}

@@ -1,0 +1,105 @@
+import { createSocketIoClient } from "../../src/adapters/socket-io-client.ts";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system-random.ts";
+import { createUndiciHttp } from "../../src/adapters/undici-http.ts";
+import { createWsSockets } from "../../src/adapters/ws-socket.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { VenueAdapter } from "../../src/ports/venue.ts";
+import { limitlessExchange } from "../../src/sandbox/protocol/limitless/index.ts";
+import { serveExchanges } from "../../src/sandbox/serve.ts";
+import { createWorld } from "../../src/sandbox/world/index.ts";
+import type { Feed, FeedEvent, ListedMarket, World } from "../../src/sandbox/world/types.ts";
+import { createLimitlessVenue } from "../../src/venues/limitless/index.ts";
+import { quietLog } from "../support/quiet-log.ts";
+
+export const GENESIS = Date.UTC(2026, 10, 21, 4);
+
+/** Something that two sides agree on by hand: what the sandbox tells of the world, and when it is. */
+export interface LimitlessSandbox {
+  readonly world: World;
+  readonly restUrl: string;
+  readonly wsUrl: string;
+  /** The instant that the sandbox, the adapter and the assertions share. */
+  setNow(at: number): void;
+  now(): number;
+  /** Tells the sockets what happened. */
+  tell(event: FeedEvent): void;
+  close(): Promise<void>;
+}
+
+export async function startLimitlessSandbox(
+  options: { now?: number; marketCount?: number; enforceLimits?: boolean } = {},
+): Promise<LimitlessSandbox> {
+  let at = options.now ?? GENESIS + 3_600_000;
+  const world = createWorld({ seed: 1, genesis: GENESIS, speed: 60, marketCount: options.marketCount ?? 400 });
+  const listeners = new Set<(event: FeedEvent) => void>();
+  const feed: Feed = {
+    subscribe(_venue, listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => listeners.clear(),
+  };
+  const now = () => at;
+  const served = await serveExchanges(
+    limitlessExchange({ world, feed, now, enforceLimits: options.enforceLimits ?? false }),
+    { host: "127.0.0.1", firstPort: 0 },
+  );
+  return {
+    world,
+    restUrl: served.urls.limitless?.rest ?? "",
+    wsUrl: served.urls.limitless?.ws ?? "",
+    setNow(next) {
+      at = next;
+    },
+    now,
+    tell(event) {
+      for (const listener of listeners) listener(event);
+    },
+    close: () => served.close(),
+  };
+}
+
+/** The sandbox's instant as a clock whose waits cost no time, so that request limits do not slow a test down. */
+export function sandboxClock(sandbox: LimitlessSandbox): Clock {
+  let waited = 0;
+  return {
+    now: sandbox.now,
+    monotonic: () => systemClock.monotonic() + waited,
+    setTimeout: systemClock.setTimeout,
+    async sleep(delayMs) {
+      waited += delayMs;
+      // Lets answers arrive that a caller may be waiting for.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+/** The production adapter over loopback, with a count of what it dropped. */
+export function connectLimitless(sandbox: LimitlessSandbox): {
+  venue: VenueAdapter;
+  dropped: Map<string, number>;
+  close(): Promise<void>;
+} {
+  const clock = sandboxClock(sandbox);
+  const http = createUndiciHttp(clock);
+  const dropped = new Map<string, number>();
+  const venue = createLimitlessVenue({
+    id: "limitless",
+    playMoney: false,
+    http,
+    sockets: createWsSockets(clock),
+    socketIo: createSocketIoClient(clock),
+    clock,
+    random: systemRandom,
+    log: quietLog,
+    drop: (reason, count = 1) => dropped.set(reason, (dropped.get(reason) ?? 0) + count),
+    restUrl: sandbox.restUrl,
+    wsUrl: sandbox.wsUrl,
+  });
+  return { venue, dropped, close: () => http.close() };
+}
+
+export function worldMarkets(sandbox: LimitlessSandbox): readonly ListedMarket[] {
+  return sandbox.world.markets("limitless", sandbox.now());
+}

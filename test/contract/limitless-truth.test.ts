@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { MarketSnapshot, MarketStatus, Outcome } from "../../src/domain/market.ts";
+import type { ListingPage, StreamMessage } from "../../src/ports/venue.ts";
+import { limitlessEventSlug, limitlessMarketId, limitlessSlug } from "../../src/sandbox/protocol/limitless/index.ts";
+import type { ListedMarket, Phase, WorldOutcome } from "../../src/sandbox/world/types.ts";
+import {
+  connectLimitless,
+  GENESIS,
+  type LimitlessSandbox,
+  startLimitlessSandbox,
+  worldMarkets,
+} from "./limitless-support.ts";
+
+const HOUR_MS = 3_600_000;
+const signal = new AbortController().signal;
+
+let sandbox: LimitlessSandbox;
+let connection: ReturnType<typeof connectLimitless>;
+
+before(async () => {
+  sandbox = await startLimitlessSandbox();
+  connection = connectLimitless(sandbox);
+});
+
+after(async () => {
+  await connection.close();
+  await sandbox.close();
+});
+
+async function sweep(): Promise<ListingPage[]> {
+  const pages: ListingPage[] = [];
+  for await (const page of connection.venue.listOpenMarkets(signal)) pages.push(page);
+  return pages;
+}
+
+/** Limitless has one word for everything between trading and the result. */
+const STATUS: Readonly<Record<Phase, MarketStatus>> = {
+  pending: "pending",
+  active: "active",
+  paused: "closed",
+  closed: "closed",
+  determined: "closed",
+  disputed: "closed",
+  finalized: "finalized",
+};
+
+/** Equal payouts are told the same way whether a market was called off or ended in a draw. */
+function toldOutcome(outcome: WorldOutcome): Outcome {
+  if (outcome.kind === "void") return { kind: "void", value: 0.5 };
+  if (outcome.kind === "partial" && outcome.value === 0.5) return { kind: "void", value: 0.5 };
+  return outcome;
+}
+
+function assertTruth(market: ListedMarket, shown: MarketSnapshot): void {
+  const at = sandbox.now();
+  const { phase, outcome } = sandbox.world.lifecycle(market, at);
+  const book = sandbox.world.book(market, at);
+  const activity = sandbox.world.activity(market, at);
+  const about = `${shown.listing.marketId} (${phase})`;
+  assert.equal(shown.listing.status, STATUS[phase], about);
+  assert.deepEqual(
+    shown.listing.outcome,
+    phase === "finalized" && outcome !== null ? toldOutcome(outcome) : null,
+    about,
+  );
+  assert.equal(shown.listing.eventId, market.event.markets.length > 1 ? limitlessEventSlug(market.event) : null, about);
+  assert.equal(shown.listing.closeAt, market.closeAt, about);
+  assert.equal(shown.listing.openAt, market.openAt, about);
+  assert.ok(shown.listing.rules?.startsWith(market.rules.slice(0, 40)), about);
+  assert.ok(Math.abs((shown.activity.volumeTotalUsd ?? Number.NaN) - activity.volumeUsd) < 1e-6, about);
+  assert.equal(shown.activity.volume24hUsd, null, about);
+  assert.equal(shown.activity.openInterestUsd, activity.openInterestContracts, about);
+  if (market.mechanism === "amm") {
+    assert.equal(shown.quote.bid, null, about);
+    assert.equal(shown.quote.ask, null, about);
+    assert.ok(
+      Math.abs((shown.quote.indicativePrice ?? Number.NaN) - sandbox.world.probability(market, at)) < 1e-6,
+      about,
+    );
+  } else {
+    assert.equal(shown.quote.bid, book.bids[0]?.price ?? null, about);
+    assert.equal(shown.quote.ask, book.asks[0]?.price ?? null, about);
+  }
+}
+
+describe("limitless adapter over the sandbox", () => {
+  test("a sweep lists every open market exactly once with the world's prices, volume and status", async () => {
+    const pages = await sweep();
+    const shown = new Map(pages.flatMap((page) => page.markets).map((market) => [market.listing.marketId, market]));
+    const open = worldMarkets(sandbox).filter((market) =>
+      ["active", "paused"].includes(sandbox.world.lifecycle(market, sandbox.now()).phase),
+    );
+    assert.ok(open.length > 50, `the world has ${open.length} open markets`);
+    for (const market of open) {
+      const snapshot = shown.get(limitlessMarketId(market));
+      assert.ok(snapshot !== undefined, `${market.question} is not listed`);
+      assertTruth(market, snapshot);
+    }
+    assert.equal(pages.flatMap((page) => page.markets).length, shown.size);
+    assert.deepEqual([...connection.dropped], []);
+  });
+
+  test("groups become events that are mutually exclusive exactly where the world's are", async () => {
+    const events = new Map((await sweep()).flatMap((page) => page.events).map((event) => [event.eventId, event]));
+    const groups = sandbox.world
+      .events("limitless", sandbox.now())
+      .filter((event) => event.markets.length > 1 && events.has(limitlessEventSlug(event)));
+    assert.equal(groups.length, events.size);
+    assert.ok(groups.some((event) => event.mutuallyExclusive) && groups.some((event) => !event.mutuallyExclusive));
+    for (const group of groups) {
+      assert.equal(events.get(limitlessEventSlug(group))?.mutuallyExclusive, group.mutuallyExclusive, group.title);
+    }
+  });
+
+  test("closed, determined, settled, split and called-off markets come out right when asked for by id", async () => {
+    const listed = (await sweep()).flatMap((page) => page.markets.map((market) => market.listing));
+    const known = new Map(listed.map((listing) => [listing.marketId, listing]));
+    const markets = worldMarkets(sandbox);
+    const page = await connection.venue.getMarkets(
+      markets.map((market) => {
+        const marketId = limitlessMarketId(market);
+        const { event } = market;
+        const group: Record<string, string> =
+          event.markets.length > 1 ? { groupSlug: limitlessEventSlug(event), groupTitle: event.title } : {};
+        return known.get(marketId) ?? { marketId, venueKeys: group };
+      }),
+      signal,
+    );
+    const shown = new Map(page.markets.map((market) => [market.listing.marketId, market]));
+    const phases = new Set<string>();
+    const outcomes = new Set<string>();
+    for (const market of markets) {
+      const snapshot = shown.get(limitlessMarketId(market));
+      assert.ok(snapshot !== undefined, `${market.question} is missing`);
+      assertTruth(market, snapshot);
+      const { phase } = sandbox.world.lifecycle(market, sandbox.now());
+      phases.add(phase);
+      if (snapshot.listing.outcome !== null) outcomes.add(snapshot.listing.outcome.kind);
+    }
+    assert.ok(phases.has("active") && phases.has("finalized"), [...phases].join());
+    assert.ok(outcomes.has("yes") && outcomes.has("no"), [...outcomes].join());
+  });
+
+  test("a market is found by its public id, and an unknown one is null", async () => {
+    const market = worldMarkets(sandbox).find((candidate) => candidate.mechanism === "amm");
+    assert.ok(market !== undefined);
+    const page = await connection.venue.findMarket(limitlessMarketId(market), signal);
+    assert.equal(page?.markets[0]?.listing.marketId, limitlessMarketId(market));
+    assert.equal(page?.markets[0]?.listing.venueKeys.slug, limitlessSlug(market));
+    const bySlug = await connection.venue.findMarket(limitlessSlug(market), signal);
+    assert.equal(bySlug?.markets[0]?.listing.marketId, limitlessMarketId(market));
+    assert.equal(await connection.venue.findMarket("../../nothing?x=1", signal), null);
+    assert.equal(await connection.venue.findMarket("..", signal), null);
+  });
+
+  test("books, trades and history are the world's, for single, grouped and AMM markets", async () => {
+    const listed = (await sweep()).flatMap((page) => page.markets);
+    const byId = new Map(worldMarkets(sandbox).map((market) => [limitlessMarketId(market), market]));
+    const kindOf = (market: ListedMarket) =>
+      market.mechanism === "amm" ? "amm" : market.event.markets.length > 1 ? "child" : "single";
+    const done = new Set<string>();
+    for (const { listing } of listed) {
+      const market = byId.get(listing.marketId);
+      if (market === undefined || done.has(kindOf(market)) || listing.status !== "active") continue;
+      const trades = sandbox.world.trades(market, sandbox.now() - 24 * HOUR_MS, sandbox.now() + 1);
+      if (trades.length < 3) continue;
+      done.add(kindOf(market));
+
+      const book = await connection.venue.getBook(listing, signal);
+      if (market.mechanism === "amm") assert.equal(book, null);
+      else {
+        const { bids, asks, lastPrice } = sandbox.world.book(market, sandbox.now());
+        assert.deepEqual({ bids: book?.bids, asks: book?.asks, lastPrice: book?.lastPrice }, { bids, asks, lastPrice });
+        assert.equal(book?.eventAt, null);
+      }
+
+      const since = sandbox.now() - 24 * HOUR_MS;
+      const shown = await connection.venue.listTrades(listing, since, 500, signal);
+      const strip = (trade: { yesPrice: number; size: number; takerSide: string | null }, at: number) =>
+        `${at} ${trade.yesPrice.toFixed(6)} ${trade.size} ${trade.takerSide}`;
+      assert.deepEqual(
+        shown.map((trade) => strip(trade, trade.executedAt)).sort(),
+        trades
+          .slice(-500)
+          .map((trade) => strip(trade, trade.at))
+          .sort(),
+      );
+      assert.equal(new Set(shown.map((trade) => trade.tradeId)).size, shown.length);
+
+      const range = { fromMs: sandbox.now() - 48 * HOUR_MS, toMs: sandbox.now(), intervalMs: HOUR_MS };
+      const history = await connection.venue.getHistory(listing, range, signal);
+      const past = sandbox.world.past(market, range.fromMs, range.toMs, HOUR_MS).map((point) => {
+        if (market.mechanism === "amm") return [point.at, sandbox.world.probability(market, point.at)] as const;
+        const { bid, ask, lastPrice } = point;
+        return [point.at, bid !== null && ask !== null ? (bid + ask) / 2 : (lastPrice ?? Number.NaN)] as const;
+      });
+      assert.deepEqual(
+        history.map((point) => point.endAt),
+        past.map(([at]) => at),
+      );
+      history.forEach((point, index) => {
+        assert.ok(Math.abs((point.yesPrice ?? Number.NaN) - (past[index]?.[1] ?? Number.NaN)) < 2e-6);
+        assert.ok(point.startAt >= range.fromMs && point.startAt < point.endAt && point.endAt <= range.toMs);
+      });
+    }
+    assert.deepEqual([...done].sort(), ["amm", "child", "single"]);
+  });
+});
+
+describe("limitless stream over the sandbox", () => {
+  /** Messages as they come, and a way to wait for the next one. */
+  function openInbox() {
+    const messages: StreamMessage[] = [];
+    let wake: () => void = () => {};
+    const isUp = Promise.withResolvers<void>();
+    const stream = connection.venue.openStream({
+      onMessage(message) {
+        messages.push(message);
+        wake();
+      },
+      onUp: () => isUp.resolve(),
+      onDown: (reason) => isUp.reject(new Error(reason)),
+    });
+    assert.ok(stream !== null);
+    const next = async (count: number): Promise<StreamMessage[]> => {
+      while (messages.length < count) await new Promise<void>((resolve) => (wake = resolve));
+      return messages.splice(0, count);
+    };
+    return { stream, isUp: isUp.promise, next, messages };
+  }
+
+  function assertQuote(message: StreamMessage | undefined, market: ListedMarket, at: number): void {
+    assert.ok(message?.kind === "quote");
+    assert.equal(message.marketId, limitlessMarketId(market));
+    assert.equal(message.quote.eventAt, at);
+    if (market.mechanism === "amm") {
+      assert.ok(Math.abs((message.quote.indicativePrice ?? Number.NaN) - sandbox.world.probability(market, at)) < 1e-6);
+      return;
+    }
+    const { bids, asks } = sandbox.world.book(market, at);
+    assert.equal(message.quote.bid, bids[0]?.price ?? null);
+    assert.equal(message.quote.ask, asks[0]?.price ?? null);
+    assert.equal(message.quote.bidSize, bids[0]?.size ?? null);
+    assert.equal(message.quote.askSize, asks[0]?.size ?? null);
+  }
+
+  test("frames carry the world's book at their time, a new set replaces the old, a resolution is told once", async () => {
+    const listed = new Map(
+      (await sweep()).flatMap((page) => page.markets).map((market) => [market.listing.marketId, market.listing]),
+    );
+    const active = worldMarkets(sandbox).filter(
+      (market) => sandbox.world.lifecycle(market, sandbox.now()).phase === "active",
+    );
+    const listingOf = (market: ListedMarket) => {
+      const listing = listed.get(limitlessMarketId(market));
+      assert.ok(listing !== undefined);
+      return listing;
+    };
+    const [first, second] = active.filter((market) => market.mechanism === "clob");
+    const amm = active.find((market) => market.mechanism === "amm");
+    assert.ok(first !== undefined && second !== undefined && amm !== undefined);
+
+    const inbox = openInbox();
+    await inbox.isUp;
+    inbox.stream.follow([listingOf(first), listingOf(amm)]);
+    assertQuote((await inbox.next(1))[0], first, sandbox.now());
+
+    for (const market of [first, amm]) {
+      const at = sandbox.world.nextChangeAt(market, sandbox.now());
+      sandbox.setNow(at);
+      sandbox.tell({ kind: "book", market, at });
+      assertQuote((await inbox.next(1))[0], market, at);
+    }
+
+    inbox.stream.follow([listingOf(second)]);
+    assertQuote((await inbox.next(1))[0], second, sandbox.now());
+    sandbox.tell({ kind: "book", market: first, at: sandbox.now() });
+    sandbox.tell({ kind: "lifecycle", market: second, from: "determined", to: "finalized", at: second.finalizeAt });
+    sandbox.tell({ kind: "listed", market: first, at: sandbox.now() });
+    const [changed, created] = await inbox.next(2);
+    assert.deepEqual([changed?.kind, changed?.marketId], ["changed", limitlessMarketId(second)]);
+    assert.deepEqual([created?.kind, created?.marketId], ["listed", limitlessSlug(first)]);
+    assert.deepEqual(inbox.messages, []);
+    assert.deepEqual([...connection.dropped], []);
+    inbox.stream.close();
+    sandbox.setNow(GENESIS + HOUR_MS);
+  });
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { eventually, everyMarket, run, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+
+const MONEY_VENUES = ["kalshi", "polymarket", "limitless"];
+
+describe("the service as the README starts it", () => {
+  let folder: { path: string; release(): Promise<void> };
+  let service: ServiceProcess;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await startServiceProcess({ dataDir: folder.path });
+  });
+  after(async () => {
+    await service.end();
+    await folder.release();
+  });
+
+  test("has at least 400 open markets over three venues, each with a price in [0, 1] and a fresh time", async () => {
+    const markets = await everyMarket(service);
+    assert.ok(markets.length >= 400, `${markets.length} markets`);
+    for (const market of markets) {
+      assert.ok(MONEY_VENUES.includes(market.platform));
+      assert.ok(market.yes_price >= 0 && market.yes_price <= 1, `${market.market_id} at ${market.yes_price}`);
+      if (market.bid !== undefined && market.ask !== undefined) assert.ok(market.bid < market.ask);
+      assert.ok(Math.abs(Date.now() - Date.parse(market.updated_at)) < 120_000, `${market.market_id} of ${market.updated_at}`);
+    }
+    assert.deepEqual(new Set(markets.map((market) => market.platform)), new Set(MONEY_VENUES));
+    assert.equal(new Set(markets.map((market) => `${market.platform}/${market.market_id}`)).size, markets.length);
+  });
+
+  test("gives 30 days of history on request, on a fixed grid, on every venue", async () => {
+    for (const venue of MONEY_VENUES) {
+      const [market] = await everyMarket(service, `&source=${venue}&sort=volume_24h`).then((markets) => markets.filter((candidate) => candidate.resolution_date > new Date(Date.now() + 16 * 86_400_000).toISOString()));
+      const { status, json } = await service.get(`/v1/markets/${venue}/${encodeURIComponent(market.market_id)}/history?period=30d&max_points=60`);
+      assert.equal(status, 200);
+      assert.ok(json.points.length >= 2, `${venue}: ${json.points.length} points`);
+      for (const point of json.points) {
+        assert.equal(Date.parse(point.timestamp) % (json.interval_seconds * 1000), 0);
+        assert.ok(point.yes_price > 0 && point.yes_price < 1);
+      }
+    }
+  });
+
+  test("shows prices that move between two calls", async () => {
+    const pricesNow = async () => new Map((await everyMarket(service)).map((market) => [`${market.platform}/${market.market_id}`, market.yes_price]));
+    const before = await pricesNow();
+    for (const venue of MONEY_VENUES) {
+      await eventually(async () => {
+        const now = await pricesNow();
+        return [...now].some(([id, price]) => id.startsWith(venue) && before.has(id) && before.get(id) !== price) ? true : null;
+      }, `a price of ${venue} to move`);
+    }
+  });
+
+  test("keeps play money out of paths, filters, lists and events", async () => {
+    assert.equal((await service.get("/v1/markets?source=manifold")).status, 422);
+    assert.equal((await service.get("/v1/markets/manifold/anything")).status, 422);
+    const events = (await service.get("/v1/events?limit=100")).json;
+    assert.ok(events.length > 20);
+    assert.ok(events.every((event: { platform: string }) => MONEY_VENUES.includes(event.platform)));
+    const health = (await service.get("/v1/health", {})).json;
+    assert.ok(health.checks.venues.manifold.markets > 0, "it is read all the same, as a reference");
+  });
+
+  test("writes the demo keys for its owner alone, and no key into its log", async () => {
+    const { mode } = await stat(join(folder.path, "demo-keys.json"));
+    assert.equal(mode & 0o777, 0o600);
+    const log = service.output().split("\n").filter((line) => line.startsWith("{")).join("\n");
+    assert.ok(log.length > 0);
+    for (const key of Object.values(service.keys)) assert.ok(!log.includes(key));
+  });
+
+  test("refuses a second process on the same data directory with one sentence, and goes on", async () => {
+    const second = run(process.execPath, ["bin/parallax.mjs", "serve"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
+    assert.equal(await second.ended, 1);
+    assert.match(second.output(), new RegExp(`in use by another process \\(pid ${service.pid}\\)`));
+    assert.equal(second.output().trim().split("\n").length, 1);
+    assert.equal((await service.get("/v1/markets?limit=1")).status, 200);
+  });
+
+  test("serves the interface description that is committed, and a page that shows it", async () => {
+    const description = (await service.get("/openapi.json", {})).json;
+    assert.equal(description.openapi, "3.1.0");
+    assert.equal(description.info.version, "1.0.0");
+    const page = await service.get("/docs/", {});
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get("content-type") ?? "", /text\/html/);
+  });
+
+  test("survives a kill and shows on the next start what it knew, with its true age, before the venues answer", async () => {
+    const known = await everyMarket(service);
+    await service.end("SIGKILL");
+    service = await startServiceProcess({ dataDir: folder.path });
+    const again = await everyMarket(service);
+    const ids = new Set(again.map((market) => `${market.platform}/${market.market_id}`));
+    const lost = known.filter((market) => !ids.has(`${market.platform}/${market.market_id}`));
+    // The world goes on while the service is away: a few markets may have closed meanwhile.
+    assert.ok(lost.length < known.length * 0.1, `${lost.length} of ${known.length} are gone`);
+  });
+
+  test("ends in good order on SIGTERM", async () => {
+    assert.equal(await service.end("SIGTERM"), 0);
+    assert.match(service.output(), /"message":"stopped"/);
+    service = await startServiceProcess({ dataDir: folder.path });
+  });
+});
+
+test("a store made with simulated data refuses to open in live mode", async () => {
+  const folder = await temporaryFolder();
+  const service = await startServiceProcess({ dataDir: folder.path, env: { PARALLAX_SANDBOX_MARKETS: "20" } });
+  await service.end();
+  const live = run(process.execPath, ["bin/parallax.mjs", "serve", "--live"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
+  assert.equal(await live.ended, 1);
+  assert.match(live.output(), /sandbox/);
+  assert.equal(live.output().trim().split("\n").length, 1);
+  await folder.release();
+});
+
+test("every wrong setting is told at once", async () => {
+  const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], { PARALLAX_PORT: "no", PARALLAX_MODE: "demo", PARALLAX_COLOUR: "blue" });
+  assert.equal(await ended, 1);
+  for (const name of ["PARALLAX_PORT", "PARALLAX_MODE", "PARALLAX_COLOUR"]) assert.match(output(), new RegExp(name));
+});
+
+test("--help lists every setting", async () => {
+  const { ended, output } = run("npm", ["start", "--", "--help"]);
+  assert.equal(await ended, 0);
+  for (const name of ["PARALLAX_MODE", "PARALLAX_VENUES", "DATABASE_URL", "PARALLAX_SANDBOX_SEED"]) assert.match(output(), new RegExp(name));
+});

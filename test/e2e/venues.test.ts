@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { after, before, describe, test } from "node:test";
+import type { RunningSandbox } from "../../src/sandbox/main.ts";
+import { eventually, everyMarket, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import { testSandbox, venueSettings } from "../support/sandbox.ts";
+
+describe("a deployment that renames its venues", () => {
+  let sandbox: RunningSandbox;
+  let folder: { path: string; release(): Promise<void> };
+  let service: ServiceProcess;
+
+  before(async () => {
+    sandbox = await testSandbox();
+    folder = await temporaryFolder();
+    service = await startServiceProcess({
+      dataDir: folder.path,
+      env: { ...venueSettings(sandbox), PARALLAX_VENUES: "venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold" },
+    });
+  });
+  after(async () => {
+    await service.end();
+    await sandbox.close();
+    await folder.release();
+  });
+
+  test("speaks those words in lists, paths, filters, events and health", async () => {
+    const markets = await everyMarket(service);
+    assert.deepEqual(new Set(markets.map((market) => market.platform)), new Set(["venue_a", "venue_b", "venue_c"]));
+    for (const venue of ["venue_a", "venue_b", "venue_c"]) {
+      const [first] = (await service.get(`/v1/markets?source=${venue}&limit=1`)).json;
+      assert.equal(first.platform, venue);
+      const one = await service.get(`/v1/markets/${venue}/${encodeURIComponent(first.market_id)}`);
+      assert.equal(one.json.market_id, first.market_id);
+      if (first.event_slug !== undefined) assert.ok(first.event_slug.startsWith(`${venue}:`));
+    }
+    const [event] = (await service.get("/v1/events?source=venue_b")).json;
+    assert.ok(event.slug.startsWith("venue_b:"));
+    assert.equal((await service.get(`/v1/events/${encodeURIComponent(event.slug)}`)).json.platform, "venue_b");
+    assert.deepEqual(Object.keys((await service.get("/v1/health", {})).json.checks.venues).sort(), ["venue_a", "venue_b", "venue_c", "venue_d"]);
+  });
+
+  test("knows the venues by no other name, in filters and in the interface description", async () => {
+    assert.equal((await service.get("/v1/markets?source=kalshi")).json.detail[0].msg, "Input should be 'venue_a', 'venue_b' or 'venue_c'");
+    const description = (await service.get("/openapi.json", {})).text;
+    assert.match(description, /"venue_a"/);
+    assert.doesNotMatch(description, /kalshi|polymarket|limitless|manifold/i);
+  });
+});
+
+describe("a venue that goes down", () => {
+  let up: RunningSandbox;
+  let failing: RunningSandbox;
+  let folder: { path: string; release(): Promise<void> };
+  let service: ServiceProcess;
+
+  before(async () => {
+    const genesis = Date.now();
+    [up, failing] = await Promise.all([testSandbox({ genesis }), testSandbox({ genesis })]);
+    folder = await temporaryFolder();
+    service = await startServiceProcess({ dataDir: folder.path, env: { ...venueSettings(up), ...venueSettings(failing, ["polymarket"]) } });
+  });
+  after(async () => {
+    await service.end();
+    await up.close();
+    await folder.release();
+  });
+
+  test("leaves its last values with their true age, is told in health, needs no venue for a known market, and is a 502 where one is needed", async () => {
+    const known = (await service.get("/v1/markets?source=polymarket&limit=1")).json[0];
+    await failing.close();
+    const downSince = Date.now();
+    const health = await eventually(async () => {
+      const { json } = await service.get("/v1/health", {});
+      return json.checks.venues.polymarket.status === "ok" ? null : json;
+    }, "health to notice");
+    assert.equal(health.status, "degraded");
+    assert.equal(health.checks.venues.kalshi.status, "ok");
+    assert.equal(health.checks.venues.limitless.status, "ok");
+
+    const stale = await service.get(`/v1/markets/polymarket/${known.market_id}`);
+    assert.equal(stale.status, 200);
+    assert.ok(Date.parse(stale.json.updated_at) <= downSince + 1_000, "its age is not dressed up");
+
+    const unknown = await service.get("/v1/markets/polymarket/987654321");
+    assert.equal(unknown.status, 502);
+    assert.equal(unknown.json.code, "venue_unavailable");
+
+    const freshBefore = Date.now();
+    await eventually(async () => {
+      const [other] = (await service.get("/v1/markets?source=kalshi&limit=1&sort=updated_at")).json;
+      return Date.parse(other.updated_at) > freshBefore ? true : null;
+    }, "the others to go on");
+    assert.equal((await service.get("/readyz", {})).status, 200);
+  });
+});
+
+describe("hostile input to the running service", () => {
+  let sandbox: RunningSandbox;
+  let folder: { path: string; release(): Promise<void> };
+  let service: ServiceProcess;
+
+  before(async () => {
+    sandbox = await testSandbox();
+    folder = await temporaryFolder();
+    service = await startServiceProcess({ dataDir: folder.path, env: venueSettings(sandbox) });
+  });
+  after(async () => {
+    await service.end();
+    await sandbox.close();
+    await folder.release();
+  });
+
+  /** Sends the path as it is: `fetch` would tidy it up first. */
+  const raw = (path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
+    new Promise<{ status: number; text: string; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
+      const { hostname, port } = new URL(service.url);
+      const headers = { authorization: `Bearer ${service.keys.enterprise}`, ...options.headers };
+      const outgoing = request({ hostname, port, path, method: options.method ?? "GET", headers }, (reply) => {
+        let text = "";
+        reply.on("data", (chunk) => {
+          text += chunk;
+        });
+        reply.on("end", () => resolve({ status: reply.statusCode ?? 0, text, headers: reply.headers }));
+      });
+      outgoing.on("error", reject);
+      outgoing.end(options.body);
+    });
+
+  test("odd ids are unknown markets, never an error of ours", async () => {
+    const ids = ["%2F", "%2e%2e%2f", "..%2F..%2Fadmin", "%00", "a%00b", "x".repeat(3_000), "x".repeat(513), encodeURIComponent("🎲".repeat(20)), "%E2%80%AE", "%252f", "a;b", "a%23b", "a%3Fb=c", "%20", "'", "%22", "history", "__proto__", "constructor", "0", "-1", "1e400"];
+    for (const venue of ["kalshi", "polymarket", "limitless"]) {
+      for (const id of ids) {
+        for (const rest of ["", "/history"]) {
+          const { status, text } = await raw(`/v1/markets/${venue}/${id}${rest}`);
+          assert.equal(status, 404, `${venue} ${id.slice(0, 40)}${rest}: ${status} ${text.slice(0, 200)}`);
+        }
+      }
+    }
+  });
+
+  test("bad parameters, paths and methods are the documented 4xx", async () => {
+    const cases: readonly [string, number, { method?: string; headers?: Record<string, string>; body?: string }?][] = [
+      ["/v1/markets?limit=x", 422],
+      ["/v1/markets?limit=0", 422],
+      ["/v1/markets?limit=101", 422],
+      ["/v1/markets?sort=beauty", 422],
+      ["/v1/markets?status=open", 422],
+      ["/v1/markets?cursor=abc", 422],
+      ["/v1/markets?source=nowhere", 422],
+      ["/v1/markets?source=kalshi&platform=polymarket", 422],
+      ["/v1/markets?query=" + "x".repeat(501), 422],
+      ["/v1/markets/kalshi/X?expand=everything", 422],
+      ["/v1/markets/nowhere/X", 422],
+      ["/v1/markets/%ff/X", 400],
+      ["/v1/markets?query=%zz", 400],
+      ["/v1/events?limit=1000", 422],
+      ["/v1/events/search", 422],
+      ["/v1/events/nowhere:1", 404],
+      ["/v1/nothing", 404],
+      ["/v1/markets/", 404],
+      ["/v1/markets", 405, { method: "DELETE" }],
+      ["/v1/markets", 405, { method: "POST", headers: { "content-type": "application/json" }, body: "{bad" }],
+      ["/v1/health", 405, { method: "PUT", headers: { "content-type": "application/json" }, body: "[".repeat(5_000) }],
+      ["/v1/markets", 401, { headers: { authorization: "Bearer plx_pro_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" } }],
+      ["/v1/markets", 401, { headers: { authorization: "Basic abc" } }],
+    ];
+    for (const [path, expected, options] of cases) {
+      const { status, text } = await raw(path, options);
+      assert.equal(status, expected, `${options?.method ?? "GET"} ${path.slice(0, 60)}: ${status} ${text.slice(0, 200)}`);
+      assert.ok("detail" in JSON.parse(text));
+    }
+  });
+
+  test("no key of a caller reaches the log, in whatever place it was sent", async () => {
+    const canary = "plx_pro_canarycanarycanarycanarycanary";
+    await raw(`/v1/markets?api_key=${canary}&query=${canary}`, { headers: { authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary } });
+    await raw(`/v1/markets/kalshi/${canary}`);
+    await raw(`/${canary}`);
+    assert.ok(!service.output().includes(canary));
+  });
+});

@@ -1,0 +1,74 @@
+import { after, test } from "node:test";
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { quietLog } from "./quiet-log.ts";
+
+const DATABASE_URL = process.env.TEST_DATABASE_URL;
+const SCHEMA = `test_${process.pid}_${Date.now().toString(36)}`;
+
+const opened: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const close of opened.reverse()) await close();
+});
+
+/** Opens once for all tests of a file; starting an engine takes seconds. */
+function once(open: () => Promise<Database>): () => Promise<Database> {
+  let database: Promise<Database> | null = null;
+  return () => {
+    database ??= open();
+    return database;
+  };
+}
+
+/** The embedded store in memory, migrated. */
+export const embeddedDatabase = once(async () => {
+  const database = await openEmbeddedDatabase({ dataDir: null, log: quietLog });
+  opened.push(() => database.close());
+  await migrateDatabase(database);
+  return database;
+});
+
+/** A schema of its own on the server of `TEST_DATABASE_URL`, migrated, dropped at the end. */
+export const postgresDatabase = once(async () => {
+  if (DATABASE_URL === undefined) throw new Error("TEST_DATABASE_URL is not set");
+  const database = await openPostgresDatabase({ url: DATABASE_URL, schema: SCHEMA, log: quietLog });
+  opened.push(async () => {
+    await database.query(`drop schema ${SCHEMA} cascade`);
+    await database.close();
+  });
+  await migrateDatabase(database);
+  return database;
+});
+
+/** Empties every table and drops the days of ticks, so that each test begins with a new store. */
+async function empty(database: Database): Promise<void> {
+  const partitions = await database.query<{ name: string }>(
+    "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'ticks'::regclass",
+  );
+  for (const { name } of partitions) await database.query(`drop table ${name}`);
+  const tables = await database.query<{ name: string }>(
+    `select quote_ident(tablename) as name from pg_tables
+     where schemaname = current_schema() and tablename not like 'kysely%'`,
+  );
+  await database.query(`truncate ${tables.map((table) => table.name).join(", ")} restart identity`);
+}
+
+/**
+ * The same test on both homes of the store: embedded in memory, and PostgreSQL when `TEST_DATABASE_URL` is set. The
+ * tables are there and empty.
+ */
+export function eachDatabase(name: string, fn: (database: Database) => Promise<void>): void {
+  test(`${name} [embedded]`, async () => {
+    const database = await embeddedDatabase();
+    await empty(database);
+    await fn(database);
+  });
+  const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
+  test(`${name} [postgres]`, { skip }, async () => {
+    const database = await postgresDatabase();
+    await empty(database);
+    await fn(database);
+  });
+}

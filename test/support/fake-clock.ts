@@ -1,0 +1,129 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../src/ports/clock.ts";
+
+interface Timer {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+/** More timers than this in one `advance` is a timer that re-arms itself without delay. */
+const TIMERS_PER_ADVANCE_MAX = 100_000;
+
+/**
+ * A clock that only moves when a test moves it. `advance` runs the timers and sleeps that fall due, in order of their
+ * time, each at its own instant, and lets everything awaiting them go as far as it can before the next one.
+ */
+export class FakeClock implements Clock {
+  #monotonic = 0;
+  /** Wall-clock time minus monotonic time. */
+  #offset: number;
+  #order = 0;
+  readonly #timers = new Set<Timer>();
+
+  /** @param startAt wall-clock time at monotonic 0, Unix milliseconds */
+  constructor(startAt = Date.UTC(2026, 10, 21)) {
+    this.#offset = startAt;
+  }
+
+  now(): number {
+    return this.#offset + this.#monotonic;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  setTimeout(callback: () => void, delayMs: number): () => void {
+    const delay = Number.isFinite(delayMs) ? Math.max(0, delayMs) : 0;
+    const timer: Timer = { dueAt: this.#monotonic + delay, order: this.#order++, run: callback };
+    this.#timers.add(timer);
+    return () => {
+      this.#timers.delete(timer);
+    };
+  }
+
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      const onAbort = () => {
+        cancel();
+        reject(signal?.reason);
+      };
+      const cancel = this.setTimeout(() => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      }, delayMs);
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /** Timers and sleeps that have not fired. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Milliseconds until the next timer, or null when there is none. */
+  get nextInMs(): number | null {
+    const next = this.#next();
+    return next === null ? null : next.dueAt - this.#monotonic;
+  }
+
+  /** The wall clock jumps (as when a machine's time is set); monotonic time and timers do not. */
+  jumpWallClock(byMs: number): void {
+    this.#offset += byMs;
+  }
+
+  /** Lets pending promises go as far as they can without time passing. */
+  async settle(): Promise<void> {
+    await nextTurn();
+  }
+
+  async advance(byMs: number): Promise<void> {
+    const until = this.#monotonic + byMs;
+    await this.settle();
+    for (let fired = 0; ; fired++) {
+      const timer = this.#next();
+      if (timer === null || timer.dueAt > until) break;
+      if (fired >= TIMERS_PER_ADVANCE_MAX) throw new Error("a timer re-arms itself without delay");
+      this.#timers.delete(timer);
+      this.#monotonic = Math.max(this.#monotonic, timer.dueAt);
+      timer.run();
+      await this.settle();
+    }
+    this.#monotonic = until;
+    await this.settle();
+  }
+
+  /** Advances as far as needed for `promise` to settle, at most `limitMs`; gives its result. */
+  async until<Value>(promise: Promise<Value>, limitMs = 600_000): Promise<Value> {
+    let isSettled = false;
+    const settled = () => {
+      isSettled = true;
+    };
+    promise.then(settled, settled);
+    const limit = this.#monotonic + limitMs;
+    for (;;) {
+      await this.settle();
+      if (isSettled) return promise;
+      const nextInMs = this.nextInMs;
+      if (nextInMs === null || this.#monotonic + nextInMs > limit) {
+        throw new Error(`still waiting after ${limitMs} ms of fake time, or nothing left to wait for`);
+      }
+      await this.advance(nextInMs);
+    }
+  }
+
+  #next(): Timer | null {
+    let first: Timer | null = null;
+    for (const timer of this.#timers) {
+      if (first === null || timer.dueAt < first.dueAt || (timer.dueAt === first.dueAt && timer.order < first.order)) {
+        first = timer;
+      }
+    }
+    return first;
+  }
+}

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const PROJECT = new URL("../..", import.meta.url).pathname;
+const START_MS_MAX = 60_000;
+const POLL_MS = 50;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and asserts on it
+  readonly json: any;
+}
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly sandboxUrl: string | null;
+  readonly dataDir: string;
+  readonly keys: { readonly free: string; readonly pro: string; readonly enterprise: string };
+  readonly pid: number;
+  /** Standard output and error so far. */
+  output(): string;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  /** Sends a signal and waits for the end; gives the exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** A folder of its own, removed by `release`. */
+export async function temporaryFolder(): Promise<{ path: string; release(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), "parallax-test-"));
+  return { path, release: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Runs the command as a user would and gathers what it prints. */
+export function run(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): { child: ChildProcess; output(): string; ended: Promise<number | null> } {
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith("PARALLAX_") && name !== "DATABASE_URL" && !name.startsWith("NODE_TEST"),
+    ),
+  );
+  const child = spawn(command, [...args], {
+    cwd: PROJECT,
+    env: { ...clean, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8");
+    stream?.on("data", (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  return { child, output: () => text, ended };
+}
+
+/** Polls until `check` gives something; the machine is waited for, the clock is not judged. */
+export async function eventually<T>(
+  check: () => Promise<T | null> | T | null,
+  what: string,
+  withinMs = START_MS_MAX,
+): Promise<T> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const found = await check();
+    if (found !== null) return found;
+    if (performance.now() > until) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Starts the service with a free port and waits until it says that it is ready. */
+export async function startServiceProcess(options: {
+  dataDir: string;
+  env?: Readonly<Record<string, string>>;
+  args?: readonly string[];
+  isReady?: boolean;
+}): Promise<ServiceProcess> {
+  const { dataDir } = options;
+  const program = run(process.execPath, ["bin/parallax.mjs", "serve", ...(options.args ?? [])], {
+    PARALLAX_PORT: "0",
+    PARALLAX_DATA_DIR: dataDir,
+    ...options.env,
+  });
+  const isOver = program.ended.then(() => true);
+  const url = await eventually(async () => {
+    const match = /Parallax {2}(http:\/\/\S+)/.exec(program.output());
+    if (match?.[1] !== undefined) return match[1];
+    if (await Promise.race([isOver, false])) throw new Error(`the service ended at once:\n${program.output()}`);
+    return null;
+  }, "the banner");
+  const keys = await readFile(join(dataDir, "demo-keys.json"), "utf8").then(
+    (text) => JSON.parse(text),
+    () => ({ free: "", pro: "", enterprise: "" }),
+  );
+  const get = async (
+    path: string,
+    headers: Readonly<Record<string, string>> = { authorization: `Bearer ${keys.enterprise}` },
+  ): Promise<Reply> => {
+    const response = await fetch(`${url}${path}`, { headers, redirect: "manual" });
+    const text = await response.text();
+    let json: unknown = null;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      json = null;
+    }
+    return { status: response.status, headers: response.headers, text, json };
+  };
+  if (options.isReady !== false)
+    await eventually(async () => ((await get("/readyz")).status === 200 ? true : null), "readiness");
+  return {
+    url,
+    sandboxUrl: /Venues {4}(http:\/\/\S+)/.exec(program.output())?.[1] ?? null,
+    dataDir,
+    keys,
+    pid: program.child.pid ?? 0,
+    output: program.output,
+    get,
+    async end(signal = "SIGTERM") {
+      program.child.kill(signal);
+      return program.ended;
+    },
+  };
+}
+
+/** Every market of a list, page by page along the Link header. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export async function everyMarket(service: ServiceProcess, query = ""): Promise<any[]> {
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const markets: any[] = [];
+  let path: string | null = `/v1/markets?limit=100${query}`;
+  while (path !== null) {
+    const reply: Reply = await service.get(path);
+    if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
+    markets.push(...reply.json);
+    path = /<([^>]+)>; rel="next"/.exec(reply.headers.get("link") ?? "")?.[1] ?? null;
+  }
+  return markets;
+}
+
+/** First line of a program's output. */
+export async function firstLineOf(child: ChildProcess): Promise<string> {
+  const { stdout } = child;
+  if (stdout === null) throw new Error("no output");
+  return new Promise((resolve) => createInterface({ input: stdout }).once("line", resolve));
+}
