@@ -17,7 +17,11 @@ export default {
     only("ports", "domain"),
     ...["adapters", "venues", "http"].map((room) => only(room, "ports", "domain", "lib")),
     only("sandbox", "quant", "lib"),
-    forbid("nobody-imports-the-sandbox", { pathNot: ["^src/sandbox/", "^src/main\\.ts$", "^(test|bench)/", test] }, { path: "^src/sandbox/" }),
+    forbid(
+      "nobody-imports-the-sandbox",
+      { pathNot: ["^src/sandbox/", "^src/main\\.ts$", "^(test|bench)/", test] },
+      { path: "^src/sandbox/" },
+    ),
     forbid("pure-rooms-do-no-io", { path: inside("quant", "domain", "lib") }, { dependencyTypes: ["core", "npm"] }),
     forbid(
       "capabilities-are-wired-in-app",

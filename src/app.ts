@@ -22,9 +22,14 @@ export interface AppPorts {
   readonly data: "sandbox" | "live";
   readonly version: string;
   readonly publicUrl: string | null;
+  readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
   /** Makes a venue's adapter; what it cannot use of the venue's data it counts through `drop`. */
-  readonly venues: readonly { readonly id: VenueId; readonly referenceOnly: boolean; readonly create: (drop: DropCounter) => VenueAdapter }[];
+  readonly venues: readonly {
+    readonly id: VenueId;
+    readonly referenceOnly: boolean;
+    readonly create: (drop: DropCounter) => VenueAdapter;
+  }[];
 }
 
 export interface App {
@@ -53,6 +58,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     random,
     data,
     publicUrl: ports.publicUrl,
+    trustProxy: ports.trustProxy,
     authentication: {
       authenticate: async (bearer) => {
         const owner = await keys.find(bearer);
@@ -89,7 +95,10 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       checks: {
         store: { status: isStoreUp ? "ok" : "down" },
         bus: { status: "ok" },
-        jobs: ingest.failingJobs.length === 0 ? { status: "ok" } : { status: "degraded", detail: ingest.failingJobs.join(", ") },
+        jobs:
+          ingest.failingJobs.length === 0
+            ? { status: "ok" }
+            : { status: "degraded", detail: ingest.failingJobs.join(", ") },
         venues: Object.fromEntries(
           reports.map(([id, venue]) => [
             id,

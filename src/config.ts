@@ -1,4 +1,5 @@
-import { parseVenues, type VenueSetting } from "./venues/registry.ts";
+import { isIP } from "node:net";
+import { DEFAULT_VENUES, parseVenues, type VenueSetting } from "./venues/registry.ts";
 
 /** Settings of one process, read once from the environment and the command line; nothing else reads the environment. */
 export interface Config {
@@ -15,6 +16,8 @@ export interface Config {
   /** API keys of venues that want one for their streams. */
   readonly venueKeys: Readonly<Record<string, { readonly keyId: string; readonly privateKeyFile: string }>>;
   readonly publicUrl: string | null;
+  /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; null believes none. */
+  readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
@@ -36,7 +39,9 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`${faults.length === 1 ? "A setting is" : `${faults.length} settings are`} wrong:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    super(
+      `${faults.length === 1 ? "A setting is" : `${faults.length} settings are`} wrong:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+    );
     this.name = "ConfigError";
     this.faults = faults;
   }
@@ -50,25 +55,50 @@ interface Setting {
 
 /** One row a setting: the source of `--help`, and of the check of `.env.example`. */
 export const SETTINGS: readonly Setting[] = [
-  { name: "PARALLAX_MODE", fallback: "sandbox", help: "sandbox (simulated venues on this machine) or live (the real venues)" },
+  {
+    name: "PARALLAX_MODE",
+    fallback: "sandbox",
+    help: "sandbox (simulated venues on this machine) or live (the real venues)",
+  },
   { name: "PARALLAX_HOST", fallback: "127.0.0.1", help: "address the API listens on" },
   { name: "PARALLAX_PORT", fallback: "8787", help: "port the API listens on; 0 takes a free one" },
   { name: "PARALLAX_DATA_DIR", fallback: "./.parallax", help: "folder of the embedded store and of the demo keys" },
-  { name: "PARALLAX_VENUES", fallback: "kalshi,polymarket,limitless;manifold", help: "venues by adapter, renamed with id=adapter; those after the semicolon are for reference only" },
+  {
+    name: "PARALLAX_VENUES",
+    fallback: DEFAULT_VENUES,
+    help: "venues by adapter, renamed with id=adapter; those after the semicolon are for reference only",
+  },
   { name: "PARALLAX_ROLES", fallback: "api,ingest,worker", help: "what this process does" },
   { name: "DATABASE_URL", fallback: "", help: "PostgreSQL to use instead of the embedded store" },
   { name: "PARALLAX_SANDBOX_SEED", fallback: "1", help: "seed of the simulated world, 0 to 4294967295" },
   { name: "PARALLAX_SANDBOX_SPEED", fallback: "60", help: "how many times as lively as real trading, 1 to 3600" },
-  { name: "PARALLAX_SANDBOX_MARKETS", fallback: "400", help: "open markets on the simulated money venues, 10 to 500000" },
-  { name: "PARALLAX_SANDBOX_LIMITS", fallback: "on", help: "on: the simulated venues enforce their published request limits; off" },
-  { name: "PARALLAX_SANDBOX_PORT", fallback: "0", help: "first port of the simulated venues; 0 takes free ones (npm run sandbox: 8790)" },
+  {
+    name: "PARALLAX_SANDBOX_MARKETS",
+    fallback: "400",
+    help: "open markets on the simulated money venues, 10 to 500000",
+  },
+  {
+    name: "PARALLAX_SANDBOX_LIMITS",
+    fallback: "on",
+    help: "on: the simulated venues enforce their published request limits; off",
+  },
+  {
+    name: "PARALLAX_SANDBOX_PORT",
+    fallback: "0",
+    help: "first port of the simulated venues; 0 takes free ones (npm run sandbox: 8790)",
+  },
   { name: "PARALLAX_PUBLIC_URL", fallback: "", help: "address that customers see, for links" },
+  {
+    name: "PARALLAX_TRUST_PROXY",
+    fallback: "",
+    help: "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are believed",
+  },
   { name: "PARALLAX_RAW_TICK_DAYS", fallback: "30", help: "days for which every tick is kept; bars are kept longer" },
   { name: "PARALLAX_LOG_LEVEL", fallback: "info", help: "debug, info, warn or error" },
 ];
 
 /**
- * Settings that name a venue: base URLs (`PARALLAX_POLYMARKET_CLOB_URL`), and keys where a venue's stream wants one.
+ * Settings that name a venue: base URLs (`PARALLAX_<VENUE>_<SERVICE>_URL`), and keys where a venue's stream wants one.
  * Left out, the URLs are the sandbox's in sandbox mode and the venue's own in live mode.
  */
 const VENUE_SETTING = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
@@ -81,7 +111,9 @@ export function parseConfig(
   const faults: string[] = [];
   const raw = (name: string): string => {
     const value = environment[name];
-    return value === undefined || value === "" ? (SETTINGS.find((setting) => setting.name === name)?.fallback ?? "") : value;
+    return value === undefined || value === ""
+      ? (SETTINGS.find((setting) => setting.name === name)?.fallback ?? "")
+      : value;
   };
   const integer = (name: string, min: number, max: number): number => {
     const text = raw(name);
@@ -120,7 +152,8 @@ export function parseConfig(
       keyParts[adapter] = { ...keyParts[adapter], ...part };
     } else {
       const service = match[2]?.toLowerCase() ?? names[0] ?? "";
-      if (!names.includes(service)) faults.push(`${name}: ${adapter} has no address called ${service} (it has ${names.join(", ")})`);
+      if (!names.includes(service))
+        faults.push(`${name}: ${adapter} has no address called ${service} (it has ${names.join(", ")})`);
       const address = url(name, service === "ws" ? ["ws:", "wss:"] : ["http:", "https:"]);
       if (address !== null) venueUrls[adapter] = { ...venueUrls[adapter], [service]: address };
     }
@@ -128,14 +161,30 @@ export function parseConfig(
   const venueKeys: Record<string, { keyId: string; privateKeyFile: string }> = {};
   for (const [adapter, { keyId, privateKeyFile }] of Object.entries(keyParts)) {
     if (keyId !== undefined && privateKeyFile !== undefined) venueKeys[adapter] = { keyId, privateKeyFile };
-    else faults.push(`PARALLAX_${adapter.toUpperCase()}_KEY_ID and PARALLAX_${adapter.toUpperCase()}_PRIVATE_KEY_FILE go together`);
+    else
+      faults.push(
+        `PARALLAX_${adapter.toUpperCase()}_KEY_ID and PARALLAX_${adapter.toUpperCase()}_PRIVATE_KEY_FILE go together`,
+      );
   }
 
   const roles = new Set<Role>();
-  for (const word of raw("PARALLAX_ROLES").split(",").map((part) => part.trim())) {
+  for (const word of raw("PARALLAX_ROLES")
+    .split(",")
+    .map((part) => part.trim())) {
     const role = ROLES.find((candidate) => candidate === word);
     if (role === undefined) faults.push(`PARALLAX_ROLES: ${word} is not one of ${ROLES.join(", ")}`);
     else roles.add(role);
+  }
+  if (roles.size < ROLES.length)
+    faults.push("PARALLAX_ROLES: this version does all of it in one process; name all three");
+  const proxies = raw("PARALLAX_TRUST_PROXY")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  for (const proxy of proxies) {
+    const [address = "", bits] = proxy.split("/");
+    if (isIP(address) === 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits)))
+      faults.push(`PARALLAX_TRUST_PROXY: ${proxy} is not an address or CIDR range (a number of hops proves nothing)`);
   }
   const parsedVenues = parseVenues(raw("PARALLAX_VENUES"));
   faults.push(...parsedVenues.faults.map((fault) => `PARALLAX_VENUES: ${fault}`));
@@ -157,6 +206,7 @@ export function parseConfig(
     venueUrls,
     venueKeys,
     publicUrl: url("PARALLAX_PUBLIC_URL", ["http:", "https:"]),
+    trustProxy: proxies.length === 0 ? null : proxies,
     rawTickDays: integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     logLevel: oneOf("PARALLAX_LOG_LEVEL", ["debug", "info", "warn", "error"]),
   };

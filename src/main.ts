@@ -1,11 +1,12 @@
 /** Reads the command line and hands over; no logic of its own. */
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createPinoLog } from "./adapters/pino-log.ts";
 import { ConfigError, parseConfig, SETTINGS } from "./config.ts";
-import { describeInterface, isPlainFailure, startService } from "./serve.ts";
 import { startSandbox } from "./sandbox/main.ts";
+import { describeInterface, isPlainFailure, startService } from "./serve.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
 
 const SANDBOX_PORT = 8790;
@@ -61,7 +62,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (more.length > 0) return fail(`Too many words: ${more.join(" ")}. Try --help.`);
     const environment = values.live === true ? { ...process.env, PARALLAX_MODE: "live" } : process.env;
     if (command === "serve") return await serve(environment);
-    if (command === "sandbox") return await sandbox(environment, { ...values, isChild: values["with-parent"] === true });
+    if (command === "sandbox")
+      return await sandbox(environment, { ...values, isChild: values["with-parent"] === true });
     if (command === "openapi") return await openapi(environment, values.write ?? null);
     return fail(`There is no command "${command}". Try --help.`);
   } catch (error) {
@@ -82,16 +84,26 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** Runs the simulated venues alone; the base URLs go to standard output as one JSON line. */
-async function sandbox(environment: NodeJS.ProcessEnv, options: { port?: string; genesis?: string; isChild: boolean }): Promise<void> {
+async function sandbox(
+  environment: NodeJS.ProcessEnv,
+  options: { port?: string; genesis?: string; isChild: boolean },
+): Promise<void> {
   const { sandbox: settings } = parseConfig(environment, VENUE_SERVICES);
+  const genesis = options.isChild
+    ? await genesisOfParent()
+    : wholeNumber("--genesis", options.genesis ?? String(Date.now()), 8.64e15);
   const running = await startSandbox({
     host: "127.0.0.1",
-    firstPort: wholeNumber("--port", options.port ?? String(options.isChild ? settings.port : settings.port || SANDBOX_PORT), 65_500),
+    firstPort: wholeNumber(
+      "--port",
+      options.port ?? String(options.isChild ? settings.port : settings.port || SANDBOX_PORT),
+      65_500,
+    ),
     seed: settings.seed,
     speed: settings.speed,
     marketCount: settings.markets,
     enforceLimits: settings.limits,
-    genesis: options.genesis === undefined ? Date.now() : wholeNumber("--genesis", options.genesis, 8.64e15),
+    genesis,
     now: () => Date.now(),
   });
   say(`${JSON.stringify(running.urls)}\n`);
@@ -99,12 +111,17 @@ async function sandbox(environment: NodeJS.ProcessEnv, options: { port?: string;
     await running.close();
     process.exit(0);
   });
-  if (options.isChild) {
-    // The parent's end of the pipe closes with the parent, however it dies: nobody is left behind on the ports.
-    process.stdin.resume();
-    await once(process.stdin, "close");
-    process.exit(0);
-  }
+}
+
+/**
+ * The parent knows from its store when the world began, and tells it in one line. Its end of the pipe closes with it,
+ * however it dies: then this process ends too, and nobody is left behind on the ports.
+ */
+async function genesisOfParent(): Promise<number> {
+  const lines = createInterface({ input: process.stdin });
+  lines.on("close", () => process.exit(0));
+  const [line] = await once(lines, "line");
+  return wholeNumber("genesis", String(line), 8.64e15);
 }
 
 async function openapi(environment: NodeJS.ProcessEnv, file: string | null): Promise<void> {

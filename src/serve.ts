@@ -20,9 +20,14 @@ import type { Log } from "./ports/log.ts";
 import { createVenue, VENUE_SERVICES, type VenueSetting } from "./venues/registry.ts";
 
 const READY_WAIT_MS = 8_000;
+/** With a board from the store there is something true to show at once; a first sweep is waited for only this long. */
+const READY_WAIT_RESTORED_MS = 1_500;
 const READY_CHECK_MS = 20;
 const DRAIN_MS = 6_000;
 const SANDBOX_START_MS = 10_000;
+
+/** Milliseconds since the process began, for the log of the start. */
+const sinceStart = () => Math.round(systemClock.monotonic());
 
 export interface RunningService {
   readonly url: string;
@@ -34,7 +39,11 @@ export interface RunningService {
 /** Failures that a person can mend; their message says how, and a stack would only hide it. */
 export function isPlainFailure(error: unknown): error is Error {
   if (error instanceof DataDirLockedError || error instanceof StoreMixedError) return true;
-  return error instanceof Error && "code" in error && (error.code === "EADDRINUSE" || error.code === "EACCES" || error.code === "EADDRNOTAVAIL");
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.code === "EADDRINUSE" || error.code === "EACCES" || error.code === "EADDRNOTAVAIL")
+  );
 }
 
 type SandboxUrls = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -48,24 +57,37 @@ export async function startService(options: { config: Config; log: Log; version:
   };
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-    const database = config.databaseUrl === null ? await openEmbeddedDatabase({ dataDir: config.dataDir, log }) : await openPostgresDatabase({ url: config.databaseUrl, log });
+    const isSandbox = config.mode === "sandbox";
+    // Begun before the store is open: loading its program takes as long as opening the store.
+    const sandbox = isSandbox && !areAllAddressed(config) ? spawnSandbox(log) : null;
+    if (sandbox !== null) closers.push(() => sandbox.close());
+    const database =
+      config.databaseUrl === null
+        ? await openEmbeddedDatabase({ dataDir: config.dataDir, log })
+        : await openPostgresDatabase({ url: config.databaseUrl, log });
     closers.push(() => database.close());
     await migrateDatabase(database);
-    const isSandbox = config.mode === "sandbox";
-    const claim = await claimStore(database, { data: config.mode, seed: isSandbox ? config.sandbox.seed : null, genesisAt: isSandbox ? systemClock.now() : null });
-    const sandbox = isSandbox && !areAllAddressed(config) ? await startSandboxChild(claim.genesisAt ?? systemClock.now(), claim.seed, log) : null;
-    if (sandbox !== null) closers.push(() => sandbox.close());
-    const keys = isSandbox ? await ensureDemoKeys(database, config.dataDir, { random: systemRandom, clock: systemClock }) : null;
+    log.info({ ms: sinceStart() }, "store is open");
+    const claim = await claimStore(database, {
+      data: config.mode,
+      seed: isSandbox ? config.sandbox.seed : null,
+      genesisAt: isSandbox ? systemClock.now() : null,
+    });
+    const sandboxUrls = (await sandbox?.begin(claim.genesisAt ?? systemClock.now())) ?? {};
+    if (sandbox !== null) log.info({ ms: sinceStart() }, "simulated venues are up");
+    const keys = isSandbox
+      ? await ensureDemoKeys(database, config.dataDir, { random: systemRandom, clock: systemClock })
+      : null;
 
-    const app = await buildServiceApp(config, { database, log, version, sandboxUrls: sandbox?.urls ?? {} }, closers);
+    const app = await buildServiceApp(config, { database, log, version, sandboxUrls }, closers);
     const restored = await app.ingest.restore();
     if (restored > 0) log.info({ markets: restored }, "markets restored from the store");
     const url = await app.http.listen({ host: config.host, port: config.port });
     app.start();
-    void becomeReady(app, log);
+    void becomeReady(app, restored > 0 ? READY_WAIT_RESTORED_MS : READY_WAIT_MS, log);
     return {
       url,
-      banner: banner({ url, data: config.mode, keys, sandboxUrl: sandbox?.urls.control?.rest ?? null }),
+      banner: banner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null }),
       async close() {
         log.info({}, "shutting down");
         await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_MS });
@@ -107,7 +129,8 @@ async function buildServiceApp(
   const venueKeys = new Map(
     await Promise.all(
       Object.entries(config.venueKeys).map(
-        async ([adapter, { keyId, privateKeyFile }]) => [adapter, { keyId, privateKeyPem: await readFile(privateKeyFile, "utf8") }] as const,
+        async ([adapter, { keyId, privateKeyFile }]) =>
+          [adapter, { keyId, privateKeyPem: await readFile(privateKeyFile, "utf8") }] as const,
       ),
     ),
   );
@@ -120,48 +143,63 @@ async function buildServiceApp(
     data: config.mode,
     version,
     publicUrl: config.publicUrl,
+    trustProxy: config.trustProxy,
     rawTickDays: config.rawTickDays,
     venues: config.venues.map((setting) => ({
       id: setting.id,
       referenceOnly: setting.referenceOnly,
       create: (drop) =>
-        createVenue(setting, { http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop }, urlsOf(setting), venueKeys.get(setting.adapter) ?? null),
+        createVenue(
+          setting,
+          { http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop },
+          urlsOf(setting),
+          venueKeys.get(setting.adapter) ?? null,
+        ),
     })),
   });
 }
 
 /** Every venue was given addresses of its own: then nothing has to be simulated here. */
 function areAllAddressed(config: Config): boolean {
-  return config.venues.every(({ adapter }) => (VENUE_SERVICES[adapter] ?? []).every((service) => config.venueUrls[adapter]?.[service] !== undefined));
+  return config.venues.every(({ adapter }) =>
+    (VENUE_SERVICES[adapter] ?? []).every((service) => config.venueUrls[adapter]?.[service] !== undefined),
+  );
 }
 
 /** Ready once every venue's first sweep has ended, well or badly; a venue that does not answer holds up nobody for long. */
-async function becomeReady(app: App, log: Log): Promise<void> {
+async function becomeReady(app: App, waitMs: number, log: Log): Promise<void> {
   const startedAt = systemClock.monotonic();
-  while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < READY_WAIT_MS) await systemClock.sleep(READY_CHECK_MS);
+  while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < waitMs) await systemClock.sleep(READY_CHECK_MS);
   app.http.lifecycle.markReady();
-  log.info({ markets: app.board.size }, "ready");
+  log.info({ ms: sinceStart(), markets: app.board.size }, "ready");
+}
+
+interface SandboxChild {
+  /** Tells when the simulated world began; resolves with the base URLs once the venues listen. */
+  begin(genesis: number): Promise<SandboxUrls>;
+  close(): Promise<void>;
 }
 
 /** The simulated venues as a process of their own, on free ports; it ends with this one, however this one ends. */
-async function startSandboxChild(genesis: number, seed: number | null, log: Log): Promise<{ urls: SandboxUrls; close(): Promise<void> }> {
+function spawnSandbox(log: Log): SandboxChild {
   const program = new URL("../bin/parallax.mjs", import.meta.url).pathname;
-  const child = spawn(process.execPath, [program, "sandbox", "--with-parent", "--genesis", String(genesis)], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, ...(seed === null ? {} : { PARALLAX_SANDBOX_SEED: String(seed) }) },
-  });
-  const urls = await firstLine(child);
+  const child = spawn(process.execPath, [program, "sandbox", "--with-parent"], { stdio: ["pipe", "pipe", "inherit"] });
+  const urls = firstLine(child);
   let isClosing = false;
   child.on("exit", (code) => {
     if (!isClosing) log.error({ code }, "the simulated venues ended; their last prices stay, with their true age");
   });
   return {
-    urls: JSON.parse(urls),
+    async begin(genesis) {
+      child.stdin?.write(`${genesis}\n`);
+      return JSON.parse(await urls);
+    },
     async close() {
       isClosing = true;
+      urls.catch(() => {});
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.stdin?.end();
-      if (child.exitCode === null) await ended;
+      if (child.exitCode === null && child.signalCode === null) await ended;
     },
   };
 }
@@ -180,7 +218,12 @@ function firstLine(child: ChildProcess): Promise<string> {
   });
 }
 
-function banner(facts: { url: string; data: "sandbox" | "live"; keys: { free: string; pro: string; enterprise: string } | null; sandboxUrl: string | null }): string {
+function banner(facts: {
+  url: string;
+  data: "sandbox" | "live";
+  keys: { free: string; pro: string; enterprise: string } | null;
+  sandboxUrl: string | null;
+}): string {
   const { url, data, keys, sandboxUrl } = facts;
   const lines = [
     "",

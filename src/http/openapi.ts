@@ -102,6 +102,7 @@ async function installDocs(app: FastifyInstance): Promise<void> {
         .replace("frame-ancestors 'self'", "frame-ancestors 'none'")
         .replace(/\s*upgrade-insecure-requests;?/, ""),
     uiConfig: { validatorUrl: null, docExpansion: "list" } as never,
+    theme: { title: "Parallax", css: [{ filename: "parallax.css", content: ".swagger-ui .topbar { display: none }" }] },
   });
 }
 

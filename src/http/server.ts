@@ -209,6 +209,8 @@ function installErrorHandlers(app: FastifyInstance, log: Log): void {
         route: request.routeOptions.url,
         status: answer.status,
       };
+      // A probe asking too early or too late is told so and is nothing to log: the line of the request says it.
+      if (isPassing(error)) return sendProblem(reply, answer);
       if (answer.status === 500) log.error({ ...fields, ...describeError(error) }, "request failed");
       else log.warn({ ...fields, ...describeError(error) }, "request failed");
     }
@@ -216,6 +218,10 @@ function installErrorHandlers(app: FastifyInstance, log: Log): void {
   });
   // The hook above has answered by then; this only keeps the framework's own body from ever being sent.
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem(404, "not_found", "Not Found")));
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof AppError && (error.code === "starting" || error.code === "draining");
 }
 
 function setCommonHeaders(requestId: string, reply: FastifyReply, data: string): void {

@@ -1,9 +1,9 @@
 import type { ExchangeContext, ExchangeService } from "./protocol/exchange.ts";
-import type { ServiceUrls } from "./serve.ts";
 import { kalshiTicker } from "./protocol/kalshi/index.ts";
 import { limitlessMarketId } from "./protocol/limitless/index.ts";
 import { manifoldMarketId } from "./protocol/manifold/index.ts";
 import { polymarketMarketId } from "./protocol/polymarket/index.ts";
+import type { ServiceUrls } from "./serve.ts";
 import { type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./world/types.ts";
 
 /** The id under which a venue lists a market. */
@@ -14,8 +14,7 @@ const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string
   manifold: manifoldMarketId,
 };
 
-const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** The sandbox's own address: a page that says what is served where, and the simulator's truth for tests. */
 export function createControl(context: ExchangeContext, urls: ServiceUrls): ExchangeService {
@@ -55,15 +54,24 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
       });
       app.get("/urls", () => urls);
       app.get("/world", () => ({ seed: world.seed, genesis: world.genesis, speed: world.speed, now: now() }));
-      app.get<{ Params: { venue: string }; Querystring: { at?: string; market_id?: string } }>("/truth/:venue", (request, reply) => {
-        const { venue } = request.params;
-        if (!isVenue(venue)) return reply.code(404).send({ error: `no venue ${venue}` });
-        const at = request.query.at === undefined ? now() : Number(request.query.at);
-        if (!Number.isFinite(at) || at > now()) return reply.code(400).send({ error: "at is a time in Unix milliseconds, not in the future" });
-        const markets = world.markets(venue, at);
-        const wanted = request.query.market_id;
-        return { at, markets: markets.filter((market) => wanted === undefined || MARKET_IDS[market.venue](market) === wanted).map((market) => truthOf(market, at)) };
-      });
+      app.get<{ Params: { venue: string }; Querystring: { at?: string; market_id?: string } }>(
+        "/truth/:venue",
+        (request, reply) => {
+          const { venue } = request.params;
+          if (!isVenue(venue)) return reply.code(404).send({ error: `no venue ${venue}` });
+          const at = request.query.at === undefined ? now() : Number(request.query.at);
+          if (!Number.isFinite(at) || at > now())
+            return reply.code(400).send({ error: "at is a time in Unix milliseconds, not in the future" });
+          const markets = world.markets(venue, at);
+          const wanted = request.query.market_id;
+          return {
+            at,
+            markets: markets
+              .filter((market) => wanted === undefined || MARKET_IDS[market.venue](market) === wanted)
+              .map((market) => truthOf(market, at)),
+          };
+        },
+      );
     },
   };
 }

@@ -1,8 +1,8 @@
+import { createControl } from "./control.ts";
 import { kalshiExchange } from "./protocol/kalshi/index.ts";
 import { limitlessExchange } from "./protocol/limitless/index.ts";
 import { manifoldExchange } from "./protocol/manifold/index.ts";
 import { polymarketExchange } from "./protocol/polymarket/index.ts";
-import { createControl } from "./control.ts";
 import { type ServiceUrls, serveExchanges } from "./serve.ts";
 import { createFeed, createWorld, type WorldOptions } from "./world/index.ts";
 
@@ -28,7 +28,12 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const world = createWorld(options);
   const feed = createFeed(world, { now: options.now, intervalMs: FEED_EVERY_MS });
   const context = { world, feed, now: options.now, enforceLimits: options.enforceLimits };
-  const services = [...kalshiExchange(context), ...polymarketExchange(context), ...limitlessExchange(context), ...manifoldExchange(context)];
+  const services = [
+    ...kalshiExchange(context),
+    ...polymarketExchange(context),
+    ...limitlessExchange(context),
+    ...manifoldExchange(context),
+  ];
   const { host, firstPort } = options;
   const exchanges = await serveExchanges(services, { host, firstPort: firstPort === 0 ? 0 : firstPort + 1 });
   const control = await serveExchanges([createControl(context, exchanges.urls)], { host, firstPort });

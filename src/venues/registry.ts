@@ -27,7 +27,11 @@ interface AdapterEntry {
   readonly liveUrls: Urls;
   /** Deals in play money: may only be configured for reference. */
   readonly playMoney: boolean;
-  readonly create: (ports: VenuePorts & { readonly socketIo: SocketIoOut }, urls: (service: string) => string, key: VenueKey | null) => VenueAdapter;
+  readonly create: (
+    ports: VenuePorts & { readonly socketIo: SocketIoOut },
+    urls: (service: string) => string,
+    key: VenueKey | null,
+  ) => VenueAdapter;
 }
 
 /** Key of the operator's account at a venue. */
@@ -45,9 +49,21 @@ const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
   },
   polymarket: {
     services: ["gamma", "clob", "data", "ws"],
-    liveUrls: { gamma: POLYMARKET_LIVE_URLS.gammaUrl, clob: POLYMARKET_LIVE_URLS.clobUrl, data: POLYMARKET_LIVE_URLS.dataUrl, ws: POLYMARKET_LIVE_URLS.wsUrl },
+    liveUrls: {
+      gamma: POLYMARKET_LIVE_URLS.gammaUrl,
+      clob: POLYMARKET_LIVE_URLS.clobUrl,
+      data: POLYMARKET_LIVE_URLS.dataUrl,
+      ws: POLYMARKET_LIVE_URLS.wsUrl,
+    },
     playMoney: false,
-    create: (ports, url) => createPolymarketVenue({ ...ports, gammaUrl: url("gamma"), clobUrl: url("clob"), dataUrl: url("data"), wsUrl: url("ws") }),
+    create: (ports, url) =>
+      createPolymarketVenue({
+        ...ports,
+        gammaUrl: url("gamma"),
+        clobUrl: url("clob"),
+        dataUrl: url("data"),
+        wsUrl: url("ws"),
+      }),
   },
   limitless: {
     services: ["rest", "ws"],
@@ -68,6 +84,9 @@ export const VENUE_SERVICES: Readonly<Record<string, readonly string[]>> = Objec
   Object.entries(ADAPTERS).map(([name, entry]) => [name, entry.services]),
 );
 
+/** Venues of a deployment that says nothing else. */
+export const DEFAULT_VENUES = "kalshi,polymarket,limitless;manifold";
+
 const VENUE_ID = /^[a-z][a-z0-9_]{0,19}$/;
 
 /** Reads `PARALLAX_VENUES`: adapters separated by commas, renamed by `id=adapter`, reference-only after a semicolon. */
@@ -76,13 +95,23 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
   const venues: VenueSetting[] = [];
   const [trading = "", reference = "", ...more] = text.split(";");
   if (more.length > 0) faults.push("more than one semicolon");
-  for (const [part, referenceOnly] of [[trading, false], [reference, true]] as const) {
-    for (const word of part.split(",").map((candidate) => candidate.trim()).filter((candidate) => candidate !== "")) {
+  for (const [part, referenceOnly] of [
+    [trading, false],
+    [reference, true],
+  ] as const) {
+    for (const word of part
+      .split(",")
+      .map((candidate) => candidate.trim())
+      .filter((candidate) => candidate !== "")) {
       const [id = "", adapter = id, ...rest] = word.split("=");
-      if (rest.length > 0 || !VENUE_ID.test(id)) faults.push(`"${word}" is not a name of up to 20 characters a-z, 0-9, _ or id=adapter`);
-      else if (!Object.hasOwn(ADAPTERS, adapter)) faults.push(`there is no adapter "${adapter}" (there are ${Object.keys(ADAPTERS).join(", ")})`);
-      else if (venues.some((venue) => venue.id === id || venue.adapter === adapter)) faults.push(`"${word}" is named twice`);
-      else if (ADAPTERS[adapter]?.playMoney === true && !referenceOnly) faults.push(`"${word}" deals in play money and belongs after a semicolon`);
+      if (rest.length > 0 || !VENUE_ID.test(id))
+        faults.push(`"${word}" is not a name of up to 20 characters a-z, 0-9, _ or id=adapter`);
+      else if (!Object.hasOwn(ADAPTERS, adapter))
+        faults.push(`there is no adapter "${adapter}" (there are ${Object.keys(ADAPTERS).join(", ")})`);
+      else if (venues.some((venue) => venue.id === id || venue.adapter === adapter))
+        faults.push(`"${word}" is named twice`);
+      else if (ADAPTERS[adapter]?.playMoney === true && !referenceOnly)
+        faults.push(`"${word}" deals in play money and belongs after a semicolon`);
       else venues.push({ id, adapter, referenceOnly });
     }
   }

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { eventually, everyMarket, run, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import {
+  eventually,
+  everyMarket,
+  run,
+  type ServiceProcess,
+  startServiceProcess,
+  temporaryFolder,
+} from "../support/service-process.ts";
 
 const MONEY_VENUES = ["kalshi", "polymarket", "limitless"];
 
@@ -26,7 +33,10 @@ describe("the service as the README starts it", () => {
       assert.ok(MONEY_VENUES.includes(market.platform));
       assert.ok(market.yes_price >= 0 && market.yes_price <= 1, `${market.market_id} at ${market.yes_price}`);
       if (market.bid !== undefined && market.ask !== undefined) assert.ok(market.bid < market.ask);
-      assert.ok(Math.abs(Date.now() - Date.parse(market.updated_at)) < 120_000, `${market.market_id} of ${market.updated_at}`);
+      assert.ok(
+        Math.abs(Date.now() - Date.parse(market.updated_at)) < 120_000,
+        `${market.market_id} of ${market.updated_at}`,
+      );
     }
     assert.deepEqual(new Set(markets.map((market) => market.platform)), new Set(MONEY_VENUES));
     assert.equal(new Set(markets.map((market) => `${market.platform}/${market.market_id}`)).size, markets.length);
@@ -34,8 +44,12 @@ describe("the service as the README starts it", () => {
 
   test("gives 30 days of history on request, on a fixed grid, on every venue", async () => {
     for (const venue of MONEY_VENUES) {
-      const [market] = await everyMarket(service, `&source=${venue}&sort=volume_24h`).then((markets) => markets.filter((candidate) => candidate.resolution_date > new Date(Date.now() + 16 * 86_400_000).toISOString()));
-      const { status, json } = await service.get(`/v1/markets/${venue}/${encodeURIComponent(market.market_id)}/history?period=30d&max_points=60`);
+      const [market] = await everyMarket(service, `&source=${venue}&sort=volume_24h`).then((markets) =>
+        markets.filter((candidate) => candidate.resolution_date > new Date(Date.now() + 16 * 86_400_000).toISOString()),
+      );
+      const { status, json } = await service.get(
+        `/v1/markets/${venue}/${encodeURIComponent(market.market_id)}/history?period=30d&max_points=60`,
+      );
       assert.equal(status, 200);
       assert.ok(json.points.length >= 2, `${venue}: ${json.points.length} points`);
       for (const point of json.points) {
@@ -46,12 +60,17 @@ describe("the service as the README starts it", () => {
   });
 
   test("shows prices that move between two calls", async () => {
-    const pricesNow = async () => new Map((await everyMarket(service)).map((market) => [`${market.platform}/${market.market_id}`, market.yes_price]));
+    const pricesNow = async () =>
+      new Map(
+        (await everyMarket(service)).map((market) => [`${market.platform}/${market.market_id}`, market.yes_price]),
+      );
     const before = await pricesNow();
     for (const venue of MONEY_VENUES) {
       await eventually(async () => {
         const now = await pricesNow();
-        return [...now].some(([id, price]) => id.startsWith(venue) && before.has(id) && before.get(id) !== price) ? true : null;
+        return [...now].some(([id, price]) => id.startsWith(venue) && before.has(id) && before.get(id) !== price)
+          ? true
+          : null;
       }, `a price of ${venue} to move`);
     }
   });
@@ -69,13 +88,20 @@ describe("the service as the README starts it", () => {
   test("writes the demo keys for its owner alone, and no key into its log", async () => {
     const { mode } = await stat(join(folder.path, "demo-keys.json"));
     assert.equal(mode & 0o777, 0o600);
-    const log = service.output().split("\n").filter((line) => line.startsWith("{")).join("\n");
+    const log = service
+      .output()
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .join("\n");
     assert.ok(log.length > 0);
     for (const key of Object.values(service.keys)) assert.ok(!log.includes(key));
   });
 
   test("refuses a second process on the same data directory with one sentence, and goes on", async () => {
-    const second = run(process.execPath, ["bin/parallax.mjs", "serve"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
+    const second = run(process.execPath, ["bin/parallax.mjs", "serve"], {
+      PARALLAX_PORT: "0",
+      PARALLAX_DATA_DIR: folder.path,
+    });
     assert.equal(await second.ended, 1);
     assert.match(second.output(), new RegExp(`in use by another process \\(pid ${service.pid}\\)`));
     assert.equal(second.output().trim().split("\n").length, 1);
@@ -113,7 +139,10 @@ test("a store made with simulated data refuses to open in live mode", async () =
   const folder = await temporaryFolder();
   const service = await startServiceProcess({ dataDir: folder.path, env: { PARALLAX_SANDBOX_MARKETS: "20" } });
   await service.end();
-  const live = run(process.execPath, ["bin/parallax.mjs", "serve", "--live"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
+  const live = run(process.execPath, ["bin/parallax.mjs", "serve", "--live"], {
+    PARALLAX_PORT: "0",
+    PARALLAX_DATA_DIR: folder.path,
+  });
   assert.equal(await live.ended, 1);
   assert.match(live.output(), /sandbox/);
   assert.equal(live.output().trim().split("\n").length, 1);
@@ -121,7 +150,11 @@ test("a store made with simulated data refuses to open in live mode", async () =
 });
 
 test("every wrong setting is told at once", async () => {
-  const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], { PARALLAX_PORT: "no", PARALLAX_MODE: "demo", PARALLAX_COLOUR: "blue" });
+  const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], {
+    PARALLAX_PORT: "no",
+    PARALLAX_MODE: "demo",
+    PARALLAX_COLOUR: "blue",
+  });
   assert.equal(await ended, 1);
   for (const name of ["PARALLAX_PORT", "PARALLAX_MODE", "PARALLAX_COLOUR"]) assert.match(output(), new RegExp(name));
 });
@@ -129,5 +162,6 @@ test("every wrong setting is told at once", async () => {
 test("--help lists every setting", async () => {
   const { ended, output } = run("npm", ["start", "--", "--help"]);
   assert.equal(await ended, 0);
-  for (const name of ["PARALLAX_MODE", "PARALLAX_VENUES", "DATABASE_URL", "PARALLAX_SANDBOX_SEED"]) assert.match(output(), new RegExp(name));
+  for (const name of ["PARALLAX_MODE", "PARALLAX_VENUES", "DATABASE_URL", "PARALLAX_SANDBOX_SEED"])
+    assert.match(output(), new RegExp(name));
 });

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { RunningSandbox } from "../../src/sandbox/main.ts";
-import { eventually, everyMarket, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 import { testSandbox, venueSettings } from "../support/sandbox.ts";
+import {
+  eventually,
+  everyMarket,
+  type ServiceProcess,
+  startServiceProcess,
+  temporaryFolder,
+} from "../support/service-process.ts";
 
 /**
  * A polled answer is stamped when its head arrives; the book it shows was read this much earlier at the most. Streamed
@@ -27,7 +33,9 @@ after(async () => {
 
 /** What the simulator says the market's book was at an instant. */
 async function truthAt(venue: string, marketId: string, at: number) {
-  const reply = await fetch(`${sandbox.urls.control?.rest}/truth/${venue}?at=${at}&market_id=${encodeURIComponent(marketId)}`);
+  const reply = await fetch(
+    `${sandbox.urls.control?.rest}/truth/${venue}?at=${at}&market_id=${encodeURIComponent(marketId)}`,
+  );
   // biome-ignore lint/suspicious/noExplicitAny: the sandbox's own JSON
   const { markets } = (await reply.json()) as { markets: any[] };
   return markets[0];
@@ -48,11 +56,16 @@ test("every price served equals the sandbox's book at its updated_at, on every v
     let isTrue = false;
     for (let back = 0; back <= READ_TO_ARRIVAL_MS_MAX && !isTrue; back += back === 0 ? 1 : 25) {
       const truth = await truthAt(market.platform, market.market_id, at - back);
-      if (truth === undefined || truth.lifecycle.phase !== "active") isTrue = truth !== undefined && market.bid === undefined;
-      else isTrue = (truth.book.bids[0]?.price ?? undefined) === market.bid && (truth.book.asks[0]?.price ?? undefined) === market.ask;
+      if (truth === undefined || truth.lifecycle.phase !== "active")
+        isTrue = truth !== undefined && market.bid === undefined;
+      else
+        isTrue =
+          (truth.book.bids[0]?.price ?? undefined) === market.bid &&
+          (truth.book.asks[0]?.price ?? undefined) === market.ask;
       if (isTrue && back === 0) exact += 1;
     }
-    if (!isTrue) wrong.push(`${market.platform}/${market.market_id} bid ${market.bid} ask ${market.ask} at ${market.updated_at}`);
+    if (!isTrue)
+      wrong.push(`${market.platform}/${market.market_id} bid ${market.bid} ask ${market.ask} at ${market.updated_at}`);
   }
   assert.deepEqual(wrong, []);
   assert.ok(exact >= markets.length * 0.9, `${exact} of ${markets.length} are equal at the very millisecond`);

@@ -2,8 +2,14 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import type { RunningSandbox } from "../../src/sandbox/main.ts";
-import { eventually, everyMarket, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 import { testSandbox, venueSettings } from "../support/sandbox.ts";
+import {
+  eventually,
+  everyMarket,
+  type ServiceProcess,
+  startServiceProcess,
+  temporaryFolder,
+} from "../support/service-process.ts";
 
 describe("a deployment that renames its venues", () => {
   let sandbox: RunningSandbox;
@@ -15,7 +21,10 @@ describe("a deployment that renames its venues", () => {
     folder = await temporaryFolder();
     service = await startServiceProcess({
       dataDir: folder.path,
-      env: { ...venueSettings(sandbox), PARALLAX_VENUES: "venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold" },
+      env: {
+        ...venueSettings(sandbox),
+        PARALLAX_VENUES: "venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold",
+      },
     });
   });
   after(async () => {
@@ -37,11 +46,19 @@ describe("a deployment that renames its venues", () => {
     const [event] = (await service.get("/v1/events?source=venue_b")).json;
     assert.ok(event.slug.startsWith("venue_b:"));
     assert.equal((await service.get(`/v1/events/${encodeURIComponent(event.slug)}`)).json.platform, "venue_b");
-    assert.deepEqual(Object.keys((await service.get("/v1/health", {})).json.checks.venues).sort(), ["venue_a", "venue_b", "venue_c", "venue_d"]);
+    assert.deepEqual(Object.keys((await service.get("/v1/health", {})).json.checks.venues).sort(), [
+      "venue_a",
+      "venue_b",
+      "venue_c",
+      "venue_d",
+    ]);
   });
 
   test("knows the venues by no other name, in filters and in the interface description", async () => {
-    assert.equal((await service.get("/v1/markets?source=kalshi")).json.detail[0].msg, "Input should be 'venue_a', 'venue_b' or 'venue_c'");
+    assert.equal(
+      (await service.get("/v1/markets?source=kalshi")).json.detail[0].msg,
+      "Input should be 'venue_a', 'venue_b' or 'venue_c'",
+    );
     const description = (await service.get("/openapi.json", {})).text;
     assert.match(description, /"venue_a"/);
     assert.doesNotMatch(description, /kalshi|polymarket|limitless|manifold/i);
@@ -58,7 +75,10 @@ describe("a venue that goes down", () => {
     const genesis = Date.now();
     [up, failing] = await Promise.all([testSandbox({ genesis }), testSandbox({ genesis })]);
     folder = await temporaryFolder();
-    service = await startServiceProcess({ dataDir: folder.path, env: { ...venueSettings(up), ...venueSettings(failing, ["polymarket"]) } });
+    service = await startServiceProcess({
+      dataDir: folder.path,
+      env: { ...venueSettings(up), ...venueSettings(failing, ["polymarket"]) },
+    });
   });
   after(async () => {
     await service.end();
@@ -128,7 +148,30 @@ describe("hostile input to the running service", () => {
     });
 
   test("odd ids are unknown markets, never an error of ours", async () => {
-    const ids = ["%2F", "%2e%2e%2f", "..%2F..%2Fadmin", "%00", "a%00b", "x".repeat(3_000), "x".repeat(513), encodeURIComponent("🎲".repeat(20)), "%E2%80%AE", "%252f", "a;b", "a%23b", "a%3Fb=c", "%20", "'", "%22", "history", "__proto__", "constructor", "0", "-1", "1e400"];
+    const ids = [
+      "%2F",
+      "%2e%2e%2f",
+      "..%2F..%2Fadmin",
+      "%00",
+      "a%00b",
+      "x".repeat(3_000),
+      "x".repeat(513),
+      encodeURIComponent("🎲".repeat(20)),
+      "%E2%80%AE",
+      "%252f",
+      "a;b",
+      "a%23b",
+      "a%3Fb=c",
+      "%20",
+      "'",
+      "%22",
+      "history",
+      "__proto__",
+      "constructor",
+      "0",
+      "-1",
+      "1e400",
+    ];
     for (const venue of ["kalshi", "polymarket", "limitless"]) {
       for (const id of ids) {
         for (const rest of ["", "/history"]) {
@@ -149,7 +192,7 @@ describe("hostile input to the running service", () => {
       ["/v1/markets?cursor=abc", 422],
       ["/v1/markets?source=nowhere", 422],
       ["/v1/markets?source=kalshi&platform=polymarket", 422],
-      ["/v1/markets?query=" + "x".repeat(501), 422],
+      [`/v1/markets?query=${"x".repeat(501)}`, 422],
       ["/v1/markets/kalshi/X?expand=everything", 422],
       ["/v1/markets/nowhere/X", 422],
       ["/v1/markets/%ff/X", 400],
@@ -167,14 +210,20 @@ describe("hostile input to the running service", () => {
     ];
     for (const [path, expected, options] of cases) {
       const { status, text } = await raw(path, options);
-      assert.equal(status, expected, `${options?.method ?? "GET"} ${path.slice(0, 60)}: ${status} ${text.slice(0, 200)}`);
+      assert.equal(
+        status,
+        expected,
+        `${options?.method ?? "GET"} ${path.slice(0, 60)}: ${status} ${text.slice(0, 200)}`,
+      );
       assert.ok("detail" in JSON.parse(text));
     }
   });
 
   test("no key of a caller reaches the log, in whatever place it was sent", async () => {
     const canary = "plx_pro_canarycanarycanarycanarycanary";
-    await raw(`/v1/markets?api_key=${canary}&query=${canary}`, { headers: { authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary } });
+    await raw(`/v1/markets?api_key=${canary}&query=${canary}`, {
+      headers: { authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary },
+    });
     await raw(`/v1/markets/kalshi/${canary}`);
     await raw(`/${canary}`);
     assert.ok(!service.output().includes(canary));

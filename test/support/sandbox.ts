@@ -20,7 +20,8 @@ export function venueSettings(sandbox: RunningSandbox, venues?: readonly string[
   const settings: Record<string, string> = {};
   for (const [venue, services] of Object.entries(sandbox.urls)) {
     if (venue === "control" || venues?.includes(venue) === false) continue;
-    for (const [name, url] of Object.entries(services)) settings[`PARALLAX_${venue.toUpperCase()}_${name.toUpperCase()}_URL`] = url;
+    for (const [name, url] of Object.entries(services))
+      settings[`PARALLAX_${venue.toUpperCase()}_${name.toUpperCase()}_URL`] = url;
   }
   return settings;
 }

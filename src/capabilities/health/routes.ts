@@ -3,15 +3,25 @@ import Type from "typebox";
 import { AppError } from "../../domain/errors.ts";
 import { defineRoute } from "../../http/route.ts";
 
-const venueStatus = Type.Unsafe<"starting" | "ok" | "degraded" | "down">({ type: "string", enum: ["starting", "ok", "degraded", "down"] });
+const venueStatus = Type.Unsafe<"starting" | "ok" | "degraded" | "down">({
+  type: "string",
+  enum: ["starting", "ok", "degraded", "down"],
+});
 const nullableTime = Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" });
 const nullableNumber = Type.Unsafe<number | null>({ type: ["number", "null"] });
-const part = Type.Object({ status: Type.Unsafe<"ok" | "degraded" | "down">({ type: "string", enum: ["ok", "degraded", "down"] }), detail: Type.Optional(Type.String()) });
+const part = Type.Object({
+  status: Type.Unsafe<"ok" | "degraded" | "down">({ type: "string", enum: ["ok", "degraded", "down"] }),
+  detail: Type.Optional(Type.String()),
+});
 
 const Health = Type.Object({
   status: Type.Unsafe<"ok" | "degraded" | "down">({ type: "string", enum: ["ok", "degraded", "down"] }),
   version: Type.String(),
-  data: Type.Unsafe<"live" | "sandbox">({ type: "string", enum: ["live", "sandbox"], description: "Whether prices are real or simulated" }),
+  data: Type.Unsafe<"live" | "sandbox">({
+    type: "string",
+    enum: ["live", "sandbox"],
+    description: "Whether prices are real or simulated",
+  }),
   uptime_seconds: Type.Number(),
   checks: Type.Object({
     store: part,
@@ -27,10 +37,15 @@ const Health = Type.Object({
         stream: Type.Unsafe<"up" | "down" | "none">({ type: "string", enum: ["up", "down", "none"] }),
         sweep: Type.Object({
           rows: Type.Integer({ description: "Rows read in the sweep under way or just ended" }),
-          total: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Rows in all, where the venue says" }),
+          total: Type.Unsafe<number | null>({
+            type: ["integer", "null"],
+            description: "Rows in all, where the venue says",
+          }),
           completed: Type.Integer({ description: "Sweeps completed since the start" }),
         }),
-        drops: Type.Record(Type.String(), Type.Integer(), { description: "What the venue sent and could not be used, by reason" }),
+        drops: Type.Record(Type.String(), Type.Integer(), {
+          description: "What the venue sent and could not be used, by reason",
+        }),
       }),
     ),
   }),
@@ -40,7 +55,10 @@ const Alive = Type.Object({ status: Type.Literal("ok") });
 export type HealthReport = Type.Static<typeof Health>;
 
 /** GET /v1/health, and the probes of orchestrators: /livez depends on nothing, /readyz on everything. */
-export function healthRoutes(app: FastifyInstance, options: { readonly report: () => HealthReport; readonly isStoreUp: () => boolean }): void {
+export function healthRoutes(
+  app: FastifyInstance,
+  options: { readonly report: () => HealthReport; readonly isStoreUp: () => boolean },
+): void {
   defineRoute(app, {
     method: "GET",
     url: "/v1/health",
@@ -73,7 +91,8 @@ export function healthRoutes(app: FastifyInstance, options: { readonly report: (
     responses: { 200: Alive },
     errors: ["starting", "draining", "store_unavailable"],
     handler() {
-      if (app.lifecycle.state === "starting") throw new AppError("starting", "Starting: the first sweep of the venues is under way");
+      if (app.lifecycle.state === "starting")
+        throw new AppError("starting", "Starting: the first sweep of the venues is under way");
       if (app.lifecycle.state === "draining") throw new AppError("draining", "Shutting down");
       if (!options.isStoreUp()) throw new AppError("store_unavailable", "The store cannot be reached");
       return { status: "ok" as const };

@@ -51,11 +51,34 @@ export function createIngest(options: IngestOptions): Ingest {
   const history = createHistoryStore(database);
   const ticks = createTickWriter({ database, clock, log });
   const recorder = new Recorder({ board, store, ticks, clock, log });
-  const past = new StoredPastPrices({ history, venues: venues.map(({ adapter }) => adapter), board, clock, flush: () => recorder.flush() });
+  const past = new StoredPastPrices({
+    history,
+    venues: venues.map(({ adapter }) => adapter),
+    board,
+    clock,
+    flush: () => recorder.flush(),
+  });
+  const areSettled = () => venues.every(({ health }) => health.isSettled);
   const ingests = new Map(
     venues.map(({ adapter, health }) => {
       const backfill = new Backfill({ venue: adapter.id, board, past });
-      return [adapter.id, { adapter, health, ingest: new VenueIngest({ venue: adapter, board, recorder, backfill, health, clock, log }) }] as const;
+      return [
+        adapter.id,
+        {
+          adapter,
+          health,
+          ingest: new VenueIngest({
+            venue: adapter,
+            board,
+            recorder,
+            backfill,
+            health,
+            areFirstSweepsOver: areSettled,
+            clock,
+            log,
+          }),
+        },
+      ] as const;
     }),
   );
   const stopping = new AbortController();
@@ -98,11 +121,13 @@ export function createIngest(options: IngestOptions): Ingest {
       jobs = [
         job("roll_up", ROLL_UP_EVERY_MS, () => history.rollUp(clock.now())),
         job("price_day_ago", DAY_AGO_EVERY_MS, readDayAgo),
-        job("retention", RETENTION_EVERY_MS, () => history.applyRetention(clock.now(), { ...DEFAULT_RETENTION, tickDays: options.rawTickDays })),
+        job("retention", RETENTION_EVERY_MS, () =>
+          history.applyRetention(clock.now(), { ...DEFAULT_RETENTION, tickDays: options.rawTickDays }),
+        ),
       ];
     },
     get isSettled() {
-      return [...ingests.values()].every(({ health }) => health.isSettled);
+      return areSettled();
     },
     health() {
       const counts = new Map<VenueId, number>();
@@ -120,7 +145,8 @@ export function createIngest(options: IngestOptions): Ingest {
         if (page !== null) known.ingest.absorb(page);
         return page !== null;
       } catch (error) {
-        if (deadline.aborted) throw new VenueError("timeout", `${venue} did not answer in time`, { retryable: true, cause: error });
+        if (deadline.aborted)
+          throw new VenueError("timeout", `${venue} did not answer in time`, { retryable: true, cause: error });
         throw error;
       }
     },
@@ -136,4 +162,3 @@ export function createIngest(options: IngestOptions): Ingest {
     },
   };
 }
-

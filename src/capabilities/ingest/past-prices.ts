@@ -77,7 +77,8 @@ export class StoredPastPrices implements PastPrices {
     for (const { intervalMs, pastMs } of WANTED) {
       const toMs = Math.floor(now / intervalMs) * intervalMs;
       const fromMs = Math.max(toMs - pastMs, Math.floor((market.listing.openAt ?? 0) / intervalMs) * intervalMs);
-      if (fromMs >= toMs || covered.some((range) => range.intervalMs === intervalMs && range.toMs > toMs - pastMs)) continue;
+      if (fromMs >= toMs || covered.some((range) => range.intervalMs === intervalMs && range.toMs > toMs - pastMs))
+        continue;
       const points = await venue.getHistory(market.listing, { fromMs, toMs, intervalMs }, signal);
       await history.saveVenueHistory(storeKey, intervalMs, points, { fromMs, toMs });
       const price = priceAt(points, now - DAY_MS);

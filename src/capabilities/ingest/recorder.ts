@@ -47,7 +47,11 @@ export class Recorder {
   }
 
   get counters(): { readonly marketsQueued: number; readonly tradesQueued: number; readonly tradesDropped: number } {
-    return { marketsQueued: this.#changed.size + this.#repriced.size, tradesQueued: this.#trades.length, tradesDropped: this.#tradesDropped };
+    return {
+      marketsQueued: this.#changed.size + this.#repriced.size,
+      tradesQueued: this.#trades.length,
+      tradesDropped: this.#tradesDropped,
+    };
   }
 
   noteEvent(event: EventListing): void {
@@ -139,7 +143,13 @@ export class Recorder {
       for (const { market, from, at } of changes) {
         const storeKey = this.#board.find(market.listing.venue, market.listing.marketId)?.storeKey ?? null;
         if (storeKey === null) continue;
-        await this.#store.recordStatusChange({ marketKey: storeKey, from, to: market.listing.status, outcome: market.listing.outcome, changedAt: at });
+        await this.#store.recordStatusChange({
+          marketKey: storeKey,
+          from,
+          to: market.listing.status,
+          outcome: market.listing.outcome,
+          changedAt: at,
+        });
       }
     } catch (error) {
       this.#statusChanges = [...changes, ...this.#statusChanges];
@@ -155,7 +165,8 @@ export class Recorder {
         const marketKey = this.#board.find(market.listing.venue, market.listing.marketId)?.storeKey ?? null;
         return marketKey === null ? [] : [{ marketKey, trade }];
       });
-      for (let start = 0; start < rows.length; start += BATCH_ROWS_MAX) await this.#store.insertTrades(rows.slice(start, start + BATCH_ROWS_MAX));
+      for (let start = 0; start < rows.length; start += BATCH_ROWS_MAX)
+        await this.#store.insertTrades(rows.slice(start, start + BATCH_ROWS_MAX));
     } catch (error) {
       this.#trades = [...queued, ...this.#trades].slice(0, TRADES_QUEUED_MAX);
       throw error;

@@ -75,7 +75,8 @@ export class VenueHealth {
   }
 
   report(markets: number): VenueHealthReport {
-    const lagMs = this.#lastSuccessMonotonic === null ? null : Math.round(this.#clock.monotonic() - this.#lastSuccessMonotonic);
+    const lagMs =
+      this.#lastSuccessMonotonic === null ? null : Math.round(this.#clock.monotonic() - this.#lastSuccessMonotonic);
     return {
       status: this.#status(lagMs),
       lastSuccessAt: this.#lastSuccessAt,
@@ -91,7 +92,8 @@ export class VenueHealth {
     const { staleAfterMs } = this.#profile;
     const silentMs = lagMs ?? this.#clock.monotonic() - this.#startedAt;
     if (lagMs === null && this.#failuresInARow === 0 && silentMs <= staleAfterMs) return "starting";
-    if (silentMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS || (lagMs === null && this.#failuresInARow > 0)) return "down";
+    if (silentMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS || (lagMs === null && this.#failuresInARow > 0))
+      return "down";
     return this.#failuresInARow > 0 || silentMs > staleAfterMs ? "degraded" : "ok";
   }
 }

@@ -32,6 +32,8 @@ export interface VenueIngestOptions {
   readonly recorder: Recorder;
   readonly backfill: Backfill;
   readonly health: VenueHealth;
+  /** Every venue's first sweep has ended, well or badly. */
+  readonly areFirstSweepsOver: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -59,8 +61,10 @@ export class VenueIngest {
     this.#loops = [
       this.#loop("sweep", profile.sweepPauseMs, () => this.#sweep()),
       this.#loop("refresh", REFRESH_EVERY_MS, () => this.#refreshDue()),
-      this.#loop("tape", TAPE_PAUSE_MS, () => this.#afterFirstSweep(() => this.#readNextTape())),
-      this.#loop("backfill", BACKFILL_PAUSE_MS, () => this.#afterFirstSweep(() => this.#options.backfill.next(this.#stop.signal))),
+      this.#loop("tape", TAPE_PAUSE_MS, () => this.#afterFirstSweeps(() => this.#readNextTape())),
+      this.#loop("backfill", BACKFILL_PAUSE_MS, () =>
+        this.#afterFirstSweeps(() => this.#options.backfill.next(this.#stop.signal)),
+      ),
     ];
     if (this.#stream !== null) this.#loops.push(this.#loop("follow", FOLLOW_EVERY_MS, async () => this.#follow()));
   }
@@ -82,9 +86,9 @@ export class VenueIngest {
     }
   }
 
-  /** The first sweep has the venue's request budget for itself: until it is done there is nothing to deepen. */
-  async #afterFirstSweep(step: () => Promise<unknown>): Promise<void> {
-    if (this.#options.health.report(0).sweep.completed > 0) await step();
+  /** First sweeps have the request budgets and the machine for themselves; before them there is nothing to deepen. */
+  async #afterFirstSweeps(step: () => Promise<unknown>): Promise<void> {
+    if (this.#options.areFirstSweepsOver()) await step();
   }
 
   async #sweep(): Promise<void> {
@@ -97,7 +101,8 @@ export class VenueIngest {
       this.absorb(page);
       health.sweepRead(page.markets.length, page.totalRows);
       health.succeeded();
-      if (isFirst) log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
+      if (isFirst)
+        log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
     }
     health.sweepCompleted();
     if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
@@ -127,10 +132,14 @@ export class VenueIngest {
       this.#volumes.delete(listing.marketId);
       this.#tapeReadAt.delete(listing.marketId);
     } else if (listing.status === "active" || listing.status === "pending") {
-      if (listing.closeAt !== null) this.#due(listing.marketId, Math.max(listing.closeAt, now + AWAITING_RESULT_MS_MIN));
+      if (listing.closeAt !== null)
+        this.#due(listing.marketId, Math.max(listing.closeAt, now + AWAITING_RESULT_MS_MIN));
     } else {
       const waitedMs = now - (listing.closeAt ?? now);
-      this.#due(listing.marketId, now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10)));
+      this.#due(
+        listing.marketId,
+        now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10)),
+      );
     }
   }
 
@@ -181,27 +190,41 @@ export class VenueIngest {
   #follow(): void {
     const { venue, board } = this.#options;
     const listings = board
-      .list({ venues: [venue.id], statuses: ["active"], category: null, text: null, sort: "volume_24h", limit: venue.profile.streamMarketsMax, after: null })
+      .list({
+        venues: [venue.id],
+        statuses: ["active"],
+        category: null,
+        text: null,
+        sort: "volume_24h",
+        limit: venue.profile.streamMarketsMax,
+        after: null,
+      })
       .map((market) => market.listing);
     this.#stream?.follow(listings);
   }
 
   #onStream(message: StreamMessage): void {
     const { venue, board, recorder, health, clock } = this.#options;
+    const { marketId } = message;
     health.succeeded();
-    if (message.kind === "changed") return this.#due(message.marketId, clock.now());
-    if (message.kind === "listed") return this.#findNew(message.marketId);
-    if (message.kind === "quote") {
-      const change = board.applyQuote(venue.id, message.marketId, message.quote, message.receivedAt);
+    if (message.kind === "changed") {
+      this.#due(marketId, clock.now());
+    } else if (message.kind === "listed") {
+      this.#findNew(marketId);
+    } else if (message.kind === "quote") {
+      const change = board.applyQuote(venue.id, marketId, message.quote, message.receivedAt);
       if (typeof change === "string") health.drop(change);
       else recorder.note(change);
-      return;
+    } else {
+      const market = board.find(venue.id, marketId);
+      if (market === null) {
+        health.drop("unknown_market");
+        return;
+      }
+      recorder.noteTrades(market, [message.trade]);
+      const change = board.applyTrade(market, message.trade);
+      if (change !== null) recorder.note(change);
     }
-    const market = board.find(venue.id, message.marketId);
-    if (market === null) return health.drop("unknown_market");
-    recorder.noteTrades(market, [message.trade]);
-    const change = board.applyTrade(market, message.trade);
-    if (change !== null) recorder.note(change);
   }
 
   #findNew(marketId: string): void {
@@ -219,7 +242,15 @@ export class VenueIngest {
   async #readNextTape(): Promise<void> {
     const { venue, board, recorder, clock, health } = this.#options;
     if (venue.playMoney) return;
-    const candidates = board.list({ venues: [venue.id], statuses: ["active"], category: null, text: null, sort: "volume_24h", limit: venue.profile.volumeFromTape ? 100_000 : TAPE_MARKETS_MAX, after: null });
+    const candidates = board.list({
+      venues: [venue.id],
+      statuses: ["active"],
+      category: null,
+      text: null,
+      sort: "volume_24h",
+      limit: venue.profile.volumeFromTape ? 100_000 : TAPE_MARKETS_MAX,
+      after: null,
+    });
     const market = this.#nextTape(candidates);
     if (market === null) return;
     const { marketId } = market.listing;
@@ -263,12 +294,19 @@ export class VenueIngest {
         if (error instanceof VenueError) {
           health.failed();
           health.drop(`failed_${error.failure}`);
-          if (failures <= 3 || failures % 20 === 0) log.warn({ venue: venue.id, loop: name, failure: error.failure, reason: error.message }, "the venue gave no usable answer");
+          if (failures <= 3 || failures % 20 === 0)
+            log.warn(
+              { venue: venue.id, loop: name, failure: error.failure, reason: error.message },
+              "the venue gave no usable answer",
+            );
         } else {
           log.error({ venue: venue.id, loop: name, err: error }, "ingest step failed");
         }
       }
-      const pause = failures === 0 ? pauseMs : Math.max(pauseMs, Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, 5)));
+      const pause =
+        failures === 0
+          ? pauseMs
+          : Math.max(pauseMs, Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, 5)));
       await clock.sleep(pause, this.#stop.signal).catch(() => {});
     }
   }

@@ -37,7 +37,7 @@ export class MarketBoard {
   readonly #events = new Map<string, BoardEvent>();
   readonly #rowsByEvent = new Map<string, Set<number>>();
   readonly #venueNumbers = new Map<VenueId, number>();
-  readonly #lastTradeAt = new Map<number, number>();
+  readonly #lastTrades = new Map<number, { readonly executedAt: number; readonly heardAt: number }>();
   readonly #now: () => number;
 
   /** @param now Unix milliseconds; the present, for refusing times that lie in the future. */
@@ -92,8 +92,9 @@ export class MarketBoard {
   apply(snapshot: MarketSnapshot, requestedAt: number): BoardChange {
     const { listing } = snapshot;
     const known = this.find(listing.venue, listing.marketId);
-    const isStale = known !== null && known.quote.receivedAt > requestedAt && known.quote.eventAt !== null;
-    const quote = isStale ? known.quote : uncrossed(snapshot.quote);
+    const isStale = known !== null && this.#isSince(known.quote.receivedAt, requestedAt);
+    const polled = withKnownLast(uncrossed(snapshot.quote), known?.quote);
+    const quote = isStale ? known.quote : this.#withLastTrade(known, polled, requestedAt);
     const listingChanged = known === null || !sameFacts(known.listing, listing);
     const activity = mergeActivity(known?.activity, snapshot.activity);
     const market = this.#put(known, {
@@ -143,10 +144,12 @@ export class MarketBoard {
   /** Takes over the price of a trade as the last one, unless a later trade is known; null when nothing changed. */
   applyTrade(market: BoardMarket, trade: Trade): BoardChange | null {
     const known = this.#markets[market.row];
-    const before = this.#lastTradeAt.get(market.row) ?? Number.NEGATIVE_INFINITY;
+    const before = this.#lastTrades.get(market.row)?.executedAt ?? Number.NEGATIVE_INFINITY;
     if (known === null || known === undefined || known.listing.marketId !== market.listing.marketId) return null;
     if (trade.executedAt < before) return null;
-    this.#lastTradeAt.set(market.row, trade.executedAt);
+    const heardAt = this.#now();
+    // A trade told with a time that lies ahead must not silence all that follow it.
+    this.#lastTrades.set(market.row, { executedAt: Math.min(trade.executedAt, heardAt), heardAt });
     if (known.quote.lastPrice === trade.yesPrice) return null;
     const quote: Quote = { ...known.quote, lastPrice: trade.yesPrice };
     return {
@@ -203,7 +206,7 @@ export class MarketBoard {
     this.#markets[market.row] = null;
     this.#text.delete(market.row);
     this.#columns.clear(market.row);
-    this.#lastTradeAt.delete(market.row);
+    this.#lastTrades.delete(market.row);
     this.#freeRows.push(market.row);
   }
 
@@ -251,7 +254,7 @@ export class MarketBoard {
       activity: facts.activity,
       yesPrice: yesPrice(facts.quote),
       updatedAt: facts.updatedAt,
-      priceDayAgo: facts.priceDayAgo ?? known?.priceDayAgo ?? null,
+      priceDayAgo: facts.priceDayAgo === undefined ? (known?.priceDayAgo ?? null) : facts.priceDayAgo,
       storeKey: facts.storeKey ?? known?.storeKey ?? null,
     };
     this.#markets[row] = market;
@@ -267,10 +270,27 @@ export class MarketBoard {
         if (rows === undefined) this.#rowsByEvent.set(slug, new Set([row]));
         else rows.add(row);
       }
-      if (known?.listing.title !== facts.listing.title || known.listing.eventId !== eventId) this.#index(row);
+      if (
+        known?.listing.title !== facts.listing.title ||
+        known.listing.outcomeLabel !== facts.listing.outcomeLabel ||
+        known.listing.eventId !== eventId
+      )
+        this.#index(row);
     }
     this.#columns.set(row, market, this.#venueNumber(facts.listing.venue), priceChange24h(market));
     return market;
+  }
+
+  /** Heard after a request was sent; a time that lies ahead of now (our clock was set back) proves nothing. */
+  #isSince(heardAt: number, requestedAt: number): boolean {
+    return heardAt > requestedAt && heardAt <= this.#now();
+  }
+
+  /** A trade that the stream told after the request was sent stays the last one. */
+  #withLastTrade(known: BoardMarket | null, quote: Quote, requestedAt: number): Quote {
+    const trade = known === null ? undefined : this.#lastTrades.get(known.row);
+    if (known === null || trade === undefined || !this.#isSince(trade.heardAt, requestedAt)) return quote;
+    return { ...quote, lastPrice: known.quote.lastPrice };
   }
 
   #index(row: number): void {
@@ -292,6 +312,13 @@ export class MarketBoard {
 /** A book read in the middle of a change is no book: both sides are unknown until the next read. */
 function uncrossed(quote: Quote): Quote {
   return isCrossed(quote.bid, quote.ask) ? { ...quote, bid: null, ask: null, bidSize: null, askSize: null } : quote;
+}
+
+/** A listing that does not tell the last trade does not undo it. */
+function withKnownLast(quote: Quote, known: Quote | undefined): Quote {
+  return quote.lastPrice === null && known !== undefined && known.lastPrice !== null
+    ? { ...quote, lastPrice: known.lastPrice }
+    : quote;
 }
 
 function sameQuote(a: Quote, b: Quote): boolean {

@@ -36,7 +36,8 @@ export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | nul
   return {
     event,
     markets,
-    totalVolume24hUsd: volumes.length === 0 ? null : Math.round(volumes.reduce((sum, volume) => sum + volume, 0) * 100) / 100,
+    totalVolume24hUsd:
+      volumes.length === 0 ? null : Math.round(volumes.reduce((sum, volume) => sum + volume, 0) * 100) / 100,
     updatedAt: Math.max(...markets.map((market) => market.updatedAt)),
   };
 }
@@ -62,8 +63,17 @@ export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] 
 
 function mentions(group: EventGroup, wanted: readonly string[]): boolean {
   if (wanted.length === 0) return false;
-  const text = new Set(words([group.event.listing.title, ...group.markets.map((market) => `${market.listing.title} ${market.listing.outcomeLabel ?? ""}`)].join(" ")));
-  return wanted.every((word) => text.has(word) || (word.length >= 3 && [...text].some((candidate) => candidate.startsWith(word))));
+  const text = new Set(
+    words(
+      [
+        group.event.listing.title,
+        ...group.markets.map((market) => `${market.listing.title} ${market.listing.outcomeLabel ?? ""}`),
+      ].join(" "),
+    ),
+  );
+  return wanted.every(
+    (word) => text.has(word) || (word.length >= 3 && [...text].some((candidate) => candidate.startsWith(word))),
+  );
 }
 
 function rankOf(group: EventGroup, order: EventQuery["order"]): number {

@@ -23,7 +23,15 @@ export function presentHistory(market: BoardMarket, reading: HistoryReading) {
     points: reading.points.flatMap((point) =>
       point.yesPrice === null
         ? []
-        : [{ timestamp: isoTime(point.endAt), yes_price: point.yesPrice, bid: point.bid, ask: point.ask, volume: point.volumeUsd }],
+        : [
+            {
+              timestamp: isoTime(point.endAt),
+              yes_price: point.yesPrice,
+              bid: point.bid,
+              ask: point.ask,
+              volume: point.volumeUsd,
+            },
+          ],
     ),
     generated_at: isoTime(reading.generatedAt),
   };

@@ -8,7 +8,9 @@ export function isoTime(at: number): string {
 
 /** Leaves out what is unknown: an absent field claims nothing. */
 function known<T extends Record<string, unknown>>(fields: T): Partial<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as Partial<T>;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  ) as Partial<T>;
 }
 
 /** The Market of the specification; fields nobody knows are absent. */

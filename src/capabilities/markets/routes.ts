@@ -44,8 +44,12 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     handler({ query, request, reply }) {
       const { limit = 30, sort = SORT_KEYS[0], status = "active", cursor, ...filters } = query;
       const listing = { sort, status, ...filters };
-      const { markets, next } = service.listMarkets({ ...filters, limit, sort, status }, cursor === undefined ? null : keysetOf(decodeCursor(cursor, listing)));
-      if (next !== null) reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), options.publicUrl));
+      const { markets, next } = service.listMarkets(
+        { ...filters, limit, sort, status },
+        cursor === undefined ? null : keysetOf(decodeCursor(cursor, listing)),
+      );
+      if (next !== null)
+        reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), options.publicUrl));
       return sendPreserialised(reply, arrayBytes(markets.map((market) => marketBytes(market, eventOf(market)))));
     },
   });
@@ -63,9 +67,13 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     errors: ["market_not_found", "venue_unavailable"],
     async handler({ params, query, reply }) {
       const market = await service.getMarket(params.platform, params.market_id);
-      if (query.expand?.includes("history") !== true) return sendPreserialised(reply, marketBytes(market, eventOf(market)));
+      if (query.expand?.includes("history") !== true)
+        return sendPreserialised(reply, marketBytes(market, eventOf(market)));
       const reading = await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS);
-      return sendPreserialised(reply, Buffer.from(JSON.stringify({ ...shown(market), history: presentHistory(market, reading) })));
+      return sendPreserialised(
+        reply,
+        Buffer.from(JSON.stringify({ ...shown(market), history: presentHistory(market, reading) })),
+      );
     },
   });
 
@@ -75,7 +83,8 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     access: "key",
     tag: "Markets",
     summary: "Price and volume history",
-    description: "One point an interval of a fixed UTC grid; gaps carry the last price forward, and nothing is shown before the first known price.",
+    description:
+      "One point an interval of a fixed UTC grid; gaps carry the last price forward, and nothing is shown before the first known price.",
     operationId: "get_market_history",
     params: schemas.marketPath,
     query: schemas.historyQuery,
@@ -99,7 +108,14 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     responses: { 200: schemas.EventSummaries },
     handler: ({ query }) =>
       service
-        .listEvents({ ...query, category: query.category ?? null, featuredOnly: query.featured === true, text: null, order: "volume", limit: query.limit ?? 20 })
+        .listEvents({
+          ...query,
+          category: query.category ?? null,
+          featuredOnly: query.featured === true,
+          text: null,
+          order: "volume",
+          limit: query.limit ?? 20,
+        })
         .map(presentEventSummary),
   });
 
@@ -109,12 +125,15 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     access: "key",
     tag: "Markets",
     summary: "Trending events",
-    description: "Ranked by 24-hour volume times (1 + 20 × the largest price move of 24 hours among the event's markets).",
+    description:
+      "Ranked by 24-hour volume times (1 + 20 × the largest price move of 24 hours among the event's markets).",
     operationId: "list_trending_events",
     query: schemas.trendingQuery,
     responses: { 200: schemas.EventSummaries },
     handler: ({ query }) =>
-      service.listEvents({ category: null, featuredOnly: false, text: null, order: "trending", limit: query.limit ?? 20 }).map(presentEventSummary),
+      service
+        .listEvents({ category: null, featuredOnly: false, text: null, order: "trending", limit: query.limit ?? 20 })
+        .map(presentEventSummary),
   });
 
   defineRoute(app, {
@@ -127,7 +146,9 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     query: schemas.searchQuery,
     responses: { 200: schemas.EventSummaries },
     handler: ({ query }) =>
-      service.listEvents({ category: null, featuredOnly: false, text: query.q, order: "volume", limit: query.limit ?? 20 }).map(presentEventSummary),
+      service
+        .listEvents({ category: null, featuredOnly: false, text: query.q, order: "volume", limit: query.limit ?? 20 })
+        .map(presentEventSummary),
   });
 
   defineRoute(app, {
@@ -141,7 +162,8 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     query: schemas.eventQuery,
     responses: { 200: schemas.EventDetail },
     errors: ["event_not_found"],
-    handler: ({ params, query }) => presentEvent(service.getEvent(params.slug), query.expand?.includes("markets") === true),
+    handler: ({ params, query }) =>
+      presentEvent(service.getEvent(params.slug), query.expand?.includes("markets") === true),
   });
 
   defineRoute(app, {
@@ -191,6 +213,9 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
 }
 
 /** Cursors of market lists hold numbers only. */
-function keysetOf(keyset: { readonly value: number | string | null; readonly id: string }): { value: number | null; id: string } {
+function keysetOf(keyset: { readonly value: number | string | null; readonly id: string }): {
+  value: number | null;
+  id: string;
+} {
   return { value: typeof keyset.value === "number" ? keyset.value : null, id: keyset.id };
 }

@@ -3,7 +3,10 @@ import { commaList, emptyIsAbsent } from "../../http/validation.ts";
 import { SORT_KEYS } from "./model.ts";
 
 /** One of these words; reads as a plain enum in the interface description. */
-export function oneOf<const Word extends string>(words: readonly Word[], options: { description?: string; default?: Word } = {}) {
+export function oneOf<const Word extends string>(
+  words: readonly Word[],
+  options: { description?: string; default?: Word } = {},
+) {
   return Type.Unsafe<Word>({ type: "string", enum: [...words], ...options });
 }
 
@@ -25,7 +28,9 @@ export function marketSchemas(venues: { readonly trading: readonly string[]; rea
     source: Type.Optional(emptyIsAbsent(oneOf(venues.trading, { description: "Only this venue" }))),
     platform: Type.Optional(emptyIsAbsent(oneOf(venues.trading, { description: "The same filter by its other name" }))),
   };
-  const category = Type.Optional(emptyIsAbsent(Type.String({ maxLength: 50, description: "Only this category, in any case" })));
+  const category = Type.Optional(
+    emptyIsAbsent(Type.String({ maxLength: 50, description: "Only this category, in any case" })),
+  );
 
   const HistoryPoint = Type.Object({
     timestamp: timestamp("End of the interval"),
@@ -46,16 +51,22 @@ export function marketSchemas(venues: { readonly trading: readonly string[]; rea
     platform,
     market_id: Type.String({ description: "The venue's ticker or id" }),
     title: Type.String({ description: "Market question" }),
-    yes_price: probability("Mid of a two-sided book with a spread of at most 0.10, else the last trade, else the venue's indication"),
+    yes_price: probability(
+      "Mid of a two-sided book with a spread of at most 0.10, else the last trade, else the venue's indication",
+    ),
     updated_at: timestamp("When the price was last confirmed"),
     url: Type.Optional(Type.String({ description: "Page on the venue" })),
     category: Type.Optional(Type.String()),
-    also_on: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "URL of the same market by venue" })),
+    also_on: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: "URL of the same market by venue" }),
+    ),
     status: Type.Optional(oneOf(["active", "closed", "determined", "finalized"])),
     bid: Type.Optional(probability("Best YES bid")),
     ask: Type.Optional(probability("Best YES ask")),
     last_price: Type.Optional(probability("Price of the last trade")),
-    price_change_24h: Type.Optional(Type.Number({ minimum: -1, maximum: 1, description: "Price now minus price 24 hours ago" })),
+    price_change_24h: Type.Optional(
+      Type.Number({ minimum: -1, maximum: 1, description: "Price now minus price 24 hours ago" }),
+    ),
     volume_24h: Type.Optional(usd("USD traded in 24 hours, by the venue's count or summed from its tape")),
     liquidity: Type.Optional(usd("USD, by the venue's own definition")),
     open_interest: Type.Optional(usd("USD")),
@@ -104,32 +115,56 @@ export function marketSchemas(venues: { readonly trading: readonly string[]; rea
     Sentiment: Type.Object({
       fear_greed_index: nullableNumber("0 to 100: share of the money-weighted moves of 24 hours that went up"),
       market_regime: oneOf(["risk_on", "risk_off", "neutral"]),
-      volume_trend: Type.Unsafe<string | null>({ type: ["string", "null"], enum: ["rising", "falling", "stable", null] }),
-      spread_trend: Type.Unsafe<string | null>({ type: ["string", "null"], enum: ["widening", "tightening", "stable", null] }),
+      volume_trend: Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        enum: ["rising", "falling", "stable", null],
+      }),
+      spread_trend: Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        enum: ["widening", "tightening", "stable", null],
+      }),
       active_market_count: Type.Integer({ minimum: 0 }),
       dominant_category: nullableString("Category with the largest 24-hour volume"),
       top_movers: Type.Array(Market),
       generated_at: timestamp("When this answer was made"),
     }),
-    marketPath: Type.Object({ platform: platformParameter, market_id: Type.String({ description: "The venue's ticker or id, percent-encoded" }) }),
+    marketPath: Type.Object({
+      platform: platformParameter,
+      market_id: Type.String({ description: "The venue's ticker or id, percent-encoded" }),
+    }),
     slugPath: Type.Object({ slug: Type.String({ description: "{platform}:{venue event id}" }) }),
     listQuery: Type.Object({
       ...source,
-      query: Type.Optional(emptyIsAbsent(Type.String({ maxLength: 500, description: "Words that title, outcome or event must have; the last may be unfinished" }))),
+      query: Type.Optional(
+        emptyIsAbsent(
+          Type.String({
+            maxLength: 500,
+            description: "Words that title, outcome or event must have; the last may be unfinished",
+          }),
+        ),
+      ),
       category,
       status: Type.Optional(oneOf(STATUS_WORDS, { default: "active" })),
-      sort: Type.Optional(oneOf(SORT_KEYS, { default: "volume_24h", description: "Largest first; resolution_date soonest first" })),
+      sort: Type.Optional(
+        oneOf(SORT_KEYS, { default: "volume_24h", description: "Largest first; resolution_date soonest first" }),
+      ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 30 })),
-      cursor: Type.Optional(emptyIsAbsent(Type.String({ maxLength: 2_048, description: "From the Link header of the page before" }))),
+      cursor: Type.Optional(
+        emptyIsAbsent(Type.String({ maxLength: 2_048, description: "From the Link header of the page before" })),
+      ),
     }),
-    marketQuery: Type.Object({ expand: Type.Optional(commaList(["history", "analysis"], { description: "Parts to add: history" })) }),
+    marketQuery: Type.Object({
+      expand: Type.Optional(commaList(["history", "analysis"], { description: "Parts to add: history" })),
+    }),
     historyQuery: Type.Object({
       period: Type.Optional(oneOf(PERIODS, { default: "7d" })),
       max_points: Type.Optional(Type.Integer({ minimum: 10, maximum: 200, default: 48 })),
     }),
     eventsQuery: Type.Object({
       source: Type.Optional(emptyIsAbsent(oneOf(venues.trading, { description: "Only this venue" }))),
-      platform: Type.Optional(emptyIsAbsent(oneOf(venues.trading, { description: "The same filter by its other name" }))),
+      platform: Type.Optional(
+        emptyIsAbsent(oneOf(venues.trading, { description: "The same filter by its other name" })),
+      ),
       category,
       featured: Type.Optional(Type.Boolean({ description: "true: only events that the venue promotes" })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -139,6 +174,8 @@ export function marketSchemas(venues: { readonly trading: readonly string[]; rea
       q: Type.String({ minLength: 1, maxLength: 500, description: "Words that the event or its markets must have" }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })),
     }),
-    eventQuery: Type.Object({ expand: Type.Optional(commaList(["markets"], { description: "Parts to add: markets" })) }),
+    eventQuery: Type.Object({
+      expand: Type.Optional(commaList(["markets"], { description: "Parts to add: markets" })),
+    }),
   } satisfies Record<string, TSchema>;
 }

@@ -34,7 +34,7 @@ export function sentiment(markets: Iterable<BoardMarket>, trend: MarketWideTrend
     activeMarketCount += 1;
     const volume = market.activity.volume24hUsd ?? 0;
     const { category } = market.listing;
-    if (category !== null) volumes.set(category, (volumes.get(category) ?? 0) + volume);
+    if (category !== null && volume > 0) volumes.set(category, (volumes.get(category) ?? 0) + volume);
     const change = priceChange24h(market);
     if (change === null || change === 0) continue;
     moved += volume * Math.abs(change);
@@ -45,7 +45,14 @@ export function sentiment(markets: Iterable<BoardMarket>, trend: MarketWideTrend
   movers.sort((a, b) => b.move - a.move || (a.market.listing.marketId < b.market.listing.marketId ? -1 : 1));
   return {
     fearGreedIndex,
-    marketRegime: fearGreedIndex === null ? "neutral" : fearGreedIndex >= RISK_ON_MIN ? "risk_on" : fearGreedIndex <= RISK_OFF_MAX ? "risk_off" : "neutral",
+    marketRegime:
+      fearGreedIndex === null
+        ? "neutral"
+        : fearGreedIndex >= RISK_ON_MIN
+          ? "risk_on"
+          : fearGreedIndex <= RISK_OFF_MAX
+            ? "risk_off"
+            : "neutral",
     volumeTrend: direction(trend.volumeUsd, trend.volumeBeforeUsd, "rising", "falling"),
     spreadTrend: direction(trend.spread, trend.spreadBefore, "widening", "tightening"),
     activeMarketCount,
@@ -55,7 +62,12 @@ export function sentiment(markets: Iterable<BoardMarket>, trend: MarketWideTrend
 }
 
 /** More than a tenth above or below counts as a direction. */
-function direction<Up extends string, Down extends string>(now: number | null, before: number | null, up: Up, down: Down): Up | Down | "stable" | null {
+function direction<Up extends string, Down extends string>(
+  now: number | null,
+  before: number | null,
+  up: Up,
+  down: Down,
+): Up | Down | "stable" | null {
   if (now === null || before === null || before === 0) return null;
   const ratio = now / before;
   return ratio > 1 + TREND_RATIO ? up : ratio < 1 - TREND_RATIO ? down : "stable";

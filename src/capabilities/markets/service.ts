@@ -2,9 +2,9 @@ import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MarketWideTrend } from "../history/index.ts";
-import type { HistoryReading, PastPrices } from "./history.ts";
 import type { MarketBoard } from "./board.ts";
 import { type EventGroup, type EventQuery, groupOf, listEvents } from "./events.ts";
+import type { HistoryReading, PastPrices } from "./history.ts";
 import type { BoardMarket, SortKey } from "./model.ts";
 import type { Period, STATUS_WORDS } from "./schema.ts";
 import { type Sentiment, sentiment } from "./sentiment.ts";
@@ -39,7 +39,10 @@ export interface ListRequest {
 export interface MarketsService {
   /** @throws AppError `market_not_found`; VenueError when the venue must be asked and gives no answer */
   getMarket(venue: VenueId, marketId: string): Promise<BoardMarket>;
-  listMarkets(request: ListRequest, after: { value: number | null; id: string } | null): { markets: BoardMarket[]; next: { value: number | null; id: string } | null };
+  listMarkets(
+    request: ListRequest,
+    after: { value: number | null; id: string } | null,
+  ): { markets: BoardMarket[]; next: { value: number | null; id: string } | null };
   getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<HistoryReading>;
   listEvents(query: Omit<EventQuery, "venues"> & { source?: VenueId; platform?: VenueId }): EventGroup[];
   /** @throws AppError `event_not_found` */
@@ -67,7 +70,9 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
     const { source, platform } = filter;
     if (source !== undefined && platform !== undefined && source !== platform) {
       const msg = "Value error, source and platform are one filter; give one, or both the same";
-      throw new InvalidRequestError([{ type: "value_error", loc: ["query", "platform"], msg, input: platform, ctx: { error: {} } }]);
+      throw new InvalidRequestError([
+        { type: "value_error", loc: ["query", "platform"], msg, input: platform, ctx: { error: {} } },
+      ]);
     }
     const only = source ?? platform;
     return only === undefined ? ports.venues : [only];

@@ -40,12 +40,11 @@ export class TextIndex {
 
   /** Rows that have every word of the query; the last word may be unfinished. An empty query finds nothing. */
   search(query: string): Set<number> {
-    const wanted = [...new Set(words(query))].slice(0, QUERY_WORDS_MAX);
-    const last = wanted.at(-1);
+    const wanted = words(query).slice(0, QUERY_WORDS_MAX);
+    const last = wanted.pop();
     if (last === undefined) return new Set();
-    const sets = wanted.map((word) =>
-      word === last ? this.#startingWith(word) : (this.#rowsByWord.get(word) ?? new Set<number>()),
-    );
+    const sets = [...new Set(wanted)].map((word) => this.#rowsByWord.get(word) ?? new Set<number>());
+    sets.push(this.#startingWith(last));
     sets.sort((a, b) => a.size - b.size);
     const [smallest = new Set<number>(), ...others] = sets;
     return new Set([...smallest].filter((row) => others.every((rows) => rows.has(row))));

@@ -253,6 +253,23 @@ export class Dynamics {
     return { bids: side(bestBid, -1, 0), asks: side(bestAsk, 1, 1) };
   }
 
+  /** Contracts ordered in one hour of activity; the times of orders matter only in the first hour. */
+  #ordered(block: number): number {
+    if (block === this.#firstBlock) return this.#orders(block).reduce((sum, order) => sum + order.size, 0);
+    const count = poisson(this.#ordersPerHour, this.#seed, this.#market.index, Draw.count, block);
+    let contracts = 0;
+    for (let turn = 0; turn < count; turn++) contracts += this.#orderSize(block, turn);
+    return contracts;
+  }
+
+  /** Contracts of an order: log-normal around a quarter of the best level, and now and then a large one. */
+  #orderSize(block: number, turn: number): number {
+    const { index } = this.#market;
+    const heavy = uniform(this.#seed, index, Draw.taker, block, turn) < 0.015 ? 12 : 1;
+    const typical = Math.exp(0.9 * gaussian(this.#seed, index, Draw.size, block, turn));
+    return Math.max(1, Math.round(this.#depth * 0.25 * heavy * typical));
+  }
+
   /** Orders of one hour of activity, in time order. */
   #orders(block: number): Order[] {
     const { index } = this.#market;
@@ -334,7 +351,7 @@ export class Dynamics {
   #sumBlocks(index: number): void {
     for (let next = this.#contracts.length; next <= index; next++) {
       const block = this.#firstBlock + next - 1;
-      const size = this.#orders(block).reduce((sum, order) => sum + order.size, 0);
+      const size = this.#ordered(block);
       this.#contracts.push((this.#contracts[next - 1] ?? 0) + size);
       this.#dollars.push((this.#dollars[next - 1] ?? 0) + (size === 0 ? 0 : size * this.#blockPrice(block)));
     }

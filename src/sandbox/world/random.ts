@@ -11,19 +11,31 @@ function mix(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** A 32-bit hash of integer keys; keys above 2^32 count by both halves. */
-export function hashKeys(...keys: readonly number[]): number {
-  let h = 0x9e3779b9;
-  for (const key of keys) {
-    h = mix(h ^ mix((key % 0x100000000) + 0x7f4a7c15));
-    if (key > 0xffffffff || key < 0) h = mix(h ^ Math.floor(key / 0x100000000));
-  }
-  return h;
+function absorb(hash: number, key: number): number {
+  const mixed = mix(hash ^ mix((key | 0) + 0x7f4a7c15));
+  return key > 0xffffffff || key < 0 ? mix(mixed ^ Math.floor(key / 0x100000000)) : mixed;
+}
+
+/**
+ * A 32-bit hash of one to six integer keys. They are parameters of their own, not a list: this runs millions of times
+ * a second, and a list each time would be most of its cost.
+ */
+export function hashKeys(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
+  let hash = absorb(0x9e3779b9, a);
+  if (b === undefined) return hash;
+  hash = absorb(hash, b);
+  if (c === undefined) return hash;
+  hash = absorb(hash, c);
+  if (d === undefined) return hash;
+  hash = absorb(hash, d);
+  if (e === undefined) return hash;
+  hash = absorb(hash, e);
+  return f === undefined ? hash : absorb(hash, f);
 }
 
 /** Uniform in (0, 1), never 0 or 1. */
-export function uniform(...keys: readonly number[]): number {
-  return (hashKeys(...keys) + 0.5) / 4294967296;
+export function uniform(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
+  return (hashKeys(a, b, c, d, e, f) + 0.5) / 4294967296;
 }
 
 /**
@@ -59,13 +71,13 @@ export function normalQuantile(p: number): number {
 }
 
 /** Standard normal. */
-export function gaussian(...keys: readonly number[]): number {
-  return normalQuantile(uniform(...keys));
+export function gaussian(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
+  return normalQuantile(uniform(a, b, c, d, e, f));
 }
 
 /** Poisson with this mean by inversion; capped at 60 plus three means so that one draw stays bounded. */
-export function poisson(mean: number, ...keys: readonly number[]): number {
-  const u = uniform(...keys);
+export function poisson(mean: number, a: number, b?: number, c?: number, d?: number): number {
+  const u = uniform(a, b, c, d);
   let term = Math.exp(-mean);
   let sum = term;
   const cap = 60 + 3 * mean;

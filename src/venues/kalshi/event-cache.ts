@@ -9,7 +9,7 @@ const SERIES_MAX = 100_000;
 const TICKERS_PER_REQUEST = 100;
 const EVENTS_PER_PAGE = 200;
 /** More unknown series than this are cheaper to read as the whole list, though it is large. */
-const SINGLE_SERIES_MAX = 30;
+const SINGLE_SERIES_MAX = 5;
 const SINGLE_EVENTS_MAX = 20;
 /** What the venue did not tell is not asked for again before this has passed. */
 const MISSING_MS = 5 * 60_000;
@@ -131,9 +131,10 @@ export class EventCache {
   }
 
   #takeSeries(row: unknown): void {
-    if (!isSeries(row)) return this.#ports.drop("bad_series");
-    this.#series.set(row.ticker, row);
-    evictOldest(this.#series, SERIES_MAX);
+    if (isSeries(row)) {
+      this.#series.set(row.ticker, row);
+      evictOldest(this.#series, SERIES_MAX);
+    } else this.#ports.drop("bad_series");
   }
 
   #put(wire: EventWire): Entry {

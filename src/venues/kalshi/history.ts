@@ -51,6 +51,7 @@ export async function fetchHistory(
     }
     start = end;
   }
+  if (start < range.toMs) drop("history_too_long");
   return [...points.values()].sort((a, b) => a.startAt - b.startAt);
 }
 

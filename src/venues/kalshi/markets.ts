@@ -4,13 +4,11 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import { expectShape, type KalshiClient, type Page } from "./client.ts";
 import type { EventCache } from "./event-cache.ts";
 import { parseMarket } from "./parse.ts";
-import { isMarket, isMarketsPage, isOneMarket, type MarketWire } from "./wire.ts";
+import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from "./wire.ts";
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
 const TICKERS_PER_REQUEST = 100;
-/** Tickers are printable and have neither spaces nor the comma that separates them in lists. */
-const TICKER = /^[!-+\--~]{1,200}$/;
 /** The list takes one status at a time, in other words than the rows have. */
 const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 
@@ -39,7 +37,8 @@ export async function getMarkets(
   listings: readonly Pick<MarketListing, "marketId">[],
   signal: AbortSignal,
 ): Promise<ListingPage> {
-  const tickers = [...new Set(listings.map(({ marketId }) => marketId))].filter((ticker) => TICKER.test(ticker));
+  const wanted = new Set(listings.map(({ marketId }) => marketId).filter(isTicker));
+  const tickers = [...wanted];
   const found: ListingPage[] = [];
   for (let start = 0; start < tickers.length; start += TICKERS_PER_REQUEST) {
     const chunk = tickers.slice(start, start + TICKERS_PER_REQUEST);
@@ -56,7 +55,7 @@ export async function getMarkets(
   }
   const events = new Map(found.flatMap((page) => page.events).map((event) => [event.eventId, event]));
   return {
-    markets: found.flatMap((page) => page.markets).filter(({ listing }) => tickers.includes(listing.marketId)),
+    markets: found.flatMap((page) => page.markets).filter(({ listing }) => wanted.has(listing.marketId)),
     events: [...events.values()],
     totalRows: null,
     requestedAt: found.reduce((first, page) => Math.min(first, page.requestedAt), options.ports.clock.now()),
@@ -69,7 +68,7 @@ export async function findMarket(
   ticker: string,
   signal: AbortSignal,
 ): Promise<ListingPage | null> {
-  if (!TICKER.test(ticker)) return null;
+  if (!isTicker(ticker)) return null;
   for (const tier of ["/markets", "/historical/markets"]) {
     const path = `${tier}/${encodeURIComponent(ticker)}`;
     const answer = await options.client.get(path, {}, signal, [404]);

@@ -5,7 +5,7 @@ import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { type EventFacts, takerFeeOf } from "./parse-event.ts";
 import { parsePrice, parseSize, parseTime } from "./parse-scalars.ts";
-import type { MarketWire } from "./wire.ts";
+import { isPriceRange, type MarketWire } from "./wire.ts";
 
 const TEXT_LENGTH_MAX = 50_000;
 const TITLE_LENGTH_MAX = 1_000;
@@ -56,7 +56,9 @@ export function parseOutcome(row: MarketWire, status: MarketStatus, drop: DropCo
 }
 
 function parseTick(row: MarketWire): number | null {
-  const steps = (row.price_ranges ?? []).map(({ step }) => parseTradablePrice(step)).filter((step) => step !== null);
+  const steps = (row.price_ranges ?? [])
+    .map((range) => (isPriceRange(range) ? parseTradablePrice(range.step) : null))
+    .filter((step) => step !== null);
   return steps.length > 0 ? Math.min(...steps) : (TICKS[row.price_level_structure ?? ""] ?? null);
 }
 

@@ -20,10 +20,10 @@ import {
 const SILENCE_MS_MAX = 35_000;
 const FOLLOWED_CHANNELS = ["ticker", "trade"] as const;
 const LIFECYCLE_CHANNEL = "market_lifecycle_v2";
-/** "Channel error" and its sister end a channel's subscription; it has to be asked for again. */
-const TERMINAL_CODES: ReadonlySet<number> = new Set([10, 25]);
-/** A subscription that ended or was refused is asked for again after this. */
-const RESUBSCRIBE_MS = 5_000;
+/** A subscription that ended, was refused or not confirmed is asked for again after this, then ever later. */
+const RESUBSCRIBE_MS_MIN = 5_000;
+const RESUBSCRIBE_MS_MAX = 5 * 60_000;
+const TOO_MANY_MARKETS = 26;
 
 export interface KalshiStreamOptions {
   readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop">;
@@ -45,13 +45,27 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   let awaited = new Set<string>();
   let commandId = 0;
   let isUp = false;
+  /** Messages were lost or a command refused: only starting over makes the stream whole again. */
+  let isTorn = false;
   let send: ((text: string) => void) | null = null;
-  let cancelRetry: () => void = () => {};
+  let marketsMax = options.marketsMax;
+  let resubscribeMs = RESUBSCRIBE_MS_MIN;
+  let cancelRetry: (() => void) | null = null;
+
+  /** One timer serves confirmations that do not come and refusals alike; the one already running stands. */
+  const startOverLater = () => {
+    cancelRetry ??= ports.clock.setTimeout(startOver, resubscribeMs);
+  };
+  const stopRetry = () => {
+    cancelRetry?.();
+    cancelRetry = null;
+  };
 
   const command = (cmd: string, params: object) => send?.(JSON.stringify({ id: ++commandId, cmd, params }));
 
   const subscribe = (channels: readonly string[], params: object) => {
     for (const channel of channels) awaited.add(channel);
+    startOverLater();
     command("subscribe", { channels, ...params });
   };
 
@@ -63,12 +77,13 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   };
 
   const forget = () => {
-    cancelRetry();
+    stopRetry();
     sids = new Map();
     lastSeq = new Map();
     awaited = new Set();
     told = new Set();
     isUp = false;
+    isTorn = false;
   };
 
   const synchronise = () => {
@@ -80,6 +95,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     if (open.length < FOLLOWED_CHANNELS.length || followed.size === 0) {
       if (open.length > 0) command("unsubscribe", { sids: open });
       for (const channel of FOLLOWED_CHANNELS) sids.delete(channel);
+      for (const sid of open) lastSeq.delete(sid);
       subscribeFollowed();
       return;
     }
@@ -96,16 +112,17 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   const startOver = () => {
     const open = [...sids.values()];
     forget();
+    resubscribeMs = Math.min(resubscribeMs * 2, RESUBSCRIBE_MS_MAX);
     if (open.length > 0) command("unsubscribe", { sids: open });
     subscribe([LIFECYCLE_CHANNEL], {});
     subscribeFollowed();
   };
 
-  const startOverLater = (reason: string) => {
+  const distrust = (reason: string) => {
     if (isUp) handlers.onDown(reason);
     isUp = false;
-    cancelRetry();
-    cancelRetry = ports.clock.setTimeout(startOver, RESUBSCRIBE_MS);
+    isTorn = true;
+    startOverLater();
   };
 
   const takeSubscribed = (msg: unknown) => {
@@ -114,8 +131,11 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     awaited.delete(msg.channel);
     if (awaited.size > 0) return;
     synchronise();
-    if (isUp || awaited.size > 0) return;
+    if (awaited.size > 0 || isTorn) return;
+    stopRetry();
+    if (isUp) return;
     isUp = true;
+    resubscribeMs = RESUBSCRIBE_MS_MIN;
     handlers.onUp();
   };
 
@@ -123,7 +143,12 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     if (!isErrorMessage(msg)) return ports.drop("bad_message");
     ports.drop(`stream_error_${msg.code}`);
     ports.log.warn({ code: msg.code, text: msg.msg ?? null }, "the venue refused a command of the stream");
-    if (TERMINAL_CODES.has(msg.code) || awaited.size > 0) startOverLater(`error ${msg.code}`);
+    if (msg.code === TOO_MANY_MARKETS) {
+      marketsMax = Math.max(1, Math.floor(marketsMax / 2));
+      followed = new Set([...followed].slice(0, marketsMax));
+    }
+    // Whatever was refused, what the venue sends is no longer what was asked for.
+    distrust(`error ${msg.code}`);
   };
 
   /** False when messages were lost before this one. */
@@ -141,8 +166,9 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     if (!isTickerMessage(msg)) return ports.drop("bad_message");
     if (!followed.has(msg.market_ticker)) return;
     const lastPrice = parsePrice(msg.price_dollars, ports.drop);
+    const hasTop = msg.yes_bid_dollars !== undefined || msg.yes_ask_dollars !== undefined;
     const quote = {
-      ...parseTop(msg, ports.drop),
+      ...(hasTop ? parseTop(msg, ports.drop) : {}),
       // A market that never traded has 0 here; that takes no known price away.
       ...(lastPrice === null ? {} : { lastPrice }),
       eventAt: parseMs(msg.ts_ms),
@@ -185,7 +211,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
       if (!isCurrent(message)) return;
       if (!isInSequence(message)) {
         ports.drop("sequence_gap");
-        startOverLater("sequence gap");
+        distrust("sequence gap");
       }
       if (message.type === "ticker") takeTicker(message.msg, receivedAt);
       else if (message.type === "trade") takeTrade(message.msg, receivedAt);
@@ -200,11 +226,11 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
 
   return {
     follow(markets: readonly MarketListing[]) {
-      followed = new Set(markets.slice(0, options.marketsMax).map(({ marketId }) => marketId));
+      followed = new Set(markets.slice(0, marketsMax).map(({ marketId }) => marketId));
       synchronise();
     },
     close() {
-      cancelRetry();
+      stopRetry();
       socket.close();
     },
   };

@@ -5,7 +5,9 @@ import { Compile } from "typebox/compile";
  * What we read of Kalshi's answers. Only what a row is nothing without is required; everything else may be missing or
  * null. Prices and counts are decimal strings (`*_dollars`, `*_fp`); their meaning is checked in `parse.ts`.
  */
-const Ticker = Type.String({ minLength: 1, maxLength: 200 });
+/** Printable, without spaces and the comma that separates tickers in lists; a dot or two would climb up a URL's path. */
+const TICKER = /^(?!\.{1,2}$)[!-+\--~]{1,200}$/;
+const Ticker = Type.String({ pattern: TICKER.source });
 const Text = Type.String({ maxLength: 100_000 });
 const maybe = <Schema extends Type.TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
 const Decimal = maybe(Type.Union([Type.String({ maxLength: 40 }), Type.Number()]));
@@ -37,7 +39,7 @@ export const MarketWire = Type.Object({
   rules_primary: maybe(Text),
   rules_secondary: maybe(Text),
   price_level_structure: maybe(Type.String()),
-  price_ranges: maybe(Type.Array(Type.Object({ step: Decimal }))),
+  price_ranges: maybe(Type.Array(Type.Unknown())),
 });
 export type MarketWire = Static<typeof MarketWire>;
 
@@ -84,7 +86,7 @@ export type OrderbookWire = Static<typeof OrderbookWire>;
 /** Both tiers' candles in one: the live one suffixes its names, the historical one does not. */
 const Side = maybe(Type.Object({ close_dollars: Decimal, close: Decimal }));
 export const CandleWire = Type.Object({
-  end_period_ts: Type.Integer(),
+  end_period_ts: Type.Integer({ minimum: 1_400_000_000, maximum: 7_200_000_000 }),
   yes_bid: Side,
   yes_ask: Side,
   price: maybe(
@@ -101,6 +103,9 @@ export const CandleWire = Type.Object({
   volume: Decimal,
 });
 export type CandleWire = Static<typeof CandleWire>;
+
+/** One band of the price grid. */
+export const PriceRangeWire = Type.Object({ step: Decimal });
 
 export const CutoffWire = Type.Object({ trades_created_ts: Type.String() });
 
@@ -150,12 +155,14 @@ const checker = <Schema extends Type.TSchema>(schema: Schema) => {
   return (value: unknown): value is Static<Schema> => compiled.Check(value);
 };
 
+export const isTicker = (text: string): boolean => TICKER.test(text);
 export const isMarket = checker(MarketWire);
 export const isEvent = checker(EventWire);
 export const isSeries = checker(SeriesWire);
 export const isTrade = checker(TradeWire);
 export const isOrderbook = checker(OrderbookWire);
 export const isCandle = checker(CandleWire);
+export const isPriceRange = checker(PriceRangeWire);
 export const isCutoff = checker(CutoffWire);
 export const isSocketMessage = checker(SocketWire);
 export const isTickerMessage = checker(TickerMessageWire);

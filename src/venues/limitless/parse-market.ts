@@ -140,7 +140,7 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
     rules: parseText(row.description) ?? parseText(parent?.row?.description),
     openAt: parseMoment(row.createdAt),
     closeAt: parseMoment(row.expirationTimestamp) ?? parseMoment(parent?.row?.expirationTimestamp),
-    expectedResolutionAt: null,
+    expectedResolutionAt: parseMoment(row.expirationTimestamp) ?? parseMoment(parent?.row?.expirationTimestamp),
     resolvedAt: outcome === null ? null : parseMoment(row.resolutionDate),
     tickSize: TICK_SIZE,
     takerFee: parseFee(row, isAmm),

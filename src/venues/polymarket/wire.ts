@@ -8,7 +8,7 @@ import { Compile } from "typebox/compile";
 const Id = Type.Union([Type.String({ pattern: "^[0-9]{1,20}$" }), Type.Integer({ minimum: 0 })]);
 const Loose = Type.Optional(Type.Unknown());
 
-export const GammaTag = Type.Object({ label: Type.String(), slug: Type.Optional(Type.String()) });
+const GammaTag = Type.Object({ label: Type.String(), slug: Type.Optional(Type.String()) });
 
 export const GammaMarket = Type.Object({
   id: Id,
@@ -68,13 +68,13 @@ export type GammaEvent = Type.Static<typeof GammaEvent>;
 
 const Rows = Type.Array(Type.Unknown());
 const Cursor = Type.Optional(Type.Union([Type.String(), Type.Null()]));
-export const EventsPage = Type.Object({ events: Rows, next_cursor: Cursor });
-export const MarketsPage = Type.Object({ markets: Rows, next_cursor: Cursor });
+const EventsPage = Type.Object({ events: Rows, next_cursor: Cursor });
+const MarketsPage = Type.Object({ markets: Rows, next_cursor: Cursor });
 
-export const FeeSchedule = Type.Object({ rate: Type.Unknown(), exponent: Loose });
+const FeeSchedule = Type.Object({ rate: Type.Unknown(), exponent: Loose });
 
 const Decimal = Type.Union([Type.String(), Type.Number()]);
-export const Level = Type.Object({ price: Decimal, size: Decimal });
+const Level = Type.Object({ price: Decimal, size: Decimal });
 export const Book = Type.Object({
   asset_id: Type.String(),
   timestamp: Loose,
@@ -84,12 +84,12 @@ export const Book = Type.Object({
 });
 export type Book = Type.Static<typeof Book>;
 
-export const HistoryReply = Type.Object({ history: Rows });
-export const HistoryRow = Type.Object({ t: Type.Number({ minimum: 0, maximum: 1e11 }), p: Decimal });
+const HistoryReply = Type.Object({ history: Rows });
+const HistoryRow = Type.Object({ t: Type.Number({ minimum: 0, maximum: 1e11 }), p: Decimal });
 
 const Side = Type.Union([Type.Literal("BUY"), Type.Literal("SELL")]);
 const Seconds = Type.Number({ minimum: 1, maximum: 1e11 });
-export const TradeV2 = Type.Object({
+const TradeV2 = Type.Object({
   side: Side,
   token_id: Type.String(),
   size: Decimal,
@@ -97,7 +97,7 @@ export const TradeV2 = Type.Object({
   timestamp: Seconds,
   transaction_hash: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
-export const TradeV1 = Type.Object({
+const TradeV1 = Type.Object({
   side: Side,
   asset: Type.String(),
   size: Decimal,
@@ -105,12 +105,12 @@ export const TradeV1 = Type.Object({
   timestamp: Seconds,
   transactionHash: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
-export const TradesPageV2 = Type.Object({
+const TradesPageV2 = Type.Object({
   data: Rows,
   pagination: Type.Optional(Type.Object({ has_more: Loose, next_cursor: Cursor })),
 });
 
-export const ResolutionsReply = Type.Object({ data: Rows });
+const ResolutionsReply = Type.Object({ data: Rows });
 export const Resolution = Type.Object({
   condition_id: Type.String(),
   status: Type.String(),
@@ -122,7 +122,7 @@ export const Resolution = Type.Object({
 export type Resolution = Type.Static<typeof Resolution>;
 
 const Timestamp = Type.Unknown();
-export const PriceChangeMessage = Type.Object({
+const PriceChangeMessage = Type.Object({
   event_type: Type.Literal("price_change"),
   timestamp: Timestamp,
   price_changes: Type.Array(
@@ -136,7 +136,7 @@ export const PriceChangeMessage = Type.Object({
     }),
   ),
 });
-export const LastTradeMessage = Type.Object({
+const LastTradeMessage = Type.Object({
   event_type: Type.Literal("last_trade_price"),
   asset_id: Type.String(),
   price: Decimal,
@@ -145,13 +145,13 @@ export const LastTradeMessage = Type.Object({
   timestamp: Timestamp,
   transaction_hash: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
-export const AssetMessage = Type.Object({ event_type: Type.String(), asset_id: Type.String() });
-export const ResolvedMessage = Type.Object({
+const AssetMessage = Type.Object({ event_type: Type.String(), asset_id: Type.String() });
+const ResolvedMessage = Type.Object({
   event_type: Type.Literal("market_resolved"),
   assets_ids: Type.Array(Type.String()),
 });
-export const NewMarketMessage = Type.Object({ event_type: Type.Literal("new_market"), id: Id });
-export const AnyMessage = Type.Object({ event_type: Type.String() });
+const NewMarketMessage = Type.Object({ event_type: Type.Literal("new_market"), id: Id });
+const AnyMessage = Type.Object({ event_type: Type.String() });
 
 /** Compiled checks: a value that passes has the type. */
 export const isGammaMarket = checker(GammaMarket);

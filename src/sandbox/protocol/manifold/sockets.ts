@@ -3,8 +3,8 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { FeedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { betsOf } from "./bets.ts";
-import type { Contract, Contracts } from "./contracts.ts";
-import { presentAnswer, presentFull, presentLite, stateOf } from "./present.ts";
+import { type Contract, type Contracts, liquidityOf, manifoldProbability, poolOf } from "./contracts.ts";
+import { presentAnswer, presentFull, stateOf } from "./present.ts";
 
 const PATH = "/ws";
 /** A client that has sent nothing for this long is dropped. */
@@ -60,8 +60,10 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   const tellPool = (contract: Contract, { market, at }: FeedEvent & { kind: "book" }) => {
     if (!contract.isMultiple) {
       broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
-        const { id, pool, p, probability, volume } = presentLite(world, contract, at);
-        return { contract: { id, pool, p, prob: probability, volume, lastUpdatedTime: at } };
+        const { traderCount, volumeUsd } = world.activity(market, at);
+        const prob = manifoldProbability(world, market, at);
+        const pool = poolOf(prob, liquidityOf(traderCount));
+        return { contract: { id: contract.id, pool, p: 0.5, prob, volume: volumeUsd, lastUpdatedTime: at } };
       });
       return;
     }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { Level, ListedMarket } from "../../world/types.ts";
-import { tagsOf } from "./gamma-objects.ts";
 import {
   negRiskMarketId,
   polymarketConditionId,
@@ -20,11 +19,12 @@ import {
   rewardsOf,
   tokenBook,
 } from "./market-state.ts";
+import { tagsOf } from "./series-and-tags.ts";
 
 const REWARD_ASSET = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 
 /** Levels as the venue sends them: the best one last. */
-export function wireLevels(levels: readonly Level[]): { price: string; size: string }[] {
+function wireLevels(levels: readonly Level[]): { price: string; size: string }[] {
   return levels.map(({ price, size }) => ({ price: decimal(price), size: decimal(size) })).reverse();
 }
 

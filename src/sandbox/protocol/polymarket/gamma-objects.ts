@@ -1,7 +1,6 @@
-import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
+import type { ActivityState, ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import {
   negRiskMarketId,
-  numberOfText,
   otherMarketId,
   polymarketConditionId,
   polymarketEventId,
@@ -26,6 +25,7 @@ import {
   rewardsOf,
   shownPrice,
 } from "./market-state.ts";
+import { seriesObject, tagsOf } from "./series-and-tags.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -36,61 +36,6 @@ const iso = (at: number) => new Date(at).toISOString();
 const spacedIso = (at: number) => `${iso(at).slice(0, 19).replace("T", " ")}+00`;
 const micros = (value: number) => Math.round(value * MICROS) / MICROS;
 
-export interface Tag {
-  readonly id: string;
-  readonly label: string;
-  readonly slug: string;
-}
-
-function slugOfLabel(label: string): string {
-  return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-}
-
-export function tagOf(label: string): Tag {
-  const slug = slugOfLabel(label);
-  return { id: String(numberOfText(`tag:${slug}`)), label, slug };
-}
-
-/** The event's own tags first, its category last: the order says nothing on this venue. */
-export function tagsOf(event: ListedEvent): Tag[] {
-  const bySlug = new Map([...event.tags, event.category].map((label) => [slugOfLabel(label), tagOf(label)]));
-  return [...bySlug.values()];
-}
-
-const RECURRENCE: Readonly<Record<ListedEvent["frequency"], string>> = {
-  fifteen_min: "15m",
-  hourly: "hourly",
-  daily: "daily",
-  weekly: "weekly",
-  monthly: "monthly",
-  annual: "annual",
-  one_off: "",
-};
-
-export function recurrenceOf(event: ListedEvent): string {
-  return RECURRENCE[event.frequency];
-}
-
-export function seriesId(event: ListedEvent): string {
-  return String(numberOfText(`series:${event.series}`));
-}
-
-/** The recurring family of an event as the series endpoint and the event object show it. */
-export function seriesObject(event: ListedEvent) {
-  const slug = event.series.toLowerCase();
-  return {
-    id: seriesId(event),
-    ticker: slug,
-    slug,
-    title: event.seriesTitle,
-    seriesType: "single",
-    recurrence: recurrenceOf(event),
-    active: true,
-    closed: false,
-    archived: false,
-  };
-}
-
 export interface MarketObjectOptions {
   readonly withEvents: boolean;
   readonly withTags: boolean;
@@ -99,10 +44,15 @@ export interface MarketObjectOptions {
 }
 
 /** A Gamma market: arrays inside strings, some numbers twice, absent sides as 0 and 1. */
-export function gammaMarket(world: World, state: MarketState, now: number, options: MarketObjectOptions) {
+export function gammaMarket(
+  world: World,
+  state: MarketState,
+  now: number,
+  options: MarketObjectOptions,
+  activity: ActivityState = world.activity(state.market, now),
+) {
   const { market, book, oracle } = state;
   const { event } = market;
-  const activity = world.activity(market, now);
   const negRisk = isNegRisk(event);
   const rate = feeRate(event);
   const rewards = rewardsOf(market);
@@ -247,7 +197,7 @@ function eventHead(event: ListedEvent, isClosed: boolean) {
 export function gammaEvent(world: World, event: ListedEvent, now: number) {
   const states = event.markets.map((market) => marketState(world, market, now));
   const activities = event.markets.map((market) => world.activity(market, now));
-  const sum = (pick: (activity: ReturnType<World["activity"]>) => number) =>
+  const sum = (pick: (activity: ActivityState) => number) =>
     activities.reduce((total, activity) => total + pick(activity), 0);
   const volume = sum((activity) => activity.volumeUsd);
   const isClosed = states.every((state) => state.isClosed);
@@ -270,7 +220,7 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
     live: false,
     ended: isClosed,
     markets: [
-      ...states.map((state) => gammaMarket(world, state, now, options)),
+      ...states.map((state, position) => gammaMarket(world, state, now, options, activities[position])),
       ...(isAugmented(event) ? [otherMarket(event, isClosed)] : []),
     ],
     series: [seriesObject(event)],

@@ -1,5 +1,5 @@
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
-import { isEventClosed, isMarketClosed, recurrenceOf, seriesId, tagsOf } from "./gamma-objects.ts";
+import { isEventClosed, isMarketClosed } from "./gamma-objects.ts";
 import {
   polymarketConditionId,
   polymarketEventId,
@@ -10,6 +10,7 @@ import {
   polymarketTokenIds,
 } from "./ids.ts";
 import { marketState, oracleState } from "./market-state.ts";
+import { recurrenceOf, seriesId, tagsOf } from "./series-and-tags.ts";
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -1,7 +1,8 @@
 import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { gammaEvent, isEventClosed, type Tag } from "./gamma-objects.ts";
+import { gammaEvent, isEventClosed } from "./gamma-objects.ts";
 import type { Listing } from "./listing.ts";
+import type { Tag } from "./series-and-tags.ts";
 
 export interface SearchRequest {
   readonly text: string;

@@ -1,15 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
-import {
-  gammaEvent,
-  gammaMarket,
-  isEventClosed,
-  otherMarket,
-  seriesObject,
-  type Tag,
-  tagsOf,
-} from "./gamma-objects.ts";
+import { gammaEvent, gammaMarket, isEventClosed, otherMarket } from "./gamma-objects.ts";
 import { keysetPage, offsetPage, type Selection, SortedCache } from "./gamma-pages.ts";
 import {
   booleanParam,
@@ -29,6 +21,7 @@ import { eventIndexOfOtherId } from "./ids.ts";
 import type { Listing } from "./listing.ts";
 import { isAugmented, marketState } from "./market-state.ts";
 import { enforceRequestLimits } from "./request-limits.ts";
+import { seriesObject, type Tag, tagsOf } from "./series-and-tags.ts";
 
 const MARKETS_PAGE_MAX = 100;
 const EVENTS_PAGE_MAX = 500;

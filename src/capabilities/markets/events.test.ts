@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import type { EventListing } from "../../domain/market.ts";
+import { MarketBoard } from "./board.ts";
+import { type EventGroup, type EventQuery, eventStatus, groupOf, listEvents, presentEvent, presentEventSummary } from "./events.ts";
+
+interface Sample {
+  readonly event?: Partial<EventListing>;
+  readonly markets: Readonly<Record<string, SampleParts & { readonly priceDayAgo?: number }>>;
+}
+
+function boardOf(samples: Readonly<Record<string, Sample>>): MarketBoard {
+  const board = new MarketBoard(() => SAMPLE_AT);
+  for (const [eventId, { event, markets }] of Object.entries(samples)) {
+    const listing = sampleEvent(eventId, event);
+    board.applyEvent(listing);
+    for (const [marketId, parts] of Object.entries(markets)) {
+      const ours = { ...parts, listing: { venue: listing.venue, eventId, ...parts.listing } };
+      const { market } = board.apply(sampleMarket(marketId, ours), SAMPLE_AT);
+      if (parts.priceDayAgo !== undefined) board.annotate(market, { priceDayAgo: parts.priceDayAgo });
+    }
+  }
+  return board;
+}
+
+const ALL: EventQuery = { venues: ["alpha", "beta"], category: null, featuredOnly: false, text: null, order: "volume", limit: 50 };
+const slugs = (groups: readonly EventGroup[]) => groups.map(({ event }) => event.slug);
+const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
+const UNPRICED = { bid: null, ask: null, lastPrice: null };
+
+function groupIn(board: MarketBoard, slug: string): EventGroup {
+  const event = board.findEvent(slug);
+  const group = event === null ? null : groupOf(board, event);
+  if (group === null) throw new Error(`${slug} has nothing to show`);
+  return group;
+}
+
+test("the volume of an event is the sum of what is known, to the cent, and null when nothing is", () => {
+  const board = boardOf({
+    some: { markets: { a: volume(0.1), b: volume(0.2), c: volume(null) } },
+    none: { markets: { d: volume(null) } },
+    zero: { markets: { e: volume(0) } },
+  });
+  assert.equal(groupIn(board, "alpha:some").totalVolume24hUsd, 0.3);
+  assert.equal(groupIn(board, "alpha:none").totalVolume24hUsd, null);
+  assert.equal(groupIn(board, "alpha:zero").totalVolume24hUsd, 0);
+});
+
+test("an event's time is that of its freshest market, and markets without a price do not count", () => {
+  const board = boardOf({
+    e: {
+      markets: {
+        old: { quote: { receivedAt: SAMPLE_AT - 9 } },
+        fresh: { quote: { receivedAt: SAMPLE_AT - 2 } },
+        unpriced: { quote: { ...UNPRICED, receivedAt: SAMPLE_AT } },
+      },
+    },
+  });
+  const group = groupIn(board, "alpha:e");
+  assert.equal(group.updatedAt, SAMPLE_AT - 2);
+  assert.equal(presentEventSummary(group).market_count, 2);
+});
+
+test("an event whose markets have no price has nothing to show", () => {
+  const board = boardOf({ e: { markets: { m: { quote: UNPRICED } } }, empty: { markets: {} } });
+  assert.deepEqual(listEvents(board, ALL), []);
+  for (const event of board.events()) assert.equal(groupOf(board, event), null);
+});
+
+test("an event is open while any market trades, settled when all are, closed in between", () => {
+  const statusOf = (...statuses: readonly ("active" | "closed" | "determined" | "finalized" | "pending")[]) => {
+    const markets = Object.fromEntries(statuses.map((status, number) => [`m${number}`, { listing: { status } }]));
+    return eventStatus(groupIn(boardOf({ e: { markets } }), "alpha:e"));
+  };
+  assert.equal(statusOf("finalized", "active"), "open");
+  assert.equal(statusOf("finalized", "determined"), "closed");
+  assert.equal(statusOf("closed"), "closed");
+  assert.equal(statusOf("pending"), "closed");
+  assert.equal(statusOf("finalized", "finalized"), "settled");
+});
+
+test("events are listed by volume, unknown volume last, equal ones by slug, and only open ones", () => {
+  const board = boardOf({
+    unknown: { markets: { a: volume(null) } },
+    small: { markets: { b: volume(0) } },
+    tieB: { markets: { c: volume(5) } },
+    tieA: { markets: { d: volume(2), e: volume(3) } },
+    over: { markets: { f: { listing: { status: "finalized" }, activity: { volume24hUsd: 99 } } } },
+  });
+  assert.deepEqual(slugs(listEvents(board, ALL)), ["alpha:tiea", "alpha:tieb", "alpha:small", "alpha:unknown"]);
+  assert.equal(listEvents(board, { ...ALL, limit: 1 }).length, 1);
+});
+
+test("trending weighs volume by one plus twenty times the largest move of a day", () => {
+  const board = boardOf({
+    // 100 * (1 + 20 * 0.01) = 120
+    calm: { markets: { a: { ...volume(100), priceDayAgo: 0.4 } } },
+    // 50 * (1 + 20 * 0.31) = 360
+    moved: { markets: { b: { ...volume(30), priceDayAgo: 0.1 }, c: { ...volume(20), priceDayAgo: 0.4 } } },
+    // 130 * (1 + 0)
+    unknownMove: { markets: { d: volume(130) } },
+  });
+  const trending = slugs(listEvents(board, { ...ALL, order: "trending" }));
+  assert.deepEqual(trending, ["alpha:moved", "alpha:unknownmove", "alpha:calm"]);
+});
+
+test("events are narrowed by venue, category in any case, and the venue's own promotion", () => {
+  const board = boardOf({
+    plain: { markets: { a: {} } },
+    sport: { event: { category: "Sports", featured: true }, markets: { b: {} } },
+    other: { event: { venue: "beta", category: "SPORTS" }, markets: { c: {} } },
+  });
+  assert.deepEqual(slugs(listEvents(board, { ...ALL, venues: ["beta"] })), ["beta:other"]);
+  assert.deepEqual(slugs(listEvents(board, { ...ALL, category: "sPorts" })), ["alpha:sport", "beta:other"]);
+  assert.deepEqual(slugs(listEvents(board, { ...ALL, featuredOnly: true })), ["alpha:sport"]);
+});
+
+test("a search needs every word somewhere in the event or its markets", () => {
+  const board = boardOf({
+    chile: { event: { title: "Elección en Chile" }, markets: { a: { listing: { title: "Who?", outcomeLabel: "Núñez" } } } },
+    peru: { event: { title: "Election in Peru" }, markets: { b: {} } },
+  });
+  const search = (text: string) => slugs(listEvents(board, { ...ALL, text }));
+  assert.deepEqual(search("elec"), ["alpha:chile", "alpha:peru"]);
+  assert.deepEqual(search("nunez chile"), ["alpha:chile"]);
+  assert.deepEqual(search("nunez peru"), []);
+  assert.deepEqual(search("?!"), []);
+});
+
+test("one event shows its highest open price, its end and, when asked, its markets", () => {
+  const board = boardOf({
+    E1: {
+      event: { title: "T", description: "D", category: "C", mutuallyExclusive: true, endAt: SAMPLE_AT, featured: true },
+      markets: {
+        low: { listing: { url: "https://alpha.example/low" }, activity: { volume24hUsd: 7, openInterestUsd: 3 } },
+        over: { listing: { status: "finalized" }, quote: { bid: null, ask: null, lastPrice: 0.99 } },
+      },
+    },
+  });
+  const group = groupIn(board, "alpha:e1");
+  const at = new Date(SAMPLE_AT).toISOString();
+  const facts = {
+    ...{ slug: "alpha:e1", title: "T", platform: "alpha", market_count: 2, total_volume_24h: 7, updated_at: at },
+    ...{ category: "C", featured: true, description: "D", top_yes_price: 0.41, mutually_exclusive: true },
+    ...{ status: "open", end_date: at },
+  };
+  assert.deepEqual(presentEvent(group, false), facts);
+  const low = { market_id: "low", title: "Question low", yes_price: 0.41, volume_24h: 7 };
+  const over = { market_id: "over", title: "Question over", yes_price: 0.99, volume_24h: null };
+  assert.deepEqual(presentEvent(group, true), {
+    ...facts,
+    markets: [
+      { ...low, url: "https://alpha.example/low", open_interest: 3, spread: 0.02 },
+      { ...over, url: null, open_interest: null, spread: null },
+    ],
+  });
+});
+
+test("an event of which nothing trades has no top price", () => {
+  const board = boardOf({ e: { markets: { m: { listing: { status: "closed" } } } } });
+  const shown = presentEvent(groupIn(board, "alpha:e"), false);
+  assert.deepEqual([shown.top_yes_price, shown.end_date, shown.description, shown.category], [null, null, null, ""]);
+});

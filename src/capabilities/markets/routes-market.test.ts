@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openMarketApi, refusals } from "../../../test/support/market-api.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { AppError, VenueError } from "../../domain/errors.ts";
+
+const AT = new Date(SAMPLE_AT).toISOString();
+const NOT_FOUND = { detail: "There is no such market on this venue", code: "market_not_found" };
+const UNREACHABLE = { detail: "The venue cannot be reached at the moment", code: "venue_unavailable" };
+const timeout = () => new VenueError("timeout", "inner-host:443 did not answer", { retryable: true });
+
+test("200: one market with its event's names", async () => {
+  const { app, board, get } = await openMarketApi();
+  board.applyEvent(sampleEvent("KXFed", { title: "Fed", category: "Economics" }));
+  board.apply(sampleMarket("KX-25", { listing: { eventId: "KXFed" } }), SAMPLE_AT);
+  const reply = await get("/v1/markets/alpha/KX-25");
+  assert.equal(reply.statusCode, 200);
+  assert.deepEqual(reply.json(), {
+    ...{ platform: "alpha", market_id: "KX-25", title: "Question KX-25", yes_price: 0.41, updated_at: AT },
+    ...{ status: "active", bid: 0.4, ask: 0.42, last_price: 0.41, category: "Economics" },
+    ...{ event_slug: "alpha:kxfed", event_title: "Fed" },
+  });
+  await app.close();
+});
+
+test("200: an id with any characters is found by its percent-encoding, decoded once", async () => {
+  const { app, board, get } = await openMarketApi();
+  for (const id of ["a/b", "c:d", "50%", "%41", "ü ?#&", "x".repeat(512)]) {
+    board.apply(sampleMarket(id), SAMPLE_AT);
+    const reply = await get(`/v1/markets/alpha/${encodeURIComponent(id)}`);
+    assert.deepEqual([reply.statusCode, reply.json().market_id], [200, id]);
+  }
+  await app.close();
+});
+
+test("200: a market that only its venue knows is asked for", async () => {
+  const api = await openMarketApi({
+    lookUp: async (venue, marketId) => {
+      api.board.apply(sampleMarket(marketId, { listing: { venue } }), SAMPLE_AT);
+      return true;
+    },
+  });
+  const reply = await api.get("/v1/markets/beta/new");
+  assert.deepEqual([reply.statusCode, reply.json().platform, reply.json().market_id], [200, "beta", "new"]);
+  await api.app.close();
+});
+
+test("200: expand=history adds the week's history; an empty expand adds nothing", async () => {
+  const { app, board, get } = await openMarketApi();
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { history, ...market } = (await get("/v1/markets/alpha/m?expand=history")).json();
+  assert.deepEqual(market, (await get("/v1/markets/alpha/m")).json());
+  assert.deepEqual([history.period, history.points.length, history.market_id], ["7d", 1, "m"]);
+  assert.equal("history" in (await get("/v1/markets/alpha/m?expand=")).json(), false);
+  await app.close();
+});
+
+test("200: a market's history in the specification's words, for each period and number of points", async () => {
+  const asked: unknown[] = [];
+  const { app, board, get } = await openMarketApi({
+    past: {
+      async read(_market, period, maxPoints) {
+        asked.push([period, maxPoints]);
+        const point = { startAt: SAMPLE_AT - 60_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: null, ask: 0.41, volumeUsd: 3 };
+        return { period, intervalSeconds: 60, generatedAt: SAMPLE_AT, points: [point] };
+      },
+    },
+  });
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const reply = await get("/v1/markets/alpha/m/history");
+  assert.equal(reply.statusCode, 200);
+  assert.deepEqual(reply.json(), {
+    ...{ platform: "alpha", market_id: "m", period: "7d", interval_seconds: 60, generated_at: AT },
+    points: [{ timestamp: AT, yes_price: 0.4, bid: null, ask: 0.41, volume: 3 }],
+  });
+  for (const query of ["period=48h&max_points=10", "period=30d&max_points=200"]) {
+    assert.equal((await get(`/v1/markets/alpha/m/history?${query}`)).statusCode, 200);
+  }
+  assert.deepEqual(asked, [["7d", 48], ["48h", 10], ["30d", 200]]);
+  await app.close();
+});
+
+test("200: an unknown parameter is named", async () => {
+  const { app, board, get } = await openMarketApi();
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const header = async (url: string) => (await get(url)).headers["x-ignored-parameters"];
+  assert.equal(await header("/v1/markets/alpha/m?expnd=history"), "expnd; did you mean expand");
+  assert.equal(await header("/v1/markets/alpha/m/history?perod=7d"), "perod; did you mean period");
+  await app.close();
+});
+
+test("304: an unchanged market is not sent again, a changed one is", async () => {
+  const { app, board, get } = await openMarketApi();
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const tag = { "if-none-match": String((await get("/v1/markets/alpha/m")).headers.etag) };
+  assert.equal((await get("/v1/markets/alpha/m", tag)).statusCode, 304);
+  board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
+  assert.equal((await get("/v1/markets/alpha/m", tag)).statusCode, 200);
+  await app.close();
+});
+
+test("401: without a key the venue is not asked and nothing is told of the market", async () => {
+  const asked: string[] = [];
+  const { app } = await openMarketApi({
+    lookUp: async (_venue, id) => {
+      asked.push(id);
+      return false;
+    },
+  });
+  for (const url of ["/v1/markets/alpha/m", "/v1/markets/alpha/m/history"]) {
+    assert.equal((await app.inject({ url })).statusCode, 401);
+  }
+  assert.deepEqual(asked, []);
+  await app.close();
+});
+
+test("404: an unknown market is a market_not_found, whatever its id", async () => {
+  const { app, get } = await openMarketApi();
+  for (const id of ["m", "a%00b", "x".repeat(513), "%20", "..%2f..%2fetc"]) {
+    for (const url of [`/v1/markets/alpha/${id}`, `/v1/markets/alpha/${id}/history`]) {
+      const reply = await get(url);
+      assert.deepEqual([reply.statusCode, reply.json()], [404, NOT_FOUND], url.slice(0, 60));
+    }
+  }
+  await app.close();
+});
+
+test("422: each bad parameter is refused in its own words, before the market is looked for", async () => {
+  const { app, get } = await openMarketApi();
+  const cases: Readonly<Record<string, string>> = {
+    "/v1/markets/gamma/m": "literal_error at path.platform",
+    "/v1/markets/delta/m": "literal_error at path.platform",
+    "/v1/markets/delta/m/history": "literal_error at path.platform",
+    "/v1/markets/alpha/m?expand=causal": "literal_error at query.expand.0",
+    "/v1/markets/alpha/m?expand=history,nothing": "literal_error at query.expand.1",
+    "/v1/markets/alpha/m/history?period=1y": "literal_error at query.period",
+    "/v1/markets/alpha/m/history?max_points=9": "greater_than_equal at query.max_points",
+    "/v1/markets/alpha/m/history?max_points=201": "less_than_equal at query.max_points",
+    "/v1/markets/alpha/m/history?max_points=many": "int_parsing at query.max_points",
+  };
+  for (const [url, expected] of Object.entries(cases)) assert.deepEqual(refusals(await get(url)), [expected], url);
+  await app.close();
+});
+
+test("502: a venue that must be asked and does not answer is venue_unavailable, without inner names", async () => {
+  const { app, get } = await openMarketApi({ lookUp: () => Promise.reject(timeout()) });
+  for (const url of ["/v1/markets/alpha/m", "/v1/markets/alpha/m/history"]) {
+    const reply = await get(url);
+    assert.deepEqual([reply.statusCode, reply.json()], [502, UNREACHABLE]);
+  }
+  await app.close();
+});
+
+test("502: so is a history of which nothing is stored", async () => {
+  const { app, board, get } = await openMarketApi({ past: { read: () => Promise.reject(timeout()) } });
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  for (const url of ["/v1/markets/alpha/m/history", "/v1/markets/alpha/m?expand=history"]) {
+    assert.deepEqual([(await get(url)).statusCode, (await get(url)).json()], [502, UNREACHABLE]);
+  }
+  assert.equal((await get("/v1/markets/alpha/m")).statusCode, 200);
+  await app.close();
+});
+
+test("503: a history that the store cannot be asked for says so and when to come back", async () => {
+  const { app, board, get } = await openMarketApi({
+    past: { read: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")) },
+  });
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const reply = await get("/v1/markets/alpha/m/history");
+  assert.deepEqual([reply.statusCode, reply.json().code, reply.headers["retry-after"]], [503, "store_unavailable", "2"]);
+  await app.close();
+});

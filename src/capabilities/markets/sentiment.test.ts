@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../test/support/market-samples.ts";
+import type { MarketWideTrend } from "../history/index.ts";
+import { MarketBoard } from "./board.ts";
+import { type Sentiment, sentiment } from "./sentiment.ts";
+
+const NO_TREND: MarketWideTrend = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
+
+/** Markets whose price is 0.41 now. */
+function moodOf(
+  markets: Readonly<Record<string, SampleParts & { readonly priceDayAgo?: number }>>,
+  trend: MarketWideTrend = NO_TREND,
+): Sentiment {
+  const board = new MarketBoard(() => SAMPLE_AT);
+  for (const [id, parts] of Object.entries(markets)) {
+    const { market } = board.apply(sampleMarket(id, parts), SAMPLE_AT);
+    if (parts.priceDayAgo !== undefined) board.annotate(market, { priceDayAgo: parts.priceDayAgo });
+  }
+  return sentiment(board.markets(), trend);
+}
+
+const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
+
+test("the index is the share of the money-weighted moves that went up", () => {
+  // Up: 100 * 0.10 = 10. Down: 50 * 0.04 = 2. 100 * 10 / 12 = 83.3.
+  const mood = moodOf({ up: { ...volume(100), priceDayAgo: 0.31 }, down: { ...volume(50), priceDayAgo: 0.45 } });
+  assert.equal(mood.fearGreedIndex, 83);
+  assert.equal(mood.marketRegime, "risk_on");
+});
+
+test("the regime is risk_on from 60, risk_off up to 40, neutral between", () => {
+  const regime = (up: number, down: number) => {
+    const mood = moodOf({ up: { ...volume(up), priceDayAgo: 0.31 }, down: { ...volume(down), priceDayAgo: 0.51 } });
+    return [mood.fearGreedIndex, mood.marketRegime];
+  };
+  assert.deepEqual(regime(60, 40), [60, "risk_on"]);
+  assert.deepEqual(regime(59, 41), [59, "neutral"]);
+  assert.deepEqual(regime(41, 59), [41, "neutral"]);
+  assert.deepEqual(regime(40, 60), [40, "risk_off"]);
+  assert.deepEqual(regime(0, 1), [0, "risk_off"]);
+});
+
+test("without a known move there is no index, and the regime claims nothing", () => {
+  const mood = moodOf({ unmoved: { ...volume(9), priceDayAgo: 0.41 }, unknown: volume(5) });
+  assert.deepEqual([mood.fearGreedIndex, mood.marketRegime, mood.topMovers.length], [null, "neutral", 0]);
+});
+
+test("a move without known volume weighs nothing but is a mover", () => {
+  const mood = moodOf({ m: { priceDayAgo: 0.2 } });
+  assert.deepEqual([mood.fearGreedIndex, mood.topMovers.length], [null, 1]);
+});
+
+test("only open markets with a price count", () => {
+  const mood = moodOf({
+    open: {},
+    closed: { listing: { status: "closed" }, priceDayAgo: 0.1, ...volume(5) },
+    unpriced: { quote: { bid: null, ask: null, lastPrice: null } },
+  });
+  assert.deepEqual([mood.activeMarketCount, mood.fearGreedIndex], [1, null]);
+});
+
+test("the dominant category has the largest known volume; with none known there is none", () => {
+  const market = (category: string | null, volume24hUsd: number | null) => ({
+    listing: { category },
+    activity: { volume24hUsd },
+  });
+  const mood = moodOf({ a: market("Sports", 4), b: market("Politics", 3), c: market("Politics", 2), d: market(null, 99) });
+  assert.equal(mood.dominantCategory, "Politics");
+  assert.equal(moodOf({ a: market("Sports", null), b: market("Politics", 0) }).dominantCategory, null);
+});
+
+test("the ten largest moves lead, in either direction, equal ones by id", () => {
+  const markets = Object.fromEntries(
+    Array.from({ length: 12 }, (_, number) => [`m${number}`, { priceDayAgo: 0.4 - number * 0.01 }]),
+  );
+  const mood = moodOf({ ...markets, z: { priceDayAgo: 0.91 }, y: { priceDayAgo: 0.91 } });
+  const ids = mood.topMovers.map(({ listing }) => listing.marketId);
+  assert.deepEqual(ids, ["y", "z", "m11", "m10", "m9", "m8", "m7", "m6", "m5", "m4"]);
+});
+
+test("more than a tenth above or below yesterday is a direction; a tenth is not", () => {
+  const trends = (now: number | null, before: number | null) => {
+    const mood = moodOf({}, { volumeUsd: now, volumeBeforeUsd: before, spread: now, spreadBefore: before });
+    return [mood.volumeTrend, mood.spreadTrend];
+  };
+  assert.deepEqual(trends(111, 100), ["rising", "widening"]);
+  assert.deepEqual(trends(110, 100), ["stable", "stable"]);
+  assert.deepEqual(trends(90, 100), ["stable", "stable"]);
+  assert.deepEqual(trends(89, 100), ["falling", "tightening"]);
+  assert.deepEqual(trends(null, 100), [null, null]);
+  assert.deepEqual(trends(5, null), [null, null]);
+  assert.deepEqual(trends(5, 0), [null, null]);
+});

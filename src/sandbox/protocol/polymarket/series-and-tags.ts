@@ -1,0 +1,57 @@
+import type { ListedEvent } from "../../world/types.ts";
+import { numberOfText } from "./ids.ts";
+
+export interface Tag {
+  readonly id: string;
+  readonly label: string;
+  readonly slug: string;
+}
+
+function slugOfLabel(label: string): string {
+  return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+}
+
+function tagOf(label: string): Tag {
+  const slug = slugOfLabel(label);
+  return { id: String(numberOfText(`tag:${slug}`)), label, slug };
+}
+
+/** The event's own tags first, its category last: the order says nothing on this venue. */
+export function tagsOf(event: ListedEvent): Tag[] {
+  const bySlug = new Map([...event.tags, event.category].map((label) => [slugOfLabel(label), tagOf(label)]));
+  return [...bySlug.values()];
+}
+
+const RECURRENCE: Readonly<Record<ListedEvent["frequency"], string>> = {
+  fifteen_min: "15m",
+  hourly: "hourly",
+  daily: "daily",
+  weekly: "weekly",
+  monthly: "monthly",
+  annual: "annual",
+  one_off: "",
+};
+
+export function recurrenceOf(event: ListedEvent): string {
+  return RECURRENCE[event.frequency];
+}
+
+export function seriesId(event: ListedEvent): string {
+  return String(numberOfText(`series:${event.series}`));
+}
+
+/** The recurring family of an event as the series endpoint and the event object show it. */
+export function seriesObject(event: ListedEvent) {
+  const slug = event.series.toLowerCase();
+  return {
+    id: seriesId(event),
+    ticker: slug,
+    slug,
+    title: event.seriesTitle,
+    seriesType: "single",
+    recurrence: recurrenceOf(event),
+    active: true,
+    closed: false,
+    archived: false,
+  };
+}

@@ -1,0 +1,333 @@
+/** The Kalshi adapter against the sandbox over real HTTP and WebSockets: what comes out is what is true in the world. */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { after, before, test } from "node:test";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system-random.ts";
+import { createUndiciHttp } from "../../src/adapters/undici-http.ts";
+import { createWsSockets } from "../../src/adapters/ws-socket.ts";
+import type { MarketSnapshot } from "../../src/domain/market.ts";
+import { yesPrice } from "../../src/domain/market.ts";
+import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
+import {
+  kalshiCategory,
+  kalshiEventTicker,
+  kalshiExchange,
+  kalshiSettlementValue,
+  kalshiTicker,
+  kalshiTradeId,
+} from "../../src/sandbox/protocol/kalshi/index.ts";
+import { serveExchanges } from "../../src/sandbox/serve.ts";
+import { createFeed, createWorld } from "../../src/sandbox/world/index.ts";
+import type { ListedMarket, Phase } from "../../src/sandbox/world/types.ts";
+import { createKalshiVenue } from "../../src/venues/kalshi/index.ts";
+import { quietLog } from "../support/quiet-log.ts";
+
+const HOUR_MS = 3_600_000;
+const GENESIS = Date.UTC(2026, 10, 21);
+const signal = new AbortController().signal;
+
+const world = createWorld({ seed: 7, genesis: GENESIS, speed: 60, marketCount: 900 });
+const NOW = findInstant();
+let now = () => NOW;
+
+/** The first moment after genesis at which markets are in every phase that needs no luck, and outcomes of every kind. */
+function findInstant(): number {
+  const wanted = ["active", "closed", "determined", "disputed", "yes", "no", "void", "partial"];
+  for (let at = GENESIS + 1_234; at < GENESIS + 48 * HOUR_MS; at += 5 * 60_000) {
+    const lives = world.markets("kalshi", at).map((market) => world.lifecycle(market, at));
+    const seen = new Set<string>(lives.flatMap(({ phase, outcome }) => [phase, outcome?.kind ?? phase]));
+    if (wanted.every((word) => seen.has(word))) return at;
+  }
+  throw new Error("no instant shows all phases; choose another seed");
+}
+
+const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const feed = createFeed(world, { now: () => now(), intervalMs: 20 });
+const exchange = kalshiExchange(
+  { world, feed, now: () => now(), enforceLimits: false },
+  { publicKeys: { "truth-key": publicKey.export({ type: "spki", format: "pem" }).toString() } },
+);
+const http = createUndiciHttp(systemClock);
+const sockets = createWsSockets(systemClock);
+const dropped: string[] = [];
+
+let served: Awaited<ReturnType<typeof serveExchanges>>;
+let venue: VenueAdapter;
+
+function createVenue(keyId: string): VenueAdapter {
+  const urls = served.urls.kalshi;
+  return createKalshiVenue({
+    ...{ id: "kalshi", playMoney: false, http, sockets, clock: systemClock, random: systemRandom, log: quietLog },
+    drop: (reason) => dropped.push(reason),
+    ...{ restUrl: urls?.rest ?? "", wsUrl: urls?.ws ?? "", keyId, privateKeyPem },
+  });
+}
+
+before(async () => {
+  served = await serveExchanges(exchange, { host: "127.0.0.1", firstPort: 0 });
+  venue = createVenue("truth-key");
+});
+
+after(async () => {
+  feed.close();
+  await served.close();
+  await http.close();
+});
+
+const listed = (phases: readonly Phase[]): ListedMarket[] =>
+  world.markets("kalshi", now()).filter((market) => phases.includes(world.lifecycle(market, now()).phase));
+
+const ids = (markets: readonly ListedMarket[]) =>
+  markets.map((market) => ({ marketId: kalshiTicker(market), venueKeys: {} }));
+
+function usd(contracts: number, price: number | null): number | null {
+  if (contracts === 0) return 0;
+  return price === null ? null : Math.round(contracts * price * 100) / 100;
+}
+
+/** The snapshot says of the market what the world says now. */
+function assertTrue(market: ListedMarket, { listing, quote, activity }: MarketSnapshot): void {
+  const lifecycle = world.lifecycle(market, now());
+  const book = world.book(market, now());
+  const truth = world.activity(market, now());
+  const price = yesPrice({
+    ...{ bid: book.bids[0]?.price ?? null, ask: book.asks[0]?.price ?? null },
+    ...{ lastPrice: book.lastPrice, indicativePrice: null },
+  });
+  const status: Readonly<Record<Phase, string>> = {
+    ...{ pending: "pending", active: "active", paused: "active", closed: "closed" },
+    ...{ determined: "determined", disputed: "determined", finalized: "finalized" },
+  };
+  assert.deepEqual(
+    {
+      ...{ bid: quote.bid, ask: quote.ask, bidSize: quote.bidSize, askSize: quote.askSize, last: quote.lastPrice },
+      ...{ day: activity.volume24hUsd, total: activity.volumeTotalUsd, open: activity.openInterestUsd },
+      ...{ status: listing.status, paused: listing.paused, event: listing.eventId, category: listing.category },
+      ...{ label: listing.outcomeLabel, tick: listing.tickSize, openAt: listing.openAt, eventAt: quote.eventAt },
+    },
+    {
+      ...{ bid: book.bids[0]?.price ?? null, ask: book.asks[0]?.price ?? null, last: book.lastPrice },
+      ...{ bidSize: book.bids[0]?.size ?? null, askSize: book.asks[0]?.size ?? null },
+      ...{ day: usd(truth.volume24hContracts, price), total: usd(truth.volumeContracts, price) },
+      ...{ open: usd(truth.openInterestContracts, price), status: status[lifecycle.phase] },
+      ...{ paused: lifecycle.phase === "paused", event: kalshiEventTicker(market.event) },
+      ...{ category: kalshiCategory(market.event), label: market.label === "Yes" ? null : market.label },
+      ...{ tick: market.tick, openAt: market.openAt, eventAt: null },
+    },
+    listing.marketId,
+  );
+  assert.equal(listing.rules, market.rules);
+  assert.ok(listing.title.startsWith(market.event.title));
+}
+
+test("the sweep lists exactly the world's open markets with the world's quotes, volumes and events", async () => {
+  const expected = new Map(listed(["active", "paused", "pending"]).map((market) => [kalshiTicker(market), market]));
+  const events = new Map<string, boolean>();
+  let seen = 0;
+  for await (const page of venue.listOpenMarkets(signal)) {
+    for (const snapshot of page.markets) {
+      const market = expected.get(snapshot.listing.marketId);
+      assert.ok(market, snapshot.listing.marketId);
+      assertTrue(market, snapshot);
+      assert.equal(snapshot.listing.closeAt, market.closeAt);
+      assert.equal(snapshot.listing.outcome, null);
+      seen += 1;
+    }
+    for (const event of page.events) events.set(event.eventId, event.mutuallyExclusive);
+  }
+  assert.equal(seen, expected.size);
+  assert.deepEqual(
+    events,
+    new Map([...expected.values()].map(({ event }) => [kalshiEventTicker(event), event.mutuallyExclusive])),
+  );
+  assert.deepEqual(dropped, []);
+});
+
+test("closed, determined, disputed and settled markets of both tiers come out right by name", async () => {
+  const markets = listed(["closed", "determined", "disputed", "finalized"]);
+  const found = await venue.getMarkets(ids(markets), signal);
+  const byId = new Map(found.markets.map((snapshot) => [snapshot.listing.marketId, snapshot]));
+  const kinds = new Set<string>();
+  for (const market of markets) {
+    const snapshot = byId.get(kalshiTicker(market));
+    assert.ok(snapshot, kalshiTicker(market));
+    assertTrue(market, snapshot);
+    const lifecycle = world.lifecycle(market, now());
+    const { outcome } = lifecycle;
+    kinds.add(outcome?.kind ?? "none");
+    // The venue settles what is called off at a fair value, through the same field as any other share.
+    const value = kalshiSettlementValue(world, market, lifecycle);
+    const isWhole = outcome?.kind === "yes" || outcome?.kind === "no";
+    assert.deepEqual(
+      snapshot.listing.outcome,
+      outcome === null ? null : isWhole ? { kind: outcome.kind } : { kind: "partial", value },
+    );
+    assert.equal(snapshot.listing.resolvedAt, lifecycle.phase === "finalized" ? market.finalizeAt : null);
+  }
+  assert.deepEqual(kinds, new Set(["none", "yes", "no", "void", "partial"]));
+  assert.equal(found.markets.length, markets.length);
+  const week = 7 * 24 * HOUR_MS;
+  assert.ok(markets.some(({ finalizeAt }) => finalizeAt < now() - week - HOUR_MS));
+  assert.ok(markets.some(({ finalizeAt }) => finalizeAt > now() - week));
+});
+
+test("a paused market is active, paused and without quotes", async () => {
+  const market = listed(["active"]).find((one) => world.lifecycle(one, NOW).since > one.openAt);
+  assert.ok(market, "no market was paused lately; choose another seed");
+  const pausedAt = world.lifecycle(market, NOW).since - 1;
+  now = () => pausedAt;
+  try {
+    const found = await venue.findMarket(kalshiTicker(market), signal);
+    assert.ok(found?.markets[0]);
+    assert.equal(found.markets[0].listing.paused, true);
+    assertTrue(market, found.markets[0]);
+  } finally {
+    now = () => NOW;
+  }
+});
+
+test("an unknown market is null", async () => {
+  assert.equal(await venue.findMarket("KXNOSUCH-26DEC01-T1", signal), null);
+});
+
+/** A lively market, older than the live tier, as the adapter lists it. */
+async function findLively(): Promise<{ market: ListedMarket; snapshot: MarketSnapshot }> {
+  const market = listed(["active"])
+    .filter(({ openAt }) => openAt < NOW - 9 * 24 * HOUR_MS)
+    .toSorted((a, b) => world.activity(b, NOW).volume24hUsd - world.activity(a, NOW).volume24hUsd)[0];
+  assert.ok(market);
+  const [snapshot] = (await venue.findMarket(kalshiTicker(market), signal))?.markets ?? [];
+  assert.ok(snapshot);
+  return { market, snapshot };
+}
+
+test("the book is the world's, level by level", async () => {
+  const { market, snapshot } = await findLively();
+  const book = await venue.getBook(snapshot.listing, signal);
+  const { bids, asks } = world.book(market, NOW);
+  assert.ok(bids.length > 0 && asks.length > 0);
+  assert.deepEqual(book?.bids, bids);
+  assert.deepEqual(book?.asks, asks);
+});
+
+test("trades are the world's, newest first, across pages and tiers, down to the asked instant", async () => {
+  const { market, snapshot } = await findLively();
+  const since = NOW - 10 * 24 * HOUR_MS;
+  const truth = world.trades(market, since, NOW + 1);
+  const trades = await venue.listTrades(snapshot.listing, since, 10_000, signal);
+  assert.deepEqual(
+    trades.map(({ executedAt }) => executedAt),
+    truth.map(({ at }) => at).reverse(),
+  );
+  const byId = new Map(truth.map((trade) => [kalshiTradeId(trade.id), trade]));
+  for (const trade of trades) {
+    const known = byId.get(trade.tradeId);
+    assert.deepEqual([trade.yesPrice, trade.size, trade.takerSide], [known?.yesPrice, known?.size, known?.takerSide]);
+  }
+  assert.ok(truth.length > 1_000 && truth.some(({ at }) => at < NOW - 8 * 24 * HOUR_MS));
+  assert.equal((await venue.listTrades(snapshot.listing, since, 10, signal)).length, 10);
+});
+
+test("history is the world's past, of open markets and of the historical tier", async () => {
+  const { market, snapshot } = await findLively();
+  const settled = listed(["finalized"]).find(
+    (one) => one.finalizeAt < NOW - 8 * 24 * HOUR_MS && world.activity(one, NOW).volumeContracts > 0,
+  );
+  assert.ok(settled);
+  const [old] = (await venue.getMarkets(ids([settled]), signal)).markets;
+  assert.ok(old);
+  for (const [one, { listing }, endAt] of [
+    [market, snapshot, NOW],
+    [settled, old, settled.closeAt],
+  ] as const) {
+    const toMs = Math.floor(endAt / HOUR_MS) * HOUR_MS;
+    const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(one.openAt / HOUR_MS) * HOUR_MS);
+    const points = await venue.getHistory(listing, { fromMs, toMs, intervalMs: HOUR_MS }, signal);
+    const truth = world.past(one, fromMs, toMs, HOUR_MS);
+    assert.ok(truth.length > 0);
+    assert.deepEqual(
+      points.map(({ startAt, endAt, bid, ask, yesPrice, volumeUsd }) => ({
+        startAt,
+        endAt,
+        bid,
+        ask,
+        yesPrice,
+        volumeUsd,
+      })),
+      truth.map(({ at, bid, ask, lastPrice }) => ({
+        ...{ startAt: at - HOUR_MS, endAt: at, bid, ask },
+        yesPrice: yesPrice({ bid, ask, lastPrice, indicativePrice: null }),
+        volumeUsd: volumeOf(one, at),
+      })),
+    );
+  }
+});
+
+/** Dollars traded in the hour up to and including `at`, as the venue's candle lets one see them: count times mean. */
+function volumeOf(market: ListedMarket, at: number): number {
+  const trades = world.trades(market, at - HOUR_MS + 1, at + 1);
+  const size = trades.reduce((sum, trade) => sum + trade.size, 0);
+  if (size === 0) return 0;
+  const mean = trades.reduce((sum, trade) => sum + trade.size * trade.yesPrice, 0) / size;
+  return Math.round(size * (Math.round(mean * 1e6) / 1e6) * 100) / 100;
+}
+
+test("a key that the venue does not know opens no stream", async () => {
+  const down = Promise.withResolvers<string>();
+  const stream = createVenue("other-key").openStream({
+    onMessage: () => down.reject(new Error("a message came through")),
+    onUp: () => down.reject(new Error("the stream opened")),
+    onDown: down.resolve,
+  });
+  assert.ok(stream);
+  assert.match(await down.promise, /401/);
+  stream.close();
+});
+
+test("the stream's quotes are the world's book at their instant, and its trades the world's", {
+  timeout: 30_000,
+}, async () => {
+  const startedAt = systemClock.monotonic();
+  // Half a minute of wall-clock time a second, of which each is an hour of activity a minute.
+  now = () => NOW + Math.floor((systemClock.monotonic() - startedAt) * 30);
+  const markets = listed(["active"]).slice(0, 100);
+  const found = await venue.getMarkets(ids(markets), signal);
+  const told: StreamMessage[] = [];
+  const enough = Promise.withResolvers<void>();
+  const stream = venue.openStream({
+    onMessage(message) {
+      told.push(message);
+      const trades = told.filter(({ kind }) => kind === "trade").length;
+      if (trades >= 20 && told.length - trades >= 300) enough.resolve();
+    },
+    onUp() {},
+    onDown: (reason) => enough.reject(new Error(reason)),
+  });
+  assert.ok(stream);
+  stream.follow(found.markets.map(({ listing }) => listing));
+  await enough.promise;
+  stream.close();
+  now = () => NOW;
+  const byId = new Map(markets.map((market) => [kalshiTicker(market), market]));
+  for (const message of told) {
+    const market = byId.get(message.marketId);
+    if (message.kind === "quote") {
+      assert.ok(market);
+      const { bid, ask, bidSize, askSize, eventAt, lastPrice } = message.quote;
+      assert.ok(typeof eventAt === "number");
+      const { bids, asks, lastPrice: last } = world.book(market, eventAt);
+      assert.deepEqual(
+        [bid, bidSize, ask, askSize, lastPrice ?? null],
+        [bids[0]?.price ?? null, bids[0]?.size ?? null, asks[0]?.price ?? null, asks[0]?.size ?? null, last],
+      );
+    } else if (message.kind === "trade") {
+      assert.ok(market);
+      const { tradeId, executedAt, yesPrice: price, size, takerSide } = message.trade;
+      const truth = world.trades(market, executedAt, executedAt + 1).find(({ id }) => kalshiTradeId(id) === tradeId);
+      assert.deepEqual([price, size, takerSide], [truth?.yesPrice, truth?.size, truth?.takerSide]);
+    }
+  }
+  assert.deepEqual(dropped, []);
+});

@@ -1,0 +1,64 @@
+import type { FastifyInstance, LightMyRequestResponse } from "fastify";
+import { MarketBoard } from "../../src/capabilities/markets/board.ts";
+import type { HistoryReading } from "../../src/capabilities/markets/history.ts";
+import { marketRoutes } from "../../src/capabilities/markets/routes.ts";
+import { createMarketsService, type MarketsPorts } from "../../src/capabilities/markets/service.ts";
+import { GOOD_KEY, testServer } from "../../src/http/test-app.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { SAMPLE_AT } from "./market-samples.ts";
+
+export interface MarketApi {
+  readonly app: FastifyInstance;
+  readonly board: MarketBoard;
+  readonly clock: FakeClock;
+  /** A GET with a good key. */
+  get(url: string, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
+}
+
+export interface MarketApiOptions {
+  readonly trading?: readonly string[];
+  readonly reference?: readonly string[];
+  readonly publicUrl?: string | null;
+  /** Asked for markets that the board lacks; nobody knows them where left out. */
+  readonly lookUp?: MarketsPorts["lookUp"];
+  readonly past?: MarketsPorts["past"];
+  readonly readTrend?: MarketsPorts["readTrend"];
+}
+
+/** The market routes on a real server over a real, empty board. Venues are alpha and beta, and gamma for reference. */
+export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
+  const clock = new FakeClock(SAMPLE_AT);
+  const board = new MarketBoard(() => clock.now());
+  const trading = options.trading ?? ["alpha", "beta"];
+  const publicUrl = options.publicUrl ?? null;
+  const { app } = await testServer({ publicUrl });
+  const service = createMarketsService({
+    board,
+    clock,
+    venues: trading,
+    lookUp: options.lookUp ?? (async () => false),
+    past: options.past ?? {
+      read: async (_market, period): Promise<HistoryReading> => ({
+        ...{ period, intervalSeconds: 3_600, generatedAt: clock.now() },
+        points: [{ startAt: SAMPLE_AT - 3_600_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: null }],
+      }),
+    },
+    readTrend:
+      options.readTrend ?? (async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null })),
+  });
+  const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
+  marketRoutes(app, { service, board, venues, publicUrl, now: () => clock.now() });
+  const get: MarketApi["get"] = (url, headers = {}) =>
+    app.inject({ method: "GET", url, headers: { authorization: `Bearer ${GOOD_KEY}`, ...headers } });
+  return { app, board, clock, get };
+}
+
+interface ValidationBody {
+  readonly detail: readonly { readonly type: string; readonly loc: readonly (string | number)[] }[];
+}
+
+/** A 422 as "type at place" lines; any other answer as its status. */
+export function refusals(reply: LightMyRequestResponse): string[] {
+  if (reply.statusCode !== 422) return [String(reply.statusCode)];
+  return reply.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
+}

@@ -1,0 +1,78 @@
+import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../src/domain/market.ts";
+import type { ListingPage } from "../../src/ports/venue.ts";
+
+/** Midnight at which samples were read; a `FakeClock` begins there too. */
+export const SAMPLE_AT = Date.UTC(2026, 10, 21);
+
+export interface SampleParts {
+  readonly listing?: Partial<MarketListing>;
+  readonly quote?: Partial<Quote>;
+  readonly activity?: Partial<Activity>;
+}
+
+/** A market of the venue "alpha", open, quoted at 0.40 / 0.42; the parts replace what a test is about. */
+export function sampleMarket(marketId: string, parts: SampleParts = {}): MarketSnapshot {
+  return {
+    listing: {
+      venue: "alpha",
+      marketId,
+      eventId: null,
+      title: `Question ${marketId}`,
+      outcomeLabel: null,
+      url: null,
+      category: null,
+      status: "active",
+      paused: false,
+      outcome: null,
+      rules: null,
+      openAt: null,
+      closeAt: null,
+      expectedResolutionAt: null,
+      resolvedAt: null,
+      tickSize: 0.01,
+      takerFee: null,
+      venueKeys: {},
+      ...parts.listing,
+    },
+    quote: {
+      bid: 0.4,
+      ask: 0.42,
+      bidSize: 100,
+      askSize: 100,
+      lastPrice: 0.41,
+      indicativePrice: null,
+      eventAt: null,
+      receivedAt: SAMPLE_AT,
+      ...parts.quote,
+    },
+    activity: {
+      volume24hUsd: null,
+      volumeTotalUsd: null,
+      liquidityUsd: null,
+      openInterestUsd: null,
+      ...parts.activity,
+    },
+  };
+}
+
+/** An event of the venue "alpha". */
+export function sampleEvent(eventId: string, parts: Partial<EventListing> = {}): EventListing {
+  return {
+    venue: "alpha",
+    eventId,
+    title: `Event ${eventId}`,
+    description: null,
+    category: null,
+    url: null,
+    mutuallyExclusive: false,
+    exhaustive: false,
+    featured: false,
+    endAt: null,
+    ...parts,
+  };
+}
+
+/** One page of a listing. */
+export function samplePage(markets: readonly MarketSnapshot[], parts: Partial<ListingPage> = {}): ListingPage {
+  return { markets, events: [], totalRows: null, requestedAt: SAMPLE_AT, ...parts };
+}

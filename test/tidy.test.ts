@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+
+const PROJECT = new URL("..", import.meta.url).pathname;
+const run = promisify(execFile);
+
+async function sources(folder: string): Promise<string[]> {
+  const entries = await readdir(join(PROJECT, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)));
+}
+
+/** Runs one of the checks; gives what it printed and whether it passed. */
+async function check(command: string, args: readonly string[]): Promise<{ passed: boolean; output: string }> {
+  return run(join(PROJECT, "node_modules/.bin", command), [...args], {
+    cwd: PROJECT,
+    maxBuffer: 64 * 1024 * 1024,
+  }).then(
+    ({ stdout, stderr }) => ({ passed: true, output: stdout + stderr }),
+    (error: { stdout: string; stderr: string }) => ({ passed: false, output: error.stdout + error.stderr }),
+  );
+}
+
+const isTest = (file: string) => file.endsWith(".test.ts");
+
+test("only adapters, the composition root and the sandbox's program read the wall clock or draw random numbers", async () => {
+  const allowed = /^src\/(adapters\/|main\.ts$)/;
+  for (const file of await sources("src")) {
+    if (isTest(file) || allowed.test(file)) continue;
+    const text = await readFile(join(PROJECT, file), "utf8");
+    assert.doesNotMatch(
+      text,
+      /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|\brandomBytes\(|\brandomUUID\(/,
+      file,
+    );
+  }
+});
+
+test("no file outside venues, the sandbox and the settings' help spells the name of a venue", async () => {
+  const allowed = /^src\/(venues|sandbox)\//;
+  for (const file of await sources("src")) {
+    if (isTest(file) || allowed.test(file)) continue;
+    const text = (await readFile(join(PROJECT, file), "utf8")).replace(/^.*PARALLAX_VENUES.*$/gm, "");
+    assert.doesNotMatch(text, /kalshi|polymarket|limitless|manifold/i, file);
+  }
+});
+
+test("only the settings read the environment", async () => {
+  for (const file of await sources("src")) {
+    if (isTest(file) || file === "src/main.ts") continue;
+    assert.doesNotMatch(await readFile(join(PROJECT, file), "utf8"), /process\.env/, file);
+  }
+});
+
+test("no local time is ever used", async () => {
+  for (const file of await sources("src")) {
+    const text = await readFile(join(PROJECT, file), "utf8");
+    assert.doesNotMatch(
+      text,
+      /\.(getHours|getDate|getMonth|getFullYear|getDay|getMinutes|toLocaleDateString|toLocaleTimeString)\(/,
+      file,
+    );
+  }
+});
+
+test("the arrow check reads every source file", async () => {
+  const { output } = await check("depcruise", ["--config", ".dependency-cruiser.js", "--output-type", "json", "src"]);
+  const cruised = new Set(JSON.parse(output).modules.map((module: { source: string }) => module.source));
+  for (const file of await sources("src")) assert.ok(cruised.has(file), `${file} was not cruised`);
+});
+
+test("each check of `npm run check` fails on a planted fault and names it", async () => {
+  const folder = await mkdtemp(join(PROJECT, "src/lib/planted-"));
+  const plant = async (name: string, text: string) => writeFile(join(folder, name), text);
+  try {
+    await plant("wrong-type.ts", "export const planted: number = 'text';\n");
+    const types = await check("tsc", ["-p", "."]);
+    assert.equal(types.passed, false);
+    assert.match(types.output, /wrong-type\.ts.*TS2322/);
+    await rm(join(folder, "wrong-type.ts"));
+
+    await plant("wrong-style.ts", "export default function (a: any) { return a }\n");
+    const style = await check("biome", ["check", folder]);
+    assert.equal(style.passed, false);
+    for (const rule of ["noDefaultExport", "noExplicitAny", "format"]) assert.match(style.output, new RegExp(rule));
+    await rm(join(folder, "wrong-style.ts"));
+
+    await plant(
+      "wrong-arrow.ts",
+      'import { yesPrice } from "../../domain/market.ts";\nexport const planted = yesPrice;\n',
+    );
+    const arrows = await check("depcruise", ["--config", ".dependency-cruiser.js", "src"]);
+    assert.equal(arrows.passed, false);
+    assert.match(arrows.output, /lib-imports-only-itself.*wrong-arrow/);
+
+    const dead = await check("knip", []);
+    assert.equal(dead.passed, false);
+    assert.match(dead.output, /wrong-arrow\.ts/);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("the committed interface description is the one this code serves", async () => {
+  const { stdout } = await run(process.execPath, ["bin/parallax.mjs", "openapi"], {
+    cwd: PROJECT,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  assert.deepEqual(
+    JSON.parse(await readFile(join(PROJECT, "openapi.json"), "utf8")),
+    JSON.parse(stdout),
+    "run `npm run openapi`",
+  );
+});
+
+test("every setting stands in .env.example with its default", async () => {
+  const { SETTINGS } = await import("../src/config.ts");
+  const example = await readFile(join(PROJECT, ".env.example"), "utf8");
+  for (const { name, fallback } of SETTINGS)
+    assert.ok(example.includes(`\n${name}=${fallback}\n`), `${name}=${fallback}`);
+});
