@@ -144,11 +144,12 @@ export function parseConfig(
     if (!name.startsWith("PARALLAX_") || known.has(name)) continue;
     const match = VENUE_SETTING.exec(name);
     const adapter = match?.[1]?.toLowerCase() ?? "";
-    const names = services[adapter];
+    const names = Object.hasOwn(services, adapter) ? services[adapter] : undefined;
     if (match === null || names === undefined) {
       faults.push(`${name}: no such setting (npm start -- --help lists them)`);
     } else if (match[3] !== undefined) {
-      const part = match[3] === "KEY_ID" ? { keyId: value ?? "" } : { privateKeyFile: value ?? "" };
+      if (value === undefined || value === "") continue;
+      const part = match[3] === "KEY_ID" ? { keyId: value } : { privateKeyFile: value };
       keyParts[adapter] = { ...keyParts[adapter], ...part };
     } else {
       const service = match[2]?.toLowerCase() ?? names[0] ?? "";
@@ -182,8 +183,10 @@ export function parseConfig(
     .map((part) => part.trim())
     .filter((part) => part !== "");
   for (const proxy of proxies) {
-    const [address = "", bits] = proxy.split("/");
-    if (isIP(address) === 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits)))
+    const [address = "", bits = "1", ...more] = proxy.split("/");
+    const family = isIP(address);
+    const isRange = /^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128);
+    if (family === 0 || !isRange || more.length > 0)
       faults.push(`PARALLAX_TRUST_PROXY: ${proxy} is not an address or CIDR range (a number of hops proves nothing)`);
   }
   const parsedVenues = parseVenues(raw("PARALLAX_VENUES"));

@@ -40,7 +40,9 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     past: options.past ?? {
       read: async (_market, period): Promise<HistoryReading> => ({
         ...{ period, intervalSeconds: 3_600, generatedAt: clock.now() },
-        points: [{ startAt: SAMPLE_AT - 3_600_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: null }],
+        points: [
+          { startAt: SAMPLE_AT - 3_600_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: null },
+        ],
       }),
     },
     readTrend:

@@ -10,6 +10,7 @@ const FLUSH_EVERY_MS = 1_000;
 /** A change of price alone is written to the market's own row this often: the ticks have it already. */
 const QUOTE_FLUSH_EVERY_MS = 10_000;
 const TRADES_QUEUED_MAX = 50_000;
+const STATUS_CHANGES_QUEUED_MAX = 50_000;
 
 /** Writes what the board learns to the store, in batches, in the background. Nothing waits for it. */
 export class Recorder {
@@ -25,9 +26,10 @@ export class Recorder {
   #statusChanges: { market: BoardMarket; from: MarketStatus; at: number }[] = [];
   #trades: { market: BoardMarket; trade: Trade }[] = [];
   #tradesDropped = 0;
+  #statusChangesDropped = 0;
   #quotesFlushedAt = 0;
   #cancelTimer: () => void = () => {};
-  #running: Promise<void> = Promise.resolve();
+  #flushing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(options: { board: MarketBoard; store: MarketStore; ticks: TickWriter; clock: Clock; log: Log }) {
@@ -40,17 +42,18 @@ export class Recorder {
 
   start(): void {
     this.#cancelTimer = this.#clock.setTimeout(() => {
-      this.#running = this.flush().then(() => {
+      this.flush().then(() => {
         if (!this.#isClosed) this.start();
       });
     }, FLUSH_EVERY_MS);
   }
 
-  get counters(): { readonly marketsQueued: number; readonly tradesQueued: number; readonly tradesDropped: number } {
+  get counters(): Readonly<Record<"marketsQueued" | "tradesQueued" | "tradesDropped" | "statusChangesDropped", number>> {
     return {
       marketsQueued: this.#changed.size + this.#repriced.size,
       tradesQueued: this.#trades.length,
       tradesDropped: this.#tradesDropped,
+      statusChangesDropped: this.#statusChangesDropped,
     };
   }
 
@@ -66,7 +69,8 @@ export class Recorder {
       this.#tick(market);
     }
     if (change.previousStatus !== null && change.previousStatus !== market.listing.status) {
-      this.#statusChanges.push({ market, from: change.previousStatus, at: this.#clock.now() });
+      if (this.#statusChanges.length >= STATUS_CHANGES_QUEUED_MAX) this.#statusChangesDropped += 1;
+      else this.#statusChanges.push({ market, from: change.previousStatus, at: this.#clock.now() });
     }
   }
 
@@ -77,8 +81,16 @@ export class Recorder {
     }
   }
 
-  /** Writes all that is queued; on failure everything stays queued and the next flush tries again. */
-  async flush(): Promise<void> {
+  /**
+   * Writes all that is queued, after any flush under way; on failure everything stays queued and the next flush tries
+   * again.
+   */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#flushQueued());
+    return this.#flushing;
+  }
+
+  async #flushQueued(): Promise<void> {
     try {
       const now = this.#clock.now();
       if (this.#events.size > 0) {
@@ -101,7 +113,6 @@ export class Recorder {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer();
-    await this.#running;
     await this.flush();
     await this.#ticks.close();
   }
@@ -121,36 +132,42 @@ export class Recorder {
     });
   }
 
+  /** What changes while the store writes is queued anew, so a row leaves the queue before it is written. */
   async #flushMarkets(rows: Set<number>): Promise<void> {
     const markets = [...this.#board.rows(rows)];
+    rows.clear();
     for (let start = 0; start < markets.length; start += BATCH_ROWS_MAX) {
       const batch = markets.slice(start, start + BATCH_ROWS_MAX);
-      const keys = await this.#store.upsertMarkets(batch.map(snapshotOf));
-      batch.forEach((market, index) => {
-        rows.delete(market.row);
-        const storeKey = keys[index];
-        if (market.storeKey !== null || storeKey === null || storeKey === undefined) return;
-        this.#tick(this.#board.annotate(market, { storeKey }));
-      });
+      try {
+        const keys = await this.#store.upsertMarkets(batch.map(snapshotOf));
+        batch.forEach((market, index) => {
+          const storeKey = keys[index];
+          if (market.storeKey !== null || storeKey === null || storeKey === undefined) return;
+          this.#tick(this.#board.annotate(market, { storeKey }));
+        });
+      } catch (error) {
+        for (const { row } of markets.slice(start)) rows.add(row);
+        throw error;
+      }
     }
-    rows.clear();
   }
 
   async #flushStatusChanges(): Promise<void> {
     const changes = this.#statusChanges;
+    const waiting: typeof changes = [];
     this.#statusChanges = [];
     try {
-      for (const { market, from, at } of changes) {
-        const storeKey = this.#board.find(market.listing.venue, market.listing.marketId)?.storeKey ?? null;
-        if (storeKey === null) continue;
-        await this.#store.recordStatusChange({
-          marketKey: storeKey,
-          from,
-          to: market.listing.status,
-          outcome: market.listing.outcome,
-          changedAt: at,
-        });
+      for (const change of changes) {
+        const { market, from, at } = change;
+        const marketKey = this.#keyOf(market);
+        if (marketKey === null) {
+          if (this.#changed.has(market.row)) waiting.push(change);
+          continue;
+        }
+        const { status: to, outcome } = market.listing;
+        await this.#store.recordStatusChange({ marketKey, from, to, outcome, changedAt: at });
       }
+      this.#statusChanges = [...waiting, ...this.#statusChanges];
     } catch (error) {
       this.#statusChanges = [...changes, ...this.#statusChanges];
       throw error;
@@ -159,18 +176,26 @@ export class Recorder {
 
   async #flushTrades(): Promise<void> {
     const queued = this.#trades;
+    const waiting: typeof queued = [];
     this.#trades = [];
     try {
-      const rows = queued.flatMap(({ market, trade }) => {
-        const marketKey = this.#board.find(market.listing.venue, market.listing.marketId)?.storeKey ?? null;
-        return marketKey === null ? [] : [{ marketKey, trade }];
+      const rows = queued.flatMap((entry) => {
+        const marketKey = this.#keyOf(entry.market);
+        if (marketKey === null && this.#changed.has(entry.market.row)) waiting.push(entry);
+        return marketKey === null ? [] : [{ marketKey, trade: entry.trade }];
       });
       for (let start = 0; start < rows.length; start += BATCH_ROWS_MAX)
         await this.#store.insertTrades(rows.slice(start, start + BATCH_ROWS_MAX));
+      this.#trades = [...waiting, ...this.#trades];
     } catch (error) {
       this.#trades = [...queued, ...this.#trades].slice(0, TRADES_QUEUED_MAX);
       throw error;
     }
+  }
+
+  /** The market's key in the store; one that is still queued has none yet. */
+  #keyOf({ listing }: BoardMarket): number | null {
+    return this.#board.find(listing.venue, listing.marketId)?.storeKey ?? null;
   }
 }
 

@@ -30,7 +30,8 @@ export class RollingVolume {
       this.#seen.add(trade.tradeId);
       const bucket = Math.floor(trade.executedAt / BUCKET_MS);
       this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + trade.yesPrice * trade.size);
-      this.#readUntil = Math.max(this.#readUntil ?? 0, trade.executedAt);
+      // A trade told with a time that lies ahead must not keep the next reads from asking for what comes before it.
+      this.#readUntil = Math.max(this.#readUntil ?? 0, Math.min(trade.executedAt, now));
     }
     if (this.#readUntil === null) this.#readUntil = now - BUCKET_MS;
     if (!isComplete) this.#completeSince = trades.at(-1)?.executedAt ?? now;

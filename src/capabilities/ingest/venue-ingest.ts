@@ -13,6 +13,8 @@ import type { VenueHealth } from "./venue-health.ts";
 const REFRESH_EVERY_MS = 1_000;
 const REFRESH_BATCH_MAX = 100;
 const REFRESH_QUEUE_MAX = 20_000;
+/** A close further ahead is scheduled by a later sweep, so that the queue holds only what is soon due. */
+const SCHEDULED_AHEAD_MS = 6 * 3_600_000;
 /** A settled market is looked at this soon, then ever less often, while it waits for its result. */
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = 3_600_000;
@@ -21,6 +23,8 @@ const MISSED_SWEEPS_MAX = 2;
 const TAPE_PAUSE_MS = 500;
 const TAPE_LIMIT = 1_000;
 const TAPE_MARKETS_MAX = 200;
+/** As many as one or two requests ask for. */
+const ACTIVE_MARKETS_MAX = 200;
 const FOLLOW_EVERY_MS = 5_000;
 const BACKFILL_PAUSE_MS = 200;
 const ERROR_PAUSE_MS_MIN = 1_000;
@@ -49,6 +53,8 @@ export class VenueIngest {
   readonly #tapeReadAt = new Map<string, number>();
   #stream: VenueStream | null = null;
   #streamUp = false;
+  /** How long the last whole sweep took. */
+  #sweepMs = 0;
   #loops: Promise<void>[] = [];
 
   constructor(options: VenueIngestOptions) {
@@ -56,7 +62,10 @@ export class VenueIngest {
   }
 
   start(): void {
-    const { profile } = this.#options.venue;
+    const { venue, board } = this.#options;
+    const { profile } = venue;
+    // What was restored from the store and waits for its result is in no listing of open markets.
+    for (const market of board.markets()) if (market.listing.venue === venue.id) this.#schedule(market);
     this.#openStream();
     this.#loops = [
       this.#loop("sweep", profile.sweepPauseMs, () => this.#sweep()),
@@ -66,6 +75,8 @@ export class VenueIngest {
         this.#afterFirstSweeps(() => this.#options.backfill.next(this.#stop.signal)),
       ),
     ];
+    if (profile.activePollMs !== null)
+      this.#loops.push(this.#loop("active", profile.activePollMs, () => this.#pollActive()));
     if (this.#stream !== null) this.#loops.push(this.#loop("follow", FOLLOW_EVERY_MS, async () => this.#follow()));
   }
 
@@ -92,9 +103,10 @@ export class VenueIngest {
   }
 
   async #sweep(): Promise<void> {
-    const { venue, board, health, log } = this.#options;
+    const { venue, board, clock, health, log } = this.#options;
     const isFirst = health.report(0).sweep.completed === 0;
     const seen = new Set<string>();
+    const begunAt = clock.monotonic();
     health.sweepBegan();
     for await (const page of venue.listOpenMarkets(this.#stop.signal)) {
       for (const { listing } of page.markets) seen.add(listing.marketId);
@@ -109,6 +121,32 @@ export class VenueIngest {
     for (const market of board.markets()) {
       if (market.listing.venue === venue.id) this.#noteSeen(market, seen.has(market.listing.marketId));
     }
+    // A sweep that takes long is a load on the venue: it gets twice as long a rest.
+    this.#sweepMs = clock.monotonic() - begunAt;
+    await clock.sleep(Math.max(0, 2 * this.#sweepMs - venue.profile.sweepPauseMs), this.#stop.signal);
+  }
+
+  /** Keeps the most traded markets fresh where a sweep takes longer than they may wait. */
+  async #pollActive(): Promise<void> {
+    const { venue, board, health } = this.#options;
+    if (this.#streamUp || this.#sweepMs <= (venue.profile.activePollMs ?? 0)) return;
+    const active = board.list({
+      venues: [venue.id],
+      statuses: ["active"],
+      category: null,
+      text: null,
+      sort: "volume_24h",
+      limit: ACTIVE_MARKETS_MAX,
+      after: null,
+    });
+    if (active.length === 0) return;
+    this.absorb(
+      await venue.getMarkets(
+        active.map((market) => market.listing),
+        this.#stop.signal,
+      ),
+    );
+    health.succeeded();
   }
 
   #noteSeen(market: BoardMarket, isListed: boolean): void {
@@ -131,16 +169,15 @@ export class VenueIngest {
       this.#missedSweeps.delete(listing.marketId);
       this.#volumes.delete(listing.marketId);
       this.#tapeReadAt.delete(listing.marketId);
-    } else if (listing.status === "active" || listing.status === "pending") {
-      if (listing.closeAt !== null)
-        this.#due(listing.marketId, Math.max(listing.closeAt, now + AWAITING_RESULT_MS_MIN));
-    } else {
-      const waitedMs = now - (listing.closeAt ?? now);
-      this.#due(
-        listing.marketId,
-        now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10)),
-      );
+      return;
     }
+    const { marketId, closeAt } = listing;
+    const isOpen = listing.status === "active" || listing.status === "pending";
+    const waitedMs = now - (closeAt ?? now);
+    const againAt = now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10));
+    if (!isOpen) this.#due(marketId, againAt);
+    else if (closeAt !== null && closeAt <= now + SCHEDULED_AHEAD_MS) this.#due(marketId, Math.max(closeAt, againAt));
+    else this.#dueAt.delete(marketId);
   }
 
   #due(marketId: string, at: number): void {
@@ -166,6 +203,12 @@ export class VenueIngest {
     const page = await venue.getMarkets(listings, this.#stop.signal);
     this.absorb(page);
     health.succeeded();
+    const answered = new Set(page.markets.map(({ listing }) => listing.marketId));
+    // One that the venue no longer knows is asked for ever less often, as one that waits.
+    for (const { marketId } of listings) {
+      const market = answered.has(marketId) ? null : board.find(venue.id, marketId);
+      if (market !== null) this.#schedule(market);
+    }
   }
 
   #openStream(): void {

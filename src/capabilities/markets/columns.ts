@@ -3,6 +3,7 @@ import { type BoardMarket, SORT_KEYS, type SortKey } from "./model.ts";
 
 const EMPTY = 255;
 const ROWS_AT_FIRST = 1_024;
+const SHORT_LIST_MAX = 256;
 
 export interface BestOptions {
   readonly sort: SortKey;
@@ -59,35 +60,35 @@ export class Columns {
   best(options: BestOptions): number[] {
     const { limit, fits, idOf, after } = options;
     const values = this.#values[options.sort];
-    const best: number[] = [];
-    const sortValue = (row: number): number => values[row] ?? Number.NaN;
-    const isBefore = (value: number, id: () => string, otherValue: number, otherId: () => string): boolean => {
-      const a = Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value;
-      const b = Number.isNaN(otherValue) ? Number.NEGATIVE_INFINITY : otherValue;
-      return a === b ? id() < otherId() : a > b;
+    const sortValue = (row: number): number => known(values[row] ?? Number.NaN);
+    const compare = (a: number, b: number): number => {
+      const difference = sortValue(b) - sortValue(a);
+      if (difference > 0 || difference < 0) return difference;
+      return idOf(a) < idOf(b) ? -1 : 1;
     };
-    const consider = (row: number): void => {
+    const afterValue = after === null ? Number.POSITIVE_INFINITY : known(after.value ?? Number.NaN);
+    const isBehind = (row: number): boolean => {
       const value = sortValue(row);
-      const id = () => idOf(row);
-      const worst = best[best.length - 1];
-      if (best.length === limit && worst !== undefined && !isBefore(value, id, sortValue(worst), () => idOf(worst)))
+      return after === null || value < afterValue || (value === afterValue && idOf(row) > after.id);
+    };
+    const best: number[] = [];
+    // A short list stays sorted while rows come by, so that most of them are refused by one comparison; a long one is
+    // cheaper to gather and sort at the end.
+    const isShort = limit <= SHORT_LIST_MAX;
+    const consider = (row: number): void => {
+      const worst = best.length === limit ? best[limit - 1] : undefined;
+      if (isShort && worst !== undefined && compare(row, worst) > 0) return;
+      if (!fits(row) || !isBehind(row)) return;
+      if (!isShort) {
+        best.push(row);
         return;
-      if (!fits(row)) return;
-      if (after !== null && !isBefore(after.value ?? Number.NaN, () => after.id, value, id)) return;
-      let low = 0;
-      let high = best.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        const other = best[middle] ?? 0;
-        if (isBefore(value, id, sortValue(other), () => idOf(other))) high = middle;
-        else low = middle + 1;
       }
-      best.splice(low, 0, row);
+      best.splice(insertionPoint(best, row, compare), 0, row);
       if (best.length > limit) best.pop();
     };
     if (options.among === null) for (let row = 0; row < options.rowCount; row++) consider(row);
     else for (const row of options.among) consider(row);
-    return best;
+    return isShort ? best : best.sort(compare).slice(0, limit);
   }
 
   #grow(rows: number): void {
@@ -118,4 +119,21 @@ function emptyColumns(length: number): Record<SortKey, Float64Array> {
     resolution_date: column(),
     price_change_24h: column(),
   };
+}
+
+/** Unknown sorts behind every number. */
+function known(value: number): number {
+  return Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value;
+}
+
+/** Where `row` belongs in rows that are in order. */
+function insertionPoint(rows: readonly number[], row: number, compare: (a: number, b: number) => number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(row, rows[middle] ?? 0) < 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -3,7 +3,15 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import type { EventListing } from "../../domain/market.ts";
 import { MarketBoard } from "./board.ts";
-import { type EventGroup, type EventQuery, eventStatus, groupOf, listEvents, presentEvent, presentEventSummary } from "./events.ts";
+import {
+  type EventGroup,
+  type EventQuery,
+  eventStatus,
+  groupOf,
+  listEvents,
+  presentEvent,
+  presentEventSummary,
+} from "./events.ts";
 
 interface Sample {
   readonly event?: Partial<EventListing>;
@@ -24,7 +32,14 @@ function boardOf(samples: Readonly<Record<string, Sample>>): MarketBoard {
   return board;
 }
 
-const ALL: EventQuery = { venues: ["alpha", "beta"], category: null, featuredOnly: false, text: null, order: "volume", limit: 50 };
+const ALL: EventQuery = {
+  venues: ["alpha", "beta"],
+  category: null,
+  featuredOnly: false,
+  text: null,
+  order: "volume",
+  limit: 50,
+};
 const slugs = (groups: readonly EventGroup[]) => groups.map(({ event }) => event.slug);
 const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
 const UNPRICED = { bid: null, ask: null, lastPrice: null };
@@ -118,7 +133,10 @@ test("events are narrowed by venue, category in any case, and the venue's own pr
 
 test("a search needs every word somewhere in the event or its markets", () => {
   const board = boardOf({
-    chile: { event: { title: "Elección en Chile" }, markets: { a: { listing: { title: "Who?", outcomeLabel: "Núñez" } } } },
+    chile: {
+      event: { title: "Elección en Chile" },
+      markets: { a: { listing: { title: "Who?", outcomeLabel: "Núñez" } } },
+    },
     peru: { event: { title: "Election in Peru" }, markets: { b: {} } },
   });
   const search = (text: string) => slugs(listEvents(board, { ...ALL, text }));

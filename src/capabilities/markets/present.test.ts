@@ -77,7 +77,14 @@ test("an array of ready-made items is JSON for none, one and several", () => {
 
 test("a history shows each point at its end and leaves out what has no price", () => {
   const { market } = boardMarket();
-  const point = { startAt: SAMPLE_AT - 3_600_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: null, ask: 0.5, volumeUsd: null };
+  const point = {
+    startAt: SAMPLE_AT - 3_600_000,
+    endAt: SAMPLE_AT,
+    yesPrice: 0.4,
+    bid: null,
+    ask: 0.5,
+    volumeUsd: null,
+  };
   const points = [{ ...point, yesPrice: null }, point];
   const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
   assert.deepEqual(presentHistory(market, reading), {

@@ -12,7 +12,8 @@ async function withMarkets(count: number): Promise<MarketApi> {
   return api;
 }
 
-const idsOf = (reply: { json(): unknown }) => (reply.json() as { market_id: string }[]).map((market) => market.market_id);
+const idsOf = (reply: { json(): unknown }) =>
+  (reply.json() as { market_id: string }[]).map((market) => market.market_id);
 
 /** Where the Link header leads, or null. */
 function nextOf(reply: { headers: Readonly<Record<string, unknown>> }): string | null {
@@ -71,7 +72,10 @@ test("200: a market listed while a caller pages shifts nothing", async () => {
 });
 
 test("200: the next page is relative, or at the public address, and never at the Host that a caller claims", async () => {
-  for (const [publicUrl, begin] of [[null, "/v1/markets?"], ["https://api.example.org", "https://api.example.org/v1/markets?"]] as const) {
+  for (const [publicUrl, begin] of [
+    [null, "/v1/markets?"],
+    ["https://api.example.org", "https://api.example.org/v1/markets?"],
+  ] as const) {
     const { app, board, get } = await openMarketApi({ publicUrl });
     for (const id of ["a", "b"]) board.apply(sampleMarket(id), SAMPLE_AT);
     const reply = await get("/v1/markets?limit=1", { host: "evil.example" });
@@ -175,7 +179,11 @@ test("422: a cursor is good only for the listing that it came from; another page
   const cursor = new URL(`http://x${nextOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");
   assert.equal((await get(`/v1/markets?limit=5&cursor=${cursor}`)).statusCode, 200);
   for (const other of ["sort=liquidity", "status=all", "source=alpha", "category=Sports", "query=question"]) {
-    assert.deepEqual(refusals(await get(`/v1/markets?${other}&cursor=${cursor}`)), ["value_error at query.cursor"], other);
+    assert.deepEqual(
+      refusals(await get(`/v1/markets?${other}&cursor=${cursor}`)),
+      ["value_error at query.cursor"],
+      other,
+    );
   }
   await app.close();
 });

@@ -65,7 +65,12 @@ test("the dominant category has the largest known volume; with none known there 
     listing: { category },
     activity: { volume24hUsd },
   });
-  const mood = moodOf({ a: market("Sports", 4), b: market("Politics", 3), c: market("Politics", 2), d: market(null, 99) });
+  const mood = moodOf({
+    a: market("Sports", 4),
+    b: market("Politics", 3),
+    c: market("Politics", 2),
+    d: market(null, 99),
+  });
   assert.equal(mood.dominantCategory, "Politics");
   assert.equal(moodOf({ a: market("Sports", null), b: market("Politics", 0) }).dominantCategory, null);
 });

@@ -25,7 +25,12 @@ function bench(venue: (marketId: string, board: MarketBoard) => Promise<boolean>
       return venue(marketId, board);
     },
     past: {
-      read: async (_market, period): Promise<HistoryReading> => ({ intervalSeconds: 60, points: [], period, generatedAt: clock.now() }),
+      read: async (_market, period): Promise<HistoryReading> => ({
+        intervalSeconds: 60,
+        points: [],
+        period,
+        generatedAt: clock.now(),
+      }),
     },
     readTrend: async () => {
       reads.trends += 1;
@@ -64,7 +69,13 @@ test("a market that only the venue knows is asked for and answered", async () =>
 
 test("calls for the same unknown market at the same time ask the venue once; other ids and venues are asked apart", async () => {
   const { asked, service } = bench();
-  const ids = [["alpha", "m"], ["alpha", "m"], ["alpha", "m"], ["alpha", "n"], ["beta", "m"]] as const;
+  const ids = [
+    ["alpha", "m"],
+    ["alpha", "m"],
+    ["alpha", "m"],
+    ["alpha", "n"],
+    ["beta", "m"],
+  ] as const;
   const results = await Promise.allSettled(ids.map(([venue, id]) => service.getMarket(venue, id)));
   assert.ok(results.every((result) => result.status === "rejected" && isMissing(result.reason)));
   assert.deepEqual(asked, ["alpha/m", "alpha/n", "beta/m"]);
@@ -127,7 +138,15 @@ test("source and platform are one filter: the same twice is fine, different is a
     return true;
   };
   assert.throws(() => ids({ source: "alpha", platform: "beta" }), isRefusal);
-  const events = { source: "alpha", platform: "beta", category: null, featuredOnly: false, text: null, order: "volume", limit: 5 } as const;
+  const events = {
+    source: "alpha",
+    platform: "beta",
+    category: null,
+    featuredOnly: false,
+    text: null,
+    order: "volume",
+    limit: 5,
+  } as const;
   assert.throws(() => service.listEvents(events), isRefusal);
 });
 
@@ -157,7 +176,10 @@ test("an event of a venue for reference, an unknown one and one without a price 
   board.apply(sampleMarket("m", { listing: { venue: "gamma", eventId: "E" } }), SAMPLE_AT);
   board.applyEvent(sampleEvent("unpriced"));
   for (const slug of ["gamma:e", "alpha:none", "alpha:unpriced", "", "\0"]) {
-    assert.throws(() => service.getEvent(slug), (error) => error instanceof AppError && error.code === "event_not_found");
+    assert.throws(
+      () => service.getEvent(slug),
+      (error) => error instanceof AppError && error.code === "event_not_found",
+    );
   }
 });
 

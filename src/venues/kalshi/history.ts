@@ -18,7 +18,7 @@ export interface HistoryRange {
 }
 
 /** The longest period of the venue that is not longer than what was asked for, else its shortest. */
-export function periodFor(intervalMs: number): number {
+function periodFor(intervalMs: number): number {
   return PERIODS_MS.find((periodMs) => periodMs <= intervalMs) ?? MINUTE_MS;
 }
 

@@ -44,7 +44,7 @@ export function parseTop(
 }
 
 /** `result` may be visible as soon as the market is determined, and change until it is finalized. */
-export function parseOutcome(row: MarketWire, status: MarketStatus, drop: DropCounter): Outcome | null {
+function parseOutcome(row: MarketWire, status: MarketStatus, drop: DropCounter): Outcome | null {
   if (status !== "determined" && status !== "finalized") return null;
   if (row.result === "yes" || row.result === "no") return { kind: row.result };
   if (row.result === "scalar") {

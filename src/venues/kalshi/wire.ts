@@ -105,9 +105,9 @@ export const CandleWire = Type.Object({
 export type CandleWire = Static<typeof CandleWire>;
 
 /** One band of the price grid. */
-export const PriceRangeWire = Type.Object({ step: Decimal });
+const PriceRangeWire = Type.Object({ step: Decimal });
 
-export const CutoffWire = Type.Object({ trades_created_ts: Type.String() });
+const CutoffWire = Type.Object({ trades_created_ts: Type.String() });
 
 const Cursor = maybe(Type.String({ maxLength: 10_000 }));
 const Rows = Type.Array(Type.Unknown());
@@ -122,7 +122,7 @@ export const SocketWire = Type.Object({
 });
 export type SocketWire = Static<typeof SocketWire>;
 
-export const TickerMessageWire = Type.Object({
+const TickerMessageWire = Type.Object({
   market_ticker: Ticker,
   price_dollars: Decimal,
   yes_bid_dollars: Decimal,
@@ -131,7 +131,6 @@ export const TickerMessageWire = Type.Object({
   yes_ask_size_fp: Decimal,
   ts_ms: maybe(Type.Number()),
 });
-export type TickerMessageWire = Static<typeof TickerMessageWire>;
 
 export const TradeMessageWire = Type.Object({
   market_ticker: Ticker,
@@ -145,9 +144,9 @@ export const TradeMessageWire = Type.Object({
 });
 export type TradeMessageWire = Static<typeof TradeMessageWire>;
 
-export const LifecycleMessageWire = Type.Object({ market_ticker: Ticker, event_type: Type.String() });
-export const SubscribedWire = Type.Object({ channel: Type.String(), sid: Type.Integer() });
-export const ErrorMessageWire = Type.Object({ code: Type.Integer(), msg: maybe(Type.String()) });
+const LifecycleMessageWire = Type.Object({ market_ticker: Ticker, event_type: Type.String() });
+const SubscribedWire = Type.Object({ channel: Type.String(), sid: Type.Integer() });
+const ErrorMessageWire = Type.Object({ code: Type.Integer(), msg: maybe(Type.String()) });
 
 /** True when the value has the schema's shape; rows are checked one by one, so that a bad one costs only itself. */
 const checker = <Schema extends Type.TSchema>(schema: Schema) => {

@@ -14,6 +14,7 @@ const world = createWorld({ seed: 3, genesis: GENESIS, speed: 60, marketCount: 3
 let at = START;
 /** What the test says happens. */
 let tell: (event: FeedEvent) => void = () => {};
+let onUnsubscribed = () => {};
 let listeners = 0;
 const feed = {
   subscribe(_venue: string, listener: (event: FeedEvent) => void) {
@@ -21,6 +22,7 @@ const feed = {
     tell = listener;
     return () => {
       listeners -= 1;
+      onUnsubscribed();
     };
   },
   close() {},
@@ -46,16 +48,62 @@ after(async () => {
   await limited.close();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read replies of many shapes
-type Json = any;
+interface Row {
+  readonly ticker: string;
+  readonly event_ticker: string;
+  readonly series_ticker: string;
+  readonly title: string;
+  readonly status: string;
+  readonly category: string;
+  readonly markets: readonly Row[];
+}
+
+interface CandleReply {
+  readonly price: Readonly<Record<string, string | null>>;
+  readonly volume_fp: string;
+}
+
+/** What replies hold, all in one: a test that reads what is not there fails on `undefined`. */
+interface Reply {
+  readonly error: { readonly code: string };
+  readonly cursor: string;
+  readonly market: Row;
+  readonly markets: readonly (Row & { readonly candlesticks: readonly CandleReply[] })[];
+  readonly event: Row;
+  readonly events: readonly Row[];
+  readonly series: readonly Row[];
+  readonly trades: readonly unknown[];
+  readonly candlesticks: readonly CandleReply[];
+  readonly market_tickers: readonly string[];
+  readonly market_candlesticks: readonly (readonly CandleReply[])[];
+  readonly market_settled_ts: string;
+  readonly tags_by_categories: Readonly<Record<string, readonly string[]>>;
+  readonly orderbook_fp: { readonly yes_dollars: readonly string[][]; readonly no_dollars: readonly string[][] };
+}
+
+interface Message {
+  readonly type: string;
+  readonly seq: number;
+  readonly msg: {
+    readonly code: number;
+    readonly channel: string;
+    readonly event_type?: string;
+    readonly result: string;
+    readonly side: "yes" | "no";
+    readonly price_dollars: string;
+    readonly delta_fp: string;
+    readonly yes_dollars_fp?: readonly (readonly [string, string])[];
+    readonly no_dollars_fp?: readonly (readonly [string, string])[];
+  };
+}
 
 async function get(
   path: string,
   service = served,
   headers: Record<string, string> = {},
-): Promise<{ status: number; headers: Headers; json: Json }> {
+): Promise<{ status: number; headers: Headers; json: Reply }> {
   const response = await fetch(`${service.urls.kalshi?.rest}${path}`, { headers });
-  return { status: response.status, headers: response.headers, json: await response.json() };
+  return { status: response.status, headers: response.headers, json: (await response.json()) as Reply };
 }
 
 const markets = () => world.markets("kalshi", at);
@@ -81,7 +129,7 @@ test("pages of any size tell every market of the live tier once, the last with a
   do {
     const { json } = await get(`/markets?limit=7&cursor=${cursor}`);
     assert.ok(json.markets.length <= 7);
-    seen.push(...json.markets.map(({ ticker }: Json) => ticker));
+    seen.push(...json.markets.map(({ ticker }) => ticker));
     cursor = json.cursor;
   } while (cursor !== "");
   const week = Math.floor((at - 7 * 24 * HOUR_MS) / HOUR_MS) * HOUR_MS;
@@ -111,7 +159,7 @@ test("settled markets are found by their word and their time, and only combos ar
   const since = Math.floor((at - 6 * 24 * HOUR_MS) / 1_000);
   const { json } = await get(`/markets?status=settled&min_settled_ts=${since}&limit=1000`);
   assert.deepEqual(
-    json.markets.map(({ ticker }: Json) => ticker),
+    json.markets.map(({ ticker }) => ticker),
     settled.map(kalshiTicker),
   );
   assert.ok(settled.length > 0);
@@ -136,9 +184,9 @@ test("404: a market settled before the cutoff is known to the historical tier on
   assert.equal((await get(path)).status, 404);
   const { json } = await get(`/historical/markets/${ticker}/candlesticks?${range}`);
   assert.ok(json.candlesticks.length > 0);
-  assert.ok(json.candlesticks.every((candle: Json) => "open" in candle.price && !("open_dollars" in candle.price)));
+  assert.ok(json.candlesticks.every((candle) => "open" in candle.price && !("open_dollars" in candle.price)));
   const nested = await get(`/events/${kalshiEventTicker(market.event)}?with_nested_markets=true`);
-  assert.ok(nested.json.event.markets.every((one: Json) => one.ticker !== ticker));
+  assert.ok(nested.json.event.markets.every((one) => one.ticker !== ticker));
 });
 
 test("candlesticks come in three live forms that agree, and price parts are absent without trades", async () => {
@@ -150,7 +198,7 @@ test("candlesticks come in three live forms that agree, and price parts are abse
   const many = (await get(`/markets/candlesticks?market_tickers=${kalshiTicker(market)}&${query}`)).json;
   const group = (await get(`/series/${series}/events/${kalshiEventTicker(event)}/candlesticks?${query}`)).json;
   assert.equal(one.candlesticks.length, 7);
-  assert.deepEqual(many.markets[0].candlesticks, one.candlesticks);
+  assert.deepEqual(many.markets[0]?.candlesticks, one.candlesticks);
   assert.deepEqual(group.market_candlesticks[group.market_tickers.indexOf(kalshiTicker(market))], one.candlesticks);
   for (const candle of one.candlesticks) {
     assert.equal("close_dollars" in candle.price, candle.volume_fp !== "0.00");
@@ -158,7 +206,7 @@ test("candlesticks come in three live forms that agree, and price parts are abse
   const carried = (
     await get(`/markets/candlesticks?market_tickers=${kalshiTicker(market)}&${query}&include_latest_before_start=true`)
   ).json;
-  assert.deepEqual(Object.keys(carried.markets[0].candlesticks[0].price), ["previous_dollars"]);
+  assert.deepEqual(Object.keys(carried.markets[0]?.candlesticks[0]?.price ?? {}), ["previous_dollars"]);
   assert.equal(
     (
       await get(
@@ -174,7 +222,7 @@ test("both ladders of a book are bids, best last, and depth keeps the best", asy
   const { bids, asks } = world.book(market, at);
   const { json } = await get(`/markets/${kalshiTicker(market)}/orderbook?depth=2`);
   assert.equal(Number(json.orderbook_fp.yes_dollars.at(-1)?.[0]), bids[0]?.price);
-  assert.equal(Number((1 - Number(json.orderbook_fp.no_dollars.at(-1)[0])).toFixed(6)), asks[0]?.price);
+  assert.equal(Number((1 - Number(json.orderbook_fp.no_dollars.at(-1)?.[0])).toFixed(6)), asks[0]?.price);
   assert.equal(json.orderbook_fp.no_dollars.length, 2);
 });
 
@@ -197,19 +245,19 @@ test("429: over 20 requests at once there is an error without any hint of when t
 test("events, series and tags of the listing hang together", async () => {
   const { json } = await get("/events?status=open&limit=200&with_nested_markets=true");
   assert.ok(json.events.length > 0);
-  const series = new Set((await get("/series")).json.series.map(({ ticker }: Json) => ticker));
+  const series = new Set((await get("/series")).json.series.map(({ ticker }) => ticker));
   for (const event of json.events) {
     assert.ok(series.has(event.series_ticker));
-    assert.ok(event.markets.some(({ status }: Json) => status === "active" || status === "inactive"));
+    assert.ok(event.markets.some(({ status }) => status === "active" || status === "inactive"));
   }
   const tags = (await get("/search/tags_by_categories")).json.tags_by_categories;
   const [category] = Object.keys(tags);
   const found = (await get(`/series?category=${encodeURIComponent(category ?? "")}`)).json.series;
-  assert.ok(found.length > 0 && found.every((one: Json) => one.category === category));
-  const tickers = json.events.slice(0, 2).map(({ event_ticker }: Json) => event_ticker);
+  assert.ok(found.length > 0 && found.every((one) => one.category === category));
+  const tickers = json.events.slice(0, 2).map(({ event_ticker }) => event_ticker);
   const named = (await get(`/events?tickers=${tickers.join(",")}`)).json.events;
   assert.deepEqual(
-    named.map(({ event_ticker }: Json) => event_ticker),
+    named.map(({ event_ticker }) => event_ticker),
     tickers,
   );
   assert.equal((await get(`/events/${tickers[0]}/metadata`)).status, 200);
@@ -223,7 +271,7 @@ async function openSocket() {
     "kalshi-access-signature": Buffer.alloc(256, 7).toString("base64"),
   };
   const socket = new WebSocket(`${served.urls.kalshi?.ws}`, { headers });
-  const queue: Json[] = [];
+  const queue: Message[] = [];
   let wake = () => {};
   socket.on("message", (data) => {
     queue.push(JSON.parse(data.toString()));
@@ -232,13 +280,14 @@ async function openSocket() {
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
   return {
     send: (message: object) => socket.send(JSON.stringify(message)),
-    async next(): Promise<Json> {
-      while (queue.length === 0) {
+    async next(): Promise<Message> {
+      for (;;) {
+        const message = queue.shift();
+        if (message !== undefined) return message;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
-      return queue.shift();
     },
     close: () => new Promise((resolve) => socket.once("close", resolve).close()),
   };
@@ -264,8 +313,8 @@ test("a book kept from the snapshot and numbered deltas is the world's book", as
   const snapshot = await socket.next();
   assert.equal(snapshot.type, "orderbook_snapshot");
   const ladders: Record<string, Map<string, number>> = {
-    yes: new Map(snapshot.msg.yes_dollars_fp?.map(([price, size]: Json) => [price, Number(size)])),
-    no: new Map(snapshot.msg.no_dollars_fp?.map(([price, size]: Json) => [price, Number(size)])),
+    yes: new Map(snapshot.msg.yes_dollars_fp?.map(([price, size]) => [price, Number(size)])),
+    no: new Map(snapshot.msg.no_dollars_fp?.map(([price, size]) => [price, Number(size)])),
   };
   let { seq } = snapshot;
   for (let change = 0; change < 20; change++) {
@@ -341,8 +390,10 @@ test("refusals carry the venue's numbers", async () => {
 test("the world is listened to only while somebody is connected", async () => {
   const socket = await openSocket();
   assert.equal(listeners, 1);
+  const unsubscribed = new Promise<void>((resolve) => {
+    onUnsubscribed = resolve;
+  });
   await socket.close();
-  // The server learns of the end by its own event; a new round trip comes after it.
-  await get("/exchange/status");
+  await unsubscribed;
   assert.equal(listeners, 0);
 });

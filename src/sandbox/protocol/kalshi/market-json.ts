@@ -26,7 +26,7 @@ export function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-export const RAW_STATUS: Readonly<Record<Phase, string>> = {
+const RAW_STATUS: Readonly<Record<Phase, string>> = {
   pending: "initialized",
   active: "active",
   paused: "inactive",

@@ -5,7 +5,7 @@ import { closeTimeOf, count, dollars, iso, opposite, resultOf, settlementValue, 
 
 const seconds = (at: number) => Math.floor(at / 1_000);
 
-export function identityOf(market: ListedMarket): { market_ticker: string; market_id: string } {
+function identityOf(market: ListedMarket): { market_ticker: string; market_id: string } {
   const ticker = kalshiTicker(market);
   return { market_ticker: ticker, market_id: uuidOf(ticker) };
 }

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testServer } from "../../http/test-app.ts";
+import { type HealthReport, healthRoutes } from "./routes.ts";
+
+const VENUE: HealthReport["checks"]["venues"][string] = {
+  ...{ status: "ok", last_success_at: "2026-11-21T00:00:00.000Z", lag_seconds: 1.5, markets: 3, stream: "up" },
+  ...{ sweep: { rows: 5, total: null, completed: 2 }, drops: { crossed_book: 4 } },
+};
+
+function reportOf(status: HealthReport["status"], venues: HealthReport["checks"]["venues"]): HealthReport {
+  const checks = { store: { status }, bus: { status: "ok" as const }, jobs: { status: "ok" as const }, venues };
+  return { status, version: "1.2.3", data: "sandbox", uptime_seconds: 12, checks };
+}
+
+async function openHealth(initial: HealthReport = reportOf("ok", {})) {
+  const state = { report: initial, isStoreUp: true };
+  const { app } = await testServer();
+  healthRoutes(app, { report: () => state.report, isStoreUp: () => state.isStoreUp });
+  const get = (url: string) => app.inject({ url });
+  return { app, state, get };
+}
+
+test("200: health is told whole, without a key, whatever it is", async () => {
+  const { app, state, get } = await openHealth();
+  for (const status of ["ok", "degraded", "down"] as const) {
+    state.report = reportOf(status, { alpha: VENUE });
+    const reply = await get("/v1/health");
+    assert.equal(reply.statusCode, 200);
+    assert.deepEqual(reply.json(), state.report);
+  }
+  await app.close();
+});
+
+test("200: every status of a venue can be told, also before its first success", async () => {
+  const { app, state, get } = await openHealth();
+  for (const status of ["starting", "ok", "degraded", "down"] as const) {
+    const venue = { ...VENUE, status, last_success_at: null, lag_seconds: null, stream: "none" as const };
+    state.report = reportOf("degraded", { alpha: venue });
+    assert.deepEqual((await get("/v1/health")).json().checks.venues, { alpha: venue });
+  }
+  await app.close();
+});
+
+test("200: the process is alive whatever it waits for", async () => {
+  const { app, state, get } = await openHealth();
+  state.isStoreUp = false;
+  assert.deepEqual([(await get("/livez")).statusCode, (await get("/livez")).json()], [200, { status: "ok" }]);
+  app.lifecycle.markReady();
+  app.lifecycle.markDraining();
+  assert.equal((await get("/livez")).statusCode, 200);
+  await app.close();
+});
+
+test("200: ready once started, with the store there", async () => {
+  const { app, get } = await openHealth();
+  app.lifecycle.markReady();
+  const reply = await get("/readyz");
+  assert.deepEqual([reply.statusCode, reply.json()], [200, { status: "ok" }]);
+  await app.close();
+});
+
+test("503: not ready while starting, while the store is away, and while draining; each says which", async () => {
+  const { app, state, get } = await openHealth();
+  const code = async () => {
+    const reply = await get("/readyz");
+    assert.equal(reply.headers["retry-after"], "2");
+    return [reply.statusCode, reply.json().code];
+  };
+  assert.deepEqual(await code(), [503, "starting"]);
+  app.lifecycle.markReady();
+  state.isStoreUp = false;
+  assert.deepEqual(await code(), [503, "store_unavailable"]);
+  state.isStoreUp = true;
+  assert.equal((await get("/readyz")).statusCode, 200);
+  app.lifecycle.markDraining();
+  assert.deepEqual(await code(), [503, "draining"]);
+  app.lifecycle.markReady();
+  assert.deepEqual(await code(), [503, "draining"]);
+  await app.close();
+});

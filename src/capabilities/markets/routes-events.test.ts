@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type MarketApi, openMarketApi, refusals } from "../../../test/support/market-api.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { AppError } from "../../domain/errors.ts";
+
+const AT = new Date(SAMPLE_AT).toISOString();
+const EVENT_URLS = [
+  "/v1/events",
+  "/v1/events/trending",
+  "/v1/events/search?q=fed",
+  "/v1/events/alpha:fed",
+  "/v1/events/alpha:fed/markets",
+];
+
+/** Two events of alpha, one of beta, one of the venue for reference. */
+async function withEvents(): Promise<MarketApi> {
+  const api = await openMarketApi();
+  const { board } = api;
+  board.applyEvent(
+    sampleEvent("FED", { title: "Fed decision", category: "Economics", featured: true, mutuallyExclusive: true }),
+  );
+  board.applyEvent(sampleEvent("CPI", { title: "Inflation", category: "Economics" }));
+  board.applyEvent(sampleEvent("CUP", { venue: "beta", title: "Fed Cup", category: "Sports" }));
+  board.applyEvent(sampleEvent("REF", { venue: "gamma", title: "Fed reference" }));
+  const add = (marketId: string, eventId: string, volume24hUsd: number, priceDayAgo: number, venue = "alpha") => {
+    const parts = { listing: { eventId, venue }, activity: { volume24hUsd } };
+    board.annotate(board.apply(sampleMarket(marketId, parts), SAMPLE_AT).market, { priceDayAgo });
+  };
+  add("cut", "FED", 60, 0.41);
+  add("hold", "FED", 40, 0.41);
+  add("above", "CPI", 50, 0.11);
+  add("final", "CUP", 10, 0.41, "beta");
+  add("reference", "REF", 900, 0.41, "gamma");
+  return api;
+}
+
+const slugsOf = (reply: { json(): unknown }) => (reply.json() as { slug: string }[]).map(({ slug }) => slug);
+
+test("200: events by volume, in the specification's words", async () => {
+  const { app, get } = await withEvents();
+  const reply = await get("/v1/events");
+  assert.equal(reply.statusCode, 200);
+  assert.deepEqual(slugsOf(reply), ["alpha:fed", "alpha:cpi", "beta:cup"]);
+  assert.deepEqual(reply.json()[0], {
+    ...{ slug: "alpha:fed", title: "Fed decision", platform: "alpha", market_count: 2, total_volume_24h: 100 },
+    ...{ updated_at: AT, category: "Economics", featured: true },
+  });
+  await app.close();
+});
+
+test("200: events are narrowed by venue, category and promotion; empty filters count as not sent", async () => {
+  const { app, get } = await withEvents();
+  const slugs = async (query: string) => slugsOf(await get(`/v1/events?${query}`));
+  assert.deepEqual(await slugs("source=beta"), ["beta:cup"]);
+  assert.deepEqual(await slugs("platform=beta&source=beta"), ["beta:cup"]);
+  assert.deepEqual(await slugs("category=economics"), ["alpha:fed", "alpha:cpi"]);
+  assert.deepEqual(await slugs("featured=true"), ["alpha:fed"]);
+  assert.deepEqual(await slugs("featured=0&limit=1"), ["alpha:fed"]);
+  assert.deepEqual((await slugs("source=&category=&limit=100")).length, 3);
+  await app.close();
+});
+
+test("200: trending events weigh volume by movement", async () => {
+  const { app, get } = await withEvents();
+  // cpi: 50 * (1 + 20 * 0.3) = 350; fed: 100; cup: 10.
+  assert.deepEqual(slugsOf(await get("/v1/events/trending")), ["alpha:cpi", "alpha:fed", "beta:cup"]);
+  assert.deepEqual(slugsOf(await get("/v1/events/trending?limit=1")), ["alpha:cpi"]);
+  assert.equal((await get("/v1/events/trending?limit=50")).statusCode, 200);
+  await app.close();
+});
+
+test("200: a search finds events by their words and those of their markets, and nothing is an empty array", async () => {
+  const { app, get } = await withEvents();
+  const slugs = async (q: string) => slugsOf(await get(`/v1/events/search?q=${encodeURIComponent(q)}`));
+  assert.deepEqual(await slugs("FED"), ["alpha:fed", "beta:cup"]);
+  assert.deepEqual(await slugs("question above"), ["alpha:cpi"]);
+  assert.deepEqual(await slugs("nobody"), []);
+  assert.deepEqual(await slugs("?!"), []);
+  assert.equal((await get(`/v1/events/search?q=${"a".repeat(500)}&limit=50`)).statusCode, 200);
+  await app.close();
+});
+
+test("200: one event, with its markets only when asked", async () => {
+  const { app, get } = await withEvents();
+  const event = (await get("/v1/events/alpha:fed")).json();
+  assert.deepEqual(event, {
+    ...{ slug: "alpha:fed", title: "Fed decision", platform: "alpha", market_count: 2, total_volume_24h: 100 },
+    ...{ updated_at: AT, category: "Economics", featured: true, description: null, top_yes_price: 0.41 },
+    ...{ mutually_exclusive: true, status: "open", end_date: null },
+  });
+  const { markets, ...rest } = (await get("/v1/events/alpha%3Afed?expand=markets")).json();
+  assert.deepEqual(rest, event);
+  assert.deepEqual(markets[0], {
+    ...{
+      market_id: "cut",
+      title: "Question cut",
+      yes_price: 0.41,
+      volume_24h: 60,
+      url: null,
+      open_interest: null,
+      spread: 0.02,
+    },
+  });
+  await app.close();
+});
+
+test("200: the markets of an event are the ones that the market routes show", async () => {
+  const { app, get } = await withEvents();
+  const reply = await get("/v1/events/alpha:fed/markets");
+  assert.equal(reply.statusCode, 200);
+  assert.deepEqual(reply.json(), [
+    (await get("/v1/markets/alpha/cut")).json(),
+    (await get("/v1/markets/alpha/hold")).json(),
+  ]);
+  await app.close();
+});
+
+test("200: the mood of all open markets", async () => {
+  const { app, get } = await withEvents();
+  const reply = await get("/v1/sentiment");
+  assert.equal(reply.statusCode, 200);
+  const above = (await get("/v1/markets/alpha/above")).json();
+  assert.deepEqual(reply.json(), {
+    ...{ fear_greed_index: 100, market_regime: "risk_on", volume_trend: null, spread_trend: null },
+    ...{ active_market_count: 4, dominant_category: null, top_movers: [above], generated_at: AT },
+  });
+  await app.close();
+});
+
+test("200: an unknown parameter is named on every event route", async () => {
+  const { app, get } = await withEvents();
+  for (const url of [...EVENT_URLS, "/v1/sentiment"]) {
+    const reply = await get(`${url}${url.includes("?") ? "&" : "?"}nonsense=1`);
+    assert.deepEqual([reply.statusCode, reply.headers["x-ignored-parameters"]], [200, "nonsense"], url);
+  }
+  await app.close();
+});
+
+test("304: an unchanged event is not sent again", async () => {
+  const { app, get } = await withEvents();
+  for (const url of EVENT_URLS) {
+    const tag = { "if-none-match": String((await get(url)).headers.etag) };
+    assert.equal((await get(url, tag)).statusCode, 304, url);
+  }
+  await app.close();
+});
+
+test("401: nothing of events or the mood is told without a key", async () => {
+  const { app } = await withEvents();
+  for (const url of [...EVENT_URLS, "/v1/events/search", "/v1/sentiment"]) {
+    const reply = await app.inject({ url });
+    assert.deepEqual([reply.statusCode, reply.json().code], [401, "unauthorized"], url);
+  }
+  await app.close();
+});
+
+test("404: an unknown event, one of a venue for reference and a slug of any kind are event_not_found", async () => {
+  const { app, get } = await withEvents();
+  for (const slug of ["alpha:none", "gamma:ref", "delta:fed", "fed", "a%00b", "x".repeat(600)]) {
+    for (const url of [`/v1/events/${slug}`, `/v1/events/${slug}/markets`]) {
+      const reply = await get(url);
+      assert.deepEqual(
+        [reply.statusCode, reply.json()],
+        [404, { detail: "There is no such event", code: "event_not_found" }],
+      );
+    }
+  }
+  await app.close();
+});
+
+test("422: each bad parameter is refused in its own words", async () => {
+  const { app, get } = await withEvents();
+  const cases: Readonly<Record<string, string>> = {
+    "/v1/events?limit=0": "greater_than_equal at query.limit",
+    "/v1/events?limit=101": "less_than_equal at query.limit",
+    "/v1/events?source=gamma": "literal_error at query.source",
+    "/v1/events?platform=delta": "literal_error at query.platform",
+    "/v1/events?source=alpha&platform=beta": "value_error at query.platform",
+    "/v1/events?featured=maybe": "bool_parsing at query.featured",
+    [`/v1/events?category=${"c".repeat(51)}`]: "string_too_long at query.category",
+    "/v1/events/trending?limit=0": "greater_than_equal at query.limit",
+    "/v1/events/trending?limit=51": "less_than_equal at query.limit",
+    "/v1/events/search": "missing at query.q",
+    "/v1/events/search?q=": "string_too_short at query.q",
+    [`/v1/events/search?q=${"a".repeat(501)}`]: "string_too_long at query.q",
+    "/v1/events/search?q=a&limit=51": "less_than_equal at query.limit",
+    "/v1/events/alpha:fed?expand=history": "literal_error at query.expand",
+  };
+  for (const [url, expected] of Object.entries(cases))
+    assert.deepEqual(refusals(await get(url)), [expected], url.slice(0, 60));
+  await app.close();
+});
+
+test("503: the mood says so when the store cannot be asked about yesterday", async () => {
+  const { app, get } = await openMarketApi({
+    readTrend: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")),
+  });
+  const reply = await get("/v1/sentiment");
+  assert.deepEqual([reply.statusCode, reply.json().code], [503, "store_unavailable"]);
+  await app.close();
+});

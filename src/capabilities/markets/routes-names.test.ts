@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openMarketApi, refusals } from "../../../test/support/market-api.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { VENUE_SERVICES } from "../../venues/registry.ts";
+
+const NAMES = { trading: ["venue_a", "venue_b", "venue_c"], reference: ["venue_d"] };
+
+async function withNames() {
+  const api = await openMarketApi(NAMES);
+  for (const venue of [...NAMES.trading, ...NAMES.reference]) {
+    api.board.applyEvent(sampleEvent("E", { venue }));
+    api.board.apply(sampleMarket("m", { listing: { venue, eventId: "E" } }), SAMPLE_AT);
+  }
+  return api;
+}
+
+test("200: venues are called as configured, in paths, filters, slugs and bodies", async () => {
+  const { app, get } = await withNames();
+  for (const venue of NAMES.trading) {
+    const market = (await get(`/v1/markets/${venue}/m`)).json();
+    assert.deepEqual([market.platform, market.event_slug], [venue, `${venue}:e`]);
+    assert.deepEqual((await get(`/v1/markets?source=${venue}`)).json(), [market]);
+    assert.equal((await get(`/v1/events/${venue}:e`)).json().platform, venue);
+    assert.equal((await get(`/v1/events?platform=${venue}`)).json()[0].slug, `${venue}:e`);
+    assert.equal((await get(`/v1/markets/${venue}/m/history`)).json().platform, venue);
+  }
+  await app.close();
+});
+
+test("422: the adapters' own names and the venue for reference are unknown in paths and filters", async () => {
+  const { app, get } = await withNames();
+  for (const name of [...Object.keys(VENUE_SERVICES), "venue_d"]) {
+    assert.deepEqual(refusals(await get(`/v1/markets/${name}/m`)), ["literal_error at path.platform"]);
+    assert.deepEqual(refusals(await get(`/v1/markets/${name}/m/history`)), ["literal_error at path.platform"]);
+    assert.deepEqual(refusals(await get(`/v1/markets?source=${name}`)), ["literal_error at query.source"]);
+    assert.deepEqual(refusals(await get(`/v1/events?platform=${name}`)), ["literal_error at query.platform"]);
+    assert.equal((await get(`/v1/events/${name}:e`)).statusCode, 404);
+  }
+  await app.close();
+});
+
+test("200: the interface description offers the configured names alone", async () => {
+  const { app, get } = await withNames();
+  const text = (await get("/openapi.json")).body;
+  for (const name of Object.keys(VENUE_SERVICES)) assert.equal(text.includes(name), false, name);
+  const { paths } = JSON.parse(text);
+  const enumOf = (path: string, name: string) =>
+    paths[path].get.parameters.find((parameter: { name: string }) => parameter.name === name).schema.enum;
+  assert.deepEqual(enumOf("/v1/markets/{platform}/{market_id}", "platform"), NAMES.trading);
+  assert.deepEqual(enumOf("/v1/markets", "source"), NAMES.trading);
+  assert.deepEqual(enumOf("/v1/events", "platform"), NAMES.trading);
+  assert.ok(text.includes("venue_d"));
+  await app.close();
+});

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
+import { VENUE_SERVICES } from "./venues/registry.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const parse = (environment: Environment = {}): Config => parseConfig(environment, VENUE_SERVICES);
+
+/** The faults of settings that must not be taken. */
+function faultsOf(environment: Environment): readonly string[] {
+  try {
+    parse(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  throw new Error("these settings were taken");
+}
+
+const venuesOf = (text: string) => parse({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]);
+
+test("with nothing set it is a sandbox on loopback with the documented defaults", () => {
+  const config = parse();
+  const { venues, roles, ...rest } = config;
+  assert.deepEqual(rest, {
+    ...{ mode: "sandbox", host: "127.0.0.1", port: 8_787, dataDir: "./.parallax", databaseUrl: null, publicUrl: null, trustProxy: null },
+    sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0 },
+    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, logLevel: "info" },
+  });
+  assert.deepEqual([...roles], ["api", "ingest", "worker"]);
+  assert.deepEqual(
+    venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]),
+    [
+      ["kalshi", "kalshi", false],
+      ["polymarket", "polymarket", false],
+      ["limitless", "limitless", false],
+      ["manifold", "manifold", true],
+    ],
+  );
+  assert.ok(Object.isFrozen(config));
+});
+
+test("an empty setting counts as not set, and other programs' settings are none of ours", () => {
+  const empty = Object.fromEntries(SETTINGS.map(({ name }) => [name, ""]));
+  assert.deepEqual(parse({ ...empty, PARALLAX_KALSHI_URL: "", PATH: "/bin", HOME: undefined }), parse());
+  assert.deepEqual(parse({ PARALLAX_KALSHI_KEY_ID: "", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "" }).venueKeys, {});
+});
+
+test("every setting is taken over", () => {
+  const config = parse({
+    ...{ PARALLAX_MODE: "live", PARALLAX_HOST: "0.0.0.0", PARALLAX_PORT: "0", PARALLAX_DATA_DIR: "/data" },
+    ...{ PARALLAX_ROLES: "worker, ingest,api", DATABASE_URL: "postgres://db.example/p", PARALLAX_RAW_TICK_DAYS: "3650" },
+    ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
+    ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
+    ...{ PARALLAX_PUBLIC_URL: "https://api.example.org//", PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1" },
+  });
+  assert.deepEqual([config.mode, config.host, config.port, config.dataDir], ["live", "0.0.0.0", 0, "/data"]);
+  assert.deepEqual([...config.roles].sort(), ["api", "ingest", "worker"]);
+  assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
+  assert.deepEqual(config.sandbox, { seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 });
+  assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);
+});
+
+test("every fault is told at once, each with its setting's name", () => {
+  const faulty: Environment = {
+    ...{ PARALLAX_MODE: "paper", PARALLAX_PORT: "65536", PARALLAX_SANDBOX_SEED: "-1", PARALLAX_SANDBOX_SPEED: "0" },
+    ...{ PARALLAX_SANDBOX_MARKETS: "1e3", PARALLAX_SANDBOX_LIMITS: "yes", PARALLAX_RAW_TICK_DAYS: "1.5" },
+    ...{ PARALLAX_ROLES: "api,cook", PARALLAX_VENUES: "nowhere", PARALLAX_LOG_LEVEL: "loud", PARALLAX_TYPO: "1" },
+    ...{ DATABASE_URL: "mysql://x", PARALLAX_PUBLIC_URL: "api.example.org" },
+  };
+  const faults = faultsOf(faulty);
+  for (const name of Object.keys(faulty)) assert.ok(faults.some((fault) => fault.startsWith(name)), name);
+  const error = new ConfigError(faults);
+  for (const fault of faults) assert.ok(error.message.includes(fault));
+});
+
+test("numbers are good at their bounds and faults beyond", () => {
+  const bounds: Readonly<Record<string, readonly [min: number, max: number]>> = {
+    PARALLAX_PORT: [0, 65_535],
+    PARALLAX_SANDBOX_SEED: [0, 4_294_967_295],
+    PARALLAX_SANDBOX_SPEED: [1, 3_600],
+    PARALLAX_SANDBOX_MARKETS: [10, 500_000],
+    PARALLAX_SANDBOX_PORT: [0, 65_500],
+    PARALLAX_RAW_TICK_DAYS: [1, 3_650],
+  };
+  for (const [name, [min, max]] of Object.entries(bounds)) {
+    for (const good of [min, max]) parse({ [name]: String(good) });
+    for (const bad of [min - 1, max + 1, `${min}.5`, " 12", "twelve", "Infinity", "0x20"]) {
+      assert.equal(faultsOf({ [name]: String(bad) }).length, 1, `${name}=${bad}`);
+    }
+  }
+});
+
+test("an unknown PARALLAX_ name is a fault, whatever it looks like", () => {
+  for (const name of ["PARALLAX_PROT", "PARALLAX_", "PARALLAX_NOWHERE_URL", "PARALLAX_CONSTRUCTOR_URL", "PARALLAX_KALSHI_SECRET"]) {
+    assert.match(faultsOf({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
+  }
+  assert.match(faultsOf({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no address called gamma/);
+});
+
+test("a venue's addresses are set by service, the first service also by the venue's name alone", () => {
+  const config = parse({
+    PARALLAX_KALSHI_URL: "http://127.0.0.1:8790/trade-api/v2/",
+    PARALLAX_KALSHI_WS_URL: "ws://127.0.0.1:8790/ws",
+    PARALLAX_POLYMARKET_CLOB_URL: "https://clob.example",
+  });
+  assert.deepEqual(config.venueUrls, {
+    kalshi: { rest: "http://127.0.0.1:8790/trade-api/v2", ws: "ws://127.0.0.1:8790/ws" },
+    polymarket: { clob: "https://clob.example" },
+  });
+  assert.equal(faultsOf({ PARALLAX_KALSHI_WS_URL: "http://127.0.0.1" }).length, 1);
+  assert.equal(faultsOf({ PARALLAX_KALSHI_URL: "ftp://127.0.0.1" }).length, 1);
+});
+
+test("proxies are addresses or ranges; a number of hops, a name or a range that is none is a fault", () => {
+  for (const good of ["127.0.0.1", "10.0.0.0/1", "192.168.1.1/32", "fd00::/128"]) parse({ PARALLAX_TRUST_PROXY: good });
+  for (const bad of ["1", "true", "proxy.example", "10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/", "fd00::/129", "10.0.0.0/8/9"]) {
+    assert.equal(faultsOf({ PARALLAX_TRUST_PROXY: bad }).length, 1, bad);
+  }
+});
+
+test("a venue's key id and key file go together", () => {
+  const both = { PARALLAX_KALSHI_KEY_ID: "id", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "/k.pem" };
+  assert.deepEqual(parse(both).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
+  for (const name of Object.keys(both)) assert.match(faultsOf({ ...both, [name]: "" }).join(), /go together/);
+});
+
+test("venues are taken by adapter, renamed with id=adapter, and for reference after the semicolon", () => {
+  assert.deepEqual(venuesOf("kalshi"), [["kalshi", "kalshi", false]]);
+  assert.deepEqual(venuesOf(" kalshi , polymarket ; "), [
+    ["kalshi", "kalshi", false],
+    ["polymarket", "polymarket", false],
+  ]);
+  assert.deepEqual(venuesOf("limitless;kalshi,manifold"), [
+    ["limitless", "limitless", false],
+    ["kalshi", "kalshi", true],
+    ["manifold", "manifold", true],
+  ]);
+  assert.deepEqual(venuesOf("venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold"), [
+    ["venue_a", "kalshi", false],
+    ["venue_b", "polymarket", false],
+    ["venue_c", "limitless", false],
+    ["venue_d", "manifold", true],
+  ]);
+  assert.deepEqual(venuesOf("polymarket=kalshi"), [["polymarket", "kalshi", false]]);
+});
+
+test("play money before the semicolon is refused under any name", () => {
+  for (const text of ["manifold", "kalshi,manifold", "real=manifold", "manifold;kalshi"]) {
+    assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), /play money/, text);
+  }
+});
+
+test("names twice, adapters that are not there, bad ids and an empty first part are refused", () => {
+  const cases: Readonly<Record<string, RegExp>> = {
+    "kalshi,kalshi": /named twice/,
+    "a=kalshi,b=kalshi": /named twice/,
+    "a=kalshi,a=polymarket": /named twice/,
+    "kalshi;kalshi": /named twice/,
+    "kalshi,nowhere": /no adapter "nowhere"/,
+    "kalshi,constructor": /no adapter "constructor"/,
+    "kalshi=": /no adapter/,
+    "=kalshi": /not a name/,
+    "Kalshi=kalshi": /not a name/,
+    "a-b=kalshi": /not a name/,
+    "a=b=kalshi": /not a name/,
+    [`${"a".repeat(21)}=kalshi`]: /not a name/,
+    ";manifold": /at least one venue/,
+    "kalshi;manifold;polymarket": /more than one semicolon/,
+  };
+  for (const [text, expected] of Object.entries(cases)) assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), expected, text);
+});
+
+test("what may hold a secret is never repeated in a fault", () => {
+  const secret = "s3cr3t-value";
+  const faults = faultsOf({
+    ...{ DATABASE_URL: `mysql://user:${secret}@db.example/p`, PARALLAX_PUBLIC_URL: `ftp://user:${secret}@x.example` },
+    ...{ PARALLAX_KALSHI_URL: `ftp://${secret}@x.example`, PARALLAX_KALSHI_KEY_ID: secret, PARALLAX_LLM_API_KEY: secret },
+  });
+  assert.equal(faults.length, 5);
+  assert.equal(new ConfigError(faults).message.includes(secret), false);
+});
+
+test(".env.example names every setting with its default, and nothing else", () => {
+  const lines = readFileSync(new URL("../.env.example", import.meta.url), "utf8").split("\n");
+  const set = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
+  assert.deepEqual(set, SETTINGS.map(({ name, fallback }) => `${name}=${fallback}`));
+  // The commented lines are examples of settings that name a venue; they must be ones that are taken.
+  const examples = lines.flatMap((line) => {
+    const [, name, value] = /^# (PARALLAX_[A-Z_]+)=(.*)$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, value === "" ? "x" : value]];
+  });
+  assert.ok(examples.length > 0);
+  parse(Object.fromEntries(examples));
+});
+
+test("every default is one that is taken, and every setting says what it is for", () => {
+  assert.deepEqual(parse(Object.fromEntries(SETTINGS.map(({ name, fallback }) => [name, fallback]))), parse());
+  for (const { help } of SETTINGS) assert.ok(help.length > 10);
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { FakeSockets } from "../../test/support/fake-sockets.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { ScriptedHttp } from "../../test/support/scripted-http.ts";
+import { createVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
+
+const never = new AbortController().signal;
+
+function create(id: string, adapter: string, urls: Readonly<Record<string, string>> = {}, key: VenueKey | null = null) {
+  const clock = new FakeClock();
+  const http = new ScriptedHttp(clock, () => ({ status: 404, body: "{}" }));
+  const socketIo = { connect: () => ({ emit() {}, close() {} }) };
+  const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
+  const ports = { http, sockets: new FakeSockets(), socketIo, clock, random, log: quietLog, drop: () => {} };
+  const venue = createVenue({ id, adapter, referenceOnly: false }, ports, urls, key);
+  return { venue, http, clock };
+}
+
+test("every adapter is built under the id that the configuration gives it", () => {
+  for (const adapter of Object.keys(VENUE_SERVICES)) {
+    const { venue } = create(`renamed_${adapter}`.slice(0, 20), adapter);
+    assert.equal(venue.id, `renamed_${adapter}`.slice(0, 20));
+    assert.ok(venue.profile.staleAfterMs > 0);
+  }
+});
+
+test("exactly the adapters that deal in play money may only be configured for reference", () => {
+  for (const adapter of Object.keys(VENUE_SERVICES)) {
+    const isRefused = parseVenues(adapter).faults.some((fault) => fault.includes("play money"));
+    assert.equal(create("x", adapter).venue.playMoney, isRefused, adapter);
+  }
+});
+
+test("given addresses replace the live ones, and without them the live ones are asked over https", async () => {
+  for (const adapter of Object.keys(VENUE_SERVICES)) {
+    const services = VENUE_SERVICES[adapter] ?? [];
+    const local = Object.fromEntries(services.map((name) => [name, `${name === "ws" ? "ws" : "http"}://127.0.0.1:9/${name}`]));
+    for (const [urls, begin] of [[local, "http://127.0.0.1:9/"], [{}, "https://"]] as const) {
+      const { venue, http, clock } = create("x", adapter, urls);
+      await clock.until(venue.findMarket("123", never).catch(() => null));
+      assert.ok(http.requests.length > 0, adapter);
+      for (const { request } of http.requests) assert.ok(request.url.startsWith(begin), request.url);
+    }
+  }
+});
+
+test("an adapter that is not there is an error of ours, not a venue", () => {
+  assert.throws(() => create("x", "nowhere"), /no adapter nowhere/);
+});

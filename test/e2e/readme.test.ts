@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { testSandbox, venueSettings } from "../support/sandbox.ts";
+import { eventually, run, temporaryFolder } from "../support/service-process.ts";
+
+const PROJECT = new URL("../..", import.meta.url).pathname;
+const sh = promisify(execFile);
+
+let readme: string;
+let folder: { path: string; release(): Promise<void> };
+
+before(async () => {
+  readme = await readFile(`${PROJECT}README.md`, "utf8");
+  folder = await temporaryFolder();
+});
+after(() => folder.release());
+
+/** The shell blocks, in order. */
+const commands = () => [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]?.trim() ?? "");
+
+/** Runs an npm script as the README writes it, and gives the address in its banner. */
+async function started(args: readonly string[], env: Record<string, string>) {
+  const program = run("npm", args, env);
+  const url = await eventually(
+    () => /Parallax {2}(http:\/\/\S+)/.exec(program.output())?.[1] ?? null,
+    `the banner of npm ${args.join(" ")}`,
+  );
+  await eventually(async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : null), "readiness");
+  return { url, program };
+}
+
+test("the README's commands are the ones that are tested: two by .ci/run, the rest below", async () => {
+  const [start, call, check, live, sandbox, ...more] = commands();
+  assert.equal(start, "npm ci && npm start");
+  assert.match(
+    call ?? "",
+    /^KEY=.*\ncurl -s -H "Authorization: Bearer \$KEY" "http:\/\/127\.0\.0\.1:8787\/v1\/markets\?/,
+  );
+  assert.equal(check, "npm ci && npm test");
+  assert.equal(live, "npm start -- --live");
+  assert.equal(sandbox, "npm run sandbox");
+  assert.deepEqual(more, []);
+  const ci = await readFile(`${PROJECT}.ci/run`, "utf8");
+  for (const command of ["npm ci", "npm test", "npm run check"]) assert.ok(ci.includes(`\n${command}\n`));
+});
+
+test("`npm start` and the first call give the reply that the README shows, field for field", async () => {
+  const { url, program } = await started(["start"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
+  const script = (commands()[1] ?? "").replace("./.parallax", folder.path).replace("http://127.0.0.1:8787", url);
+  const { stdout } = await sh("sh", ["-c", script], { cwd: PROJECT });
+  const [market] = JSON.parse(stdout);
+  const [shown] = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? "[]");
+  const always = [
+    "platform",
+    "market_id",
+    "title",
+    "yes_price",
+    "updated_at",
+    "url",
+    "category",
+    "status",
+    "last_price",
+    "event_slug",
+    "event_title",
+  ];
+  for (const field of always) {
+    assert.equal(typeof market[field], typeof shown[field], field);
+  }
+  assert.match(`${market.title} ${market.event_title}`, /fed/i);
+  program.child.kill("SIGTERM");
+  await program.ended;
+});
+
+test("`npm start -- --live` serves live data from the addresses it is given", async () => {
+  const sandbox = await testSandbox();
+  const home = await temporaryFolder();
+  const { url, program } = await started(["start", "--", "--live"], {
+    PARALLAX_PORT: "0",
+    PARALLAX_DATA_DIR: home.path,
+    ...venueSettings(sandbox),
+  });
+  const reply = await fetch(`${url}/v1/health`);
+  assert.equal(reply.headers.get("x-parallax-data"), "live");
+  const health = (await reply.json()) as { data: string; checks: { venues: Record<string, { markets: number }> } };
+  assert.equal(health.data, "live");
+  for (const [venue, { markets }] of Object.entries(health.checks.venues)) assert.ok(markets > 0, venue);
+  assert.doesNotMatch(program.output(), /Demo keys/);
+  program.child.kill("SIGTERM");
+  await program.ended;
+  await sandbox.close();
+  await home.release();
+});
+
+test("`npm run sandbox` prints one JSON line of base URLs and serves the page that explains them", async () => {
+  const program = run("npm", ["run", "--silent", "sandbox", "--", "--port", "0"]);
+  const urls = await eventually(() => {
+    const [line, rest] = program.output().split("\n");
+    return rest === undefined || line === undefined ? null : JSON.parse(line);
+  }, "the line of base URLs");
+  assert.deepEqual(Object.keys(urls).sort(), ["control", "kalshi", "limitless", "manifold", "polymarket"]);
+  const page = await (await fetch(urls.control.rest)).text();
+  for (const url of [urls.kalshi.rest, urls.polymarket.clob, urls.limitless.ws, urls.manifold.rest])
+    assert.ok(page.includes(url));
+  program.child.kill("SIGTERM");
+  await program.ended;
+});

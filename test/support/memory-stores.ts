@@ -1,0 +1,102 @@
+import type { HistoryStore, MarketStore, MarketTrade, StatusChange, Tick, TickWriter } from "../../src/capabilities/history/index.ts";
+import type { MarketSnapshot } from "../../src/domain/market.ts";
+import type { HistoryPoint } from "../../src/domain/trade.ts";
+
+/** A market store in memory: keys in the order of first sight, every write kept for the test to read. */
+export class MemoryMarketStore implements MarketStore {
+  readonly stored = new Map<string, { readonly key: number; readonly snapshot: MarketSnapshot }>();
+  readonly statusChanges: StatusChange[] = [];
+  readonly trades = new Map<string, MarketTrade>();
+  events: string[] = [];
+
+  async upsertMarkets(snapshots: readonly MarketSnapshot[]): Promise<number[]> {
+    return snapshots.map((snapshot) => {
+      const id = `${snapshot.listing.venue}/${snapshot.listing.marketId}`;
+      const key = this.stored.get(id)?.key ?? this.stored.size + 1;
+      this.stored.set(id, { key, snapshot });
+      return key;
+    });
+  }
+
+  async upsertEvents(events: readonly { readonly eventId: string }[]): Promise<void> {
+    this.events.push(...events.map(({ eventId }) => eventId));
+  }
+
+  async *loadAll() {
+    yield [...this.stored.values()];
+  }
+
+  async *loadEvents() {
+    yield [];
+  }
+
+  async recordStatusChange(change: StatusChange): Promise<void> {
+    this.statusChanges.push(change);
+  }
+
+  async insertTrades(trades: readonly MarketTrade[]): Promise<number> {
+    for (const entry of trades) this.trades.set(`${entry.marketKey}/${entry.trade.tradeId}`, entry);
+    return trades.length;
+  }
+
+  async volume24hFromTrades(): Promise<Map<number, number>> {
+    return new Map();
+  }
+}
+
+/** A tick writer that keeps what it is given. */
+export class MemoryTicks implements TickWriter {
+  readonly ticks: Tick[] = [];
+
+  get counters() {
+    return { written: this.ticks.length, dropped: 0, queued: 0 };
+  }
+
+  write(tick: Tick): void {
+    this.ticks.push(tick);
+  }
+
+  async flush(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}
+
+/** Past prices in memory, by market key. */
+export class MemoryHistory implements HistoryStore {
+  readonly points = new Map<number, HistoryPoint[]>();
+  readonly ranges: { readonly key: number; readonly intervalMs: number; readonly fromMs: number; readonly toMs: number }[] = [];
+
+  async readHistory(marketKey: number) {
+    return { intervalSeconds: 3_600, points: this.points.get(marketKey) ?? [] };
+  }
+
+  async saveVenueHistory(
+    key: number,
+    intervalMs: number,
+    points: readonly HistoryPoint[],
+    range: { readonly fromMs: number; readonly toMs: number },
+  ): Promise<void> {
+    this.points.set(key, [...(this.points.get(key) ?? []), ...points]);
+    this.ranges.push({ key, intervalMs, ...range });
+  }
+
+  async coverage(marketKey: number) {
+    return this.ranges.filter(({ key }) => key === marketKey);
+  }
+
+  async priceAt(): Promise<null> {
+    return null;
+  }
+
+  async priceDayAgo(): Promise<Map<number, number>> {
+    return new Map();
+  }
+
+  async rollUp() {
+    return { bars5m: 0, bars1h: 0 };
+  }
+
+  async applyRetention() {
+    return { tickPartitions: 0, trades: 0, fiveMinuteBars: 0 };
+  }
+}
