@@ -67,12 +67,12 @@ export async function startService(options: { config: Config; log: Log; version:
         : await openPostgresDatabase({ url: config.databaseUrl, log });
     closers.push(() => database.close());
     await migrateDatabase(database);
-    log.info({ ms: sinceStart() }, "store is open");
     const claim = await claimStore(database, {
       data: config.mode,
       seed: isSandbox ? config.sandbox.seed : null,
       genesisAt: isSandbox ? systemClock.now() : null,
     });
+    log.info({ ms: sinceStart() }, "store is open");
     const sandboxUrls = (await sandbox?.begin(claim.genesisAt ?? systemClock.now())) ?? {};
     if (sandbox !== null) log.info({ ms: sinceStart() }, "simulated venues are up");
     const keys = isSandbox

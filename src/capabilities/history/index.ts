@@ -3,14 +3,8 @@
  * those or fetched from the venue, trades, and the reading of all that as history.
  */
 export { createHistoryStore, type HistoryStore } from "./history-store.ts";
-export {
-  createMarketStore,
-  type MarketStore,
-  type StatusChange,
-  type StoreDrop,
-  type StoredMarket,
-} from "./market-store.ts";
+export { createMarketStore, type MarketStore, type StatusChange } from "./market-store.ts";
 export { type MarketWideTrend, readMarketWideTrend } from "./market-trend.ts";
-export type { CoveredRange, HistoryPeriod, MarketHistory, MarketTrade, Tick } from "./model.ts";
-export { DEFAULT_RETENTION, type RetentionDays } from "./retention.ts";
-export { createTickWriter, TICK_QUEUE_MAX, type TickCounters, type TickWriter } from "./tick-writer.ts";
+export type { HistoryPeriod, MarketHistory, MarketTrade, Tick } from "./model.ts";
+export { DEFAULT_RETENTION } from "./retention.ts";
+export { createTickWriter, type TickWriter } from "./tick-writer.ts";

@@ -51,7 +51,7 @@ function toPoint(row: BarRow): HistoryPoint {
  * Where volume is read from, so that no minute counts twice. Bins of an hour or more take whole hours, and shorter bars
  * only in hours that have no bar of their own yet; shorter bins take the five-minute bars.
  */
-export function volumeSamples(
+function volumeSamples(
   hours: readonly HistoryPoint[],
   fiveMinutes: readonly HistoryPoint[],
   intervalMs: number,

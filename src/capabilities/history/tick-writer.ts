@@ -8,7 +8,7 @@ import { createTickPartitions } from "./tick-partitions.ts";
 import { insertTicks, type TickRow } from "./tick-queries.ts";
 
 /** Ticks that may wait for the store; beyond it the oldest is given up, because the newest price matters most. */
-export const TICK_QUEUE_MAX = 200_000;
+const TICK_QUEUE_MAX = 200_000;
 const BATCH_ROWS_MAX = 2_000;
 const FLUSH_MS = 500;
 const RETRY_MS_MIN = 500;

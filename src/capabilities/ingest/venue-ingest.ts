@@ -20,7 +20,7 @@ const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = 3_600_000;
 /** A market missing from this many complete sweeps in a row is asked for by name. */
 const MISSED_SWEEPS_MAX = 2;
-const TAPE_PAUSE_MS = 500;
+const TAPE_PAUSE_MS = 250;
 const TAPE_LIMIT = 1_000;
 const TAPE_MARKETS_MAX = 200;
 /** As many as one or two requests ask for. */
@@ -55,6 +55,8 @@ export class VenueIngest {
   #streamUp = false;
   /** How long the last whole sweep took. */
   #sweepMs = 0;
+  /** Every open market's tape was read once. */
+  #isTapeRoundOver = false;
   #loops: Promise<void>[] = [];
 
   constructor(options: VenueIngestOptions) {
@@ -71,9 +73,7 @@ export class VenueIngest {
       this.#loop("sweep", profile.sweepPauseMs, () => this.#sweep()),
       this.#loop("refresh", REFRESH_EVERY_MS, () => this.#refreshDue()),
       this.#loop("tape", TAPE_PAUSE_MS, () => this.#afterFirstSweeps(() => this.#readNextTape())),
-      this.#loop("backfill", BACKFILL_PAUSE_MS, () =>
-        this.#afterFirstSweeps(() => this.#options.backfill.next(this.#stop.signal)),
-      ),
+      this.#loop("backfill", BACKFILL_PAUSE_MS, () => this.#afterFirstSweeps(() => this.#backfill())),
     ];
     if (profile.activePollMs !== null)
       this.#loops.push(this.#loop("active", profile.activePollMs, () => this.#pollActive()));
@@ -310,6 +310,12 @@ export class VenueIngest {
     }
   }
 
+  /** Brings in the past of the next market; where volumes come from the tape, those come first: lists are sorted by them. */
+  async #backfill(): Promise<void> {
+    if (this.#options.venue.profile.volumeFromTape && !this.#isTapeRoundOver) return;
+    await this.#options.backfill.next(this.#stop.signal);
+  }
+
   #nextTape(candidates: readonly BoardMarket[]): BoardMarket | null {
     let next: BoardMarket | null = null;
     let oldest = Number.POSITIVE_INFINITY;
@@ -320,6 +326,7 @@ export class VenueIngest {
         next = market;
       }
     }
+    if (oldest > 0) this.#isTapeRoundOver = true;
     return next;
   }
 

@@ -25,7 +25,7 @@ export function presentHistory(market: BoardMarket, reading: HistoryReading) {
         ? []
         : [
             {
-              timestamp: isoTime(point.endAt),
+              timestamp: isoTime(point.startAt),
               yes_price: point.yesPrice,
               bid: point.bid,
               ask: point.ask,

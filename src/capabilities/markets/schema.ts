@@ -3,7 +3,7 @@ import { commaList, emptyIsAbsent } from "../../http/validation.ts";
 import { SORT_KEYS } from "./model.ts";
 
 /** One of these words; reads as a plain enum in the interface description. */
-export function oneOf<const Word extends string>(
+function oneOf<const Word extends string>(
   words: readonly Word[],
   options: { description?: string; default?: Word } = {},
 ) {
@@ -33,7 +33,7 @@ export function marketSchemas(venues: { readonly trading: readonly string[]; rea
   );
 
   const HistoryPoint = Type.Object({
-    timestamp: timestamp("End of the interval"),
+    timestamp: timestamp("Start of the interval"),
     yes_price: probability("Last price at or before the interval's end"),
     bid: nullableNumber("Best YES bid at that time"),
     ask: nullableNumber("Best YES ask at that time"),

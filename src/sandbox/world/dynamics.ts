@@ -53,6 +53,12 @@ export function activityClock(genesis: number, speed: number): ActivityClock {
   };
 }
 
+/** A stretch of time without trading, from <= at < to. */
+export interface Pause {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** One quote of the market maker and what takers did to it, from `startAt` to `endAt`. */
 interface Slot {
   readonly number: number;
@@ -77,6 +83,7 @@ export class Dynamics {
   readonly #secret: MarketSecret;
   readonly #seed: number;
   readonly #clock: ActivityClock;
+  readonly #pause: Pause | null;
   readonly #slotMs: number;
   readonly #originMs: number;
   readonly #depth: number;
@@ -89,8 +96,14 @@ export class Dynamics {
   #anchor: { readonly block: number; readonly price: number; readonly nextPrice: number } | null = null;
   #lastTrade: { readonly slot: number; readonly price: number | null } | null = null;
 
-  constructor(market: ListedMarket, secret: MarketSecret, seed: number, clock: ActivityClock) {
+  constructor(
+    market: ListedMarket,
+    secret: MarketSecret,
+    world: { readonly seed: number; readonly clock: ActivityClock; readonly pause: Pause | null },
+  ) {
+    const { seed, clock } = world;
     this.#market = market;
+    this.#pause = world.pause;
     this.#secret = secret;
     this.#seed = seed;
     this.#clock = clock;
@@ -253,9 +266,19 @@ export class Dynamics {
     return { bids: side(bestBid, -1, 0), asks: side(bestAsk, 1, 1) };
   }
 
-  /** Contracts ordered in one hour of activity; the times of orders matter only in the first hour. */
+  #wallOfBlock(block: number): number {
+    return Math.ceil(this.#clock.toWall(block * HOUR_MS + this.#originMs));
+  }
+
+  #isPausedAt(at: number): boolean {
+    return this.#pause !== null && at >= this.#pause.from && at < this.#pause.to;
+  }
+
+  /** Contracts ordered in one hour of activity; the times of orders matter only in the first hour and around a pause. */
   #ordered(block: number): number {
-    if (block === this.#firstBlock) return this.#orders(block).reduce((sum, order) => sum + order.size, 0);
+    const isPaused =
+      this.#pause !== null && block >= this.#blockAt(this.#pause.from) && block <= this.#blockAt(this.#pause.to);
+    if (isPaused || block === this.#firstBlock) return this.#orders(block).reduce((sum, order) => sum + order.size, 0);
     const count = poisson(this.#ordersPerHour, this.#seed, this.#market.index, Draw.count, block);
     let contracts = 0;
     for (let turn = 0; turn < count; turn++) contracts += this.#orderSize(block, turn);
@@ -274,17 +297,14 @@ export class Dynamics {
   #orders(block: number): Order[] {
     const { index } = this.#market;
     const count = poisson(this.#ordersPerHour, this.#seed, index, Draw.count, block);
+    // Rounding down to a whole millisecond must not move an order before the first quote of its hour.
+    const firstAt = this.#wallOfBlock(block);
     const orders: Order[] = [];
     for (let turn = 0; turn < count; turn++) {
       const activity = (block + uniform(this.#seed, index, Draw.when, block, turn)) * HOUR_MS + this.#originMs;
-      const at = Math.floor(this.#clock.toWall(activity));
-      if (at < this.#market.openAt || at >= this.#secret.endsAt) continue;
-      const heavy = uniform(this.#seed, index, Draw.taker, block, turn) < 0.015 ? 12 : 1;
-      const size = Math.max(
-        1,
-        Math.round(this.#depth * 0.25 * heavy * Math.exp(0.9 * gaussian(this.#seed, index, Draw.size, block, turn))),
-      );
-      orders.push({ at, size, key: block, turn });
+      const at = Math.max(firstAt, Math.floor(this.#clock.toWall(activity)));
+      if (at < this.#market.openAt || at >= this.#secret.endsAt || this.#isPausedAt(at)) continue;
+      orders.push({ at, size: this.#orderSize(block, turn), key: block, turn });
     }
     return orders.sort((a, b) => a.at - b.at || a.turn - b.turn);
   }

@@ -1,5 +1,5 @@
 /** The simulated world behind the four sandbox exchanges. `types.ts` says what it offers. */
-import { activityClock, Dynamics } from "./dynamics.ts";
+import { activityClock, Dynamics, type Pause } from "./dynamics.ts";
 import { uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type {
@@ -43,7 +43,7 @@ export function createWorld(options: WorldOptions): World {
   const dynamicsOf = (market: ListedMarket): Dynamics => {
     let known = dynamics.get(market);
     if (known === undefined) {
-      known = new Dynamics(market, universe.secret(market), seed, clock);
+      known = new Dynamics(market, universe.secret(market), { seed, clock, pause: pauseOf(market) });
       dynamics.set(market, known);
     }
     return known;
@@ -57,7 +57,7 @@ export function createWorld(options: WorldOptions): World {
     return trueProbability(source, claim, source.revealAt) >= 0.5 ? { kind: "yes" } : { kind: "no" };
   };
 
-  const pauseOf = (market: ListedMarket): { from: number; to: number } | null => {
+  const pauseOf = (market: ListedMarket): Pause | null => {
     if (market.event.frequency === "fifteen_min" || uniform(seed, market.index, Draw.paused) > 0.02) return null;
     const from = Math.round(
       market.openAt + uniform(seed, market.index, Draw.pausedAt) * (market.closeAt - market.openAt),
@@ -124,7 +124,7 @@ export function createWorld(options: WorldOptions): World {
     let before = known.traded((first - 1) * intervalMs);
     for (let number = first; number <= last; number++) {
       const at = number * intervalMs;
-      const state = known.book(Math.min(at, endsAt - 1));
+      const state = book(market, Math.min(at, endsAt - 1));
       const after = known.traded(at);
       points.push({
         at,

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { TokenBucket } from "../../../lib/token-bucket.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { identify, type KeyRing } from "./auth.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { identify } from "./auth.ts";
 import { KalshiError, Query } from "./query.ts";
+import type { Get, RestOptions } from "./rest-types.ts";
 import { installCandles } from "./routes-candles.ts";
 import { installEvents } from "./routes-events.ts";
 import { installExchange } from "./routes-exchange.ts";
@@ -17,23 +17,6 @@ export const REST_PATH = "/trade-api/v2";
 const READS_PER_SECOND = 20;
 /** Clients remembered at once; the one seen first is forgotten. */
 const CLIENTS_MAX = 10_000;
-
-export interface Asked {
-  readonly query: Query;
-  /** A parameter of the path, percent-decoded. */
-  path(name: string): string;
-  readonly hasKey: boolean;
-}
-
-/** Registers GET `path` below the base path; what `answer` throws as `KalshiError` is the reply. */
-export type Get = (path: string, answer: (asked: Asked) => unknown) => void;
-
-export interface RestOptions {
-  readonly context: ExchangeContext;
-  readonly catalogue: Catalogue;
-  readonly keys: KeyRing;
-  readonly orderbookNeedsKey: boolean;
-}
 
 /** Kalshi's public REST interface. */
 export function installRest(app: FastifyInstance, options: RestOptions): void {

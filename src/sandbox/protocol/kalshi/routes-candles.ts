@@ -2,7 +2,7 @@ import type { ListedMarket } from "../../world/types.ts";
 import { candleJson, candlesOf, historicalCandleJson, latestBeforeJson } from "./candles.ts";
 import { kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 import { badRequest, notFound, type Query } from "./query.ts";
-import type { Get, RestOptions } from "./rest.ts";
+import type { Get, RestOptions } from "./rest-types.ts";
 
 const CANDLE_MARKETS_MAX = 100;
 const CANDLES_MAX = 10_000;

@@ -4,7 +4,7 @@ import { kalshiSeriesTicker } from "./ids.ts";
 import { marketJson } from "./market-json.ts";
 import { pageOf } from "./pages.ts";
 import { notFound } from "./query.ts";
-import type { Get, RestOptions } from "./rest.ts";
+import type { Get, RestOptions } from "./rest-types.ts";
 
 const EVENTS_MAX = 200;
 const TICKERS_MAX = 200;

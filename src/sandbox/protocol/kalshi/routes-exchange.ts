@@ -1,5 +1,5 @@
 import { iso } from "./market-json.ts";
-import type { Get, RestOptions } from "./rest.ts";
+import type { Get, RestOptions } from "./rest-types.ts";
 
 export function installExchange(get: Get, { context }: RestOptions): void {
   get("/exchange/status", () => ({

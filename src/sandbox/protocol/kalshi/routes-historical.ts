@@ -3,7 +3,7 @@ import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
 import { iso, marketJson } from "./market-json.ts";
 import { pageOf } from "./pages.ts";
 import { notFound } from "./query.ts";
-import type { Get, RestOptions } from "./rest.ts";
+import type { Get, RestOptions } from "./rest-types.ts";
 
 const MARKETS_MAX = 1_000;
 const TICKERS_MAX = 1_000;

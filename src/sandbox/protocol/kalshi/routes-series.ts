@@ -3,7 +3,7 @@ import { categoryOf, seriesJson } from "./event-json.ts";
 import { kalshiSeriesTicker } from "./ids.ts";
 import { count } from "./market-json.ts";
 import { notFound } from "./query.ts";
-import type { Get, RestOptions } from "./rest.ts";
+import type { Get, RestOptions } from "./rest-types.ts";
 
 export function installSeries(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;

@@ -1,6 +1,6 @@
 import type { ListedMarket } from "../../world/types.ts";
 import { type Query, readCursor, writeCursor } from "./query.ts";
-import type { Get, RestOptions } from "./rest.ts";
+import type { Get, RestOptions } from "./rest-types.ts";
 import { tapeOf, tradeJson } from "./tape.ts";
 
 const TRADES_MAX = 1_000;

@@ -102,7 +102,7 @@ export function listBets(
 }
 
 /** Rows with from <= createdTime < to, oldest first. */
-export function betsIn(world: World, contract: Contract, market: ListedMarket, from: number, to: number): Bet[] {
+function betsIn(world: World, contract: Contract, market: ListedMarket, from: number, to: number): Bet[] {
   let ordinal = 0;
   let instant = Number.NaN;
   return world.trades(market, from, to).flatMap((trade) => {

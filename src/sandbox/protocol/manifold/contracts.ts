@@ -85,7 +85,7 @@ export class Contracts {
 }
 
 /** Manifold's large topic for a category. */
-export function topicOf(category: string): string {
+function topicOf(category: string): string {
   if (category === "Tech") return "technology-default";
   if (category === "Crypto") return "crypto-speculation";
   if (category === "Weather") return "weather";

@@ -100,7 +100,7 @@ function liteAnswers(world: World, contract: Contract, at: number) {
 }
 
 /** A resolved answer is shown at 1 or 0 where answers are independent; in the other groups the pool stays as it was. */
-export function answerProbability(world: World, contract: Contract, market: ListedMarket, at: number): number {
+function answerProbability(world: World, contract: Contract, market: ListedMarket, at: number): number {
   const shown = manifoldProbability(world, market, at);
   const resolution = contract.sumsToOne ? null : resolutionOf(world, market, at);
   if (resolution?.resolution === "YES") return 1;

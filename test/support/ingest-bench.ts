@@ -1,0 +1,69 @@
+import { Backfill } from "../../src/capabilities/ingest/backfill.ts";
+import { StoredPastPrices } from "../../src/capabilities/ingest/past-prices.ts";
+import { Recorder } from "../../src/capabilities/ingest/recorder.ts";
+import { VenueHealth } from "../../src/capabilities/ingest/venue-health.ts";
+import { VenueIngest } from "../../src/capabilities/ingest/venue-ingest.ts";
+import { type BoardMarket, MarketBoard } from "../../src/capabilities/markets/index.ts";
+import type { MarketStatus } from "../../src/domain/market.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { SAMPLE_AT } from "./market-samples.ts";
+import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "./memory-stores.ts";
+import { quietLog } from "./quiet-log.ts";
+import { ScriptedVenue } from "./scripted-venue.ts";
+
+export interface IngestBench {
+  readonly clock: FakeClock;
+  readonly board: MarketBoard;
+  readonly store: MemoryMarketStore;
+  readonly ticks: MemoryTicks;
+  readonly history: MemoryHistory;
+  readonly recorder: Recorder;
+  readonly past: StoredPastPrices;
+  readonly venues: readonly ScriptedVenue[];
+  health(venue: ScriptedVenue): VenueHealth;
+  /** Starts everything and lets the first answers arrive. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  market(marketId: string, venue?: string): BoardMarket | null;
+  /** Status changes in the store as "from to to". */
+  statusChanges(): string[];
+}
+
+/** Ingest of scripted venues over a real board, with stores in memory and a clock that the test moves. */
+export function openIngestBench(
+  makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],
+): IngestBench {
+  const clock = new FakeClock(SAMPLE_AT);
+  const board = new MarketBoard(() => clock.now());
+  const store = new MemoryMarketStore();
+  const ticks = new MemoryTicks();
+  const history = new MemoryHistory();
+  const recorder = new Recorder({ board, store, ticks, clock, log: quietLog });
+  const venues = makeVenues(clock);
+  const past = new StoredPastPrices({ history, venues, board, clock, flush: () => recorder.flush() });
+  const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
+  const health = (venue: ScriptedVenue): VenueHealth => {
+    const known = healths.get(venue);
+    if (known === undefined) throw new Error(`${venue.id} is not of this bench`);
+    return known;
+  };
+  const ingests = venues.map((venue) => {
+    const backfill = new Backfill({ venue: venue.id, board, past });
+    const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
+    return new VenueIngest({ venue, board, recorder, backfill, health: health(venue), areFirstSweepsOver, clock, log: quietLog });
+  });
+  return {
+    ...{ clock, board, store, ticks, history, recorder, past, venues, health },
+    async start() {
+      recorder.start();
+      for (const ingest of ingests) ingest.start();
+      await clock.settle();
+    },
+    async stop() {
+      await Promise.all(ingests.map((ingest) => ingest.stop()));
+      await recorder.close();
+    },
+    market: (marketId, venue = "alpha") => board.find(venue, marketId),
+    statusChanges: () => store.statusChanges.map(({ from, to }: { from: string | null; to: MarketStatus }) => `${from} to ${to}`),
+  };
+}
