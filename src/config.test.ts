@@ -19,13 +19,22 @@ function faultsOf(environment: Environment): readonly string[] {
   throw new Error("these settings were taken");
 }
 
-const venuesOf = (text: string) => parse({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]);
+const venuesOf = (text: string) =>
+  parse({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]);
 
 test("with nothing set it is a sandbox on loopback with the documented defaults", () => {
   const config = parse();
   const { venues, roles, ...rest } = config;
   assert.deepEqual(rest, {
-    ...{ mode: "sandbox", host: "127.0.0.1", port: 8_787, dataDir: "./.parallax", databaseUrl: null, publicUrl: null, trustProxy: null },
+    ...{
+      mode: "sandbox",
+      host: "127.0.0.1",
+      port: 8_787,
+      dataDir: "./.parallax",
+      databaseUrl: null,
+      publicUrl: null,
+      trustProxy: null,
+    },
     sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0 },
     ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, logLevel: "info" },
   });
@@ -51,7 +60,11 @@ test("an empty setting counts as not set, and other programs' settings are none 
 test("every setting is taken over", () => {
   const config = parse({
     ...{ PARALLAX_MODE: "live", PARALLAX_HOST: "0.0.0.0", PARALLAX_PORT: "0", PARALLAX_DATA_DIR: "/data" },
-    ...{ PARALLAX_ROLES: "worker, ingest,api", DATABASE_URL: "postgres://db.example/p", PARALLAX_RAW_TICK_DAYS: "3650" },
+    ...{
+      PARALLAX_ROLES: "worker, ingest,api",
+      DATABASE_URL: "postgres://db.example/p",
+      PARALLAX_RAW_TICK_DAYS: "3650",
+    },
     ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
     ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
     ...{ PARALLAX_PUBLIC_URL: "https://api.example.org//", PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1" },
@@ -71,7 +84,11 @@ test("every fault is told at once, each with its setting's name", () => {
     ...{ DATABASE_URL: "mysql://x", PARALLAX_PUBLIC_URL: "api.example.org" },
   };
   const faults = faultsOf(faulty);
-  for (const name of Object.keys(faulty)) assert.ok(faults.some((fault) => fault.startsWith(name)), name);
+  for (const name of Object.keys(faulty))
+    assert.ok(
+      faults.some((fault) => fault.startsWith(name)),
+      name,
+    );
   const error = new ConfigError(faults);
   for (const fault of faults) assert.ok(error.message.includes(fault));
 });
@@ -94,7 +111,13 @@ test("numbers are good at their bounds and faults beyond", () => {
 });
 
 test("an unknown PARALLAX_ name is a fault, whatever it looks like", () => {
-  for (const name of ["PARALLAX_PROT", "PARALLAX_", "PARALLAX_NOWHERE_URL", "PARALLAX_CONSTRUCTOR_URL", "PARALLAX_KALSHI_SECRET"]) {
+  for (const name of [
+    "PARALLAX_PROT",
+    "PARALLAX_",
+    "PARALLAX_NOWHERE_URL",
+    "PARALLAX_CONSTRUCTOR_URL",
+    "PARALLAX_KALSHI_SECRET",
+  ]) {
     assert.match(faultsOf({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
   }
   assert.match(faultsOf({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no address called gamma/);
@@ -116,7 +139,16 @@ test("a venue's addresses are set by service, the first service also by the venu
 
 test("proxies are addresses or ranges; a number of hops, a name or a range that is none is a fault", () => {
   for (const good of ["127.0.0.1", "10.0.0.0/1", "192.168.1.1/32", "fd00::/128"]) parse({ PARALLAX_TRUST_PROXY: good });
-  for (const bad of ["1", "true", "proxy.example", "10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/", "fd00::/129", "10.0.0.0/8/9"]) {
+  for (const bad of [
+    "1",
+    "true",
+    "proxy.example",
+    "10.0.0.0/33",
+    "10.0.0.0/0",
+    "10.0.0.0/",
+    "fd00::/129",
+    "10.0.0.0/8/9",
+  ]) {
     assert.equal(faultsOf({ PARALLAX_TRUST_PROXY: bad }).length, 1, bad);
   }
 });
@@ -170,14 +202,19 @@ test("names twice, adapters that are not there, bad ids and an empty first part 
     ";manifold": /at least one venue/,
     "kalshi;manifold;polymarket": /more than one semicolon/,
   };
-  for (const [text, expected] of Object.entries(cases)) assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), expected, text);
+  for (const [text, expected] of Object.entries(cases))
+    assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), expected, text);
 });
 
 test("what may hold a secret is never repeated in a fault", () => {
   const secret = "s3cr3t-value";
   const faults = faultsOf({
     ...{ DATABASE_URL: `mysql://user:${secret}@db.example/p`, PARALLAX_PUBLIC_URL: `ftp://user:${secret}@x.example` },
-    ...{ PARALLAX_KALSHI_URL: `ftp://${secret}@x.example`, PARALLAX_KALSHI_KEY_ID: secret, PARALLAX_LLM_API_KEY: secret },
+    ...{
+      PARALLAX_KALSHI_URL: `ftp://${secret}@x.example`,
+      PARALLAX_KALSHI_KEY_ID: secret,
+      PARALLAX_LLM_API_KEY: secret,
+    },
   });
   assert.equal(faults.length, 5);
   assert.equal(new ConfigError(faults).message.includes(secret), false);
@@ -186,7 +223,10 @@ test("what may hold a secret is never repeated in a fault", () => {
 test(".env.example names every setting with its default, and nothing else", () => {
   const lines = readFileSync(new URL("../.env.example", import.meta.url), "utf8").split("\n");
   const set = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
-  assert.deepEqual(set, SETTINGS.map(({ name, fallback }) => `${name}=${fallback}`));
+  assert.deepEqual(
+    set,
+    SETTINGS.map(({ name, fallback }) => `${name}=${fallback}`),
+  );
   // The commented lines are examples of settings that name a venue; they must be ones that are taken.
   const examples = lines.flatMap((line) => {
     const [, name, value] = /^# (PARALLAX_[A-Z_]+)=(.*)$/.exec(line) ?? [];

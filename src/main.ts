@@ -11,6 +11,7 @@ import { VENUE_SERVICES } from "./venues/registry.ts";
 
 const SANDBOX_PORT = 8790;
 const HARD_EXIT_MS = 10_000;
+const TERM_GRACE_MS = 2_000;
 
 const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
@@ -77,8 +78,9 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   const log = createPinoLog(config.logLevel);
   const service = await startService({ config, log, version });
   say(service.banner);
-  onSignal(async () => {
-    await service.close();
+  onSignal(async (signal) => {
+    // A person at the keyboard waits for nothing; whoever else stops the service may still be sending it requests.
+    await service.close({ graceMs: signal === "SIGTERM" ? TERM_GRACE_MS : 0 });
     process.exit(0);
   });
 }
@@ -137,14 +139,14 @@ function wholeNumber(name: string, text: string, max: number): number {
 }
 
 /** The first signal ends in good order, within a bound; the second at once. */
-function onSignal(close: () => Promise<void>): void {
+function onSignal(close: (signal: "SIGTERM" | "SIGINT") => Promise<void>): void {
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       if (isStopping) process.exit(1);
       isStopping = true;
       setTimeout(() => process.exit(1), HARD_EXIT_MS).unref();
-      close().catch((error: unknown) => fail(String(error)));
+      close(signal).catch((error: unknown) => fail(String(error)));
     });
   }
 }

@@ -17,13 +17,14 @@ import type { Config } from "./config.ts";
 import { drain } from "./http/lifecycle.ts";
 import type { Database } from "./ports/database.ts";
 import type { Log } from "./ports/log.ts";
+import { databaseFailure, listenFailure, StartError } from "./start-failures.ts";
 import { createVenue, VENUE_SERVICES, type VenueSetting } from "./venues/registry.ts";
 
 const READY_WAIT_MS = 8_000;
 /** With a board from the store there is something true to show at once; a first sweep is waited for only this long. */
 const READY_WAIT_RESTORED_MS = 1_500;
 const READY_CHECK_MS = 20;
-const DRAIN_MS = 6_000;
+const DRAIN_MS = 5_000;
 const SANDBOX_START_MS = 10_000;
 
 /** Milliseconds since the process began, for the log of the start. */
@@ -33,17 +34,18 @@ export interface RunningService {
   readonly url: string;
   /** What a person sees first: where it is, with which keys, and one call to try. */
   readonly banner: string;
-  close(): Promise<void>;
+  /**
+   * Finishes what is under way, stores what is queued and ends.
+   *
+   * @param options.graceMs  how long to go on answering first, each time with `Connection: close`, so that balancers
+   *   look away and no client's next request meets a connection that is just being closed; none by default
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /** Failures that a person can mend; their message says how, and a stack would only hide it. */
 export function isPlainFailure(error: unknown): error is Error {
-  if (error instanceof DataDirLockedError || error instanceof StoreMixedError) return true;
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    (error.code === "EADDRINUSE" || error.code === "EACCES" || error.code === "EADDRNOTAVAIL")
-  );
+  return error instanceof DataDirLockedError || error instanceof StoreMixedError || error instanceof StartError;
 }
 
 type SandboxUrls = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -64,7 +66,9 @@ export async function startService(options: { config: Config; log: Log; version:
     const database =
       config.databaseUrl === null
         ? await openEmbeddedDatabase({ dataDir: config.dataDir, log })
-        : await openPostgresDatabase({ url: config.databaseUrl, log });
+        : await openPostgresDatabase({ url: config.databaseUrl, log }).catch((error: unknown) => {
+            throw new StartError(databaseFailure(config.databaseUrl ?? "", error));
+          });
     closers.push(() => database.close());
     await migrateDatabase(database);
     const claim = await claimStore(database, {
@@ -82,15 +86,17 @@ export async function startService(options: { config: Config; log: Log; version:
     const app = await buildServiceApp(config, { database, log, version, sandboxUrls }, closers);
     const restored = await app.ingest.restore();
     if (restored > 0) log.info({ markets: restored }, "markets restored from the store");
-    const url = await app.http.listen({ host: config.host, port: config.port });
+    const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+      throw new StartError(listenFailure(config, error));
+    });
     app.start();
     void becomeReady(app, restored > 0 ? READY_WAIT_RESTORED_MS : READY_WAIT_MS, log);
     return {
       url,
       banner: banner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null }),
-      async close() {
+      async close({ graceMs = 0 } = {}) {
         log.info({}, "shutting down");
-        await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_MS });
+        await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_MS, graceMs });
         await app.stop();
         await closeAll();
         log.info({}, "stopped");

@@ -14,8 +14,14 @@ test("bids come best first, asks come best first", () => {
       { price: 0.5, size: 4 },
     ],
   );
-  assert.deepEqual(bids.map((level) => level.price), [0.4, 0.3]);
-  assert.deepEqual(asks.map((level) => level.price), [0.5, 0.6]);
+  assert.deepEqual(
+    bids.map((level) => level.price),
+    [0.4, 0.3],
+  );
+  assert.deepEqual(
+    asks.map((level) => level.price),
+    [0.5, 0.6],
+  );
 });
 
 test("levels that nobody can trade at are left out", () => {

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
 /**
@@ -27,6 +27,25 @@ export function answerClientError(
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+/** Answers a request with an Expect header other than `100-continue`. */
+export function answerExpectation(
+  response: ServerResponse,
+  context: { readonly data: string; readonly requestId: string },
+): void {
+  const body = JSON.stringify({ detail: "The only expectation met here is 100-continue", code: "bad_request" });
+  response
+    .writeHead(417, {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": Buffer.byteLength(body),
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-parallax-data": context.data,
+      "x-request-id": context.requestId,
+      connection: "close",
+    })
+    .end(body);
 }
 
 function meaning(code: string | undefined): readonly [number, string] {

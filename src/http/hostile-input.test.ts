@@ -85,6 +85,23 @@ async function raw(bytes: string | Buffer): Promise<{ status: number; text: stri
 const head = (path: string, ...headers: string[]) =>
   `${[`GET ${path} HTTP/1.1`, "host: localhost", "connection: close", ...headers].join("\r\n")}\r\n\r\n`;
 
+test("400 and 417: what HTTP itself refuses is answered like everything else, with a request id", async () => {
+  const cases = [
+    ["GET /v1/markets/kalshi/a HTTP/1.1\r\nconnection: close\r\n\r\n", 400, "The request has no Host header"],
+    [head("/v1/markets/kalshi/a", "expect: miracles"), 417, "The only expectation met here is 100-continue"],
+  ] as const;
+  for (const [bytes, expected, detail] of cases) {
+    const { status, text } = await raw(bytes);
+    assert.equal(status, expected, text);
+    assert.match(text, /^x-request-id: \S+\r$/m);
+    assert.deepEqual(JSON.parse(text.slice(text.indexOf("{"))), { detail, code: "bad_request" });
+  }
+});
+
+test("401: HTTP/1.0 needs no Host header", async () => {
+  assert.equal((await raw("GET /v1/markets/kalshi/a HTTP/1.0\r\n\r\n")).status, 401);
+});
+
 test("200: a percent-encoded slash, an emoji and odd characters reach the handler decoded once", async () => {
   for (const id of ["a/b", "..%2f..", "😀", "a b;c?d#e", "%00", "‮rtl", "a\\b"]) {
     const { status, body } = await ask({ url: `/v1/markets/kalshi/${encodeURIComponent(id)}` });

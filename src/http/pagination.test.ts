@@ -57,6 +57,12 @@ test("the link to the next page keeps the caller's parameters and replaces the c
   );
 });
 
+test("a host that the request line itself names is not repeated", () => {
+  for (const url of ["http://evil.example/v1/markets?limit=1", "HTTPS://evil.example:8/v1/markets?limit=1"]) {
+    assert.equal(nextPageLink(url, "c"), '</v1/markets?limit=1&cursor=c>; rel="next"');
+  }
+});
+
 test("the link cannot be broken out of, whatever the caller's URL holds", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 60 }), (text) => {

@@ -57,13 +57,16 @@ function checkOf(content: readonly [Keyset["value"], string], listing: ListingKe
 /**
  * Value of the `Link` header that leads to the next page: the caller's own URL with the cursor replaced.
  *
- * @param requestUrl  path and query as the caller sent them; the Host header is never used
+ * @param requestUrl  path and query as the caller sent them; a host, in the Host header or here, is never used
  * @param publicUrl  the service's configured address; without it the reference is relative
  */
 export function nextPageLink(requestUrl: string, cursor: string, publicUrl: string | null = null): string {
-  const mark = requestUrl.indexOf("?");
-  const path = mark < 0 ? requestUrl : requestUrl.slice(0, mark);
-  const query = new URLSearchParams(mark < 0 ? "" : requestUrl.slice(mark + 1));
+  // A request line may hold a whole URL; its host is the caller's word and no more to be believed than the Host header.
+  const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i.exec(requestUrl)?.[0] ?? "";
+  const target = requestUrl.slice(origin.length);
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1));
   query.set("cursor", cursor);
   // What a URI reference in angle brackets or a header may not hold is escaped; escapes already there stay.
   const safePath = path.replace(/[^!$&'()*+,\-./0-9:;=@A-Z_a-z~%]/g, (character) => encodeURIComponent(character));

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { COMPRESS_FROM_BYTES, chooseEncoding, compress, isCompressible } from "./compression.ts";
+import { COMPRESS_FROM_BYTES, chooseEncoding, compress, type Encoding, isCompressible } from "./compression.ts";
 import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
@@ -23,11 +23,16 @@ export function sendHook(lifecycle: Lifecycle) {
     if (type.startsWith("text/html")) setMissing(reply, HTML_HEADERS);
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) {
       done(null, payload);
-    } else if (isUnchanged(request, reply, payload)) {
+      return;
+    }
+    const mayShrink = isLarge(payload) && isCompressible(type) && !reply.hasHeader("content-encoding");
+    // Also on a 304, which has to say the same of the cached answer as the 200 did.
+    if (mayShrink) reply.header("vary", "accept-encoding");
+    if (isUnchanged(request, reply, payload)) {
       reply.code(304).removeHeader("content-type").removeHeader("content-length");
       done(null, "");
     } else {
-      encodeInto(request, reply, payload, type, done);
+      encodeInto(reply, payload, mayShrink ? chooseEncoding(request.headers["accept-encoding"]) : null, done);
     }
   };
 }
@@ -40,16 +45,7 @@ function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: stri
   return asked !== undefined && matchesEntityTag(asked, String(reply.getHeader("etag")));
 }
 
-function encodeInto(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: string | Buffer,
-  type: string,
-  done: Done,
-): void {
-  const mayShrink = isLarge(payload) && isCompressible(type) && !reply.hasHeader("content-encoding");
-  if (mayShrink) reply.header("vary", "accept-encoding");
-  const encoding = mayShrink ? chooseEncoding(request.headers["accept-encoding"]) : null;
+function encodeInto(reply: FastifyReply, payload: string | Buffer, encoding: Encoding | null, done: Done): void {
   if (encoding === null) {
     done(null, payload);
     return;

@@ -197,6 +197,19 @@ test("304: a read whose entity tag the caller has costs no body; HEAD answers li
   await app.close();
 });
 
+test("304: the answer that is not sent again varies as the one that was sent", async () => {
+  const { app } = await testServer();
+  read(app, "/large", () => ({ text: "x".repeat(20_000) }));
+  const first = await app.inject({ url: "/large", headers: { "accept-encoding": "gzip" } });
+  const again = await app.inject({
+    url: "/large",
+    headers: { "accept-encoding": "gzip", "if-none-match": String(first.headers.etag) },
+  });
+  assert.deepEqual([again.statusCode, again.body], [304, ""]);
+  assert.deepEqual([first.headers.vary, again.headers.vary], ["accept-encoding", "accept-encoding"]);
+  await app.close();
+});
+
 test("stored bytes are sent as they are, and compressed only when large and asked for", async () => {
   const { app } = await testServer();
   const small = Buffer.from('{"small": true}');

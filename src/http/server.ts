@@ -3,7 +3,7 @@ import { AppError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import { type AuthenticationOptions, authenticateRequest } from "./auth.ts";
-import { answerClientError } from "./client-errors.ts";
+import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { parseJson } from "./json-text.ts";
 import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
@@ -75,6 +75,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
+      // Judged in `onRequest`: what Node answers by itself has no body and no request id.
+      requireHostHeader: false,
     },
     // Longer than any request line can be: a long id is for the handler to call unknown.
     routerOptions: { maxParamLength: HEADER_BYTES_MAX, querystringParser: parseQuery },
@@ -99,6 +101,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const routes = createRouteTable();
   app.decorate("lifecycle", createLifecycle());
   closeUnusedConnections(app);
+  app.server.on("checkExpectation", (_request, response) =>
+    answerExpectation(response, { data, requestId: newRequestId() }),
+  );
   app.decorateRequest("principal", null);
   app.decorateRequest("checkedHeaders", null);
   // Requests are judged by `compileRequestValidator`, all parts at once and after authentication.
@@ -129,6 +134,9 @@ function onRequest(options: HttpServerOptions, routes: RouteTable) {
   const guards = options.guards ?? {};
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     setCommonHeaders(request.id, reply, options.data);
+    if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
+      throw new AppError("bad_request", "The request has no Host header");
+    }
     if (request.is404) throw unknownRoute(request, routes);
     if (!isWellEncoded(request.raw.url ?? "")) {
       throw new AppError("bad_request", "The URL holds a malformed percent-encoding");

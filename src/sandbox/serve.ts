@@ -15,7 +15,9 @@ export async function serveExchanges(
 ): Promise<{ urls: ServiceUrls; close(): Promise<void> }> {
   const apps = new Map<string, FastifyInstance>();
   for (const service of services) {
-    const app = apps.get(service.listener) ?? Fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
+    // The venues' servers answer HEAD wherever they answer GET, and do not mind a slash at the end.
+    const manners = { exposeHeadRoutes: true, routerOptions: { ignoreTrailingSlash: true } };
+    const app = apps.get(service.listener) ?? Fastify({ forceCloseConnections: true, ...manners });
     apps.set(service.listener, app);
     service.install(app);
   }

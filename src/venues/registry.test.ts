@@ -36,8 +36,13 @@ test("exactly the adapters that deal in play money may only be configured for re
 test("given addresses replace the live ones, and without them the live ones are asked over https", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const services = VENUE_SERVICES[adapter] ?? [];
-    const local = Object.fromEntries(services.map((name) => [name, `${name === "ws" ? "ws" : "http"}://127.0.0.1:9/${name}`]));
-    for (const [urls, begin] of [[local, "http://127.0.0.1:9/"], [{}, "https://"]] as const) {
+    const local = Object.fromEntries(
+      services.map((name) => [name, `${name === "ws" ? "ws" : "http"}://127.0.0.1:9/${name}`]),
+    );
+    for (const [urls, begin] of [
+      [local, "http://127.0.0.1:9/"],
+      [{}, "https://"],
+    ] as const) {
       const { venue, http, clock } = create("x", adapter, urls);
       await clock.until(venue.findMarket("123", never).catch(() => null));
       assert.ok(http.requests.length > 0, adapter);

@@ -6,7 +6,7 @@ import { VenueIngest } from "../../src/capabilities/ingest/venue-ingest.ts";
 import { type BoardMarket, MarketBoard } from "../../src/capabilities/markets/index.ts";
 import type { MarketStatus } from "../../src/domain/market.ts";
 import { FakeClock } from "./fake-clock.ts";
-import { SAMPLE_AT } from "./market-samples.ts";
+import { SAMPLE_AT, sampleMarket } from "./market-samples.ts";
 import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "./memory-stores.ts";
 import { quietLog } from "./quiet-log.ts";
 import { ScriptedVenue } from "./scripted-venue.ts";
@@ -50,7 +50,16 @@ export function openIngestBench(
   const ingests = venues.map((venue) => {
     const backfill = new Backfill({ venue: venue.id, board, past });
     const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
-    return new VenueIngest({ venue, board, recorder, backfill, health: health(venue), areFirstSweepsOver, clock, log: quietLog });
+    return new VenueIngest({
+      venue,
+      board,
+      recorder,
+      backfill,
+      health: health(venue),
+      areFirstSweepsOver,
+      clock,
+      log: quietLog,
+    });
   });
   return {
     ...{ clock, board, store, ticks, history, recorder, past, venues, health },
@@ -64,6 +73,21 @@ export function openIngestBench(
       await recorder.close();
     },
     market: (marketId, venue = "alpha") => board.find(venue, marketId),
-    statusChanges: () => store.statusChanges.map(({ from, to }: { from: string | null; to: MarketStatus }) => `${from} to ${to}`),
+    statusChanges: () =>
+      store.statusChanges.map(({ from, to }: { from: string | null; to: MarketStatus }) => `${from} to ${to}`),
   };
+}
+
+/** The bench with one venue, "alpha", that already shows open markets with these ids. */
+export function openIngestWith(...marketIds: readonly string[]): IngestBench & { readonly venue: ScriptedVenue } {
+  const bench = openIngestBench();
+  const [venue] = bench.venues;
+  if (venue === undefined) throw new Error("a bench has a venue");
+  venue.show(...marketIds.map((id) => sampleMarket(id)));
+  return { ...bench, venue };
+}
+
+/** The time between each instant and the next. */
+export function gaps(instants: readonly number[]): number[] {
+  return instants.slice(1).map((at, index) => at - (instants[index] ?? 0));
 }

@@ -1,4 +1,11 @@
-import type { HistoryStore, MarketStore, MarketTrade, StatusChange, Tick, TickWriter } from "../../src/capabilities/history/index.ts";
+import type {
+  HistoryStore,
+  MarketStore,
+  MarketTrade,
+  StatusChange,
+  Tick,
+  TickWriter,
+} from "../../src/capabilities/history/index.ts";
 import type { MarketSnapshot } from "../../src/domain/market.ts";
 import type { HistoryPoint } from "../../src/domain/trade.ts";
 
@@ -64,7 +71,12 @@ export class MemoryTicks implements TickWriter {
 /** Past prices in memory, by market key. */
 export class MemoryHistory implements HistoryStore {
   readonly points = new Map<number, HistoryPoint[]>();
-  readonly ranges: { readonly key: number; readonly intervalMs: number; readonly fromMs: number; readonly toMs: number }[] = [];
+  readonly ranges: {
+    readonly key: number;
+    readonly intervalMs: number;
+    readonly fromMs: number;
+    readonly toMs: number;
+  }[] = [];
 
   async readHistory(marketKey: number) {
     return { intervalSeconds: 3_600, points: this.points.get(marketKey) ?? [] };

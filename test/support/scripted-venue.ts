@@ -37,14 +37,24 @@ export class ScriptedVenue implements VenueAdapter {
   constructor(
     id: string,
     clock: Clock,
-    options: { readonly playMoney?: boolean; readonly hasStream?: boolean; readonly profile?: Partial<VenueProfile> } = {},
+    options: {
+      readonly playMoney?: boolean;
+      readonly hasStream?: boolean;
+      readonly profile?: Partial<VenueProfile>;
+    } = {},
   ) {
     this.id = id;
     this.playMoney = options.playMoney ?? false;
     this.#clock = clock;
     this.#hasStream = options.hasStream ?? true;
     this.profile = {
-      ...{ sweepPauseMs: 60_000, activePollMs: null, streamMarketsMax: 100, staleAfterMs: 120_000, volumeFromTape: false },
+      ...{
+        sweepPauseMs: 60_000,
+        activePollMs: null,
+        streamMarketsMax: 100,
+        staleAfterMs: 120_000,
+        volumeFromTape: false,
+      },
       ...options.profile,
     };
   }

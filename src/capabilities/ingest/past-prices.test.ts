@@ -52,7 +52,11 @@ test("the first read of a market just met stores it, fetches its past in both gr
 test("calls at the same time share one fetch", async () => {
   const { venue, clock, past, current, asked } = bench();
   venue.answerMs = 100;
-  const reads = Promise.all([past.read(current(), "7d", 48), past.read(current(), "48h", 48), past.read(current(), "7d", 10)]);
+  const reads = Promise.all([
+    past.read(current(), "7d", 48),
+    past.read(current(), "48h", 48),
+    past.read(current(), "7d", 10),
+  ]);
   await clock.until(reads);
   assert.equal(asked(), 2);
 });
@@ -69,7 +73,10 @@ test("what the store has is not fetched again after a restart", async () => {
 test("nothing is asked for from before a market opened", async () => {
   const { past, history, current } = bench({ openAt: SAMPLE_AT - 90 * 60_000 });
   await past.read(current(), "7d", 48);
-  assert.deepEqual(history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs), [2 * HOUR_MS, 90 * 60_000]);
+  assert.deepEqual(
+    history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs),
+    [2 * HOUR_MS, 90 * 60_000],
+  );
 });
 
 test("a market that has yet to open has no past to ask for", async () => {

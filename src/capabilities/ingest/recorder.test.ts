@@ -30,7 +30,10 @@ function bench(real: Database) {
   const ticks = createTickWriter({ database, clock, log: quietLog });
   const recorder = new Recorder({ board, store: createMarketStore(database), ticks, clock, log: quietLog });
   const tell = (id: string, parts: SampleParts = {}): BoardMarket => {
-    const change = board.apply(sampleMarket(id, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } }), clock.now());
+    const change = board.apply(
+      sampleMarket(id, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } }),
+      clock.now(),
+    );
     recorder.note(change);
     return change.market;
   };
@@ -38,7 +41,8 @@ function bench(real: Database) {
     const rows = await real.query<{ title: string; status: string }>("select title, status from markets order by key");
     return rows.map(({ title, status }) => `${title} (${status})`);
   };
-  const count = async (table: string) => Number((await real.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n);
+  const count = async (table: string) =>
+    Number((await real.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n);
   const statuses = async () => {
     const rows = await real.query<{ from_status: string; to_status: string; outcome: unknown }>(
       "select from_status, to_status, outcome from status_changes order by changed_at, to_status",
@@ -56,8 +60,13 @@ eachDatabase("a market met gets its key with the next flush, and then its first 
   const key = board.find("alpha", "a")?.storeKey;
   assert.ok(Number.isInteger(key));
   await ticks.flush();
-  const rows = await database.query<{ market_key: number; bid: number; ask: number; last: number }>("select * from ticks");
-  assert.deepEqual(rows.map(({ market_key, bid, ask, last }) => [market_key, bid, ask, last]), [[key, 400_000, 420_000, 410_000]]);
+  const rows = await database.query<{ market_key: number; bid: number; ask: number; last: number }>(
+    "select * from ticks",
+  );
+  assert.deepEqual(
+    rows.map(({ market_key, bid, ask, last }) => [market_key, bid, ask, last]),
+    [[key, 400_000, 420_000, 410_000]],
+  );
   await recorder.close();
   assert.equal(await count("ticks"), 1);
 });
@@ -76,6 +85,8 @@ eachDatabase("every change of a quote is a tick, no change is none", async (data
 
 eachDatabase("what changes while the store writes is written after, not forgotten", async (database) => {
   const { state, recorder, tell, titles } = bench(database);
+  tell("a");
+  await recorder.flush();
   tell("a", { listing: { title: "first" } });
   let turn = 0;
   state.before = () => {
@@ -113,31 +124,34 @@ eachDatabase("nothing is lost while the store is away, and nothing is written tw
   await recorder.close();
 });
 
-eachDatabase("a store that fails in the middle of a flush gets the rest with the next, and nothing twice", async (database) => {
-  const { state, clock, recorder, tell, count, statuses } = bench(database);
-  const market = tell("a");
-  await recorder.flush();
-  for (const status of ["closed", "determined", "finalized"] as const) {
-    clock.jumpWallClock(1_000);
-    tell("a", { listing: { status, ...(status === "finalized" ? { outcome: { kind: "yes" } } : {}) } });
-  }
-  recorder.noteTrades(market, [trade("t1")]);
-  for (let allowed = 0; allowed < 6; allowed++) {
-    let done = 0;
-    state.before = () => {
-      state.isUp = done < allowed;
-      done += 1;
-    };
+eachDatabase(
+  "a store that fails in the middle of a flush gets the rest with the next, and nothing twice",
+  async (database) => {
+    const { state, clock, recorder, tell, count, statuses } = bench(database);
+    const market = tell("a");
     await recorder.flush();
-  }
-  assert.deepEqual(await statuses(), [
-    ["active", "closed", null],
-    ["closed", "determined", null],
-    ["determined", "finalized", { kind: "yes" }],
-  ]);
-  assert.equal(await count("trades"), 1);
-  await recorder.close();
-});
+    for (const status of ["closed", "determined", "finalized"] as const) {
+      clock.jumpWallClock(1_000);
+      tell("a", { listing: { status, ...(status === "finalized" ? { outcome: { kind: "yes" } } : {}) } });
+    }
+    recorder.noteTrades(market, [trade("t1")]);
+    for (let allowed = 0; allowed < 6; allowed++) {
+      let done = 0;
+      state.before = () => {
+        state.isUp = done < allowed;
+        done += 1;
+      };
+      await recorder.flush();
+    }
+    assert.deepEqual(await statuses(), [
+      ["active", "closed", null],
+      ["closed", "determined", null],
+      ["determined", "finalized", { kind: "yes" }],
+    ]);
+    assert.equal(await count("trades"), 1);
+    await recorder.close();
+  },
+);
 
 eachDatabase("a trade told twice is stored once, and so is one told again after a flush", async (database) => {
   const { recorder, tell, count } = bench(database);
@@ -182,35 +196,44 @@ eachDatabase("calls that need a market's key at once all find it when their flus
   const keys = await Promise.all(
     Array.from({ length: 3 }, () => recorder.flush().then(() => board.find("alpha", "a")?.storeKey)),
   );
-  assert.ok(keys.every((key) => Number.isInteger(key)), String(keys));
+  assert.ok(
+    keys.every((key) => Number.isInteger(key)),
+    String(keys),
+  );
   await recorder.close();
 });
 
-eachDatabase("a change of price alone is written to the market's row every ten seconds, and at the end", async (database) => {
-  const { clock, recorder, tell } = bench(database);
-  const storedBid = async () => {
-    const [row] = await database.query<{ snapshot: string }>("select snapshot from markets");
-    return JSON.parse(row?.snapshot ?? "{}").quote.bid;
-  };
-  tell("a");
-  await recorder.flush();
-  clock.jumpWallClock(5_000);
-  tell("a", { quote: { bid: 0.41 } });
-  await recorder.flush();
-  assert.equal(await storedBid(), 0.4);
-  clock.jumpWallClock(5_000);
-  await recorder.flush();
-  assert.equal(await storedBid(), 0.41);
-  tell("a", { quote: { bid: 0.39 } });
-  await recorder.close();
-  assert.equal(await storedBid(), 0.39);
-});
+eachDatabase(
+  "a change of price alone is written to the market's row every ten seconds, and at the end",
+  async (database) => {
+    const { clock, recorder, tell } = bench(database);
+    const storedBid = async () => {
+      const [row] = await database.query<{ snapshot: string }>("select snapshot from markets");
+      return JSON.parse(row?.snapshot ?? "{}").quote.bid;
+    };
+    tell("a");
+    await recorder.flush();
+    clock.jumpWallClock(5_000);
+    tell("a", { quote: { bid: 0.41 } });
+    await recorder.flush();
+    assert.equal(await storedBid(), 0.4);
+    clock.jumpWallClock(5_000);
+    await recorder.flush();
+    assert.equal(await storedBid(), 0.41);
+    tell("a", { quote: { bid: 0.39 } });
+    await recorder.close();
+    assert.equal(await storedBid(), 0.39);
+  },
+);
 
 eachDatabase("the queue of trades has a bound; what comes after is counted as dropped", async (database) => {
   const { state, recorder, tell } = bench(database);
   const market = tell("a");
   state.isUp = false;
-  recorder.noteTrades(market, Array.from({ length: 50_010 }, (_, number) => trade(`t${number}`)));
+  recorder.noteTrades(
+    market,
+    Array.from({ length: 50_010 }, (_, number) => trade(`t${number}`)),
+  );
   await recorder.flush();
   assert.deepEqual([recorder.counters.tradesQueued, recorder.counters.tradesDropped], [50_000, 10]);
   await recorder.close();

@@ -48,7 +48,9 @@ export class Recorder {
     }, FLUSH_EVERY_MS);
   }
 
-  get counters(): Readonly<Record<"marketsQueued" | "tradesQueued" | "tradesDropped" | "statusChangesDropped", number>> {
+  get counters(): Readonly<
+    Record<"marketsQueued" | "tradesQueued" | "tradesDropped" | "statusChangesDropped", number>
+  > {
     return {
       marketsQueued: this.#changed.size + this.#repriced.size,
       tradesQueued: this.#trades.length,

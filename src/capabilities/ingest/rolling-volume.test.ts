@@ -83,7 +83,12 @@ test("read in any overlapping portions, the sum is that of all trades of the las
         const at = NOW - read * 90 * MINUTE_MS;
         const since = volume.nextReadFrom(at);
         const told = trades.filter(({ executedAt }) => executedAt >= since && executedAt <= at);
-        volume.add(told.sort((a, b) => b.executedAt - a.executedAt), since, true, at);
+        volume.add(
+          told.sort((a, b) => b.executedAt - a.executedAt),
+          since,
+          true,
+          at,
+        );
       }
       const within = (ageMs: number) => trades.filter(({ executedAt }) => executedAt >= NOW - ageMs).length;
       const total = volume.total(NOW) ?? -1;

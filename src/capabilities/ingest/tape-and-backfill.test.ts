@@ -72,7 +72,10 @@ test("the day's volume is summed from the tape where the venue tells none, and o
 test("a tape longer than one read leaves the volume unknown instead of too small", async () => {
   const { clock, venue, market, start, stop } = bench({ profile: { volumeFromTape: true } });
   venue.show(withVolume("a", null));
-  venue.trades.set("a", Array.from({ length: 1_500 }, (_, number) => trade(`t${number}`, SAMPLE_AT - number * 1_000, 1)));
+  venue.trades.set(
+    "a",
+    Array.from({ length: 1_500 }, (_, number) => trade(`t${number}`, SAMPLE_AT - number * 1_000, 1)),
+  );
   await start();
   await clock.advance(2_000);
   assert.equal(market("a")?.activity.volume24hUsd, null);
@@ -94,7 +97,27 @@ test("the past is brought in by volume, each market once, two grains each", asyn
   await start();
   await clock.advance(10_000);
   assert.deepEqual(askedFor(venue, "getHistory"), ["large", "large", "small", "small", "unknown", "unknown"]);
-  assert.deepEqual(new Set(history.ranges.map(({ intervalMs }) => intervalMs)), new Set([60 * MINUTE_MS, 5 * MINUTE_MS]));
+  assert.deepEqual(
+    new Set(history.ranges.map(({ intervalMs }) => intervalMs)),
+    new Set([60 * MINUTE_MS, 5 * MINUTE_MS]),
+  );
+  await stop();
+});
+
+test("where volumes come from the tape, every tape is read once before the past is brought in, in their order", async () => {
+  const { clock, venue, start, stop } = bench({ profile: { volumeFromTape: true } });
+  venue.show(withVolume("a", null), withVolume("b", null), withVolume("c", null));
+  venue.trades.set("c", [trade("t", SAMPLE_AT - 1_000, 9)]);
+  await start();
+  await clock.advance(10_000);
+  const calls = venue.calls.filter(({ method }) => method === "listTrades" || method === "getHistory");
+  const firstPast = calls.findIndex(({ method }) => method === "getHistory");
+  assert.deepEqual(
+    calls.slice(0, 3).map(({ method }) => method),
+    ["listTrades", "listTrades", "listTrades"],
+  );
+  assert.ok(firstPast >= 3);
+  assert.deepEqual([...new Set(askedFor(venue, "getHistory"))], ["c", "a", "b"]);
   await stop();
 });
 

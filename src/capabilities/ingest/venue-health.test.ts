@@ -7,7 +7,13 @@ const STALE_MS = 60_000;
 
 function bench() {
   const clock = new FakeClock();
-  const profile = { sweepPauseMs: 1, activePollMs: null, streamMarketsMax: 1, staleAfterMs: STALE_MS, volumeFromTape: false };
+  const profile = {
+    sweepPauseMs: 1,
+    activePollMs: null,
+    streamMarketsMax: 1,
+    staleAfterMs: STALE_MS,
+    volumeFromTape: false,
+  };
   const health = new VenueHealth(clock, profile);
   return { clock, health, status: () => health.report(0).status };
 }

@@ -1,41 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type IngestBench, openIngestBench } from "../../../test/support/ingest-bench.ts";
+import { gaps, openIngestBench, openIngestWith } from "../../../test/support/ingest-bench.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/market-samples.ts";
 import { ScriptedVenue } from "../../../test/support/scripted-venue.ts";
-import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const timeout = () => new VenueError("timeout", "no answer", { retryable: true });
-
-/** The bench's only venue, already showing markets with these ids. */
-function benchWith(...ids: readonly string[]): IngestBench & { venue: ScriptedVenue } {
-  const bench = openIngestBench();
-  const [venue] = bench.venues;
-  if (venue === undefined) throw new Error("a bench has a venue");
-  venue.show(...ids.map((id) => sampleMarket(id)));
-  return { ...bench, venue };
-}
 
 const withListing = (id: string, listing: Partial<MarketListing>) => sampleMarket(id, { listing });
-const gaps = (times: readonly number[]) => times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
 test("a sweep fills the board page by page, and the store within seconds", async () => {
-  const { clock, venue, board, store, ticks, health, start, stop } = benchWith("a", "b", "c");
+  const { clock, venue, board, store, ticks, health, start, stop } = openIngestWith("a", "b", "c");
   venue.pages = [["a", "b"], ["c"]];
   await start();
   assert.equal(board.size, 3);
   assert.deepEqual(health(venue).report(0).sweep, { rows: 3, total: 3, completed: 1 });
   await clock.advance(1_000);
   assert.deepEqual([...store.stored.keys()], ["alpha/a", "alpha/b", "alpha/c"]);
-  assert.deepEqual(ticks.ticks.map(({ marketKey }) => marketKey), [1, 2, 3]);
+  assert.deepEqual(
+    ticks.ticks.map(({ marketKey }) => marketKey),
+    [1, 2, 3],
+  );
   await stop();
 });
 
 test("the next sweep begins a pause after the end of the last", async () => {
-  const { clock, venue, start, stop } = benchWith("a");
+  const { clock, venue, start, stop } = openIngestWith("a");
   venue.answerMs = 500;
   await start();
   await clock.advance(3 * MINUTE_MS);
@@ -45,8 +36,39 @@ test("the next sweep begins a pause after the end of the last", async () => {
   await stop();
 });
 
+test("a sweep that takes long is followed by a rest twice as long", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  venue.answerMs = MINUTE_MS;
+  await start();
+  await clock.advance(20 * MINUTE_MS);
+  const [first] = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  assert.equal(first, 2 * MINUTE_MS + 4 * MINUTE_MS);
+  await stop();
+});
+
+test("where sweeps take longer than active markets may wait, those are polled by volume, unless the stream is up", async () => {
+  const profile = { activePollMs: 5_000, streamMarketsMax: 1 };
+  const bench = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, { profile })]);
+  const [venue] = bench.venues;
+  assert.ok(venue);
+  venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
+  await bench.start();
+  await bench.clock.advance(30_000);
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  venue.answerMs = 4_000;
+  await bench.clock.advance(60_000);
+  const polls = venue.asked("getMarkets");
+  assert.ok(polls.length >= 1 && polls.every(({ marketIds }) => marketIds.join() === "b,a"));
+  venue.stream?.onUp();
+  await bench.clock.advance(20_000);
+  const before = venue.asked("getMarkets").length;
+  await bench.clock.advance(60_000);
+  assert.equal(venue.asked("getMarkets").length, before);
+  await bench.stop();
+});
+
 test("a market missing from one sweep is not asked for; missing from two in a row it is asked for by name", async () => {
-  const { clock, venue, start, stop } = benchWith("a", "b");
+  const { clock, venue, start, stop } = openIngestWith("a", "b");
   await start();
   venue.pages = [["a"]];
   await clock.advance(MINUTE_MS + 2_000);
@@ -57,12 +79,15 @@ test("a market missing from one sweep is not asked for; missing from two in a ro
   await clock.advance(MINUTE_MS);
   assert.deepEqual(venue.asked("getMarkets"), []);
   await clock.advance(MINUTE_MS);
-  assert.deepEqual(venue.asked("getMarkets").map(({ marketIds }) => marketIds), [["b"]]);
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["b"]],
+  );
   await stop();
 });
 
 test("a market that settled between sweeps is found out by its name and left alone from then on", async () => {
-  const { clock, venue, market, statusChanges, start, stop } = benchWith("a", "b");
+  const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a", "b");
   await start();
   venue.show(withListing("b", { status: "finalized", outcome: { kind: "yes" } }));
   await clock.advance(2 * MINUTE_MS + 2_000);
@@ -74,7 +99,7 @@ test("a market that settled between sweeps is found out by its name and left alo
 });
 
 test("a market that its venue no longer knows is asked for once a sweep, not all the time", async () => {
-  const { clock, venue, start, stop } = benchWith("a", "b");
+  const { clock, venue, start, stop } = openIngestWith("a", "b");
   await start();
   venue.markets.delete("b");
   venue.pages = [["a"]];
@@ -85,7 +110,7 @@ test("a market that its venue no longer knows is asked for once a sweep, not all
 });
 
 test("a market is read by name at its close, then with growing pauses, until it is finalized", async () => {
-  const { clock, venue, market, start, stop } = benchWith();
+  const { clock, venue, market, start, stop } = openIngestWith();
   const closeAt = SAMPLE_AT + 5 * MINUTE_MS;
   venue.show(withListing("a", { closeAt }));
   await start();
@@ -96,7 +121,10 @@ test("a market is read by name at its close, then with growing pauses, until it 
   const times = venue.asked("getMarkets").map(({ at }) => at - closeAt);
   assert.ok((times[0] ?? -1) >= 0 && (times[0] ?? -1) <= 1_000, String(times[0]));
   const pauses = gaps(times);
-  assert.ok(pauses.every((pause, index) => pause >= Math.max(15_000, (pauses[index - 1] ?? 0) - 1_000)), String(pauses));
+  assert.ok(
+    pauses.every((pause, index) => pause >= Math.max(15_000, (pauses[index - 1] ?? 0) - 1_000)),
+    String(pauses),
+  );
   assert.ok((pauses.at(-1) ?? 0) >= 4 * MINUTE_MS, String(pauses));
 
   venue.show(withListing("a", { closeAt, status: "finalized", outcome: { kind: "no" } }));
@@ -110,7 +138,7 @@ test("a market is read by name at its close, then with growing pauses, until it 
 
 test("a market that has waited for days is read once an hour, also when it is still listed as open", async () => {
   for (const status of ["active", "determined"] as const) {
-    const { clock, venue, board, start, stop } = benchWith();
+    const { clock, venue, board, start, stop } = openIngestWith();
     const waiting = withListing("a", { status, closeAt: SAMPLE_AT - 100 * HOUR_MS });
     board.restore(waiting, 1);
     venue.markets.set("a", waiting);
@@ -124,7 +152,7 @@ test("a market that has waited for days is read once an hour, also when it is st
 });
 
 test("a close far ahead is looked at when it is near, by the sweeps that go on meanwhile", async () => {
-  const { clock, venue, start, stop } = benchWith();
+  const { clock, venue, start, stop } = openIngestWith();
   venue.show(withListing("a", { closeAt: SAMPLE_AT + 10 * HOUR_MS }));
   await start();
   clock.jumpWallClock(10 * HOUR_MS - 5 * MINUTE_MS);
@@ -136,7 +164,7 @@ test("a close far ahead is looked at when it is near, by the sweeps that go on m
 });
 
 test("a result taken back is recorded as a change of status, and the market is read on", async () => {
-  const { clock, venue, market, statusChanges, start, stop } = benchWith("a");
+  const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a");
   await start();
   venue.show(withListing("a", { status: "finalized", outcome: { kind: "yes" } }));
   venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
@@ -150,7 +178,7 @@ test("a result taken back is recorded as a change of status, and the market is r
 });
 
 test("what was restored from the store and waits for its result is read by name after a restart", async () => {
-  const { clock, venue, board, market, start, stop } = benchWith();
+  const { clock, venue, board, market, start, stop } = openIngestWith();
   const waiting = { status: "determined", closeAt: SAMPLE_AT - HOUR_MS } as const;
   board.restore(withListing("a", waiting), 1);
   board.restore(withListing("old", { status: "finalized" }), 2);
@@ -158,94 +186,22 @@ test("what was restored from the store and waits for its result is read by name 
   await start();
   await clock.advance(10 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");
-  assert.deepEqual(venue.asked("getMarkets").map(({ marketIds }) => marketIds), [["a"]]);
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["a"]],
+  );
   await stop();
 });
 
 test("a market reported as changed is read once, not for ever after", async () => {
-  const { clock, venue, start, stop } = benchWith("a");
+  const { clock, venue, start, stop } = openIngestWith("a");
   await start();
   venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
   venue.stream?.onMessage({ kind: "changed", marketId: "unknown", receivedAt: clock.now() });
   await clock.advance(10 * MINUTE_MS);
-  assert.deepEqual(venue.asked("getMarkets").map(({ marketIds }) => marketIds), [["a"]]);
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["a"]],
+  );
   await stop();
-});
-
-test("a venue that fails is tried again with growing pauses, which end with its first answer", async () => {
-  const { clock, venue, health, board, start, stop } = benchWith("a");
-  venue.failing.set("listOpenMarkets", timeout());
-  await start();
-  assert.equal(health(venue).report(0).status, "down");
-  await clock.advance(10 * MINUTE_MS);
-  const pauses = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
-  assert.ok(pauses.every((pause) => pause === MINUTE_MS), String(pauses));
-  assert.equal(health(venue).report(0).drops.failed_timeout, pauses.length + 1);
-  venue.failing.clear();
-  await clock.advance(MINUTE_MS);
-  assert.deepEqual([health(venue).report(0).status, board.size], ["ok", 1]);
-  await stop();
-});
-
-test("where the usual pause is short, failures stretch it up to half a minute", async () => {
-  const bench = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, { profile: { sweepPauseMs: 500 } })]);
-  const [venue] = bench.venues;
-  assert.ok(venue);
-  venue.failing.set("listOpenMarkets", timeout());
-  await bench.start();
-  await bench.clock.advance(2 * MINUTE_MS);
-  const pauses = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
-  assert.deepEqual(pauses.slice(0, 7), [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
-  venue.failing.clear();
-  await bench.clock.advance(32_000);
-  assert.deepEqual(gaps(venue.asked("listOpenMarkets").map(({ at }) => at)).at(-1), 500);
-  await bench.stop();
-});
-
-test("a sweep cut off in the middle keeps what it read and counts nobody as missing", async () => {
-  const { clock, venue, board, start, stop } = benchWith("a", "b");
-  await start();
-  venue.failing.set("listOpenMarkets", timeout());
-  await clock.advance(10 * MINUTE_MS);
-  assert.equal(board.size, 2);
-  assert.deepEqual(venue.asked("getMarkets"), []);
-  await stop();
-});
-
-test("a venue that fails, or never answers, does not hold up another", async () => {
-  const bench = openIngestBench((clock) => ["broken", "slow", "alpha"].map((id) => new ScriptedVenue(id, clock)));
-  const [broken, slow, good] = bench.venues;
-  assert.ok(broken && slow && good);
-  broken.failing.set("listOpenMarkets", timeout());
-  slow.answerMs = 3 * HOUR_MS;
-  good.show(sampleMarket("a"));
-  await bench.start();
-  assert.ok(bench.market("a"));
-  assert.equal(bench.health(good).report(0).status, "ok");
-  await bench.clock.advance(5 * MINUTE_MS);
-  assert.equal(bench.health(good).report(0).sweep.completed, 6);
-  assert.equal(bench.health(slow).report(0).status, "degraded");
-  await bench.stop();
-});
-
-test("an error that is none of the venue's does not end the loop either", async () => {
-  const { clock, venue, board, health, start, stop } = benchWith("a");
-  venue.failing.set("listOpenMarkets", new TypeError("a fault of ours"));
-  await start();
-  assert.deepEqual(health(venue).report(0).drops, {});
-  venue.failing.clear();
-  await clock.advance(MINUTE_MS);
-  assert.equal(board.size, 1);
-  await stop();
-});
-
-test("stopping ends every loop and the stream, at once, even in the middle of an answer", async () => {
-  const { clock, venue, start, stop } = benchWith("a");
-  venue.answerMs = 10_000;
-  await start();
-  await clock.advance(5_000);
-  await stop();
-  const asked = venue.calls.length;
-  await clock.advance(HOUR_MS);
-  assert.deepEqual([venue.calls.length, venue.isStreamClosed, clock.pending], [asked, true, 0]);
 });

@@ -18,7 +18,12 @@ async function started(
   return { ...bench, venue, tell: (message) => venue.stream?.onMessage(message) };
 }
 
-const quote = (marketId: string, parts: object): StreamMessage => ({ kind: "quote", marketId, quote: parts, receivedAt: SAMPLE_AT + 2_000 });
+const quote = (marketId: string, parts: object): StreamMessage => ({
+  kind: "quote",
+  marketId,
+  quote: parts,
+  receivedAt: SAMPLE_AT + 2_000,
+});
 
 test("a streamed quote reaches the board at once and the store as a tick", async () => {
   const { tell, ticks, market, stop } = await started();
@@ -26,7 +31,10 @@ test("a streamed quote reaches the board at once and the store as a tick", async
   tell(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 500 }));
   assert.equal(market("a")?.yesPrice, 0.61);
   const [tick, ...others] = ticks.ticks.slice(before);
-  assert.deepEqual([tick?.bid, tick?.eventAt, tick?.receivedAt, others.length], [0.6, SAMPLE_AT + 500, SAMPLE_AT + 2_000, 0]);
+  assert.deepEqual(
+    [tick?.bid, tick?.eventAt, tick?.receivedAt, others.length],
+    [0.6, SAMPLE_AT + 500, SAMPLE_AT + 2_000, 0],
+  );
   tell(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 501 }));
   assert.equal(ticks.ticks.length, before + 1);
   await stop();
@@ -38,7 +46,12 @@ test("quotes that cannot be used are counted by reason and change nothing", asyn
   tell(quote("a", { bid: 0.1, ask: 0.12, eventAt: SAMPLE_AT + 499 }));
   tell(quote("a", { bid: 0.9, eventAt: SAMPLE_AT + 600 }));
   tell(quote("unknown", { bid: 0.9 }));
-  tell({ kind: "trade", marketId: "unknown", trade: { tradeId: "t", executedAt: SAMPLE_AT, yesPrice: 0.5, size: 1, takerSide: null }, receivedAt: SAMPLE_AT });
+  tell({
+    kind: "trade",
+    marketId: "unknown",
+    trade: { tradeId: "t", executedAt: SAMPLE_AT, yesPrice: 0.5, size: 1, takerSide: null },
+    receivedAt: SAMPLE_AT,
+  });
   assert.equal(market("a")?.quote.bid, 0.5);
   assert.deepEqual(health(venue).report(0).drops, { out_of_order: 1, crossed_book: 1, unknown_market: 2 });
   await stop();
@@ -66,7 +79,10 @@ test("a market that the stream lists is read at once; a known one is not, and a 
   venue.failing.set("findMarket", new VenueError("timeout", "no answer", { retryable: true }));
   listed("other");
   await clock.settle();
-  assert.deepEqual(venue.asked("findMarket").map(({ marketIds }) => marketIds[0]), ["new", "other"]);
+  assert.deepEqual(
+    venue.asked("findMarket").map(({ marketIds }) => marketIds[0]),
+    ["new", "other"],
+  );
   assert.equal(health(venue).report(0).drops.new_market_unread, 1);
   await stop();
 });
@@ -96,7 +112,9 @@ test("health tells whether the stream is up, down, or not there at all", async (
 });
 
 test("a venue that speaks by its stream is alive, even when nothing else is asked", async () => {
-  const { clock, tell, venue, health, stop } = await started({ profile: { sweepPauseMs: 3_600_000, staleAfterMs: 10_000 } });
+  const { clock, tell, venue, health, stop } = await started({
+    profile: { sweepPauseMs: 3_600_000, staleAfterMs: 10_000 },
+  });
   await clock.advance(5_000);
   venue.failing.set("listTrades", new VenueError("timeout", "no answer", { retryable: true }));
   venue.failing.set("getHistory", new VenueError("timeout", "no answer", { retryable: true }));

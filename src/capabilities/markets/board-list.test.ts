@@ -145,7 +145,7 @@ const parts: fc.Arbitrary<SampleParts> = fc.record({
 
 /** The order that a list promises, by a plain sort. */
 function sorted(board: MarketBoard, sort: SortKey): string[] {
-  const valueOf = (market: BoardMarket): number | null => {
+  const figureOf = (market: BoardMarket): number | null => {
     const { activity, listing } = market;
     const { expectedResolutionAt } = listing;
     if (sort === "volume_24h") return activity.volume24hUsd;
@@ -159,7 +159,7 @@ function sorted(board: MarketBoard, sort: SortKey): string[] {
   return [...board.markets()]
     .filter((market) => market.listing.status === "active" && market.yesPrice !== null)
     .sort((a, b) => {
-      const [x, y] = [valueOf(a) ?? Number.NEGATIVE_INFINITY, valueOf(b) ?? Number.NEGATIVE_INFINITY];
+      const [x, y] = [figureOf(a) ?? Number.NEGATIVE_INFINITY, figureOf(b) ?? Number.NEGATIVE_INFINITY];
       return x === y ? (id(a) < id(b) ? -1 : 1) : y - x;
     })
     .map(id);

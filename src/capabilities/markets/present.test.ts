@@ -7,6 +7,7 @@ import type { BoardEvent, BoardMarket } from "./model.ts";
 import { arrayBytes, marketBytes, presentMarket } from "./present.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
+const HOUR_AGO = new Date(SAMPLE_AT - 3_600_000).toISOString();
 
 function boardMarket(parts: SampleParts = {}): { board: MarketBoard; market: BoardMarket } {
   const board = new MarketBoard(() => SAMPLE_AT);
@@ -75,7 +76,7 @@ test("an array of ready-made items is JSON for none, one and several", () => {
   }
 });
 
-test("a history shows each point at its end and leaves out what has no price", () => {
+test("a history shows each point at its beginning and leaves out what has no price", () => {
   const { market } = boardMarket();
   const point = {
     startAt: SAMPLE_AT - 3_600_000,
@@ -89,6 +90,6 @@ test("a history shows each point at its end and leaves out what has no price", (
   const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
   assert.deepEqual(presentHistory(market, reading), {
     ...{ platform: "alpha", market_id: "m", period: "48h", interval_seconds: 3_600, generated_at: AT },
-    points: [{ timestamp: AT, yes_price: 0.4, bid: null, ask: 0.5, volume: null }],
+    points: [{ timestamp: HOUR_AGO, yes_price: 0.4, bid: null, ask: 0.5, volume: null }],
   });
 });

@@ -174,6 +174,18 @@ test("422: each bad parameter is refused in its own words", async () => {
   await app.close();
 });
 
+test("200: a cursor is good for the same listing asked for in other words", async () => {
+  const { app, board, get } = await withMarkets(0);
+  for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id, { listing: { category: "Sports" } }), SAMPLE_AT);
+  const first = await get("/v1/markets?platform=alpha&category=Sports&limit=2");
+  const cursor = new URL(`http://x${nextOf(first)}`).searchParams.get("cursor");
+  const whole = idsOf(await get("/v1/markets?source=alpha&category=sports"));
+  assert.ok(whole.length > 2);
+  const rest = await get(`/v1/markets?source=alpha&platform=alpha&category=SPORTS&cursor=${cursor}`);
+  assert.deepEqual([...idsOf(first), ...idsOf(rest)], whole);
+  await app.close();
+});
+
 test("422: a cursor is good only for the listing that it came from; another page size is the same listing", async () => {
   const { app, get } = await withMarkets(10);
   const cursor = new URL(`http://x${nextOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");

@@ -78,7 +78,9 @@ test("200: a market's history in the specification's words, for each period and 
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(reply.json(), {
     ...{ platform: "alpha", market_id: "m", period: "7d", interval_seconds: 60, generated_at: AT },
-    points: [{ timestamp: AT, yes_price: 0.4, bid: null, ask: 0.41, volume: 3 }],
+    points: [
+      { timestamp: new Date(SAMPLE_AT - 60_000).toISOString(), yes_price: 0.4, bid: null, ask: 0.41, volume: 3 },
+    ],
   });
   for (const query of ["period=48h&max_points=10", "period=30d&max_points=200"]) {
     assert.equal((await get(`/v1/markets/alpha/m/history?${query}`)).statusCode, 200);

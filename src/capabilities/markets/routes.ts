@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { decodeCursor, encodeCursor, nextPageLink } from "../../http/pagination.ts";
+import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../http/pagination.ts";
 import { sendPreserialised } from "../../http/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
 import type { MarketBoard } from "./board.ts";
@@ -43,7 +43,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     responses: { 200: schemas.MarketList },
     handler({ query, request, reply }) {
       const { limit = 30, sort = SORT_KEYS[0], status = "active", cursor, ...filters } = query;
-      const listing = { sort, status, ...filters };
+      const listing = listingKey({ sort, status, ...filters });
       const { markets, next } = service.listMarkets(
         { ...filters, limit, sort, status },
         cursor === undefined ? null : keysetOf(decodeCursor(cursor, listing)),
@@ -210,6 +210,12 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
       );
     },
   });
+}
+
+/** What makes two requests ask for the same list: the venue filter has two names, and a category any case. */
+function listingKey(filters: { source?: string; platform?: string; category?: string } & ListingKey): ListingKey {
+  const { source, platform, category, ...others } = filters;
+  return { ...others, source: source ?? platform, category: category?.toLowerCase() };
 }
 
 /** Cursors of market lists hold numbers only. */

@@ -5,7 +5,7 @@ import { TextIndex, words } from "./text-index.ts";
 
 test("words are lower case, without accents or punctuation, and numbers stay whole", () => {
   assert.deepEqual(words("S. Núñez, 3.5% — ÅRHUS?"), ["s", "nunez", "3.5", "arhus"]);
-  assert.deepEqual(words("$96,000 by 2026-12-31"), ["96,000", "by", "2026", "12", "31"]);
+  assert.deepEqual(words("$96,000 by 2026-12-31"), ["96000", "by", "2026", "12", "31"]);
   assert.deepEqual(words("!?… "), []);
 });
 
@@ -31,6 +31,15 @@ test("a word typed again does not turn a finished word into an unfinished one", 
   index.set(1, "Fed ratification");
   index.set(2, "Fed rat");
   assert.deepEqual(index.search("fed rat fed"), new Set([2]));
+});
+
+test("a number is found with or without its digit groups, also while it is being typed", () => {
+  const index = new TextIndex();
+  index.set(1, "Jobs added — Above 125,000");
+  for (const query of ["125000", "125,000", "$125,000", "125,0", "above 1250"])
+    assert.deepEqual(index.search(query), new Set([1]), query);
+  assert.deepEqual(index.search("125"), new Set([1]));
+  assert.deepEqual(index.search("000"), new Set());
 });
 
 test("a query without words finds nothing", () => {

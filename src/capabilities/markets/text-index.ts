@@ -2,14 +2,18 @@
 const PREFIX_LENGTH_MIN = 3;
 const QUERY_WORDS_MAX = 32;
 
-/** Lower-case words and numbers of a text, accents removed: "S. Núñez, 3.5%" gives s, nunez, 3.5. */
+/** "125,000" is the number that others write 125000, and "125,0" is how one begins to type it. */
+const DIGIT_GROUP_COMMA = /(?<=\p{N}),(?=\p{N})/gu;
+
+/** Lower-case words and numbers of a text, accents removed: "S. Núñez, 3.5% of 1,000" gives s, nunez, 3.5, of, 1000. */
 export function words(text: string): string[] {
   return (
     text
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
+      .replace(DIGIT_GROUP_COMMA, "")
       .toLowerCase()
-      .match(/\p{N}+(?:[.,]\p{N}+)*|\p{L}+/gu) ?? []
+      .match(/\p{N}+(?:\.\p{N}+)*|\p{L}+/gu) ?? []
   );
 }
 

@@ -39,10 +39,11 @@ export function createFeed(world: World, options: FeedOptions): Feed {
       known.set(market.index, {
         market,
         phase,
-        nextAt: world.nextChangeAt(market, at),
+        // A market that opened since the last listing may have traded in between.
+        nextAt: world.nextChangeAt(market, isFirst ? at : listedAt),
         checkAt: phase === "finalized" ? Number.POSITIVE_INFINITY : at,
       });
-      if (!isFirst) tell.push({ kind: "listed", market, at });
+      if (!isFirst) tell.push({ kind: "listed", market, at: Math.min(at, Math.max(market.openAt, listedAt)) });
     }
     for (const index of known.keys()) if (!present.has(index)) known.delete(index);
   };
@@ -56,7 +57,7 @@ export function createFeed(world: World, options: FeedOptions): Feed {
       entry.checkAt = phase === "finalized" ? Number.POSITIVE_INFINITY : at + LISTING_EVERY_MS;
     }
     if (entry.nextAt > at) return;
-    for (const trade of world.trades(market, Math.max(entry.nextAt, toldUntil), at + 1)) {
+    for (const trade of world.trades(market, entry.nextAt, at + 1)) {
       tell.push({ kind: "trade", market, trade, at: trade.at });
       tell.push({ kind: "book", market, at: trade.at });
     }

@@ -397,3 +397,56 @@ test("the world is listened to only while somebody is connected", async () => {
   await unsubscribed;
   assert.equal(listeners, 0);
 });
+
+test("listings of what is not simulated are empty, not missing, with the keys that clients read", async () => {
+  for (const [path, key] of [
+    ["/milestones?limit=10", "milestones"],
+    ["/structured_targets?page_size=10", "structured_targets"],
+    ["/incentive_programs?status=active", "incentive_programs"],
+    ["/live_data/batch?milestone_ids=x", "live_datas"],
+    ["/exchange/announcements", "announcements"],
+    ["/search/filters_by_sport", "sport_ordering"],
+  ] as const) {
+    const { status, json } = await get(path);
+    assert.deepEqual([status, Object(json)[key]], [200, []], path);
+  }
+  for (const path of ["/milestones/x", "/structured_targets/x", "/live_data/milestone/x"]) {
+    const { status, json } = await get(path);
+    assert.deepEqual([status, json.error.code], [404, "not_found"], path);
+  }
+});
+
+test("trading hours are around the clock on each day of the week", async () => {
+  const { schedule } = Object((await get("/exchange/schedule")).json);
+  assert.deepEqual(schedule.maintenance_windows, []);
+  const [week] = schedule.standard_hours;
+  for (const day of ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]) {
+    assert.deepEqual(week[day], [{ open_time: "00:00", close_time: "00:00" }]);
+  }
+  assert.ok(Date.parse(week.start_time) <= at && at < Date.parse(week.end_time));
+});
+
+test("forecasts of an event are asked for under its own series only, and none are computed", async () => {
+  const { event } = first(inPhase("active"));
+  const path = (series: string) =>
+    `/series/${series}/events/${kalshiEventTicker(event)}/forecast_percentile_history?percentiles=5000&period_interval=60`;
+  assert.deepEqual(Object((await get(path(kalshiSeriesTicker(event)))).json), { forecast_history: [] });
+  assert.equal((await get(path("KXOTHER"))).status, 404);
+});
+
+test("401: what belongs to an account", async () => {
+  for (const path of ["/portfolio/balance", "/portfolio/orders?limit=1", "/account/limits", "/api_keys"]) {
+    const { status, json } = await get(path);
+    assert.deepEqual([status, json.error.code], [401, "authentication_error"], path);
+  }
+});
+
+test("HEAD is answered as GET is, without a body, and a slash at the end of the path does not matter", async () => {
+  const base = served.urls.kalshi?.rest;
+  const head = await fetch(`${base}/exchange/status`, { method: "HEAD" });
+  const whole = await fetch(`${base}/exchange/status`);
+  assert.equal(head.status, 200);
+  assert.equal(head.headers.get("content-length"), String((await whole.text()).length));
+  assert.equal(await head.text(), "");
+  assert.deepEqual((await get("/series/")).json, (await get("/series")).json);
+});

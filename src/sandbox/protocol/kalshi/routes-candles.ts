@@ -85,6 +85,13 @@ export function installCandles(get: Get, { context, catalogue }: RestOptions): v
     };
   });
 
+  // The venue computes forecasts for numeric events only, and here it computes none.
+  get("/series/:series/events/:event/forecast_percentile_history", ({ path }) => {
+    const event = catalogue.event(path("event"));
+    if (event === null || kalshiSeriesTicker(event) !== path("series")) throw notFound();
+    return { forecast_history: [] };
+  });
+
   get("/historical/markets/:ticker/candlesticks", ({ query, path }) => {
     const market = catalogue.market(path("ticker"));
     if (market === null || !catalogue.isHistorical(market)) throw notFound();

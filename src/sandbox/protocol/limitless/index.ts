@@ -3,10 +3,12 @@
  * Group events are containers with nested children, some single markets are AMMs keyed by address, and short rounds
  * leave the active list as soon as they close. No endpoint lists resolved markets.
  */
+import { allowBrowsers } from "../browser-access.ts";
 import type { ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { Catalogue } from "./catalogue.ts";
 import { installErrors } from "./http-errors.ts";
 import { installLimits } from "./limits.ts";
+import { installAccountRoutes } from "./routes-accounts.ts";
 import { installMarketRoutes } from "./routes-markets.ts";
 import { installPageRoutes } from "./routes-pages.ts";
 import { installRoundRoutes } from "./routes-rounds.ts";
@@ -24,12 +26,14 @@ export const limitlessExchange: ExchangeFactory = (context) => {
     scheme: "http",
     listener: "limitless",
     install(app) {
+      allowBrowsers(app);
       installErrors(app);
       installLimits(app, context);
       installMarketRoutes(app, context, catalogue);
       installRoundRoutes(app, context, catalogue);
       installTradingRoutes(app, context, catalogue);
       installPageRoutes(app, context);
+      installAccountRoutes(app);
     },
   };
   const ws: ExchangeService = {

@@ -11,7 +11,7 @@ import { presentGroup, presentMarket, strikeText } from "./market-json.ts";
 /** A larger page is an error on this venue, not a shorter page. */
 const PAGE_ROWS_MAX = 25;
 const PAGE_ROWS = 10;
-const SEARCH_ROWS_MAX = 50;
+const SEARCH_ROWS_MAX = 100;
 const PAGES_MAX = 100_000;
 
 /** Lists, single markets, search and categories. */

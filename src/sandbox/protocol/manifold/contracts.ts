@@ -5,6 +5,8 @@ import { manifoldAnswerId, manifoldContractId, manifoldSlug, slugify } from "./i
 /** Manifold lets nobody push a probability beyond these. */
 const PROBABILITY_MIN = 0.01;
 const PROBABILITY_MAX = 0.99;
+/** So many users ask all the questions. */
+const CREATORS = 97;
 /** Mana that the creator puts in, and that the house adds for each trader. */
 const ANTE = 1_000;
 const LIQUIDITY_PER_TRADER = 20;
@@ -82,6 +84,11 @@ export class Contracts {
     if (!this.#marketByIndex.has(index)) this.list();
     return this.#marketByIndex.get(index) ?? null;
   }
+}
+
+/** Number of the user who asked this question. */
+export function creatorOf(event: ListedEvent): number {
+  return event.index % CREATORS;
 }
 
 /** Manifold's large topic for a category. */

@@ -79,6 +79,15 @@ export function slugify(text: string): string {
 
 export const userIdOf = (taker: number): string => `u${scramble(taker)}${encode(hash(`user ${taker}`), 4)}`;
 
+export const userNameOf = (user: number): string => `Forecaster${user}`;
+export const displayNameOf = (user: number): string => `Forecaster ${user}`;
+
+/** Number of the user with this id, or null when it is nobody's. */
+export function userOfId(id: string): number | null {
+  const user = id.startsWith("u") ? unscramble(id.slice(1, 1 + INDEX_DIGITS)) : null;
+  return user !== null && userIdOf(user) === id ? user : null;
+}
+
 /** What a bet's id tells: its market, its instant and its place among the rows of that instant. */
 export interface BetKey {
   readonly marketIndex: number;

@@ -1,4 +1,6 @@
 /** Manifold Markets as it speaks to the public, over the simulated world. */
+
+import { allowBrowsers } from "../browser-access.ts";
 import type { ExchangeContext, ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { Contracts } from "./contracts.ts";
 import { installRest } from "./rest.ts";
@@ -17,12 +19,19 @@ export const manifoldExchange: ExchangeFactory = (context: ExchangeContext): rea
       scheme: "http",
       listener: "manifold",
       install(app) {
-        app.setErrorHandler((_error, _request, reply) =>
-          reply.code(500).send({ message: "Error processing request." }),
-        );
+        allowBrowsers(app);
+        app.setErrorHandler((error, _request, reply) => {
+          const status = (error as { statusCode?: number }).statusCode ?? 500;
+          const message = status < 500 ? "Error validating request." : "Error processing request.";
+          return reply.code(status).send({ message });
+        });
         app.setNotFoundHandler((_request, reply) =>
           reply.code(404).send({ message: "Requested route was not found." }),
         );
+        for (const url of ["/v0/*", "/api/v0/*"]) {
+          // All that writes is asked for a key first.
+          app.post(url, async (_request, reply) => reply.code(401).send({ message: "Missing Authorization header." }));
+        }
         installRest(app, context, contracts);
       },
     },

@@ -3,13 +3,14 @@ import { lastBetTimeOf } from "./bets.ts";
 import {
   type Contract,
   closeTimeOf,
+  creatorOf,
   liquidityOf,
   manifoldProbability,
   poolOf,
   type Resolution,
   resolutionOf,
 } from "./contracts.ts";
-import { userIdOf } from "./ids.ts";
+import { displayNameOf, userIdOf, userNameOf } from "./ids.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -58,8 +59,8 @@ function shareOf(resolution: Resolution | undefined): number {
 /** LiteMarket, the row of lists. */
 export function presentLite(world: World, contract: Contract, at: number, withAnswers = false) {
   const { event } = contract;
-  const creator = event.index % 97;
-  const creatorUsername = `Forecaster${creator}`;
+  const creator = creatorOf(event);
+  const creatorUsername = userNameOf(creator);
   const activity = event.markets.map((market) => world.activity(market, at));
   const traders = Math.max(...activity.map(({ traderCount }) => traderCount));
   const only = contract.isMultiple ? undefined : event.markets[0];
@@ -71,7 +72,7 @@ export function presentLite(world: World, contract: Contract, at: number, withAn
     id: contract.id,
     creatorId: userIdOf(creator),
     creatorUsername,
-    creatorName: `Forecaster ${creator}`,
+    creatorName: displayNameOf(creator),
     createdTime: event.openAt,
     question: event.title,
     slug: contract.slug,
@@ -119,7 +120,7 @@ export function presentAnswer(world: World, contract: Contract, market: ListedMa
     index: market.position,
     contractId: contract.id,
     createdTime: market.openAt,
-    userId: userIdOf(contract.event.index % 97),
+    userId: userIdOf(creatorOf(contract.event)),
     text: market.label,
     isOther: /^(other|none|any other|another)\b/i.test(market.label),
     volume: activity.volumeUsd,

@@ -1,11 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { type Bet, findBetTime, lastBetTimeOf, listBets } from "./bets.ts";
-import type { Contract, Contracts } from "./contracts.ts";
+import { type Contract, type Contracts, creatorOf } from "./contracts.ts";
+import { userIdOf } from "./ids.ts";
 import { MinuteLimit } from "./limits.ts";
 import { ApiError, flag, numeric, oneOf, type Params, readParams, text, texts } from "./params.ts";
+import { installPeople, userOfName } from "./people.ts";
 import { presentAnswer, presentFull, presentLite, presentProb } from "./present.ts";
+import type { Get } from "./rest-types.ts";
 import { SEARCH_PARAMS, search } from "./search.ts";
 import { findTopic, listTopics } from "./topics.ts";
 
@@ -52,6 +55,9 @@ const BET_POINTS_PARAMS = {
   includeZeroShareRedemptions: flag,
 } as const;
 
+/** The interface had its place on the site itself before it got a host of its own; old programs still ask there. */
+const BASES = ["/v0", "/api/v0"];
+
 /** Manifold's public REST interface under /v0. */
 export function installRest(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, now } = context;
@@ -63,8 +69,8 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     return contract;
   };
 
-  const get = (path: string, answer: (query: unknown, params: Readonly<Record<string, string>>) => unknown) => {
-    app.get(`/v0/${path}`, (request, reply) => {
+  const get: Get = (path, answer) => {
+    const handler = (request: FastifyRequest, reply: FastifyReply) => {
       if (context.enforceLimits && !limit.allows(clientOf(request))) {
         return reply.code(429).send({ message: "Too many requests, please try again later." });
       }
@@ -75,7 +81,8 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
         const { status, message, details } = error;
         return reply.code(status).send({ message, ...(details === undefined ? {} : { details }) });
       }
-    });
+    };
+    for (const base of BASES) app.get(`${base}/${path}`, handler);
   };
 
   get("search-markets", (query) => {
@@ -104,6 +111,25 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     if (!contract.isMultiple) return [];
     return contract.event.markets.map((market) => presentAnswer(world, contract, market, now()));
   });
+  get("market/:id/lite", (query, { id }) => {
+    readParams(query, {});
+    return presentLite(world, contractOf(id ?? ""), now());
+  });
+  get("market/:id/groups", (query, { id }) => {
+    readParams(query, {});
+    const { groupSlugs } = contractOf(id ?? "");
+    return groupSlugs.map((slug) => findTopic(contracts, (topic) => topic.slug === slug));
+  });
+  get("answer/:answerId", (query, { answerId }) => {
+    readParams(query, {});
+    for (const contract of contracts.list()) {
+      const market = contract.isMultiple
+        ? contract.event.markets.find((candidate) => contract.answerIds.get(candidate) === answerId)
+        : undefined;
+      if (market !== undefined) return presentAnswer(world, contract, market, now());
+    }
+    throw new ApiError(404, "Answer not found");
+  });
   get("market/:id/prob", (query, { id }) => {
     readParams(query, {});
     return presentProb(world, contractOf(id ?? ""), now());
@@ -122,6 +148,10 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     if (params.kinds === "open-limit") return [];
     const bets = findBets(context, contracts, params, params.limit ?? BETS_MAX);
     return params.order === "asc" ? bets.reverse() : bets;
+  });
+  get("user/:username/bets", (query, { username }) => {
+    const params = readParams(query, { limit: numeric(0, BETS_MAX) });
+    return findBets(context, contracts, { username: username ?? "" }, params.limit ?? BETS_MAX);
   });
   get("bet-points", (query) => {
     const params = readParams(query, BET_POINTS_PARAMS);
@@ -143,8 +173,8 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     }));
   });
   get("groups", (query) => {
-    const params = readParams(query, { beforeTime: TIME, availableToUserId: text });
-    return listTopics(contracts, params.beforeTime ?? Number.POSITIVE_INFINITY);
+    const params = readParams(query, { beforeTime: TIME, availableToUserId: text, limit: numeric(0, 1_000) });
+    return listTopics(contracts, params.beforeTime ?? Number.POSITIVE_INFINITY).slice(0, params.limit);
   });
   get("group/:slug", (query, { slug }) => {
     readParams(query, {});
@@ -158,6 +188,12 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     if (topic === null) throw new ApiError(404, "Group not found");
     return topic;
   });
+  get("group/by-id/:id/markets", (query, { id }) => {
+    const params = readParams(query, { limit: numeric(0, 1_000) });
+    const found = listMarkets(context, contracts, { ...params, groupId: id ?? "" });
+    return found.map((contract) => presentLite(world, contract, now()));
+  });
+  installPeople(get, context, contracts);
 }
 
 function listMarkets(
@@ -167,12 +203,15 @@ function listMarkets(
 ): Contract[] {
   const { world, now } = context;
   const topic = params.groupId === undefined ? null : findTopic(contracts, ({ id }) => id === params.groupId);
-  if (params.userId !== undefined || (params.groupId !== undefined && topic === null)) return [];
+  if (params.groupId !== undefined && topic === null) return [];
   const key = (contract: Contract): number =>
     params.sort === "last-bet-time" || params.sort === "updated-time"
       ? (lastBetTimeOf(world, contract.event.markets, now()) ?? 0)
       : contract.event.openAt;
-  const all = contracts.list().filter((contract) => topic === null || contract.groupSlugs.includes(topic.slug));
+  const all = contracts
+    .list()
+    .filter((contract) => topic === null || contract.groupSlugs.includes(topic.slug))
+    .filter(({ event }) => params.userId === undefined || userIdOf(creatorOf(event)) === params.userId);
   const sign = params.order === "asc" ? 1 : -1;
   const sorted = all
     .map((contract) => ({ contract, key: key(contract) }))
@@ -199,6 +238,7 @@ function findBets(context: ExchangeContext, contracts: Contracts, params: BetsPa
   };
   const before = Math.min(params.beforeTime ?? at + 1, timeOf(params.before, "before") ?? at + 1, at + 1);
   const after = Math.max(params.afterTime ?? 0, timeOf(params.after, "after") ?? 0);
+  const userId = params.username === undefined ? params.userId : userIdOf(userOfName(params.username));
   return listBets(world, contracts, marketsOf(contracts, params), {
     after,
     before,
@@ -206,15 +246,13 @@ function findBets(context: ExchangeContext, contracts: Contracts, params: BetsPa
     accepts: (bet) =>
       !(params.filterRedemptions === true && bet.isRedemption) &&
       (params.id === undefined || bet.id === params.id) &&
-      (params.userId === undefined || bet.userId === params.userId) &&
+      (userId === undefined || bet.userId === userId) &&
       (params.minAmount === undefined || Math.abs(Number(bet.amount)) >= params.minAmount),
   });
 }
 
 function marketsOf(contracts: Contracts, params: BetsParams): readonly ListedMarket[] {
   const { contractId, contractSlug, answerId } = params;
-  // Usernames of traders are not told anywhere, so none is known.
-  if (params.username !== undefined) throw new ApiError(404, "User not found");
   let chosen: (Contract | null)[];
   if (contractSlug !== undefined) {
     chosen = [contracts.findBySlug(contractSlug)];

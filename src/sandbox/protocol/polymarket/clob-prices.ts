@@ -6,7 +6,7 @@ import { integerParam, listParam, numberParam, type Query, textParam, Validation
 import type { TokenSide } from "./ids.ts";
 import type { Listing } from "./listing.ts";
 import { decimal, feeRate, isNegRisk, marketState, tokenBook } from "./market-state.ts";
-import { HISTORY_INTERVALS, priceHistory } from "./price-history.ts";
+import { HISTORY_INTERVALS, HISTORY_POINTS_MAX, priceHistory } from "./price-history.ts";
 import { lastRow } from "./tape.ts";
 
 const NO_BOOK = "No orderbook exists for the requested token id";
@@ -39,8 +39,23 @@ function spreadOf({ bid, ask }: Top): string | null {
   return bid === null || ask === null ? null : decimal(ask - bid);
 }
 
+interface Wanted {
+  readonly token: string;
+  readonly side: string | null;
+}
+
+/** The tokens of `?token_ids=…&sides=…`, lists with commas of which the second may be absent. */
+function queryTokens(query: Query): Wanted[] {
+  const tokens = listParam(query, "token_ids") ?? [];
+  if (tokens.length === 0) throw new ValidationError("Invalid token ids");
+  if (tokens.length > TOKENS_PER_REQUEST_MAX)
+    throw new ValidationError(`Query exceeds the limit of ${TOKENS_PER_REQUEST_MAX}`);
+  const sides = listParam(query, "sides") ?? [];
+  return tokens.map((token, position) => ({ token, side: sides[position] ?? null }));
+}
+
 /** The tokens of a POST body `[{"token_id": "…", "side": "…"}]`. */
-function bodyTokens(body: unknown): { readonly token: string; readonly side: string | null }[] {
+function bodyTokens(body: unknown): Wanted[] {
   if (!Array.isArray(body)) throw new ValidationError("Invalid payload");
   if (body.length > TOKENS_PER_REQUEST_MAX)
     throw new ValidationError(`Payload exceeds the limit of ${TOKENS_PER_REQUEST_MAX}`);
@@ -71,21 +86,26 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, li
     return { price: decimal(1 - row.price), side: row.side === "BUY" ? "SELL" : "BUY" };
   };
 
-  /** Answers for the book named by `token_id`; 404 where there is none or it has nothing to show. */
+  /** Answers for the book named by `token_id`, or last in the path; 404 where there is none or it has nothing to show. */
   const forToken = (url: string, show: (book: FoundBook, query: Query) => object | null) => {
-    app.get<{ Querystring: Query }>(url, async ({ query }, reply: FastifyReply) => {
-      const token = textParam(query, "token_id");
+    app.get<{ Params: { token?: string }; Querystring: Query }>(url, async ({ params, query }, reply: FastifyReply) => {
+      const token = params.token ?? textParam(query, "token_id");
       if (token === null || !/^\d{1,80}$/.test(token)) throw new ValidationError("Invalid token id");
       const found = findBook(token);
       const shown = found === null ? null : show(found, query);
       return shown ?? reply.code(404).send({ error: NO_BOOK });
     });
   };
-  /** Answers for each token of a body that has a book, as a map by token id. */
+  /** Answers for the wanted tokens, which may be told in a body or, as `token_ids`, in the query. */
+  const forWanted = (url: string, answer: (wanted: readonly Wanted[]) => unknown) => {
+    app.post(url, async ({ body }) => answer(bodyTokens(body)));
+    app.get<{ Querystring: Query }>(url, async ({ query }) => answer(queryTokens(query)));
+  };
+  /** As a map by token id; tokens without a book are left out. */
   const forTokens = (url: string, show: (book: FoundBook) => string | null) => {
-    app.post(url, async ({ body }) => {
+    forWanted(url, (wanted) => {
       const shown: Record<string, string> = {};
-      for (const { token } of bodyTokens(body)) {
+      for (const { token } of wanted) {
         const found = findBook(token);
         const value = found === null ? null : show(found);
         if (value !== null) shown[token] = value;
@@ -105,19 +125,21 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, li
     return spread === null ? null : { spread };
   });
   forToken("/last-trade-price", lastTradeOf);
-  forToken("/tick-size", ({ market }) => ({ minimum_tick_size: market.tick }));
-  forToken("/neg-risk", ({ market }) => ({ neg_risk: isNegRisk(market.event) }));
-  forToken("/fee-rate", ({ market }) => ({ base_fee: feeRate(market.event) > 0 ? BASE_FEE_BPS : 0 }));
+  for (const place of ["", "/:token"]) {
+    forToken(`/tick-size${place}`, ({ market }) => ({ minimum_tick_size: market.tick }));
+    forToken(`/neg-risk${place}`, ({ market }) => ({ neg_risk: isNegRisk(market.event) }));
+    forToken(`/fee-rate${place}`, ({ market }) => ({ base_fee: feeRate(market.event) > 0 ? BASE_FEE_BPS : 0 }));
+  }
 
   forTokens("/midpoints", (found) => midOf(topOf(found)));
   forTokens("/spreads", (found) => spreadOf(topOf(found)));
-  app.post("/books", async ({ body }) =>
-    bodyTokens(body).flatMap(({ token }) => {
+  forWanted("/books", (wanted) =>
+    wanted.flatMap(({ token }) => {
       const found = findBook(token);
       return found === null ? [] : [bookObject(marketState(world, found.market, context.now()), found.side)];
     }),
   );
-  const pricesOf = (wanted: readonly { readonly token: string; readonly side: string | null }[]) => {
+  forWanted("/prices", (wanted) => {
     const prices: Record<string, Record<string, string>> = {};
     for (const { token, side } of wanted) {
       const found = findBook(token);
@@ -127,16 +149,9 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, li
       prices[token] = { ...prices[token], ...Object.fromEntries(sides.map((name) => [name, priceOf(top, name)])) };
     }
     return prices;
-  };
-  app.post("/prices", async ({ body }) => pricesOf(bodyTokens(body)));
-  app.get<{ Querystring: Query }>("/prices", async ({ query }) => {
-    const sides = listParam(query, "sides") ?? [];
-    return pricesOf(
-      (listParam(query, "token_ids") ?? []).map((token, position) => ({ token, side: sides[position] ?? null })),
-    );
   });
-  app.post("/last-trades-prices", async ({ body }) =>
-    bodyTokens(body).flatMap(({ token }) => {
+  forWanted("/last-trades-prices", (wanted) =>
+    wanted.flatMap(({ token }) => {
       const found = findBook(token);
       return found === null ? [] : [{ ...lastTradeOf(found), token_id: token }];
     }),
@@ -152,9 +167,6 @@ function installHistory(app: FastifyInstance, context: ExchangeContext, listing:
     const interval = textParam(query, "interval");
     const startTs = numberParam(query, "startTs");
     const endTs = numberParam(query, "endTs");
-    if (interval !== null && (startTs !== null || endTs !== null)) {
-      throw new ValidationError("invalid filters: 'interval' and 'startTs'/'endTs' are mutually exclusive");
-    }
     if (interval === null && startTs === null)
       throw new ValidationError("invalid filters: 'startTs' or 'interval' is required");
     const named =
@@ -167,9 +179,12 @@ function installHistory(app: FastifyInstance, context: ExchangeContext, listing:
     const now = context.now();
     const found = listing.marketByToken(token);
     if (found === null) return { history: [] };
-    const from = named === null ? (startTs ?? 0) * 1000 : now - named.spanMs;
     const to = Math.min(now, endTs === null ? now : endTs * 1000);
     const stepMinutes = Math.min(FIDELITY_MINUTES_MAX, Math.max(1, asked));
+    // Instants count more than the name of a range, which only says how fine the points may be.
+    const since = startTs === null ? now - (named?.spanMs ?? 0) : startTs * 1000;
+    const isWhole = startTs === null && named?.spanMs === Number.POSITIVE_INFINITY;
+    const from = isWhole ? to - HISTORY_POINTS_MAX * stepMinutes * 60_000 : since;
     return { history: priceHistory(context.world, found.market, found.side, { from, to, stepMinutes }) };
   });
 }

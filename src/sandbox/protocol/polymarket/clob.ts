@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
+import { allowBrowsers } from "../browser-access.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { clobMarket, compactMarket, rewardObject, simplifiedMarket } from "./clob-objects.ts";
 import { installPrices } from "./clob-prices.ts";
@@ -13,6 +14,8 @@ import { clobActivity } from "./tape.ts";
 
 const PAGE_MAX = 1_000;
 const SAMPLING_PAGE_MAX = 500;
+/** Of the contracts that orders are made for. */
+const EXCHANGE_VERSION = 2;
 /** Base64 of "-1". */
 const END_CURSOR = "LTE=";
 
@@ -60,6 +63,7 @@ export function clobService(context: ExchangeContext, listing: Listing): Exchang
     scheme: "http",
     listener: "polymarket-clob",
     install(app) {
+      allowBrowsers(app);
       if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
       app.setErrorHandler((error, _request, reply) => {
         if (error instanceof ValidationError) return reply.code(400).send({ error: error.message });
@@ -75,6 +79,9 @@ export function clobService(context: ExchangeContext, listing: Listing): Exchang
       app.get("/time", async (_request, reply) =>
         reply.type("application/json").send(String(Math.floor(context.now() / 1000))),
       );
+      app.get("/version", async () => ({ version: EXCHANGE_VERSION }));
+      // Nobody has made enough here to be given some of it back.
+      app.get("/rebates/current", async (_request, reply) => reply.type("application/json").send("null"));
       installMarkets(app, context, listing);
       installRewards(app, context, listing);
       installPrices(app, context, listing);
@@ -94,6 +101,7 @@ function offsetOf(query: Query): number {
   const cursor = textParam(query, "next_cursor");
   if (cursor === null) return 0;
   const text = Buffer.from(cursor, "base64").toString("utf8");
+  if (text === "-1") throw new ValidationError("next item should be greater than or equal to 0");
   if (!/^\d{1,9}$/.test(text)) throw new ValidationError("Invalid next_cursor");
   return Number(text);
 }
@@ -150,7 +158,9 @@ function installMarkets(app: FastifyInstance, context: ExchangeContext, listing:
   };
   byCondition("/markets/:conditionId", (market) => clobMarket(stateOf(market)));
   byCondition("/clob-markets/:conditionId", (market) => compactMarket(stateOf(market)));
-  byCondition("/live-activity/events/:conditionId", (market) => clobActivity(world, market, context.now()));
+  for (const path of ["/live-activity/events/:conditionId", "/markets/live-activity/:conditionId"]) {
+    byCondition(path, (market) => clobActivity(world, market, context.now()));
+  }
   app.get<{ Params: { token: string } }>("/markets-by-token/:token", async ({ params }, reply) => {
     const found = listing.marketByToken(params.token);
     if (found === null) return reply.code(404).send({ error: "market not found" });

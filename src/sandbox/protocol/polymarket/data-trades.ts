@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { userOf } from "./data-wallets.ts";
 import {
   booleanParam,
   integerParam,
@@ -12,12 +13,14 @@ import {
   ValidationError,
 } from "./gamma-query.ts";
 import type { Listing } from "./listing.ts";
+import { decimal } from "./market-state.ts";
 import { newestRows, type TapeRow, tradeRowV1, tradeRowV2 } from "./tape.ts";
 
 const ROWS_DEFAULT = 100;
 const ROWS_V1_MAX = 10_000;
 const OFFSET_V1_MAX = 10_000;
 const ROWS_V2_MAX = 1_000;
+const ACTIVITY_MAX = 500;
 const CONDITIONS_V2_MAX = 20;
 const DAY_MS = 86_400_000;
 /** The tape of all markets together is only looked through for a day. */
@@ -119,6 +122,32 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, li
     if (user !== null) tests.push((row) => row.wallet === user.toLowerCase());
     const rows = read(markets, context.now(), offset + limit, booleanParam(query, "takerOnly") === false, tests);
     return rows.slice(offset).map(tradeRowV1);
+  });
+
+  const ofUser = (query: Query, count: number, tests: readonly ((row: TapeRow) => boolean)[]) => {
+    const user = userOf(query);
+    const markets = namedMarkets(listing, listParam(query, "market"), listParam(query, "eventId"));
+    return read(markets, context.now(), count, true, [(row) => row.wallet === user, ...tests]);
+  };
+  // Nobody splits, merges or redeems here: all that a wallet does is trade.
+  app.get<{ Querystring: Query }>("/activity", async ({ query }) => {
+    const limit = Math.min(ACTIVITY_MAX, integerParam(query, "limit") ?? ROWS_DEFAULT);
+    const offset = integerParam(query, "offset") ?? 0;
+    if (offset > OFFSET_V1_MAX) throw new ValidationError("max historical activity offset of 10000 exceeded");
+    const start = (numberParam(query, "start") ?? 0) * 1_000;
+    const end = (numberParam(query, "end") ?? Number.POSITIVE_INFINITY) * 1_000;
+    const types = listParam(query, "type");
+    const rows = ofUser(query, offset + limit, [
+      sideFilter(textParam(query, "side")),
+      (row) => row.at >= start && row.at <= end && (types === null || types.includes("TRADE")),
+    ]);
+    return rows
+      .slice(offset)
+      .map((row) => ({ ...tradeRowV1(row), type: "TRADE", usdcSize: Number(decimal(row.size * row.price)) }));
+  });
+  app.get<{ Querystring: Query }>("/traded", async ({ query }) => {
+    const rows = ofUser(query, ROWS_V1_MAX, []);
+    return { user: userOf(query), traded: new Set(rows.map((row) => row.market)).size };
   });
 
   const seal = new CursorSeal(world.seed, "/v2/trades");

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { ListedMarket, World } from "../../world/types.ts";
+import { allowBrowsers } from "../browser-access.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { installTrades } from "./data-trades.ts";
+import { installWallets } from "./data-wallets.ts";
 import { integerParam, listParam, numberParam, type Query, textParam, ValidationError } from "./gamma-query.ts";
 import { polymarketConditionId, polymarketQuestionId, polymarketTokenIds, sha256Hex, walletOf } from "./ids.ts";
 import type { Listing } from "./listing.ts";
@@ -35,6 +37,7 @@ export function dataService(context: ExchangeContext, listing: Listing): Exchang
     scheme: "http",
     listener: "polymarket-data",
     install(app) {
+      allowBrowsers(app);
       if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
       app.setErrorHandler((error, _request, reply) => {
         if (error instanceof ValidationError) return reply.code(400).send({ error: error.message });
@@ -47,6 +50,7 @@ export function dataService(context: ExchangeContext, listing: Listing): Exchang
       installResolutions(app, context, listing);
       installHistory(app, context, listing);
       installHoldings(app, context, listing);
+      installWallets(app);
     },
   };
 }
@@ -113,7 +117,8 @@ function installHistory(app: FastifyInstance, context: ExchangeContext, listing:
     const end = Math.min(numberParam(query, "end") ?? now / 1000, asOf ?? now / 1000, now / 1000);
     if (start !== null && end - start > HISTORY_WINDOW_S)
       throw new ValidationError("the window may be at most 15 days");
-    const bucketSeconds = Math.max(60, integerParam(query, "bucket_seconds") ?? (named?.fidelity ?? 1) * 60);
+    const minutes = named?.spanMs === Number.POSITIVE_INFINITY ? 60 : (named?.fidelity ?? 1);
+    const bucketSeconds = Math.max(60, integerParam(query, "bucket_seconds") ?? minutes * 60);
     const limit = Math.min(HISTORY_ROWS_MAX, integerParam(query, "limit") ?? HISTORY_ROWS_MAX);
     const after = integerParam(query, "cursor");
     const from = Math.max(
@@ -152,6 +157,15 @@ function installHoldings(app: FastifyInstance, context: ExchangeContext, listing
       return market === null ? [] : [{ market: id, value: openInterest(market) }];
     });
   });
+  app.get<{ Querystring: Query }>("/live-volume", async ({ query }) => {
+    const id = textParam(query, "id");
+    if (id === null) throw new ValidationError("required query param 'id' not provided");
+    const markets = (listing.eventById(id)?.markets ?? []).map((market) => ({
+      market: polymarketConditionId(market),
+      value: world.activity(market, context.now()).volumeUsd,
+    }));
+    return [{ total: markets.reduce((sum, { value }) => sum + value, 0), markets }];
+  });
   app.get<{ Querystring: Query }>("/holders", async ({ query }) => {
     const conditions = listParam(query, "market");
     if (conditions === null) throw new ValidationError("required query param 'market' not provided");
@@ -186,6 +200,10 @@ function holdersOf(world: World, market: ListedMarket, now: number, limit: numbe
         outcomeIndex: side,
         outcome: names[side],
         name: `trader-${walletOf(taker).slice(2, 8)}`,
+        pseudonym: `Trader ${walletOf(taker).slice(2, 8)}`,
+        bio: "",
+        profileImage: "",
+        profileImageOptimized: "",
         displayUsernamePublic: false,
       })),
     };

@@ -87,6 +87,8 @@ export function gammaMarket(
     umaResolutionStatuses: JSON.stringify(oracle.umaResolutionStatuses),
     automaticallyResolved: event.frequency === "fifteen_min",
     resolvedBy: walletOf("oracle"),
+    // Filled only where a pool makes the market, as none has done for years.
+    marketMakerAddress: "",
     startDate: iso(event.openAt),
     startDateIso: iso(event.openAt).slice(0, 10),
     endDate: iso(market.closeAt),
@@ -246,6 +248,7 @@ export function otherMarket(event: ListedEvent, isClosed: boolean) {
     acceptingOrders: false,
     enableOrderBook: false,
     umaResolutionStatus: "",
+    marketMakerAddress: "",
     startDate: iso(event.openAt),
     endDate: iso(event.closeAt),
     volume: "0",

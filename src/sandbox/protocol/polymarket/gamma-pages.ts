@@ -142,7 +142,7 @@ export function offsetPage<Item extends Indexed>(
   selection: Selection<Item>,
   page: { readonly limit: number; readonly offset: number },
   now: number,
-): readonly Item[] {
+): { readonly items: readonly Item[]; readonly total: number } {
   const rows = cache.rows(name, query, selection, now);
-  return rows.slice(page.offset, page.offset + page.limit).map((row) => row.item);
+  return { items: rows.slice(page.offset, page.offset + page.limit).map((row) => row.item), total: rows.length };
 }

@@ -48,11 +48,18 @@ export function integerParam(query: Query, name: string): number | null {
   return value;
 }
 
+/** The spellings that the venue's language reads as a boolean; Python clients send True and False. */
+const BOOLEANS: Readonly<Record<string, boolean>> = {
+  ...{ "1": true, t: true, T: true, true: true, True: true, TRUE: true },
+  ...{ "0": false, f: false, F: false, false: false, False: false, FALSE: false },
+};
+
 export function booleanParam(query: Query, name: string): boolean | null {
   const text = textParam(query, name);
   if (text === null) return null;
-  if (text !== "true" && text !== "false") throw new ValidationError(`${name} must be a boolean`);
-  return text === "true";
+  const value = Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : undefined;
+  if (value === undefined) throw new ValidationError(`${name} must be a boolean`);
+  return value;
 }
 
 function dateParam(query: Query, name: string): number | null {
@@ -181,12 +188,25 @@ function eventSum(
 /** Value to sort by; null for the default order by id. */
 export type SortKey<Item> = ((item: Item) => number | string) | null;
 
+/**
+ * Fields are called as in the objects, not in snake case as filters are. There may be several with commas: all must be
+ * known, and as values are hardly ever equal only the first decides.
+ */
 function sortKey<Item>(query: Query, keys: Readonly<Record<string, (item: Item) => number | string>>): SortKey<Item> {
-  const name = textParam(query, "order");
-  if (name === null || name === "id") return null;
-  const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
-  if (key === undefined) throw new ValidationError("order fields are not valid");
-  return key;
+  const names = listParam(query, "order") ?? ["id"];
+  const found = names.map((name) => {
+    const field = name.trim();
+    const key = field === "id" ? null : Object.hasOwn(keys, field) ? keys[field] : undefined;
+    if (key === undefined) throw new ValidationError("order fields are not valid");
+    return key;
+  });
+  return found[0] ?? null;
+}
+
+const DAY_MS = 86_400_000;
+/** Volume of a look-back that begins before the listing did; that of others is not kept, and sorts as the least. */
+function youngVolume(openAt: number, now: number, days: number, volume: () => number): number {
+  return now - openAt <= days * DAY_MS ? volume() : -1;
 }
 
 export function marketSortKey(world: World, query: Query, now: number): SortKey<ListedMarket> {
@@ -202,7 +222,14 @@ export function marketSortKey(world: World, query: Query, now: number): SortKey<
     updatedAt: (market) => world.book(market, now).changedAt,
     volume: (market) => activity(market).volumeUsd,
     volumeNum: (market) => activity(market).volumeUsd,
+    volumeClob: (market) => activity(market).volumeUsd,
     volume24hr: (market) => activity(market).volume24hUsd,
+    volume24hrClob: (market) => activity(market).volume24hUsd,
+    volume1wk: (market) => youngVolume(market.openAt, now, 7, () => activity(market).volumeUsd),
+    volume1mo: (market) => youngVolume(market.openAt, now, 30, () => activity(market).volumeUsd),
+    volume1yr: (market) => youngVolume(market.openAt, now, 365, () => activity(market).volumeUsd),
+    liquidityClob: (market) => activity(market).liquidityUsd,
+    competitive: () => 0,
     liquidity: (market) => activity(market).liquidityUsd,
     liquidityNum: (market) => activity(market).liquidityUsd,
     lastTradePrice: (market) => state(market).book.lastPrice ?? 0,
@@ -225,6 +252,13 @@ export function eventSortKey(world: World, query: Query, now: number): SortKey<L
       isEventClosed(event, now) ? Math.max(...event.markets.map((market) => market.finalizeAt)) : 0,
     volume: (event) => eventSum(world, event, now, "volumeUsd"),
     volume24hr: (event) => eventSum(world, event, now, "volume24hUsd"),
+    volume1wk: (event) => youngVolume(event.openAt, now, 7, () => eventSum(world, event, now, "volumeUsd")),
+    volume1mo: (event) => youngVolume(event.openAt, now, 30, () => eventSum(world, event, now, "volumeUsd")),
+    volume1yr: (event) => youngVolume(event.openAt, now, 365, () => eventSum(world, event, now, "volumeUsd")),
+    liquidityClob: (event) => eventSum(world, event, now, "liquidityUsd"),
+    featured: (event) => Number(event.featured),
+    competitive: () => 0,
+    commentCount: () => 0,
     liquidity: (event) => eventSum(world, event, now, "liquidityUsd"),
     openInterest: (event) => eventSum(world, event, now, "openInterestContracts"),
   });

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
+import { allowBrowsers } from "../browser-access.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
+import { installEmptyListings } from "./gamma-empty.ts";
 import { gammaEvent, gammaMarket, isEventClosed, otherMarket } from "./gamma-objects.ts";
 import { keysetPage, offsetPage, type Selection, SortedCache } from "./gamma-pages.ts";
 import {
@@ -26,7 +28,7 @@ import { seriesObject, type Tag, tagsOf } from "./series-and-tags.ts";
 const MARKETS_PAGE_MAX = 100;
 const EVENTS_PAGE_MAX = 500;
 const LEGACY_PAGE_MAX = 100;
-const LEGACY_OFFSET_MAX = 5_000;
+const LEGACY_OFFSET_MAX = 2_000;
 const PAGE_DEFAULT = 20;
 
 const LIMIT_RULES = {
@@ -49,6 +51,7 @@ export function gammaService(context: ExchangeContext, listing: Listing): Exchan
     scheme: "http",
     listener: "polymarket-gamma",
     install(app) {
+      allowBrowsers(app);
       if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
       app.setErrorHandler((error, _request, reply) => {
         if (error instanceof ValidationError) return unprocessable(reply, error.message);
@@ -59,6 +62,7 @@ export function gammaService(context: ExchangeContext, listing: Listing): Exchan
       installListings(app, context, listing);
       installObjects(app, context, listing);
       installCatalogue(app, context, listing);
+      installEmptyListings(app);
     },
   };
 }
@@ -126,16 +130,22 @@ function installListings(app: FastifyInstance, context: ExchangeContext, listing
   });
   app.get<{ Querystring: Query }>("/markets", async ({ query }) => {
     const now = context.now();
-    return marketObjects(
-      offsetPage(cache, "markets", query, marketSelection(query, now), offsetParams(query), now),
-      query,
-      now,
-    );
+    const page = offsetPage(cache, "markets", query, marketSelection(query, now), offsetParams(query), now);
+    return marketObjects(page.items, query, now);
   });
   app.get<{ Querystring: Query }>("/events", async ({ query }) => {
     const now = context.now();
-    const events = offsetPage(cache, "events", query, eventSelection(query, now), offsetParams(query), now);
-    return events.map((event) => gammaEvent(world, event, now));
+    const page = offsetPage(cache, "events", query, eventSelection(query, now), offsetParams(query), now);
+    return page.items.map((event) => gammaEvent(world, event, now));
+  });
+  app.get<{ Querystring: Query }>("/events/pagination", async ({ query }) => {
+    const now = context.now();
+    const { limit, offset } = offsetParams(query);
+    const page = offsetPage(cache, "events", query, eventSelection(query, now), { limit, offset }, now);
+    return {
+      data: page.items.map((event) => gammaEvent(world, event, now)),
+      pagination: { hasMore: offset + limit < page.total, totalResults: page.total },
+    };
   });
 }
 
@@ -148,7 +158,7 @@ function keysetParams(query: Query, limitMax: number) {
 function offsetParams(query: Query) {
   const offset = integerParam(query, "offset") ?? 0;
   if (offset > LEGACY_OFFSET_MAX)
-    throw new ValidationError(`offset must be at most ${LEGACY_OFFSET_MAX}, use the keyset listing`);
+    throw new ValidationError("offset too large, use /markets/keyset for deeper pagination");
   return { limit: clamp(integerParam(query, "limit"), LEGACY_PAGE_MAX), offset };
 }
 
@@ -232,7 +242,8 @@ function installCatalogue(app: FastifyInstance, context: ExchangeContext, listin
     return [...bySlug.values()].sort((a, b) => Number(a.id) - Number(b.id));
   };
   const sliceOf = <Item>(items: readonly Item[], query: Query) => {
-    const { limit, offset } = offsetParams({ limit: String(LEGACY_PAGE_MAX), ...query });
+    const limit = clamp(integerParam(query, "limit") ?? LEGACY_PAGE_MAX, LEGACY_PAGE_MAX);
+    const offset = integerParam(query, "offset") ?? 0;
     return items.slice(offset, offset + limit);
   };
   type ByIdOrSlug = { Params: { key: string } };
@@ -244,6 +255,17 @@ function installCatalogue(app: FastifyInstance, context: ExchangeContext, listin
   app.get<ByIdOrSlug>("/tags/slug/:key", async ({ params }, reply) => {
     return allTags().find((tag) => tag.slug === params.key) ?? notFound(reply, "slug not found");
   });
+  // Nothing says here which tags go together.
+  for (const path of ["/tags/:key/related-tags", "/tags/:key/related-tags/tags"]) {
+    app.get<ByIdOrSlug>(path, async ({ params }, reply) => {
+      return allTags().some((tag) => tag.id === params.key) ? [] : notFound(reply, "id not found");
+    });
+  }
+  for (const path of ["/tags/slug/:key/related-tags", "/tags/slug/:key/related-tags/tags"]) {
+    app.get<ByIdOrSlug>(path, async ({ params }, reply) => {
+      return allTags().some((tag) => tag.slug === params.key) ? [] : notFound(reply, "slug not found");
+    });
+  }
   app.get<{ Querystring: Query }>("/series", async ({ query }) => {
     const slug = textParam(query, "slug");
     return sliceOf(slug === null ? allSeries() : allSeries().filter((series) => series.slug === slug), query);
@@ -254,8 +276,12 @@ function installCatalogue(app: FastifyInstance, context: ExchangeContext, listin
   app.get<{ Querystring: Query }>("/public-search", async ({ query }) => {
     const text = textParam(query, "q");
     if (text === null) throw new ValidationError("q is required");
+    // Unlike the listings, the search knows its fields in snake case: volume_24hr, end_date.
+    const sort = textParam(query, "sort")?.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
     return searchEvents(context, listing, {
       text,
+      key: sort === undefined ? null : eventSortKey(context.world, { order: sort }, context.now()),
+      ascending: booleanParam(query, "ascending") ?? false,
       limit: clamp(numberParam(query, "limit_per_type"), 50),
       page: Math.max(1, integerParam(query, "page") ?? 1),
       status: textParam(query, "events_status"),

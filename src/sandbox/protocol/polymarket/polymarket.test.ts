@@ -92,9 +92,13 @@ describe("sandbox polymarket: gamma", () => {
     "/markets/keyset?offset=5",
     "/events/keyset?offset=0",
     "/markets/keyset?order=volume_24hr",
+    "/markets?order=volume24hr,nonsense",
+    "/comments",
+    "/comments?parent_entity_type=market&parent_entity_id=1",
+    "/public-profile?address=me",
     "/markets/keyset?closed=maybe",
     "/markets/keyset?after_cursor=%21",
-    "/markets?offset=5001",
+    "/markets?offset=2001",
     "/markets/abc",
   ]) {
     test(`422: ${url}`, async () => {
@@ -103,6 +107,84 @@ describe("sandbox polymarket: gamma", () => {
       assert.equal(Object(body).type, "validation error");
     });
   }
+
+  test("booleans are read as the venue's language reads them, also as Python writes them", async () => {
+    const plain: Row[] = (await get(gamma, "/markets?limit=100&closed=false&active=true")).body;
+    for (const query of ["closed=False&active=True", "closed=0&active=1", "closed=f&active=t"]) {
+      assert.deepEqual((await get(gamma, `/markets?limit=100&${query}`)).body, plain, query);
+    }
+    assert.ok(plain.length > 0 && plain.every((row) => !row.closed));
+  });
+
+  test("several order fields are taken, and the first decides", async () => {
+    const one: Row[] = (await get(gamma, "/markets?limit=20&order=volumeNum&ascending=false")).body;
+    const two: Row[] = (await get(gamma, "/markets?limit=20&order=volumeNum,liquidityNum&ascending=false")).body;
+    assert.deepEqual(
+      two.map((row) => row.id),
+      one.map((row) => row.id),
+    );
+  });
+
+  test("events come by page with their total, the same as in the bare list", async () => {
+    const query = "limit=7&offset=7&closed=false&order=volume24hr&ascending=false";
+    const page = Object((await get(gamma, `/events/pagination?${query}`)).body);
+    const list: Row[] = (await get(gamma, `/events?${query}`)).body;
+    assert.deepEqual(
+      page.data.map((row: Row) => row.id),
+      list.map((row) => row.id),
+    );
+    const total = page.pagination.totalResults;
+    assert.ok(total > 14 && page.pagination.hasMore === true);
+    const end = Object((await get(gamma, `/events/pagination?limit=100&offset=${total - 1}&closed=false`)).body);
+    assert.deepEqual([end.data.length, end.pagination.hasMore], [1, false]);
+  });
+
+  test("what the world has nothing of is an empty list, not a missing page", async () => {
+    const event = Object((await get(gamma, "/events?limit=1")).body)[0];
+    for (const url of [
+      `/comments?parent_entity_type=Event&parent_entity_id=${event.id}`,
+      "/teams?league=nba",
+      "/sports",
+      "/tags/slug/crypto/related-tags",
+      "/tags/slug/crypto/related-tags/tags",
+      "/market-clarifications?limit=20",
+    ]) {
+      assert.deepEqual(await get(gamma, url).then(({ status, body }) => [status, body]), [200, []], url);
+    }
+    assert.equal((await get(gamma, "/tags/slug/nonsense/related-tags")).status, 404);
+  });
+
+  test("a page of any site may read the answers, and is told so before it asks", async () => {
+    const asked = await gamma.inject({
+      method: "OPTIONS",
+      url: "/markets",
+      headers: { origin: "https://example.com" },
+    });
+    assert.equal(asked.statusCode, 204);
+    const { headers } = await get(gamma, "/markets?limit=1", { origin: "https://example.com" });
+    assert.equal(headers["access-control-allow-origin"], "*");
+  });
+
+  test("a search may be sorted by its own names of the fields, either way", async () => {
+    const found = async (query: string): Promise<Row[]> =>
+      Object((await get(gamma, `/public-search?q=will&limit_per_type=50&${query}`)).body).events;
+    for (const [ascending, sign] of [
+      ["true", 1],
+      ["false", -1],
+    ] as const) {
+      const volumes = (await found(`sort=volume_24hr&ascending=${ascending}`)).map((row) => row.volume24hr);
+      assert.ok(volumes.length > 3);
+      assert.deepEqual(
+        volumes,
+        volumes.toSorted((a, b) => sign * (a - b)),
+      );
+    }
+  });
+
+  test("every market says who makes it: nobody", async () => {
+    const rows: Record<string, unknown>[] = (await get(gamma, "/markets?limit=100")).body;
+    assert.ok(rows.length > 0 && rows.every((row) => row.marketMakerAddress === ""));
+  });
 
   test("the older lists are bare arrays by limit and offset", async () => {
     const first: Row[] = (await get(gamma, "/markets?limit=5&offset=0&closed=false")).body;
@@ -225,10 +307,81 @@ describe("sandbox polymarket: clob and data", () => {
     }
   });
 
-  test("price history takes an interval or times, not both and not neither", async () => {
+  test("token ids may be told in the query or the path, as older clients do, with the same answers as in a body", async () => {
+    const [first, second] = active;
+    assert.ok(first !== undefined && second !== undefined);
+    const tokens = [polymarketTokenIds(first)[0], polymarketTokenIds(second)[1]];
+    const payload = tokens.map((token) => ({ token_id: token, side: "BUY" }));
+    for (const path of ["/books", "/midpoints", "/spreads", "/last-trades-prices"]) {
+      const posted = await clob.inject({ method: "POST", url: path, payload });
+      const got = await get(clob, `${path}?token_ids=${tokens.join(",")}`);
+      assert.deepEqual([got.status, got.body], [200, posted.json()], path);
+      assert.equal((await get(clob, path)).status, 400, path);
+    }
+    const posted = await clob.inject({ method: "POST", url: "/prices", payload });
+    assert.deepEqual((await get(clob, `/prices?token_ids=${tokens.join(",")}&sides=BUY,BUY`)).body, posted.json());
+    for (const path of ["/tick-size", "/neg-risk", "/fee-rate"]) {
+      const plain = await get(clob, `${path}?token_id=${tokens[0]}`);
+      assert.deepEqual([plain.status, plain.body], [200, (await get(clob, `${path}/${tokens[0]}`)).body], path);
+    }
+    assert.deepEqual((await get(clob, "/version")).body, { version: 2 });
+  });
+
+  test("a wallet's activity is its rows of the tape; it has no positions, and an address is needed to ask", async () => {
+    const [latest] = Object((await get(data, "/trades?limit=1")).body) as { proxyWallet: string }[];
+    const user = latest?.proxyWallet ?? "";
+    type Act = { type: string; size: number; price: number; usdcSize: number; transactionHash: string };
+    const trades: Act[] = (await get(data, `/trades?user=${user}&takerOnly=false`)).body;
+    const acts: Act[] = (await get(data, `/activity?user=${user}`)).body;
+    assert.ok(acts.length > 0);
+    assert.deepEqual(
+      acts.map((row) => row.transactionHash),
+      trades.map((row) => row.transactionHash),
+    );
+    for (const { type, size, price, usdcSize } of acts) {
+      assert.equal(type, "TRADE");
+      assert.ok(Math.abs(usdcSize - size * price) < 1e-6);
+    }
+    assert.ok(Object((await get(data, `/traded?user=${user}`)).body).traded >= 1);
+    assert.deepEqual((await get(data, `/activity?user=${user}&type=REDEEM`)).body, []);
+    assert.deepEqual((await get(data, `/positions?user=${user}`)).body, []);
+    assert.deepEqual((await get(data, `/closed-positions?user=${user}`)).body, []);
+    assert.deepEqual((await get(data, `/value?user=${user}`)).body, [{ user, value: 0 }]);
+    for (const path of ["/positions", "/activity", "/value", "/traded", "/positions?user=me"]) {
+      assert.equal((await get(data, path)).status, 400, path);
+    }
+  });
+
+  test("the volume of an event is that of its markets, each by itself", async () => {
+    const event = active[0]?.event;
+    assert.ok(event !== undefined);
+    const [row] = Object((await get(data, `/live-volume?id=${polymarketEventId(event)}`)).body);
+    assert.deepEqual(
+      row.markets,
+      event.markets.map((market) => ({
+        market: polymarketConditionId(market),
+        value: world.activity(market, NOW).volumeUsd,
+      })),
+    );
+    const sum = event.markets.reduce((total, market) => total + world.activity(market, NOW).volumeUsd, 0);
+    assert.ok(Math.abs(row.total - sum) < 1e-6);
+  });
+
+  test("price history takes an interval, times or both; not neither, nor points finer than the interval allows", async () => {
     const [market] = active;
     const token = market === undefined ? "" : polymarketTokenIds(market)[0];
-    for (const query of ["", "&interval=1d&startTs=1", "&interval=2y", "&interval=1w&fidelity=1"]) {
+    const nowSeconds = Math.floor(NOW / 1_000);
+    const hour = `&startTs=${nowSeconds - 3_600}&endTs=${nowSeconds}&fidelity=10`;
+    const byTimes = await get(clob, `/prices-history?market=${token}${hour}`);
+    const byBoth = await get(clob, `/prices-history?market=${token}${hour}&interval=1d`);
+    assert.deepEqual(byBoth.body, byTimes.body);
+    assert.equal(Object(byBoth.body).history.length, 6);
+    const whole: { t: number }[] = Object(
+      (await get(clob, `/prices-history?market=${token}&interval=max`)).body,
+    ).history;
+    assert.ok(whole.length > 60 && whole.length <= 4_300, `${whole.length} points`);
+    assert.ok(whole.every((point, position) => position === 0 || point.t > (whole[position - 1]?.t ?? 0)));
+    for (const query of ["", "&endTs=1", "&interval=2y", "&interval=1w&fidelity=1", "&interval=1m&fidelity=9"]) {
       assert.equal((await get(clob, `/prices-history?market=${token}${query}`)).status, 400, query);
     }
     assert.equal((await get(clob, "/prices-history?interval=1d")).status, 400);

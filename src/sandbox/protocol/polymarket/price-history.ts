@@ -12,9 +12,11 @@ export const HISTORY_INTERVALS: Readonly<Record<string, { readonly spanMs: numbe
   "1d": { spanMs: DAY_MS, fidelity: 1 },
   "1w": { spanMs: 7 * DAY_MS, fidelity: 5 },
   "1m": { spanMs: 30 * DAY_MS, fidelity: 10 },
-  max: { spanMs: Number.POSITIVE_INFINITY, fidelity: 60 },
-  all: { spanMs: Number.POSITIVE_INFINITY, fidelity: 60 },
+  max: { spanMs: Number.POSITIVE_INFINITY, fidelity: 1 },
+  all: { spanMs: Number.POSITIVE_INFINITY, fidelity: 1 },
 };
+/** The whole of a history is told in about so many points: with fine ones the old ones are left out. */
+export const HISTORY_POINTS_MAX = 4_300;
 
 export interface HistoryRow {
   /** Seconds. */

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { eachDatabase } from "../../../test/support/databases.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { ScriptedVenue } from "../../../test/support/scripted-venue.ts";
+import { AppError, VenueError } from "../../domain/errors.ts";
+import type { Database } from "../../ports/database.ts";
+import { createMarketStore } from "../history/index.ts";
+import { MarketBoard } from "../markets/index.ts";
+import { createIngest, VenueHealth } from "./index.ts";
+
+const DAY_MS = 86_400_000;
+
+function bench(database: Database) {
+  const clock = new FakeClock(SAMPLE_AT);
+  const board = new MarketBoard(() => clock.now());
+  const venue = new ScriptedVenue("alpha", clock);
+  const venues = [{ adapter: venue, health: new VenueHealth(clock, venue.profile) }];
+  return {
+    clock,
+    board,
+    venue,
+    ingest: createIngest({ venues, board, database, clock, log: quietLog, rawTickDays: 30 }),
+  };
+}
+
+/** The same store behind a switch. */
+function switchable(real: Database) {
+  const state = { isUp: true };
+  const database: Database = {
+    kysely: real.kysely,
+    query: (text, parameters) =>
+      state.isUp ? real.query(text, parameters) : Promise.reject(new AppError("store_unavailable", "gone")),
+    close: async () => {},
+  };
+  return { state, database };
+}
+
+eachDatabase("what the store knows is on the board before any venue was asked", async (database) => {
+  const store = createMarketStore(database);
+  const settled = (id: string, receivedAt: number) =>
+    sampleMarket(id, { listing: { status: "finalized" }, quote: { receivedAt } });
+  await store.upsertEvents([sampleEvent("E", { title: "Stored event" })]);
+  await store.upsertMarkets([
+    sampleMarket("open", { listing: { eventId: "E" } }),
+    sampleMarket("elsewhere", { listing: { venue: "gone" } }),
+    settled("lately", SAMPLE_AT - 29 * DAY_MS),
+    settled("long-ago", SAMPLE_AT - 31 * DAY_MS),
+  ]);
+  const { board, venue, ingest } = bench(database);
+  assert.equal(await ingest.restore(), 2);
+  assert.deepEqual([...board.markets()].map(({ listing }) => listing.marketId).sort(), ["lately", "open"]);
+  assert.equal(board.findEvent("alpha:e")?.listing.title, "Stored event");
+  assert.ok(board.find("alpha", "open")?.storeKey !== null);
+  assert.deepEqual(venue.calls, []);
+  await ingest.stop();
+});
+
+eachDatabase(
+  "a market asked for by name is put on the board; one nobody knows is not; a failure is the venue's own",
+  async (database) => {
+    const { board, venue, ingest } = bench(database);
+    venue.markets.set("m", sampleMarket("m"));
+    assert.deepEqual(
+      [await ingest.lookUp("alpha", "m"), await ingest.lookUp("alpha", "none"), await ingest.lookUp("gone", "m")],
+      [true, false, false],
+    );
+    assert.ok(board.find("alpha", "m"));
+    const failure = new VenueError("server_error", "broken", { retryable: true });
+    venue.failing.set("findMarket", failure);
+    await assert.rejects(ingest.lookUp("alpha", "other"), (error) => error === failure);
+    await ingest.stop();
+  },
+);
+
+eachDatabase(
+  "it is settled once every venue's first sweep has ended, and health counts the open markets",
+  async (database) => {
+    const { clock, venue, ingest } = bench(database);
+    venue.show(sampleMarket("a"), sampleMarket("b"), sampleMarket("over", { listing: { status: "closed" } }));
+    venue.answerMs = 1_000;
+    assert.equal(ingest.isSettled, false);
+    ingest.start();
+    await clock.advance(500);
+    assert.deepEqual([ingest.isSettled, ingest.health().alpha?.status], [false, "starting"]);
+    await clock.advance(3_000);
+    const health = ingest.health().alpha;
+    assert.deepEqual([ingest.isSettled, health?.status, health?.markets], [true, "ok", 2]);
+    await ingest.stop();
+  },
+);
+
+eachDatabase("a job that fails is named until it succeeds again", async (real) => {
+  const { state, database } = switchable(real);
+  const { clock, ingest } = bench(database);
+  /** Jobs wait for a real store between two steps of the clock. */
+  const until = async (isTrue: () => boolean) => {
+    for (const giveUpAt = performance.now() + 20_000; !isTrue() && performance.now() < giveUpAt; ) await clock.settle();
+    assert.ok(isTrue(), ingest.failingJobs.join());
+  };
+  state.isUp = false;
+  ingest.start();
+  await until(() => ingest.failingJobs.length === 3);
+  assert.deepEqual([...ingest.failingJobs].sort(), ["price_day_ago", "retention", "roll_up"]);
+  state.isUp = true;
+  await clock.advance(121_000);
+  await until(() => ingest.failingJobs.join() === "retention");
+  await ingest.stop();
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Fastify from "fastify";
+import { createControl } from "./control.ts";
+import { createWorld } from "./world/index.ts";
+import { SANDBOX_VENUES } from "./world/types.ts";
+
+const GENESIS = Date.UTC(2026, 10, 20);
+const NOW = GENESIS + 3_600_000;
+const URLS = {
+  kalshi: { rest: "http://127.0.0.1:1/trade-api/v2", ws: "ws://127.0.0.1:1/<ws>" },
+  manifold: { rest: "http://127.0.0.1:2" },
+};
+
+function openControl() {
+  const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 20 });
+  const app = Fastify();
+  const feed = { subscribe: () => () => {}, close: () => {} };
+  createControl({ world, feed, now: () => NOW, enforceLimits: true }, URLS).install(app);
+  return { world, app };
+}
+
+test("200: the page names every venue with its base URLs, as text and not as markup", async () => {
+  const { app } = openControl();
+  const reply = await app.inject("/");
+  assert.deepEqual([reply.statusCode, reply.headers["content-type"]], [200, "text/html; charset=utf-8"]);
+  for (const venue of SANDBOX_VENUES) assert.ok(reply.body.includes(`<td>${venue}</td>`));
+  assert.ok(reply.body.includes("http://127.0.0.1:1/trade-api/v2"));
+  assert.equal(reply.body.includes("<ws>"), false);
+  assert.match(reply.body, /Seed 9, trading 60 times/);
+});
+
+test("200: base URLs and the world's figures as JSON", async () => {
+  const { app } = openControl();
+  assert.deepEqual((await app.inject("/urls")).json(), URLS);
+  assert.deepEqual((await app.inject("/world")).json(), { seed: 9, genesis: GENESIS, speed: 60, now: NOW });
+});
+
+test("200: the truth of a venue at an instant, of all markets or of one", async () => {
+  const { world, app } = openControl();
+  const all = (await app.inject(`/truth/kalshi?at=${GENESIS}`)).json();
+  assert.equal(all.at, GENESIS);
+  const [market] = world.markets("kalshi", GENESIS);
+  const [{ market_id: id }] = all.markets;
+  assert.ok(market);
+  assert.equal(all.markets.length, world.markets("kalshi", GENESIS).length);
+  const { at, markets } = (await app.inject(`/truth/kalshi?market_id=${encodeURIComponent(id)}`)).json();
+  assert.deepEqual([at, markets.length, markets[0].market_id], [NOW, 1, id]);
+  assert.deepEqual(markets[0].book, JSON.parse(JSON.stringify(world.book(market, NOW))));
+  assert.deepEqual(markets[0].activity, world.activity(market, NOW));
+  assert.deepEqual((await app.inject("/truth/kalshi?market_id=none")).json().markets, []);
+});
+
+test("400: nobody is told the future, nor the truth at no time at all", async () => {
+  const { app } = openControl();
+  assert.equal((await app.inject(`/truth/kalshi?at=${NOW}`)).statusCode, 200);
+  for (const at of [NOW + 1, "Infinity", "soon", "NaN"]) {
+    assert.equal((await app.inject(`/truth/kalshi?at=${at}`)).statusCode, 400, String(at));
+  }
+});
+
+test("404: there are only the simulated venues", async () => {
+  const { app } = openControl();
+  for (const venue of ["nowhere", "constructor", ""])
+    assert.equal((await app.inject(`/truth/${venue}`)).statusCode, 404);
+});

@@ -1,0 +1,17 @@
+import type { FastifyInstance } from "fastify";
+
+const DAY_S = 86_400;
+
+/** Lets pages of any site read the answers, and answers the question that browsers ask before. */
+export function allowBrowsers(app: FastifyInstance): void {
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("access-control-allow-origin", "*");
+    if (request.method !== "OPTIONS") return;
+    return reply
+      .code(204)
+      .header("access-control-allow-methods", "GET, HEAD, POST, OPTIONS")
+      .header("access-control-allow-headers", request.headers["access-control-request-headers"] ?? "*")
+      .header("access-control-max-age", String(DAY_S))
+      .send();
+  });
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { test } from "node:test";
+import type { ExchangeService } from "./protocol/exchange.ts";
+import { serveExchanges } from "./serve.ts";
+
+const LOOPBACK = { host: "127.0.0.1", firstPort: 0 };
+
+function service(venue: string, name: string, listener: string, basePath = ""): ExchangeService {
+  return {
+    ...{ venue, name, listener, basePath, scheme: name === "ws" ? "ws" : "http" },
+    install: (app) => {
+      app.get(`${basePath}/${name}`, () => ({ venue, name }));
+    },
+  };
+}
+
+const portOf = (url: string | undefined) => new URL(url ?? "").port;
+
+test("services with the same listener share a port, others have their own, each at its printed address", async () => {
+  const services = [
+    service("a", "rest", "a", "/v2"),
+    service("a", "ws", "a", "/v2"),
+    service("b", "gamma", "b1"),
+    service("b", "clob", "b2"),
+  ];
+  const { urls, close } = await serveExchanges(services, LOOPBACK);
+  assert.match(urls.a?.rest ?? "", /^http:\/\/127\.0\.0\.1:\d+\/v2$/);
+  assert.match(urls.a?.ws ?? "", /^ws:\/\/127\.0\.0\.1:\d+\/v2$/);
+  assert.equal(portOf(urls.a?.rest), portOf(urls.a?.ws));
+  assert.equal(new Set([urls.a?.rest, urls.b?.gamma, urls.b?.clob].map(portOf)).size, 3);
+  for (const [venue, name] of [
+    ["a", "rest"],
+    ["b", "gamma"],
+    ["b", "clob"],
+  ] as const) {
+    const reply = await fetch(`${urls[venue]?.[name]}/${name}`);
+    assert.deepEqual(await reply.json(), { venue, name });
+  }
+  await close();
+  await assert.rejects(fetch(`${urls.a?.rest}/rest`));
+});
+
+test("given a first port, listeners take it and those after it in order", async () => {
+  // Two neighbouring ports that are free now; the system rarely gives the second one away within the moment.
+  const probe = createServer();
+  const first = await new Promise<number>((resolve) => {
+    probe.listen(0, "127.0.0.1", () => resolve((probe.address() as { port: number }).port));
+  });
+  await new Promise((resolve) => probe.close(resolve));
+  const { urls, close } = await serveExchanges([service("a", "rest", "a"), service("b", "rest", "b")], {
+    host: "127.0.0.1",
+    firstPort: first,
+  });
+  assert.deepEqual([portOf(urls.a?.rest), portOf(urls.b?.rest)], [String(first), String(first + 1)]);
+  await close();
+});

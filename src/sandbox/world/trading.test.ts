@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { createWorld } from "./index.ts";
+import { type BookState, type ListedMarket, SANDBOX_VENUES, type World } from "./types.ts";
+
+const GENESIS = Date.UTC(2026, 10, 20);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const worlds = [1, 60].map((speed) => {
+  const world = createWorld({ seed: 40 + speed, genesis: GENESIS, speed, marketCount: 60 });
+  return { world, markets: SANDBOX_VENUES.flatMap((venue) => world.markets(venue, GENESIS)) };
+});
+
+/** A market of one of the worlds and an instant of its life, by numbers. */
+const moment = fc.record({
+  which: fc.nat(worlds.length - 1),
+  number: fc.nat(10_000),
+  when: fc.double({ min: 0, max: 1, noNaN: true }),
+});
+
+/** The market and the instant that the numbers stand for, in the past or a little after genesis. */
+function pick({ which, number, when }: { which: number; number: number; when: number }) {
+  const { world, markets } = worlds[which] ?? { world: undefined, markets: [] };
+  const market = markets[number % markets.length];
+  if (world === undefined || market === undefined) throw new Error("a world has markets");
+  const until = Math.min(market.finalizeAt, GENESIS + 2 * HOUR_MS);
+  return { world, market, at: Math.round(market.openAt + when * (until - market.openAt)) };
+}
+
+const isOnGrid = (price: number, tick: number) => Math.abs(price / tick - Math.round(price / tick)) < 1e-6;
+const cents = (amount: number) => Math.round(amount * 100);
+
+test("a book is never crossed, sorted best first, on its tick grid, within (0, 1), and empty unless the market trades", () => {
+  let quoted = 0;
+  fc.assert(
+    fc.property(moment, (numbers) => {
+      const { world, market, at } = pick(numbers);
+      const { bids, asks } = world.book(market, at);
+      const isTrading = world.lifecycle(market, at).phase === "active" && market.mechanism === "clob";
+      assert.equal(bids.length + asks.length > 0, isTrading);
+      quoted += isTrading ? 1 : 0;
+      const [bid, ask] = [bids[0], asks[0]];
+      if (bid !== undefined && ask !== undefined) assert.ok(bid.price < ask.price);
+      for (const [number, { price, size }] of [...bids.entries(), ...asks.entries()]) {
+        assert.ok(price > 0 && price < 1 && isOnGrid(price, market.tick), String(price));
+        assert.ok(Number.isInteger(size) && size >= 1);
+        assert.ok(number < 6);
+      }
+      assert.ok(bids.every(({ price }, number) => number === 0 || price < (bids[number - 1]?.price ?? 0)));
+      assert.ok(asks.every(({ price }, number) => number === 0 || price > (asks[number - 1]?.price ?? 1)));
+      const probability = world.probability(market, at);
+      assert.ok(probability > 0 && probability < 1);
+    }),
+    { numRuns: 1_500 },
+  );
+  assert.ok(quoted > 300, String(quoted));
+});
+
+test("between two instants the sizes of the trades add up to the difference of the volumes, exactly", () => {
+  let traded = 0;
+  fc.assert(
+    fc.property(moment, fc.integer({ min: 1, max: 12 * HOUR_MS }), (numbers, length) => {
+      const { world, market, at } = pick(numbers);
+      const from = at - length;
+      const trades = world.trades(market, from, at);
+      const sum = trades.reduce((total, { size }) => total + size, 0);
+      const difference =
+        world.activity(market, at - 1).volumeContracts - world.activity(market, from - 1).volumeContracts;
+      assert.equal(cents(sum), cents(difference));
+      traded += trades.length;
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(traded > 300, String(traded));
+});
+
+test("so they do from the opening to the end, minute by minute and as a whole", () => {
+  for (const { world, markets } of worlds) {
+    for (const market of markets.filter((_, number) => number % 12 === 0)) {
+      const until = Math.min(market.finalizeAt, GENESIS + 10 * MINUTE_MS);
+      const total = world.trades(market, market.openAt, until).reduce((sum, { size }) => sum + size, 0);
+      assert.equal(cents(total), cents(world.activity(market, until - 1).volumeContracts), market.question);
+    }
+  }
+});
+
+test("trades come in order, each once, inside the span asked for, priced on the grid, and whole spans are their parts", () => {
+  fc.assert(
+    fc.property(moment, fc.integer({ min: 2, max: HOUR_MS }), (numbers, length) => {
+      const { world, market, at } = pick(numbers);
+      const trades = world.trades(market, at - length, at);
+      assert.ok(trades.every((trade, number) => number === 0 || trade.at >= (trades[number - 1]?.at ?? 0)));
+      assert.equal(new Set(trades.map(({ id }) => id)).size, trades.length);
+      for (const trade of trades) {
+        assert.ok(trade.at >= at - length && trade.at < at);
+        assert.ok(trade.size > 0 && trade.yesPrice > 0 && trade.yesPrice < 1);
+        if (market.mechanism === "clob") assert.ok(isOnGrid(trade.yesPrice, market.tick));
+      }
+      const middle = at - Math.floor(length / 2);
+      assert.deepEqual([...world.trades(market, at - length, middle), ...world.trades(market, middle, at)], trades);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** The market's last trades before an instant, those of one millisecond. */
+function lastTrades(world: World, market: ListedMarket, before: number) {
+  const trades = world.trades(market, before - 6 * HOUR_MS, before);
+  const at = trades.at(-1)?.at;
+  return trades.filter((trade) => trade.at === at);
+}
+
+const sizeAt = (levels: BookState["bids"], price: number) => levels.find((level) => level.price === price)?.size;
+
+test("right after a trade the book shows it: last price, time, and what was taken is gone", () => {
+  let checked = 0;
+  fc.assert(
+    fc.property(moment, (numbers) => {
+      const { world, market, at: before } = pick(numbers);
+      const trades = lastTrades(world, market, before);
+      const last = trades.at(-1);
+      if (last === undefined || world.lifecycle(market, last.at).phase !== "active") return;
+      const after = world.book(market, last.at);
+      assert.deepEqual([after.lastPrice, after.changedAt], [last.yesPrice, last.at]);
+      if (market.mechanism === "amm") return;
+      const earlier = world.book(market, last.at - 1);
+      if (Math.floor(earlier.version / 256) !== Math.floor(after.version / 256)) return;
+      assert.ok(after.version > earlier.version);
+      const side = last.takerSide === "yes" ? "asks" : "bids";
+      if (trades.some(({ takerSide }) => takerSide !== last.takerSide)) return;
+      const taken = trades.reduce((sum, { yesPrice, size }) => sum + (yesPrice === last.yesPrice ? size : 0), 0);
+      const size = sizeAt(earlier[side], last.yesPrice);
+      assert.ok(size !== undefined, "one trades at prices that are shown");
+      const left = sizeAt(after[side], last.yesPrice);
+      if (left === undefined) assert.equal(taken, size);
+      else assert.equal(left, Math.max(1, size - taken));
+      checked += 1;
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.ok(checked > 30, String(checked));
+});
+
+test("nobody trades while a market is paused, closed or not yet open", () => {
+  let paused = 0;
+  for (const seed of [1, 2, 3]) {
+    const world = createWorld({ seed, genesis: GENESIS, speed: 1, marketCount: 400 });
+    for (const market of SANDBOX_VENUES.flatMap((venue) => world.markets(venue, GENESIS))) {
+      assert.deepEqual(world.trades(market, market.determineAt, market.finalizeAt + DAY_MS), []);
+      assert.deepEqual(world.trades(market, market.openAt - DAY_MS, market.openAt), []);
+      for (let at = market.openAt; at < Math.min(market.closeAt, GENESIS); at += 5 * MINUTE_MS) {
+        const { phase, since } = world.lifecycle(market, at);
+        if (phase !== "paused") continue;
+        assert.deepEqual(world.trades(market, since, since + 10 * MINUTE_MS), []);
+        paused += 1;
+        break;
+      }
+    }
+  }
+  assert.ok(paused > 5, String(paused));
+});
+
+test("the past that a venue remembers is what its book showed at each of those instants", () => {
+  fc.assert(
+    fc.property(moment, fc.constantFrom(MINUTE_MS, 5 * MINUTE_MS, HOUR_MS), (numbers, intervalMs) => {
+      const { world, market, at } = pick(numbers);
+      const points = world.past(market, at - 12 * intervalMs, at, intervalMs);
+      for (const point of points) {
+        assert.equal(point.at % intervalMs, 0);
+        assert.ok(point.at > at - 12 * intervalMs && point.at <= at && point.at > market.openAt);
+        const before = world.activity(market, point.at - intervalMs).volumeContracts;
+        const volume = world.activity(market, point.at).volumeContracts - before;
+        assert.equal(cents(point.volumeContracts), cents(volume));
+        if (!["active", "paused"].includes(world.lifecycle(market, point.at).phase)) continue;
+        const { bids, asks, lastPrice } = world.book(market, point.at);
+        assert.deepEqual(
+          [point.bid, point.ask, point.lastPrice],
+          [bids[0]?.price ?? null, asks[0]?.price ?? null, lastPrice],
+        );
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a book changes at no instant before the one announced, and at that one", () => {
+  let changed = 0;
+  fc.assert(
+    fc.property(moment, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (numbers, share) => {
+      const { world, market, at } = pick(numbers);
+      const next = world.nextChangeAt(market, at);
+      assert.ok(next > at);
+      if (next === Number.POSITIVE_INFINITY || world.lifecycle(market, at).phase !== "active") return;
+      const between = Math.min(next - 1, Math.floor(at + share * (next - at)));
+      assert.deepEqual(world.book(market, between), world.book(market, at));
+      if (world.lifecycle(market, next).phase === "active") assert.equal(world.book(market, next).changedAt, next);
+      changed += 1;
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(changed > 100, String(changed));
+});
