@@ -108,3 +108,21 @@ eachDatabase("a job that fails is named until it succeeds again", async (real) =
   await until(() => ingest.failingJobs.join() === "retention");
   await ingest.stop();
 });
+
+eachDatabase("unknown ids asked for at once leave the venue's requests to the ingest", async (database) => {
+  const { clock, venue, ingest } = bench(database);
+  venue.answerMs = 1_000;
+  const asked = Array.from({ length: 50 }, (_, number) =>
+    ingest.lookUp("alpha", `nobody-knows-${number}`).then(
+      () => "asked",
+      (error: unknown) => (error instanceof VenueError ? error.failure : "other"),
+    ),
+  );
+  await clock.advance(2_000);
+  const outcomes = await Promise.all(asked);
+  assert.equal(outcomes.filter((outcome) => outcome === "asked").length, venue.asked("findMarket").length);
+  assert.ok(venue.asked("findMarket").length <= 4);
+  assert.ok(outcomes.includes("rate_limited"));
+  assert.equal(await Promise.race([ingest.lookUp("alpha", "later"), clock.advance(2_000).then(() => "late")]), false);
+  await ingest.stop();
+});

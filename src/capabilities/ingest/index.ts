@@ -16,6 +16,8 @@ import { VenueIngest } from "./venue-ingest.ts";
 export { VenueHealth, type VenueHealthReport } from "./venue-health.ts";
 
 const LOOK_UP_MS_MAX = 4_000;
+/** Callers may not use up a venue's request budget with ids that nobody knows: the ingest needs it. */
+const LOOK_UPS_MAX = 4;
 const SETTLED_SHOWN_MS = 30 * 86_400_000;
 const ROLL_UP_EVERY_MS = 60_000;
 const DAY_AGO_EVERY_MS = 2 * 60_000;
@@ -83,6 +85,7 @@ export function createIngest(options: IngestOptions): Ingest {
   );
   const stopping = new AbortController();
   const failing = new Set<string>();
+  const lookUps = new Map<VenueId, number>();
   let jobs: Promise<void>[] = [];
 
   const job = async (name: string, everyMs: number, run: () => Promise<unknown>) => {
@@ -139,6 +142,13 @@ export function createIngest(options: IngestOptions): Ingest {
     async lookUp(venue, marketId) {
       const known = ingests.get(venue);
       if (known === undefined) return false;
+      const inFlight = lookUps.get(venue) ?? 0;
+      if (inFlight >= LOOK_UPS_MAX) {
+        throw new VenueError("rate_limited", `${venue} is being asked for too many unknown markets`, {
+          retryable: true,
+        });
+      }
+      lookUps.set(venue, inFlight + 1);
       const deadline = AbortSignal.timeout(LOOK_UP_MS_MAX);
       try {
         const page = await known.adapter.findMarket(marketId, deadline);
@@ -148,6 +158,8 @@ export function createIngest(options: IngestOptions): Ingest {
         if (deadline.aborted)
           throw new VenueError("timeout", `${venue} did not answer in time`, { retryable: true, cause: error });
         throw error;
+      } finally {
+        lookUps.set(venue, (lookUps.get(venue) ?? 1) - 1);
       }
     },
     past,

@@ -43,7 +43,7 @@ export function uniform(a: number, b?: number, c?: number, d?: number, e?: numbe
  * @param p probability in (0, 1)
  * @see Acklam (2003), "An algorithm for computing the inverse normal cumulative distribution function"
  */
-export function normalQuantile(p: number): number {
+function normalQuantile(p: number): number {
   const tail = 0.02425;
   if (p < tail || p > 1 - tail) {
     const q = Math.sqrt(-2 * Math.log(p < tail ? p : 1 - p));

@@ -38,7 +38,7 @@ const REVEAL_SHARE = 0.2;
 const Draw = { bridge: 1, jumpAt: 2, winner: 3, happensAt: 4 } as const;
 
 /** Brownian motion at v in [0, 1] by midpoint displacement: a function of the key, refined to 2^-18. */
-export function brownian(seed: number, underlying: number, path: number, v: number): number {
+function brownian(seed: number, underlying: number, path: number, v: number): number {
   let low = 0;
   let high = 1;
   let atLow = 0;
@@ -64,7 +64,7 @@ export function brownian(seed: number, underlying: number, path: number, v: numb
 }
 
 /** Share of all news that is out by `at`: a steady flow, a few jumps, and the last part with the answer itself. */
-export function newsShare(source: TruthSource, at: number): number {
+function newsShare(source: TruthSource, at: number): number {
   if (at >= source.revealAt) return 1;
   const u = (at - source.openAt) / (source.revealAt - source.openAt);
   if (u <= 0) return 0;
@@ -76,7 +76,7 @@ export function newsShare(source: TruthSource, at: number): number {
 }
 
 /** The outcome that will turn out to be the answer. */
-export function winner(source: TruthSource): number {
+function winner(source: TruthSource): number {
   if (source.truth.kind !== "categorical") return -1;
   let rest = uniform(source.seed, source.underlying, Draw.winner);
   const { priors } = source.truth;

@@ -32,8 +32,8 @@ export function createLimitlessClient(
   const base = restUrl.replace(/\/$/, "");
 
   const fetchKnown = async (path: string, signal: AbortSignal): Promise<VenueAnswer | null> => {
-    // Unknown ids are a 404, ids of the wrong kind (the book of a group or an AMM) a 400.
-    const answer = await venue.fetchJson(`${base}${path}`, { signal, accept: [400, 404] });
+    // Unknown ids are a 404, ids of the wrong kind (the book of a group or an AMM) a 400, ids too long for it a 414.
+    const answer = await venue.fetchJson(`${base}${path}`, { signal, accept: [400, 404, 414] });
     return answer.status >= 400 ? null : answer;
   };
 
