@@ -65,3 +65,24 @@ test("a stopped probe asks no more, even when stopped while an answer is under w
   for (let turn = 0; turn < 3; turn++) await second();
   assert.deepEqual([state.asked, clock.pending], [1, 0]);
 });
+
+test("a store that hangs without a word is noticed, and believed again when it answers", async () => {
+  const clock = new FakeClock();
+  const held: (() => void)[] = [];
+  const store = await embeddedDatabase();
+  const database: Database = {
+    kysely: store.kysely,
+    query: <Row extends Record<string, unknown>>() => new Promise<Row[]>((resolve) => held.push(() => resolve([]))),
+    close: async () => {},
+  };
+  const probe = new StoreProbe(database, clock);
+  probe.start();
+  await clock.advance(3_900);
+  assert.equal(probe.isUp, true);
+  await clock.advance(200);
+  assert.equal(probe.isUp, false);
+  for (const release of held) release();
+  await clock.settle();
+  assert.equal(probe.isUp, true);
+  probe.stop();
+});

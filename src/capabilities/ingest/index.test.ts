@@ -126,3 +126,19 @@ eachDatabase("unknown ids asked for at once leave the venue's requests to the in
   assert.equal(await Promise.race([ingest.lookUp("alpha", "later"), clock.advance(2_000).then(() => "late")]), false);
   await ingest.stop();
 });
+
+eachDatabase("a market settled more than 30 days ago leaves the board, a younger one stays", async (database) => {
+  const { clock, board, ingest } = bench(database);
+  for (const [id, days] of [
+    ["old", 31],
+    ["young", 29],
+  ] as const) {
+    const receivedAt = SAMPLE_AT - days * DAY_MS;
+    board.apply(sampleMarket(id, { listing: { status: "finalized" }, quote: { receivedAt } }), receivedAt);
+  }
+  assert.equal(board.size, 2);
+  ingest.start();
+  await clock.settle();
+  assert.deepEqual([board.find("alpha", "old"), board.find("alpha", "young")?.listing.marketId], [null, "young"]);
+  await ingest.stop();
+});

@@ -109,6 +109,15 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   };
 
+  /** Markets settled long ago leave the board; the store keeps them. */
+  const forgetSettled = async () => {
+    const before = clock.now() - SETTLED_SHOWN_MS;
+    const old = [...board.markets()].filter(
+      ({ listing, updatedAt }) => listing.status === "finalized" && updatedAt < before,
+    );
+    for (const market of old) board.remove(market);
+  };
+
   return {
     async restore() {
       for await (const events of store.loadEvents()) for (const event of events) board.applyEvent(event);
@@ -124,6 +133,7 @@ export function createIngest(options: IngestOptions): Ingest {
       jobs = [
         job("roll_up", ROLL_UP_EVERY_MS, () => history.rollUp(clock.now())),
         job("price_day_ago", DAY_AGO_EVERY_MS, readDayAgo),
+        job("forget_settled", RETENTION_EVERY_MS, forgetSettled),
         job("retention", RETENTION_EVERY_MS, () =>
           history.applyRetention(clock.now(), { ...DEFAULT_RETENTION, tickDays: options.rawTickDays }),
         ),
