@@ -56,7 +56,7 @@ test("a book is never crossed, sorted best first, on its tick grid, within (0, 1
     }),
     { numRuns: 1_500 },
   );
-  assert.ok(quoted > 30, String(quoted));
+  assert.ok(quoted > 300, String(quoted));
 });
 
 test("between two instants the sizes of the trades add up to the difference of the volumes, exactly", () => {
@@ -72,9 +72,9 @@ test("between two instants the sizes of the trades add up to the difference of t
       assert.equal(cents(sum), cents(difference));
       traded += trades.length;
     }),
-    { numRuns: 500 },
+    { numRuns: 2_000 },
   );
-  assert.ok(traded > 30, String(traded));
+  assert.ok(traded > 300, String(traded));
 });
 
 test("so they do from the opening to the end, minute by minute and as a whole", () => {
@@ -141,7 +141,7 @@ test("right after a trade the book shows it: last price, time, and what was take
     }),
     { numRuns: 1_000 },
   );
-  assert.ok(checked > 5, String(checked));
+  assert.ok(checked > 30, String(checked));
 });
 
 test("nobody trades while a market is paused, closed or not yet open", () => {
@@ -160,7 +160,7 @@ test("nobody trades while a market is paused, closed or not yet open", () => {
       }
     }
   }
-  assert.ok(paused > 0, String(paused));
+  assert.ok(paused > 5, String(paused));
 });
 
 test("the past that a venue remembers is what its book showed at each of those instants", () => {
@@ -199,7 +199,7 @@ test("a book changes at no instant before the one announced, and at that one", (
       if (world.lifecycle(market, next).phase === "active") assert.equal(world.book(market, next).changedAt, next);
       changed += 1;
     }),
-    { numRuns: 500 },
+    { numRuns: 1_000 },
   );
-  assert.ok(changed > 10, String(changed));
+  assert.ok(changed > 100, String(changed));
 });
