@@ -5,6 +5,7 @@ import { readMarketWideTrend } from "./capabilities/history/index.ts";
 import { createIngest, type Ingest, VenueHealth } from "./capabilities/ingest/index.ts";
 import { createKeyDirectory } from "./capabilities/keys/index.ts";
 import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
+import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -24,6 +25,8 @@ export interface AppPorts {
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
+  /** Prometheus metrics on a server of their own or, behind a token, on this one; null where nobody asked. */
+  readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
   /** Makes a venue's adapter; what it cannot use of the venue's data it counts through `drop`. */
   readonly venues: readonly {
     readonly id: VenueId;
@@ -34,6 +37,8 @@ export interface AppPorts {
 
 export interface App {
   readonly http: FastifyInstance;
+  /** Serves /metrics alone; null without a port of its own. */
+  readonly metricsHttp: FastifyInstance | null;
   readonly ingest: Ingest;
   readonly board: MarketBoard;
   start(): void;
@@ -53,12 +58,26 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   });
   const ingest = createIngest({ venues, board, database, clock, log, rawTickDays: ports.rawTickDays });
   const keys = createKeyDirectory({ database, clock });
+  const probe = new StoreProbe(database, clock);
+  const metrics =
+    ports.metrics === null
+      ? null
+      : createMetrics({
+          version: ports.version,
+          data,
+          venues: () => ingest.health(),
+          store: () => ingest.counters,
+          isStoreUp: () => probe.isUp,
+          boardMarkets: () => board.size,
+          failingJobs: () => ingest.failingJobs,
+        });
   const http = await createHttpServer({
     log,
     random,
     data,
     publicUrl: ports.publicUrl,
     trustProxy: ports.trustProxy,
+    ...(metrics === null ? {} : { onAnswered: metrics.answered }),
     authentication: {
       authenticate: async (bearer) => {
         const owner = await keys.find(bearer);
@@ -81,7 +100,6 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   });
   marketRoutes(http, { service: markets, board, venues: venueIds, publicUrl: ports.publicUrl, now: () => clock.now() });
 
-  const probe = new StoreProbe(database, clock);
   const startedAt = clock.monotonic();
   const report = (): HealthReport => {
     const reports = Object.entries(ingest.health());
@@ -117,8 +135,19 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     };
   };
   healthRoutes(http, { report, isStoreUp: () => probe.isUp });
+
+  let metricsHttp: FastifyInstance | null = null;
+  if (metrics !== null && ports.metrics !== null) {
+    const { hasOwnPort, token } = ports.metrics;
+    if (hasOwnPort) {
+      const nobody = { authenticate: () => null };
+      metricsHttp = await createHttpServer({ log, random, data, docs: false, authentication: nobody });
+    }
+    metricsRoutes(metricsHttp ?? http, { metrics, token });
+  }
   return {
     http,
+    metricsHttp,
     ingest,
     board,
     start() {

@@ -36,7 +36,7 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       trustProxy: null,
     },
     sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0 },
-    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, logLevel: "info" },
+    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, metrics: null, logLevel: "info" },
   });
   assert.deepEqual([...roles], ["api", "ingest", "worker"]);
   assert.deepEqual(
@@ -74,6 +74,17 @@ test("every setting is taken over", () => {
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
   assert.deepEqual(config.sandbox, { seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 });
   assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);
+});
+
+test("metrics are served on a port of their own, behind a token, or both", () => {
+  const token = "0123456789abcdef";
+  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "9464" }).metrics, { port: 9_464, token: null });
+  assert.deepEqual(parse({ PARALLAX_METRICS_TOKEN: token }).metrics, { port: null, token });
+  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token }).metrics, { port: 0, token });
+  const [fault, ...more] = faultsOf({ PARALLAX_METRICS_TOKEN: "short" });
+  assert.match(fault ?? "", /^PARALLAX_METRICS_TOKEN: .*16/);
+  assert.ok(!fault?.includes("short"));
+  assert.deepEqual(more, []);
 });
 
 test("every fault is told at once, each with its setting's name", () => {

@@ -19,6 +19,8 @@ export interface Config {
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; null believes none. */
   readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
+  /** Where Prometheus metrics are served: a port of their own, the API's own port behind a token; null for nowhere. */
+  readonly metrics: { readonly port: number | null; readonly token: string | null } | null;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -94,6 +96,16 @@ export const SETTINGS: readonly Setting[] = [
     help: "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are believed",
   },
   { name: "PARALLAX_RAW_TICK_DAYS", fallback: "30", help: "days for which every tick is kept; bars are kept longer" },
+  {
+    name: "PARALLAX_METRICS_PORT",
+    fallback: "",
+    help: "port on which GET /metrics (Prometheus) is served, apart from the API; 0 takes a free one",
+  },
+  {
+    name: "PARALLAX_METRICS_TOKEN",
+    fallback: "",
+    help: "at least 16 characters; GET /metrics asks for it as a Bearer token, on the API's port if no other is set",
+  },
   { name: "PARALLAX_LOG_LEVEL", fallback: "info", help: "debug, info, warn or error" },
 ];
 
@@ -102,6 +114,8 @@ export const SETTINGS: readonly Setting[] = [
  * Left out, the URLs are the sandbox's in sandbox mode and the venue's own in live mode.
  */
 const VENUE_SETTING = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
+
+const METRICS_TOKEN = /^[A-Za-z0-9\-._~+/=]{16,200}$/;
 
 /** Parses the environment; throws `ConfigError` with every fault. Unknown `PARALLAX_*` names are faults. */
 export function parseConfig(
@@ -189,6 +203,10 @@ export function parseConfig(
     if (family === 0 || !isRange || more.length > 0)
       faults.push(`PARALLAX_TRUST_PROXY: ${proxy} is not an address or CIDR range (a number of hops proves nothing)`);
   }
+  const metricsPort = raw("PARALLAX_METRICS_PORT") === "" ? null : integer("PARALLAX_METRICS_PORT", 0, 65_535);
+  const metricsToken = raw("PARALLAX_METRICS_TOKEN") === "" ? null : raw("PARALLAX_METRICS_TOKEN");
+  if (metricsToken !== null && !METRICS_TOKEN.test(metricsToken))
+    faults.push("PARALLAX_METRICS_TOKEN: give 16 to 200 letters, digits or any of -._~+/=");
   const parsedVenues = parseVenues(raw("PARALLAX_VENUES"));
   faults.push(...parsedVenues.faults.map((fault) => `PARALLAX_VENUES: ${fault}`));
   const config: Config = {
@@ -211,6 +229,7 @@ export function parseConfig(
     publicUrl: url("PARALLAX_PUBLIC_URL", ["http:", "https:"]),
     trustProxy: proxies.length === 0 ? null : proxies,
     rawTickDays: integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
+    metrics: metricsPort === null && metricsToken === null ? null : { port: metricsPort, token: metricsToken },
     logLevel: oneOf("PARALLAX_LOG_LEVEL", ["debug", "info", "warn", "error"]),
   };
   if (faults.length > 0) throw new ConfigError(faults);

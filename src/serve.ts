@@ -25,7 +25,8 @@ const READY_WAIT_MS = 8_000;
 const READY_WAIT_RESTORED_MS = 1_500;
 const READY_CHECK_MS = 20;
 const DRAIN_MS = 5_000;
-const SANDBOX_START_MS = 10_000;
+/** Far beyond the usual second: a busy machine is waited for, a program that hangs is not waited for for ever. */
+const SANDBOX_START_MS = 60_000;
 
 /** Milliseconds since the process began, for the log of the start. */
 const sinceStart = () => Math.round(systemClock.monotonic());
@@ -86,6 +87,15 @@ export async function startService(options: { config: Config; log: Log; version:
     const app = await buildServiceApp(config, { database, log, version, sandboxUrls }, closers);
     const restored = await app.ingest.restore();
     if (restored > 0) log.info({ markets: restored }, "markets restored from the store");
+    const { metricsHttp } = app;
+    if (metricsHttp !== null) {
+      const address = { host: config.host, port: config.metrics?.port ?? 0 };
+      closers.push(() => metricsHttp.close());
+      const metricsUrl = await metricsHttp.listen(address).catch((error: unknown) => {
+        throw new StartError(listenFailure(address, error, "PARALLAX_METRICS_PORT"));
+      });
+      log.info({ url: `${metricsUrl}/metrics` }, "metrics are served");
+    }
     const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
       throw new StartError(listenFailure(config, error));
     });
@@ -151,6 +161,7 @@ async function buildServiceApp(
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
     rawTickDays: config.rawTickDays,
+    metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: config.venues.map((setting) => ({
       id: setting.id,
       referenceOnly: setting.referenceOnly,
@@ -191,6 +202,8 @@ function spawnSandbox(log: Log): SandboxChild {
   const program = new URL("../bin/parallax.mjs", import.meta.url).pathname;
   const child = spawn(process.execPath, [program, "sandbox", "--with-parent"], { stdio: ["pipe", "pipe", "inherit"] });
   const urls = firstLine(child);
+  // Judged in `begin`; until then the store may still be opening.
+  urls.catch(() => {});
   let isClosing = false;
   child.on("exit", (code) => {
     if (!isClosing) log.error({ code }, "the simulated venues ended; their last prices stay, with their true age");
@@ -202,7 +215,6 @@ function spawnSandbox(log: Log): SandboxChild {
     },
     async close() {
       isClosing = true;
-      urls.catch(() => {});
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.stdin?.end();
       if (child.exitCode === null && child.signalCode === null) await ended;
@@ -213,9 +225,15 @@ function spawnSandbox(log: Log): SandboxChild {
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const { stdout } = child;
-    if (stdout === null) return reject(new Error("the simulated venues have no output"));
-    const timer = setTimeout(() => reject(new Error("the simulated venues did not start in time")), SANDBOX_START_MS);
-    child.once("exit", (code) => reject(new Error(`the simulated venues ended at once (exit code ${code})`)));
+    if (stdout === null) return reject(new StartError("The simulated venues have no output."));
+    const timer = setTimeout(
+      () =>
+        reject(
+          new StartError("The simulated venues did not start in time: the machine is very busy, or out of memory."),
+        ),
+      SANDBOX_START_MS,
+    );
+    child.once("exit", (code) => reject(new StartError(`The simulated venues ended at once (exit code ${code}).`)));
     createInterface({ input: stdout }).once("line", (line) => {
       clearTimeout(timer);
       stdout.resume();

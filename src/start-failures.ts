@@ -19,13 +19,21 @@ export function databaseFailure(url: string, error: unknown): string {
   return `The database at ${host}${pathname} cannot be used (${reasonOf(error, secretsOf(url))}): check DATABASE_URL and whether that server is up.`;
 }
 
-/** Why the address cannot be listened on, with the setting to change. */
-export function listenFailure(address: { readonly host: string; readonly port: number }, error: unknown): string {
+/**
+ * Why the address cannot be listened on, with the setting to change.
+ *
+ * @param portSetting  name of the setting that holds the port
+ */
+export function listenFailure(
+  address: { readonly host: string; readonly port: number },
+  error: unknown,
+  portSetting = "PARALLAX_PORT",
+): string {
   const where = `${address.host}:${address.port}`;
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "EADDRINUSE")
-    return `${where} is in use by another process: stop that one first, or choose another port with PARALLAX_PORT.`;
-  if (code === "EACCES") return `This user may not listen on ${where}: choose another port with PARALLAX_PORT.`;
+    return `${where} is in use by another process: stop that one first, or choose another port with ${portSetting}.`;
+  if (code === "EACCES") return `This user may not listen on ${where}: choose another port with ${portSetting}.`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
     return `${address.host} is no address of this machine: choose another with PARALLAX_HOST.`;
   return `Cannot listen on ${where} (${reasonOf(error, [])}).`;

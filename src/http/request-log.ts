@@ -22,7 +22,7 @@ export function createRequestLog(
       {
         requestId: request.id,
         method: request.method,
-        route: request.routeOptions.url ?? "(no such route)",
+        route: routeOf(request),
         status,
         durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
         ...(status < 400 && successSample > 1 ? { sampledOneIn: successSample } : {}),
@@ -30,6 +30,11 @@ export function createRequestLog(
       "request",
     );
   };
+}
+
+/** The route's pattern: paths are without number and hold what callers sent. */
+export function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? "(no such route)";
 }
 
 /** What a thrown value tells the operator: its chain of causes, with everything that looks like a credential masked. */

@@ -9,7 +9,7 @@ import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifec
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
 import { type Problem, problem, toProblem } from "./problem.ts";
 import { isWellEncoded, parseQuery } from "./query-text.ts";
-import { createRequestLog, describeError } from "./request-log.ts";
+import { createRequestLog, describeError, routeOf } from "./request-log.ts";
 import { createRouteTable, type RouteTable } from "./route-table.ts";
 import { sendHook } from "./send.ts";
 import { UnreadableBody } from "./validation.ts";
@@ -59,6 +59,8 @@ export interface HttpServerOptions {
   readonly docs?: boolean;
   /** One of this many successful requests is logged. */
   readonly successLogSample?: number;
+  /** Told of every answered request, with the route's pattern; for metrics. */
+  readonly onAnswered?: (request: { route: string; method: string; status: number; seconds: number }) => void;
 }
 
 /**
@@ -122,8 +124,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.addHook("preHandler", judge(options.guards ?? {}));
   app.addHook("onSend", sendHook(app.lifecycle));
   const logRequest = createRequestLog(log, options.successLogSample);
+  const { onAnswered } = options;
   app.addHook("onResponse", (request, reply, done) => {
     logRequest(request, reply);
+    onAnswered?.({
+      route: routeOf(request),
+      method: request.method,
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    });
     done();
   });
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });

@@ -149,6 +149,44 @@ test("a store made with simulated data refuses to open in live mode", async () =
   await folder.release();
 });
 
+test("metrics are served on a port of their own, to those who have the token, and tell what is read and stored", async () => {
+  const folder = await temporaryFolder();
+  const token = "a-token-for-the-scraper";
+  const service = await startServiceProcess({
+    dataDir: folder.path,
+    env: { PARALLAX_SANDBOX_MARKETS: "20", PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token },
+  });
+  const url = /"url":"([^"]+\/metrics)"/.exec(service.output())?.[1] ?? "";
+  const scrape = async () => {
+    const reply = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    assert.equal(reply.status, 200);
+    return reply.text();
+  };
+  const figure = (text: string, sample: string) =>
+    Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(`${sample} `))
+        ?.slice(sample.length),
+    );
+  assert.equal((await service.get("/v1/markets?limit=1")).status, 200);
+  const text = await eventually(async () => {
+    const now = await scrape();
+    return figure(now, "parallax_store_ticks_written_total") > 0 ? now : null;
+  }, "ticks in the metrics");
+  for (const venue of MONEY_VENUES) {
+    assert.ok(figure(text, `parallax_venue_markets{venue="${venue}"}`) > 0, venue);
+    assert.ok(figure(text, `parallax_venue_lag_seconds{venue="${venue}"}`) < 60, venue);
+  }
+  const counted = 'parallax_http_request_duration_seconds_count{method="GET",route="/v1/markets",status="200"}';
+  assert.equal(figure(text, counted), 1);
+  assert.equal((await fetch(url)).status, 401);
+  assert.equal((await service.get("/metrics")).status, 404);
+  assert.ok(!service.output().includes(token));
+  await service.end();
+  await folder.release();
+});
+
 test("every wrong setting is told at once", async () => {
   const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], {
     PARALLAX_PORT: "no",

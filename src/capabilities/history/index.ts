@@ -7,4 +7,4 @@ export { createMarketStore, type MarketStore, type StatusChange } from "./market
 export { type MarketWideTrend, readMarketWideTrend } from "./market-trend.ts";
 export type { HistoryPeriod, MarketHistory, MarketTrade, Tick } from "./model.ts";
 export { DEFAULT_RETENTION } from "./retention.ts";
-export { createTickWriter, type TickWriter } from "./tick-writer.ts";
+export { createTickWriter, type TickCounters, type TickWriter } from "./tick-writer.ts";

@@ -5,7 +5,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { VenueAdapter } from "../../ports/venue.ts";
-import { createHistoryStore, createMarketStore, createTickWriter, DEFAULT_RETENTION } from "../history/index.ts";
+import {
+  createHistoryStore,
+  createMarketStore,
+  createTickWriter,
+  DEFAULT_RETENTION,
+  type TickCounters,
+} from "../history/index.ts";
 import type { MarketBoard, PastPrices } from "../markets/index.ts";
 import { Backfill } from "./backfill.ts";
 import { StoredPastPrices } from "./past-prices.ts";
@@ -42,9 +48,19 @@ export interface Ingest {
   /** Asks a venue for one market and puts it on the board; false where the venue does not know it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   readonly past: PastPrices;
+  /** Rows on their way into the store. */
+  readonly counters: IngestCounters;
   /** What the background jobs last failed with, by name; empty when all is well. */
   readonly failingJobs: readonly string[];
   stop(): Promise<void>;
+}
+
+/** Written and dropped count since the start; queued is now. */
+export interface IngestCounters {
+  readonly ticks: TickCounters;
+  readonly markets: { readonly queued: number };
+  readonly trades: { readonly queued: number; readonly dropped: number };
+  readonly statusChanges: { readonly dropped: number };
 }
 
 export function createIngest(options: IngestOptions): Ingest {
@@ -173,6 +189,15 @@ export function createIngest(options: IngestOptions): Ingest {
       }
     },
     past,
+    get counters() {
+      const { marketsQueued, tradesQueued, tradesDropped, statusChangesDropped } = recorder.counters;
+      return {
+        ticks: ticks.counters,
+        markets: { queued: marketsQueued },
+        trades: { queued: tradesQueued, dropped: tradesDropped },
+        statusChanges: { dropped: statusChangesDropped },
+      };
+    },
     get failingJobs() {
       return [...failing];
     },

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testServer } from "../../http/test-app.ts";
+import { createMetrics, type MetricsSources } from "./metrics.ts";
+import { metricsRoutes } from "./routes.ts";
+
+const TOKEN = "a-token-of-some-length";
+
+function figures() {
+  return {
+    isStoreUp: true,
+    failingJobs: [] as string[],
+    ticks: { written: 7, dropped: 1, queued: 3 },
+    venues: {
+      alpha: {
+        ...{ status: "ok" as "ok" | "down", lagMs: 1_500 as number | null, markets: 12, stream: "up" as "up" | "none" },
+        sweep: { completed: 4 },
+        drops: { crossed_book: 5 } as Record<string, number>,
+      },
+    },
+  };
+}
+
+function sourcesOf(state: ReturnType<typeof figures>): MetricsSources {
+  return {
+    version: "1.2.3",
+    data: "sandbox",
+    venues: () => state.venues,
+    store: () => ({
+      ticks: state.ticks,
+      markets: { queued: 2 },
+      trades: { dropped: 6, queued: 9 },
+      statusChanges: { dropped: 0 },
+    }),
+    isStoreUp: () => state.isStoreUp,
+    boardMarkets: () => 20,
+    failingJobs: () => state.failingJobs,
+  };
+}
+
+/** Samples of our own metrics, as "name{labels} value". */
+const samples = (text: string) => text.split("\n").filter((line) => line.startsWith("parallax_"));
+
+test("every figure is what its source says at the moment of the scrape, counters too", async () => {
+  const state = figures();
+  const metrics = createMetrics(sourcesOf(state));
+  const first = samples(await metrics.text());
+  for (const expected of [
+    'parallax_info{version="1.2.3",data="sandbox"} 1',
+    'parallax_venue_status{venue="alpha",status="ok"} 1',
+    'parallax_venue_status{venue="alpha",status="down"} 0',
+    'parallax_venue_lag_seconds{venue="alpha"} 1.5',
+    'parallax_venue_markets{venue="alpha"} 12',
+    'parallax_venue_stream_up{venue="alpha"} 1',
+    'parallax_venue_sweeps_total{venue="alpha"} 4',
+    'parallax_venue_drops_total{venue="alpha",reason="crossed_book"} 5',
+    "parallax_board_markets 20",
+    "parallax_store_ticks_written_total 7",
+    'parallax_store_rows_dropped_total{rows="ticks"} 1',
+    'parallax_store_rows_dropped_total{rows="trades"} 6',
+    'parallax_store_queue_rows{rows="ticks"} 3',
+    'parallax_store_queue_rows{rows="markets"} 2',
+    'parallax_store_queue_rows{rows="trades"} 9',
+    "parallax_store_up 1",
+  ])
+    assert.ok(first.includes(expected), expected);
+  state.ticks = { written: 8, dropped: 1, queued: 0 };
+  state.venues.alpha.drops.crossed_book = 6;
+  state.isStoreUp = false;
+  state.failingJobs = ["retention"];
+  const second = samples(await metrics.text());
+  for (const expected of [
+    "parallax_store_ticks_written_total 8",
+    'parallax_store_queue_rows{rows="ticks"} 0',
+    'parallax_venue_drops_total{venue="alpha",reason="crossed_book"} 6',
+    "parallax_store_up 0",
+    'parallax_job_failing{job="retention"} 1',
+  ])
+    assert.ok(second.includes(expected), expected);
+  state.failingJobs = [];
+  assert.ok(!(await metrics.text()).includes("parallax_job_failing{"));
+});
+
+test("what is not known is absent, not 0", async () => {
+  const state = figures();
+  Object.assign(state.venues.alpha, { lagMs: null, stream: "none" });
+  const text = await createMetrics(sourcesOf(state)).text();
+  assert.ok(!text.includes("parallax_venue_lag_seconds{"));
+  assert.ok(!text.includes("parallax_venue_stream_up{"));
+});
+
+test("memory and the event loop's delay are told beside our own figures", async () => {
+  const text = await createMetrics(sourcesOf(figures())).text();
+  for (const name of [
+    "process_resident_memory_bytes",
+    "nodejs_eventloop_lag_p99_seconds",
+    "nodejs_heap_size_used_bytes",
+  ])
+    assert.match(text, new RegExp(`^${name} \\d`, "m"), name);
+});
+
+test("requests are counted by route pattern, never by path or what is no route", async () => {
+  const metrics = createMetrics(sourcesOf(figures()));
+  const { app } = await testServer({ onAnswered: metrics.answered });
+  app.get("/thing/:id", { config: { access: "public" } }, () => ({ ok: true }));
+  for (const url of ["/thing/1", "/thing/2", "/nowhere/secret", "/elsewhere"]) await app.inject({ url });
+  const counts = samples(await metrics.text()).filter((line) => line.includes("duration_seconds_count"));
+  assert.deepEqual(counts, [
+    'parallax_http_request_duration_seconds_count{method="GET",route="/thing/:id",status="200"} 2',
+    'parallax_http_request_duration_seconds_count{method="GET",route="(no such route)",status="404"} 2',
+  ]);
+  await app.close();
+});
+
+test("401: with a token set nobody reads without it, and nothing of it is told", async () => {
+  const { app } = await testServer();
+  metricsRoutes(app, { metrics: createMetrics(sourcesOf(figures())), token: TOKEN });
+  for (const authorization of [undefined, "", TOKEN, `Bearer ${TOKEN}x`, `bearer ${TOKEN}`, "Bearer "]) {
+    const reply = await app.inject({ url: "/metrics", headers: authorization === undefined ? {} : { authorization } });
+    assert.equal(reply.statusCode, 401, authorization);
+    assert.ok(!reply.body.includes(TOKEN) && !reply.body.includes("parallax_"));
+  }
+  await app.close();
+});
+
+test("200: with the token, or where none is asked for, the text format of Prometheus is read", async () => {
+  for (const token of [TOKEN, null]) {
+    const { app } = await testServer();
+    metricsRoutes(app, { metrics: createMetrics(sourcesOf(figures())), token });
+    const reply = await app.inject({
+      url: "/metrics",
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    });
+    assert.equal(reply.statusCode, 200);
+    assert.match(String(reply.headers["content-type"]), /^text\/plain; version=0\.0\.4/);
+    assert.equal(reply.headers["cache-control"], "no-store");
+    assert.match(reply.body, /^# HELP parallax_info .*\n# TYPE parallax_info gauge$/m);
+    await app.close();
+  }
+});

@@ -1,0 +1,30 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { AppError } from "../../domain/errors.ts";
+import type { Metrics } from "./metrics.ts";
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/**
+ * GET /metrics. No part of the API that customers see, and so not in its description.
+ *
+ * @param options.token  what a scraper has to send as `Authorization: Bearer`; null lets anyone read who reaches the
+ *   server
+ */
+export function metricsRoutes(
+  app: FastifyInstance,
+  options: { readonly metrics: Metrics; readonly token: string | null },
+): void {
+  const { metrics, token } = options;
+  const expected = token === null ? null : digest(`Bearer ${token}`);
+  app.get(
+    "/metrics",
+    { config: { access: "public", cacheControl: "no-store" }, schema: { hide: true } },
+    async (request, reply) => {
+      const sent = digest(request.headers.authorization ?? "");
+      if (expected !== null && !timingSafeEqual(sent, expected))
+        throw new AppError("unauthorized", "Send the metrics token as Authorization: Bearer");
+      return reply.type(metrics.contentType).send(await metrics.text());
+    },
+  );
+}
