@@ -12,7 +12,7 @@ import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
 import type { Log } from "./ports/log.ts";
 import type { Random } from "./ports/random.ts";
-import type { DropCounter, VenueAdapter } from "./ports/venue.ts";
+import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
 
 /** Everything that differs between production, tests and a developer's laptop. */
 export interface AppPorts {
@@ -27,11 +27,11 @@ export interface AppPorts {
   readonly rawTickDays: number;
   /** Prometheus metrics on a server of their own or, behind a token, on this one; null where nobody asked. */
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
-  /** Makes a venue's adapter; what it cannot use of the venue's data it counts through `drop`. */
+  /** Makes a venue's adapter; it counts what it cannot use through `drop`, what it does not know through `drift`. */
   readonly venues: readonly {
     readonly id: VenueId;
     readonly referenceOnly: boolean;
-    readonly create: (drop: DropCounter) => VenueAdapter;
+    readonly create: (drop: DropCounter, drift: DriftCounter) => VenueAdapter;
   }[];
 }
 
@@ -52,7 +52,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const venues = ports.venues.map(({ create }) => {
     // The adapter counts drops from its first message on, and its health needs the adapter's profile.
     const early: DropCounter = (reason, count) => health.drop(reason, count);
-    const adapter = create(early);
+    const adapter = create(early, (kind, field, value) => health.drift(kind, field, value));
     const health = new VenueHealth(clock, adapter.profile);
     return { adapter, health };
   });
@@ -128,6 +128,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
               stream: venue.stream,
               sweep: venue.sweep,
               drops: venue.drops,
+              drift: venue.drift.map(({ name, kind, count, sample, firstSeenAt, lastSeenAt }) => ({
+                ...{ name, kind, count, sample },
+                first_seen_at: new Date(firstSeenAt).toISOString(),
+                last_seen_at: new Date(lastSeenAt).toISOString(),
+              })),
             },
           ]),
         ),

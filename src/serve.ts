@@ -165,10 +165,10 @@ async function buildServiceApp(
     venues: config.venues.map((setting) => ({
       id: setting.id,
       referenceOnly: setting.referenceOnly,
-      create: (drop) =>
+      create: (drop, drift) =>
         createVenue(
           setting,
-          { http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop },
+          { http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop, drift },
           urlsOf(setting),
           venueKeys.get(setting.adapter) ?? null,
         ),

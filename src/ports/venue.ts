@@ -10,7 +10,15 @@ export interface ListingPage {
   readonly totalRows: number | null;
   /** When the request for this page was sent: facts older than that cannot be in it. */
   readonly requestedAt: number;
+  /** On the last page of a sequence that is not whole: why. What such a listing lacks says nothing. */
+  readonly cut?: ListingCut;
 }
+
+/**
+ * How a sequence of pages betrayed that it is not whole: a cursor or whole page came again, a page was empty although more
+ * was promised, it ended before the venue's own total, or it did not end.
+ */
+export type ListingCut = "page_loop" | "page_empty" | "page_short" | "page_limit";
 
 /** A message of a venue's stream, already in our words. `market` is our id of it. */
 export type StreamMessage =
@@ -56,6 +64,15 @@ export interface VenueProfile {
 
 /** Counters of what a venue sent and we could not use, by reason. */
 export type DropCounter = (reason: string, count?: number) => void;
+
+/** What drifted: a word or form that is not documented, a field that is needed and not there, a field nobody knows. */
+export type DriftKind = "unknown_value" | "missing" | "new";
+
+/**
+ * Counts one departure of a venue's wire from what the adapter knows of it. `field` is the kind of object and the field
+ * (`market.status`); `value` is what came, hostile and unredacted: whoever keeps it shortens and redacts it.
+ */
+export type DriftCounter = (kind: DriftKind, field: string, value: unknown) => void;
 
 /** One venue's public market data in our words. Every method throws `VenueError` when the venue gives no usable answer. */
 export interface VenueAdapter {

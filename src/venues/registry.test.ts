@@ -13,7 +13,16 @@ function create(id: string, adapter: string, urls: Readonly<Record<string, strin
   const http = new ScriptedHttp(clock, () => ({ status: 404, body: "{}" }));
   const socketIo = { connect: () => ({ emit() {}, close() {} }) };
   const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
-  const ports = { http, sockets: new FakeSockets(), socketIo, clock, random, log: quietLog, drop: () => {} };
+  const ports = {
+    http,
+    sockets: new FakeSockets(),
+    socketIo,
+    clock,
+    random,
+    log: quietLog,
+    drop: () => {},
+    drift: () => {},
+  };
   const venue = createVenue({ id, adapter, referenceOnly: false }, ports, urls, key);
   return { venue, http, clock };
 }

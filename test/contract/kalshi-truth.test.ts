@@ -61,6 +61,7 @@ function createVenue(keyId: string): VenueAdapter {
   return createKalshiVenue({
     ...{ id: "kalshi", playMoney: false, http, sockets, clock: systemClock, random: systemRandom, log: quietLog },
     drop: (reason) => dropped.push(reason),
+    drift: (kind, field) => dropped.push(`${field} ${kind}`),
     ...{ restUrl: urls?.rest ?? "", wsUrl: urls?.ws ?? "", keyId, privateKeyPem },
   });
 }

@@ -93,6 +93,7 @@ export function connectLimitless(sandbox: LimitlessSandbox): {
     clock,
     random: systemRandom,
     log: quietLog,
+    drift: (kind, field) => dropped.set(`${field} ${kind}`, 1),
     drop: (reason, count = 1) => dropped.set(reason, (dropped.get(reason) ?? 0) + count),
     restUrl: sandbox.restUrl,
     wsUrl: sandbox.wsUrl,

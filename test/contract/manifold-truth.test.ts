@@ -361,6 +361,7 @@ async function serve(ofWorld: World, at: () => number) {
     random: systemRandom,
     log: quietLog,
     drop: (reason) => drops.push(reason),
+    drift: (kind, field) => drops.push(`${field} ${kind}`),
     restUrl: served.urls.manifold?.rest ?? "",
     wsUrl: served.urls.manifold?.ws ?? "",
   });

@@ -58,6 +58,7 @@ async function openSandbox() {
     clock,
     random: systemRandom,
     log: quietLog,
+    drift: (kind, field) => drops.set(`${field} ${kind}`, 1),
     drop: (reason, count = 1) => drops.set(reason, (drops.get(reason) ?? 0) + count),
     gammaUrl: urls.gamma ?? "",
     clobUrl: urls.clob ?? "",

@@ -1,7 +1,7 @@
 import type { MarketSnapshot } from "../../src/domain/market.ts";
 import type { HistoryPoint, Trade } from "../../src/domain/trade.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { ListingPage, StreamHandlers, VenueAdapter, VenueProfile } from "../../src/ports/venue.ts";
+import type { ListingCut, ListingPage, StreamHandlers, VenueAdapter, VenueProfile } from "../../src/ports/venue.ts";
 import { samplePage } from "./market-samples.ts";
 
 export type VenueMethod = "listOpenMarkets" | "getMarkets" | "findMarket" | "getBook" | "listTrades" | "getHistory";
@@ -24,6 +24,8 @@ export class ScriptedVenue implements VenueAdapter {
   readonly markets = new Map<string, MarketSnapshot>();
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
+  /** Why the last page of a listing says that it is not whole. */
+  cut: ListingCut | null = null;
   /** Errors thrown instead of answers, as long as they stand here. */
   readonly failing = new Map<VenueMethod, Error>();
   /** How long an answer takes. */
@@ -73,7 +75,11 @@ export class ScriptedVenue implements VenueAdapter {
 
   async *listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage> {
     await this.#answer("listOpenMarkets", [], signal);
-    for (const ids of this.pages) yield await this.#page(ids, signal);
+    for (const [number, ids] of this.pages.entries()) {
+      const page = await this.#page(ids, signal);
+      const isLast = number === this.pages.length - 1;
+      yield isLast && this.cut !== null ? { ...page, cut: this.cut } : page;
+    }
   }
 
   async getMarkets(listings: readonly { readonly marketId: string }[], signal: AbortSignal): Promise<ListingPage> {

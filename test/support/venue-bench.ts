@@ -60,6 +60,8 @@ export interface VenueBench {
   /** Everything adapters have asked, also what never left. */
   readonly requests: OutgoingRequest[];
   readonly drops: Map<string, number>;
+  /** What was not as documented, as `object.field kind`. */
+  readonly drift: Map<string, number>;
   /** Answers in the exchange's place; null lets the request through. */
   intercept: ((request: OutgoingRequest) => ScriptedAnswer | null) | null;
   /** Changes the body of an answer with status 200. */
@@ -115,6 +117,7 @@ export async function openVenueBench(name: VenueName, world: World = benchWorld(
       .map((service) => (urls[service.name] ?? "").replace(/\/$/, "")),
     requests: [],
     drops: new Map(),
+    drift: new Map(),
     intercept: null,
     rewrite: null,
     now,
@@ -128,6 +131,7 @@ export async function openVenueBench(name: VenueName, world: World = benchWorld(
           clock,
           random: systemRandom,
           log: quietLog,
+          drift: (kind, field) => bench.drift.set(`${field} ${kind}`, (bench.drift.get(`${field} ${kind}`) ?? 0) + 1),
           drop: (reason, count = 1) => bench.drops.set(reason, (bench.drops.get(reason) ?? 0) + count),
         },
         urls,

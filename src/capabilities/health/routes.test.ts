@@ -5,7 +5,13 @@ import { type HealthReport, healthRoutes } from "./routes.ts";
 
 const VENUE: HealthReport["checks"]["venues"][string] = {
   ...{ status: "ok", last_success_at: "2026-11-21T00:00:00.000Z", lag_seconds: 1.5, markets: 3, stream: "up" },
-  ...{ sweep: { rows: 5, total: null, completed: 2 }, drops: { crossed_book: 4 } },
+  ...{ sweep: { rows: 5, total: null, completed: 2, incomplete: 1 }, drops: { crossed_book: 4 } },
+  drift: [
+    {
+      ...{ name: "market.status", kind: "unknown_value", count: 3, sample: "string: LIMBO" },
+      ...{ first_seen_at: "2026-11-21T00:00:00.000Z", last_seen_at: "2026-11-21T00:01:00.000Z" },
+    },
+  ],
 };
 
 function reportOf(status: HealthReport["status"], venues: HealthReport["checks"]["venues"]): HealthReport {

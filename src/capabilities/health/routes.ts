@@ -8,6 +8,11 @@ const venueStatus = Type.Unsafe<"starting" | "ok" | "degraded" | "down">({
   enum: ["starting", "ok", "degraded", "down"],
 });
 const nullableTime = Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" });
+const time = Type.String({ format: "date-time" });
+const nullableText = Type.Unsafe<string | null>({
+  type: ["string", "null"],
+  description: "Type and redacted value of the first",
+});
 const nullableNumber = Type.Unsafe<number | null>({ type: ["number", "null"] });
 const part = Type.Object({
   status: Type.Unsafe<"ok" | "degraded" | "down">({ type: "string", enum: ["ok", "degraded", "down"] }),
@@ -42,10 +47,25 @@ const Health = Type.Object({
             description: "Rows in all, where the venue says",
           }),
           completed: Type.Integer({ description: "Sweeps completed since the start" }),
+          incomplete: Type.Integer({ description: "Sweeps whose pages were not all there, since the start" }),
         }),
         drops: Type.Record(Type.String(), Type.Integer(), {
           description: "What the venue sent and could not be used, by reason",
         }),
+        drift: Type.Array(
+          Type.Object({
+            name: Type.String({ description: "Kind of object and field" }),
+            kind: Type.Unsafe<"unknown_value" | "missing" | "new">({
+              type: "string",
+              enum: ["unknown_value", "missing", "new"],
+            }),
+            count: Type.Integer({ description: "Objects found so; new fields are looked for in a sample of all" }),
+            sample: nullableText,
+            first_seen_at: time,
+            last_seen_at: time,
+          }),
+          { description: "Where the venue's interface departs from what is documented of it; at most 63 entries" },
+        ),
       }),
     ),
   }),

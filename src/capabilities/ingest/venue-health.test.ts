@@ -78,10 +78,10 @@ test("a sweep counts its rows anew each time and is completed only at its end", 
   health.sweepBegan();
   health.sweepRead(100, 250);
   health.sweepRead(50, 251);
-  assert.deepEqual(health.report(0).sweep, { rows: 150, total: 251, completed: 0 });
+  assert.deepEqual(health.report(0).sweep, { rows: 150, total: 251, completed: 0, incomplete: 0 });
   health.sweepCompleted();
   health.sweepBegan();
-  assert.deepEqual(health.report(0).sweep, { rows: 0, total: null, completed: 1 });
+  assert.deepEqual(health.report(0).sweep, { rows: 0, total: null, completed: 1, incomplete: 0 });
 });
 
 test("a first sweep that ended, well or badly, settles a venue; one under way does not", () => {

@@ -1,5 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { VenueProfile } from "../../ports/venue.ts";
+import type { DriftKind, VenueProfile } from "../../ports/venue.ts";
+import { DriftBook, type DriftEntry } from "./drift-book.ts";
 
 export type VenueStatus = "starting" | "ok" | "degraded" | "down";
 
@@ -11,9 +12,17 @@ export interface VenueHealthReport {
   readonly markets: number;
   readonly stream: "up" | "down" | "none";
   /** Progress of the listing sweep under way; `total` is null where the venue does not say how many rows it has. */
-  readonly sweep: { readonly rows: number; readonly total: number | null; readonly completed: number };
+  readonly sweep: {
+    readonly rows: number;
+    readonly total: number | null;
+    readonly completed: number;
+    /** Sweeps that ended without being whole: what they lack says nothing. */
+    readonly incomplete: number;
+  };
   /** What the venue sent and could not be used, by reason. */
   readonly drops: Readonly<Record<string, number>>;
+  /** Where the venue's wire departs from what is documented, in the order first seen; a bounded number of names. */
+  readonly drift: readonly DriftEntry[];
 }
 
 /** More silence than this many stale intervals and a venue counts as down. */
@@ -26,11 +35,12 @@ export class VenueHealth {
   readonly #profile: VenueProfile;
   readonly #startedAt: number;
   readonly #drops = new Map<string, number>();
+  readonly #drift = new DriftBook();
   #lastSuccessAt: number | null = null;
   #lastSuccessMonotonic: number | null = null;
   #failuresInARow = 0;
   #stream: VenueHealthReport["stream"] = "none";
-  #sweep = { rows: 0, total: null as number | null, completed: 0 };
+  #sweep = { rows: 0, total: null as number | null, completed: 0, incomplete: 0 };
 
   constructor(clock: Clock, profile: VenueProfile) {
     this.#clock = clock;
@@ -64,6 +74,15 @@ export class VenueHealth {
     this.#sweep = { ...this.#sweep, completed: this.#sweep.completed + 1 };
   }
 
+  /** The listing's pages were not all there, or far fewer than the time before. */
+  sweepIncomplete(): void {
+    this.#sweep = { ...this.#sweep, incomplete: this.#sweep.incomplete + 1 };
+  }
+
+  drift(kind: DriftKind, field: string, value: unknown): void {
+    this.#drift.note(kind, field, value, this.#clock.now());
+  }
+
   drop(reason: string, count = 1): void {
     const known = this.#drops.has(reason) || this.#drops.size < DROP_REASONS_MAX ? reason : "other";
     this.#drops.set(known, (this.#drops.get(known) ?? 0) + count);
@@ -71,7 +90,7 @@ export class VenueHealth {
 
   /** Whether a first sweep has ended, well or badly: the service need not wait for this venue any longer. */
   get isSettled(): boolean {
-    return this.#sweep.completed > 0 || this.#failuresInARow > 0;
+    return this.#sweep.completed + this.#sweep.incomplete > 0 || this.#failuresInARow > 0;
   }
 
   report(markets: number): VenueHealthReport {
@@ -85,6 +104,7 @@ export class VenueHealth {
       stream: this.#stream,
       sweep: this.#sweep,
       drops: Object.fromEntries(this.#drops),
+      drift: this.#drift.list(),
     };
   }
 

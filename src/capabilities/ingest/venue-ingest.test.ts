@@ -15,7 +15,7 @@ test("a sweep fills the board page by page, and the store within seconds", async
   venue.pages = [["a", "b"], ["c"]];
   await start();
   assert.equal(board.size, 3);
-  assert.deepEqual(health(venue).report(0).sweep, { rows: 3, total: 3, completed: 1 });
+  assert.deepEqual(health(venue).report(0).sweep, { rows: 3, total: 3, completed: 1, incomplete: 0 });
   await clock.advance(1_000);
   assert.deepEqual([...store.stored.keys()], ["alpha/a", "alpha/b", "alpha/c"]);
   assert.deepEqual(
@@ -65,6 +65,46 @@ test("where sweeps take longer than active markets may wait, those are polled by
   await bench.clock.advance(60_000);
   assert.equal(venue.asked("getMarkets").length, before);
   await bench.stop();
+});
+
+test("a sweep that is not whole keeps what it read, counts nobody as missing and is tried again", async () => {
+  const { clock, venue, board, health, start, stop } = openIngestWith("a", "b");
+  await start();
+  venue.pages = [["a"]];
+  venue.cut = "page_loop";
+  await clock.advance(5 * MINUTE_MS);
+  assert.deepEqual(health(venue).report(0).sweep, { rows: 1, total: 2, completed: 1, incomplete: 5 });
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.equal(board.size, 2);
+  venue.cut = null;
+  await clock.advance(2 * MINUTE_MS + 1_000);
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["b"]],
+  );
+  await stop();
+});
+
+test("a first sweep that is not whole does not keep the others waiting", async () => {
+  const { venue, health, start, stop } = openIngestWith("a");
+  venue.cut = "page_short";
+  await start();
+  assert.equal(health(venue).isSettled, true);
+  assert.equal(health(venue).report(0).status, "ok");
+  await stop();
+});
+
+test("a sweep of fewer than half of the markets before is not believed; when the next one agrees, it is", async () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
+  const { clock, venue, health, start, stop } = openIngestWith(...ids);
+  await start();
+  venue.pages = [ids.slice(0, 19)];
+  await clock.advance(MINUTE_MS);
+  const report = () => health(venue).report(0);
+  assert.deepEqual([report().sweep.completed, report().sweep.incomplete, report().drops], [1, 1, { sweep_shrunk: 1 }]);
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual([report().sweep.completed, report().sweep.incomplete], [2, 1]);
+  await stop();
 });
 
 test("a market missing from one sweep is not asked for; missing from two in a row it is asked for by name", async () => {

@@ -18,6 +18,10 @@ const SCHEDULED_AHEAD_MS = 6 * 3_600_000;
 /** A settled market is looked at this soon, then ever less often, while it waits for its result. */
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = 3_600_000;
+/** A sweep with less than this share of the rows of the one before is not believed at once. */
+const SWEEP_SHARE_MIN = 0.5;
+/** Smaller listings may halve by themselves. */
+const SWEEP_ROWS_MIN = 20;
 /** A market missing from this many complete sweeps in a row is asked for by name. */
 const MISSED_SWEEPS_MAX = 2;
 const TAPE_PAUSE_MS = 250;
@@ -53,6 +57,8 @@ export class VenueIngest {
   readonly #tapeReadAt = new Map<string, number>();
   #stream: VenueStream | null = null;
   #streamUp = false;
+  /** Markets in the sweep before, whole or not. */
+  #lastSweepMarkets = 0;
   /** How long the last whole sweep took. */
   #sweepMs = 0;
   /** Every open market's tape was read once. */
@@ -106,20 +112,36 @@ export class VenueIngest {
     const { venue, board, clock, health, log } = this.#options;
     const isFirst = health.report(0).sweep.completed === 0;
     const seen = new Set<string>();
+    const cuts = new Set<string>();
     const begunAt = clock.monotonic();
     health.sweepBegan();
     for await (const page of venue.listOpenMarkets(this.#stop.signal)) {
       for (const { listing } of page.markets) seen.add(listing.marketId);
       this.absorb(page);
+      if (page.cut !== undefined) cuts.add(page.cut);
       health.sweepRead(page.markets.length, page.totalRows);
       health.succeeded();
       if (isFirst)
         log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
     }
-    health.sweepCompleted();
-    if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
-    for (const market of board.markets()) {
-      if (market.listing.venue === venue.id) this.#noteSeen(market, seen.has(market.listing.marketId));
+    const before = this.#lastSweepMarkets;
+    if (before >= SWEEP_ROWS_MIN && seen.size < before * SWEEP_SHARE_MIN) {
+      health.drop("sweep_shrunk");
+      cuts.add("sweep_shrunk");
+    }
+    this.#lastSweepMarkets = seen.size;
+    if (cuts.size > 0) {
+      health.sweepIncomplete();
+      log.warn(
+        { venue: venue.id, markets: seen.size, cuts: [...cuts] },
+        "sweep is not whole; what it lacks is not missed",
+      );
+    } else {
+      health.sweepCompleted();
+      if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
+      for (const market of board.markets()) {
+        if (market.listing.venue === venue.id) this.#noteSeen(market, seen.has(market.listing.marketId));
+      }
     }
     // A sweep that takes long is a load on the venue: it gets twice as long a rest.
     this.#sweepMs = clock.monotonic() - begunAt;

@@ -34,7 +34,7 @@ function setUp(
   const random = { uniform: () => 0, bytes: (length: number) => new Uint8Array(length) };
   const restUrl = "https://venue.test/trade-api/v2";
   const venue = createKalshiVenue({
-    ...{ id: "kalshi", playMoney: false, http, sockets, clock, random, log: quietLog, drop },
+    ...{ id: "kalshi", playMoney: false, http, sockets, clock, random, log: quietLog, drop, drift: () => {} },
     ...{ restUrl, wsUrl: "wss://venue.test/trade-api/ws/v2", ...key },
   });
   return {
@@ -139,7 +139,11 @@ test("a cursor that comes back and a page without rows end the paging and are co
   });
   const pages = await clock.until(collect(venue.listOpenMarkets(never)));
   assert.equal(pages.length, 4);
-  assert.deepEqual(dropped, { page_loop: 2 });
+  assert.deepEqual(dropped, { page_loop: 1, page_empty: 1 });
+  assert.deepEqual(
+    pages.map(({ cut }) => cut),
+    [undefined, "page_loop", "page_empty", undefined],
+  );
 });
 
 test("markets-page-with-garbage: bad rows are counted and the page is not thrown away", async () => {
@@ -149,7 +153,7 @@ test("markets-page-with-garbage: bad rows are counted and the page is not thrown
     return { json: isOpen ? readFixture("markets-page-with-garbage") : { markets: [], cursor: "" } };
   });
   const pages = await clock.until(collect(venue.listOpenMarkets(never)));
-  assert.equal(pages[0]?.markets.length, 2);
+  assert.equal(pages[0]?.markets.length, 3);
   assert.equal(dropped.bad_market, 6);
 });
 

@@ -1,7 +1,10 @@
 import { VenueError } from "../../domain/errors.ts";
+import type { ListingCut } from "../../ports/venue.ts";
+import { idsOf, walkPages } from "../shared/page-walk.ts";
 import { type VenueAnswer, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
+import type { KalshiWatches } from "./wire-shapes.ts";
 
 /** Where Kalshi itself listens; `https://api.elections.kalshi.com/trade-api/v2` serves the same and is older. */
 export const KALSHI_LIVE_URLS = {
@@ -23,6 +26,8 @@ export interface Page {
   readonly rows: readonly unknown[];
   readonly requestedAt: number;
   readonly receivedAt: number;
+  /** On the last page of a sequence that is not whole: why. */
+  readonly cut: ListingCut | null;
 }
 
 /** Where the rows and the cursor of a paged answer are. */
@@ -31,12 +36,15 @@ export interface PageShape<Envelope extends { cursor?: string | null }> {
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly isEnvelope: (value: unknown) => value is Envelope;
   readonly rowsOf: (envelope: Envelope) => readonly unknown[];
+  /** Field that tells the rows apart. */
+  readonly idField: string;
   readonly pagesMax: number;
 }
 
 export interface KalshiClientOptions extends Pick<VenuePorts, "http" | "clock" | "random" | "drop"> {
   readonly restUrl: string;
   readonly signer: Signer | null;
+  readonly watch: KalshiWatches;
 }
 
 /** Bytes to and from Kalshi's REST interface; every request is signed where a key is configured. */
@@ -44,6 +52,7 @@ export class KalshiClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
   readonly #drop: VenuePorts["drop"];
+  readonly #watch: KalshiWatches;
 
   constructor(options: KalshiClientOptions) {
     const { http, clock, random, signer, drop } = options;
@@ -59,6 +68,7 @@ export class KalshiClient {
     });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
     this.#drop = drop;
+    this.#watch = options.watch;
   }
 
   /** @param accept statuses besides 2xx that are an answer */
@@ -77,33 +87,36 @@ export class KalshiClient {
     });
   }
 
-  /**
-   * Pages until the empty cursor. A page without rows, a cursor seen before and `pagesMax` pages end it too, counted as
-   * `page_loop`.
-   */
+  /** Pages until the empty cursor, or until the sequence turns out not to be whole (`cut`, also counted). */
   async *pages<Envelope extends { cursor?: string | null }>(
     shape: PageShape<Envelope>,
     signal: AbortSignal,
   ): AsyncGenerator<Page> {
-    const seen = new Set<string>();
-    let cursor: string | undefined;
-    for (let page = 0; page < shape.pagesMax; page++) {
-      const answer = await this.get(shape.path, { ...shape.query, cursor }, signal);
-      const envelope = expectShape(answer.json, shape.isEnvelope, shape.path);
-      const rows = shape.rowsOf(envelope);
-      yield { rows, requestedAt: answer.requestedAt, receivedAt: answer.receivedAt };
-      const next = envelope.cursor ?? "";
-      if (next === "") return;
-      if (rows.length === 0 || seen.has(next)) break;
-      seen.add(next);
-      cursor = next;
+    const walk = walkPages({
+      fetch: async (cursor) => {
+        const answer = await this.get(shape.path, { ...shape.query, cursor: cursor ?? undefined }, signal);
+        if (!this.#watch.page.check(answer.json, shape.isEnvelope)) throw unknownShape(shape.path);
+        const { requestedAt, receivedAt } = answer;
+        return { cursor: answer.json.cursor ?? "", rows: shape.rowsOf(answer.json), requestedAt, receivedAt };
+      },
+      nextOf: ({ cursor }) => (cursor === "" ? null : cursor),
+      idsOf: ({ rows }) => idsOf(rows, shape.idField),
+      rowsOf: ({ rows }) => rows.length,
+      pagesMax: shape.pagesMax,
+      drop: this.#drop,
+    });
+    for await (const { page, cut } of walk) {
+      yield { rows: page.rows, requestedAt: page.requestedAt, receivedAt: page.receivedAt, cut };
     }
-    this.#drop("page_loop");
   }
 }
 
 /** The value in its shape, or a `VenueError` (bad_body) naming the path. */
 export function expectShape<Shape>(value: unknown, isShape: (value: unknown) => value is Shape, path: string): Shape {
   if (isShape(value)) return value;
-  throw new VenueError("bad_body", `${path} answered in an unknown shape`, { retryable: false });
+  throw unknownShape(path);
+}
+
+function unknownShape(path: string): VenueError {
+  return new VenueError("bad_body", `${path} answered in an unknown shape`, { retryable: false });
 }

@@ -1,8 +1,8 @@
 import { VenueError } from "../../domain/errors.ts";
-import type { VenuePorts } from "../shared/venue-ports.ts";
 import { expectShape, type KalshiClient } from "./client.ts";
 import { type EventFacts, parseEvent } from "./parse-event.ts";
 import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
+import type { KalshiPorts } from "./wire-shapes.ts";
 
 const EVENTS_MAX = 200_000;
 const SERIES_MAX = 100_000;
@@ -30,14 +30,14 @@ interface Entry {
  */
 export class EventCache {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<VenuePorts, "id" | "clock" | "log" | "drop">;
+  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "watch">;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
   /** Until when a ticker is not asked for again. */
   readonly #missing = new Map<string, number>();
   #refreshedAt: number | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<VenuePorts, "id" | "clock" | "log" | "drop">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "watch">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -102,7 +102,10 @@ export class EventCache {
   async #fetchEvents(query: Readonly<Record<string, string | number>>, pagesMax: number, signal: AbortSignal) {
     const path = "/events";
     const shape = { path, query: { ...query, limit: EVENTS_PER_PAGE }, isEnvelope: isEventsPage, pagesMax };
-    for await (const { rows } of this.#client.pages({ ...shape, rowsOf: ({ events }) => events }, signal)) {
+    for await (const { rows } of this.#client.pages(
+      { ...shape, rowsOf: ({ events }) => events, idField: "event_ticker" },
+      signal,
+    )) {
       for (const row of rows) this.#takeEvent(row);
     }
   }
@@ -126,12 +129,12 @@ export class EventCache {
   }
 
   #takeEvent(row: unknown): void {
-    if (isEvent(row)) this.#put(row);
+    if (this.#ports.watch.event.check(row, isEvent)) this.#put(row);
     else this.#ports.drop("bad_event");
   }
 
   #takeSeries(row: unknown): void {
-    if (isSeries(row)) {
+    if (this.#ports.watch.series.check(row, isSeries)) {
       this.#series.set(row.ticker, row);
       evictOldest(this.#series, SERIES_MAX);
     } else this.#ports.drop("bad_series");

@@ -9,6 +9,7 @@ import { findMarket, getMarkets, listOpenMarkets } from "./markets.ts";
 import { createSigner } from "./sign.ts";
 import { openKalshiStream } from "./stream.ts";
 import { TapeReader } from "./tape.ts";
+import { type KalshiPorts, watchKalshi } from "./wire-shapes.ts";
 
 export { KALSHI_LIVE_URLS } from "./client.ts";
 
@@ -32,13 +33,14 @@ const STALE_AFTER_MS = 60_000;
  * @throws Error when the private key is not an RSA key in PEM
  */
 export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
-  const { id, playMoney, restUrl, wsUrl, keyId, privateKeyPem, drop } = options;
+  const { id, playMoney, restUrl, wsUrl, keyId, privateKeyPem } = options;
+  const ports: KalshiPorts = { ...options, watch: watchKalshi(options.drift) };
   const signer = keyId === undefined || privateKeyPem === undefined ? null : createSigner({ keyId, privateKeyPem });
-  const client = new KalshiClient({ ...options, restUrl, signer });
-  const events = new EventCache(client, options);
-  const books = new BookReader(client, options);
-  const tape = new TapeReader(client, options);
-  const markets = { client, events, ports: options };
+  const client = new KalshiClient({ ...ports, restUrl, signer });
+  const events = new EventCache(client, ports);
+  const books = new BookReader(client, ports);
+  const tape = new TapeReader(client, ports);
+  const markets = { client, events, ports };
   const profile: VenueProfile = {
     sweepPauseMs: SWEEP_PAUSE_MS,
     activePollMs: signer === null ? ACTIVE_POLL_MS : null,
@@ -55,10 +57,8 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     findMarket: (marketId, signal) => findMarket(markets, marketId, signal),
     getBook: (listing, signal) => books.get(listing, signal),
     listTrades: (listing, sinceMs, limit, signal) => tape.list(listing.marketId, sinceMs, limit, signal),
-    getHistory: (listing, range, signal) => fetchHistory(client, drop, listing, range, signal),
+    getHistory: (listing, range, signal) => fetchHistory(client, ports, listing, range, signal),
     openStream: (handlers) =>
-      signer === null
-        ? null
-        : openKalshiStream({ ports: options, wsUrl, signer, handlers, marketsMax: STREAM_MARKETS_MAX }),
+      signer === null ? null : openKalshiStream({ ports, wsUrl, signer, handlers, marketsMax: STREAM_MARKETS_MAX }),
   };
 }

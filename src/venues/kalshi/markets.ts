@@ -1,10 +1,10 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import type { VenuePorts } from "../shared/venue-ports.ts";
 import { expectShape, type KalshiClient, type Page } from "./client.ts";
 import type { EventCache } from "./event-cache.ts";
 import { parseMarket } from "./parse.ts";
 import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from "./wire.ts";
+import type { KalshiPorts } from "./wire-shapes.ts";
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
@@ -15,7 +15,7 @@ const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 export interface MarketsOptions {
   readonly client: KalshiClient;
   readonly events: EventCache;
-  readonly ports: Pick<VenuePorts, "id" | "drop" | "clock">;
+  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "watch">;
 }
 
 /** Open, paused and unopened markets, page by page; an event is told with the first of its markets. */
@@ -74,7 +74,7 @@ export async function findMarket(
     const answer = await options.client.get(path, {}, signal, [404]);
     if (answer.status === 404) continue;
     const { market } = expectShape(answer.json, isOneMarket, path);
-    const page = await toListingPage(options, { ...answer, rows: [market] }, new Set(), signal);
+    const page = await toListingPage(options, { ...answer, rows: [market], cut: null }, new Set(), signal);
     return page.markets.length === 0 ? null : page;
   }
   return null;
@@ -87,7 +87,10 @@ function marketPages(
   pagesMax: number,
   signal: AbortSignal,
 ): AsyncGenerator<Page> {
-  return client.pages({ path, query, isEnvelope: isMarketsPage, rowsOf: ({ markets }) => markets, pagesMax }, signal);
+  return client.pages(
+    { path, query, isEnvelope: isMarketsPage, rowsOf: ({ markets }) => markets, idField: "ticker", pagesMax },
+    signal,
+  );
 }
 
 /** @param told events that were already given out; grows */
@@ -98,8 +101,9 @@ async function toListingPage(
   signal: AbortSignal,
 ): Promise<ListingPage> {
   const rows: MarketWire[] = [];
+  ports.watch.market.page(page.rows);
   for (const row of page.rows) {
-    if (isMarket(row)) rows.push(row);
+    if (ports.watch.market.check(row, isMarket)) rows.push(row);
     else ports.drop("bad_market");
   }
   await events.ensure(
@@ -117,5 +121,6 @@ async function toListingPage(
     told.add(row.event_ticker);
     listings.push(event.listing);
   }
-  return { markets, events: listings, totalRows: null, requestedAt: page.requestedAt };
+  const { requestedAt, cut } = page;
+  return { markets, events: listings, totalRows: null, requestedAt, ...(cut === null ? {} : { cut }) };
 }

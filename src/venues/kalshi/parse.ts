@@ -110,11 +110,8 @@ export interface MarketContext {
 /** One row of a listing in our words, or null (counted) when it cannot be used. */
 export function parseMarket(row: MarketWire, context: MarketContext): MarketSnapshot | null {
   const { event, receivedAt, drop } = context;
-  const status = STATUSES[row.status];
-  if (status === undefined) {
-    drop("unknown_status");
-    return null;
-  }
+  // A word of tomorrow: the market is there, but nobody may take it for one that can be traded.
+  const status = Object.hasOwn(STATUSES, row.status) ? (STATUSES[row.status] ?? "closed") : "closed";
   if (typeof row.mve_collection_ticker === "string" && row.mve_collection_ticker !== "") {
     drop("combo_market");
     return null;

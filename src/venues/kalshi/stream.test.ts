@@ -7,6 +7,7 @@ import type { SocketHandlers, SocketOut } from "../../ports/socket-out.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { countDrops, readFixture } from "./fixtures/support.ts";
 import { openKalshiStream } from "./stream.ts";
+import { watchKalshi } from "./wire-shapes.ts";
 
 const TICKER = "KXRAINNYC-26DEC01-T1";
 
@@ -42,6 +43,7 @@ function setUp(marketsMax = 100) {
       random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
       log: quietLog,
       drop,
+      watch: watchKalshi(() => {}),
     },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),
@@ -251,6 +253,24 @@ test("a subscription that is never confirmed is asked for again, ever later", as
     await clock.advance(1_000);
   }
   assert.deepEqual(asked, [0, 5, 15, 35]);
+});
+
+test("a stream that pings and tells nothing of the followed markets is opened anew; without any it may be quiet", async () => {
+  const { clock, open, confirm, stream, connections, dropped } = setUp();
+  open();
+  confirm("market_lifecycle_v2");
+  const beQuiet = async () => {
+    for (let turn = 0; turn < 40; turn++) {
+      await clock.advance(10_000);
+      connections.at(-1)?.handlers.onPing();
+    }
+  };
+  await beQuiet();
+  assert.deepEqual([connections.length, dropped], [1, {}]);
+  stream.follow([market("A")]);
+  confirm("ticker", "trade");
+  await beQuiet();
+  assert.deepEqual([connections.length, dropped], [2, { stream_frozen: 1 }]);
 });
 
 test("too many markets: the next subscription asks for half of them", async () => {

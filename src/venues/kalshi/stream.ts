@@ -1,7 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { openSteadySocket } from "../shared/steady-socket.ts";
-import type { VenuePorts } from "../shared/venue-ports.ts";
+import { StreamPace } from "../shared/stream-pace.ts";
 import { parseTop } from "./parse.ts";
 import { parseMs, parsePrice } from "./parse-scalars.ts";
 import { parseTrade } from "./parse-tape.ts";
@@ -15,6 +15,7 @@ import {
   isTradeMessage,
   type SocketWire,
 } from "./wire.ts";
+import type { KalshiPorts, KalshiWatches } from "./wire-shapes.ts";
 
 /** The server pings about every 10 s. */
 const SILENCE_MS_MAX = 35_000;
@@ -26,7 +27,7 @@ const RESUBSCRIBE_MS_MAX = 5 * 60_000;
 const TOO_MANY_MARKETS = 26;
 
 export interface KalshiStreamOptions {
-  readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop">;
+  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "drop" | "watch">;
   readonly wsUrl: string;
   readonly signer: Signer;
   readonly handlers: StreamHandlers;
@@ -36,6 +37,8 @@ export interface KalshiStreamOptions {
 /** Quotes and trades of the followed markets, and what happens in the life of any. */
 export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   const { ports, handlers, signer } = options;
+  const { watch } = ports;
+  const pace = new StreamPace(ports.clock);
   let followed: ReadonlySet<string> = new Set();
   /** What the venue was told to send, by channel; the difference to `followed` is what is left to say. */
   let told: ReadonlySet<string> = new Set();
@@ -163,8 +166,9 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     typeof sid !== "number" || sids.values().some((known) => known === sid);
 
   const takeTicker = (msg: unknown, receivedAt: number) => {
-    if (!isTickerMessage(msg)) return ports.drop("bad_message");
+    if (!watch.stream_ticker.check(msg, isTickerMessage)) return ports.drop("bad_message");
     if (!followed.has(msg.market_ticker)) return;
+    pace.heard();
     const lastPrice = parsePrice(msg.price_dollars, ports.drop);
     const hasTop = msg.yes_bid_dollars !== undefined || msg.yes_ask_dollars !== undefined;
     const quote = {
@@ -177,14 +181,15 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   };
 
   const takeTrade = (msg: unknown, receivedAt: number) => {
-    if (!isTradeMessage(msg)) return ports.drop("bad_message");
+    if (!watch.stream_trade.check(msg, isTradeMessage)) return ports.drop("bad_message");
     if (!followed.has(msg.market_ticker)) return;
+    pace.heard();
     const trade = parseTrade(msg, ports.drop);
     if (trade !== null) handlers.onMessage({ kind: "trade", marketId: msg.market_ticker, trade, receivedAt });
   };
 
   const takeLifecycle = (msg: unknown, receivedAt: number) => {
-    if (!isLifecycleMessage(msg)) return ports.drop("bad_message");
+    if (!watch.stream_lifecycle.check(msg, isLifecycleMessage)) return ports.drop("bad_message");
     const kind = msg.event_type === "created" ? "listed" : "changed";
     handlers.onMessage({ kind, marketId: msg.market_ticker, receivedAt });
   };
@@ -197,14 +202,17 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     headers: () => signer("GET", new URL(options.wsUrl).pathname, ports.clock.now()),
     heartbeat: null,
     silenceMsMax: SILENCE_MS_MAX,
+    drop: ports.drop,
+    isFrozen: () => followed.size > 0 && pace.takeAlarm(),
     onOpen(sendText) {
       forget();
       send = sendText;
+      pace.restart();
       subscribe([LIFECYCLE_CHANNEL], {});
       subscribeFollowed();
     },
     onMessage(text, receivedAt) {
-      const message = parseMessage(text);
+      const message = parseMessage(text, watch);
       if (message === null) return ports.drop("bad_message");
       if (message.type === "subscribed") return takeSubscribed(message.msg);
       if (message.type === "error") return takeError(message.msg);
@@ -226,6 +234,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
 
   return {
     follow(markets: readonly MarketListing[]) {
+      if (followed.size === 0) pace.restart();
       followed = new Set(markets.slice(0, marketsMax).map(({ marketId }) => marketId));
       synchronise();
     },
@@ -236,10 +245,10 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   };
 }
 
-function parseMessage(text: string): SocketWire | null {
+function parseMessage(text: string, watch: KalshiWatches): SocketWire | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isSocketMessage(value) ? value : null;
+    return watch.stream.check(value, isSocketMessage) ? value : null;
   } catch {
     return null;
   }

@@ -1,9 +1,9 @@
 import type { Trade } from "../../domain/trade.ts";
-import type { VenuePorts } from "../shared/venue-ports.ts";
 import { expectShape, type KalshiClient } from "./client.ts";
 import { parseTime } from "./parse-scalars.ts";
 import { parseTrade } from "./parse-tape.ts";
 import { isCutoff, isTrade, isTradesPage } from "./wire.ts";
+import type { KalshiPorts } from "./wire-shapes.ts";
 
 const TRADES_PER_PAGE = 1_000;
 const PAGES_MAX = 50;
@@ -13,10 +13,10 @@ const CUTOFF_KEPT_MS = 10 * 60_000;
 /** Reads the trades of a market across the live and the historical tier. */
 export class TapeReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<VenuePorts, "clock" | "drop">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "watch">;
   #cutoff: { readonly tradesAt: number; readonly readAt: number } | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<VenuePorts, "clock" | "drop">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "watch">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -48,9 +48,12 @@ export class TapeReader {
       isEnvelope: isTradesPage,
       pagesMax: Math.min(PAGES_MAX, Math.ceil(limit / query.limit) + 1),
     };
-    for await (const { rows } of this.#client.pages({ ...shape, rowsOf: ({ trades }) => trades }, signal)) {
+    for await (const { rows } of this.#client.pages(
+      { ...shape, rowsOf: ({ trades }) => trades, idField: "trade_id" },
+      signal,
+    )) {
       for (const row of rows) {
-        if (!isTrade(row)) {
+        if (!this.#ports.watch.trade.check(row, isTrade)) {
           this.#ports.drop("bad_trade");
           continue;
         }

@@ -11,7 +11,8 @@ import {
   parseMarket,
   parseRows,
 } from "./parse-market.ts";
-import { type MarketRow, marketRow, slugRow } from "./wire.ts";
+import { isMarketRow, isSlugRow, type MarketRow } from "./wire.ts";
+import type { LimitlessWatches } from "./wire-shapes.ts";
 
 type Wanted = Pick<MarketListing, "marketId" | "venueKeys">;
 
@@ -24,12 +25,13 @@ export function createMarketFetcher(options: {
   readonly clock: Clock;
   readonly venue: VenueId;
   readonly drop: DropCounter;
+  readonly watch: LimitlessWatches;
 }): Pick<VenueAdapter, "getMarkets" | "findMarket"> {
-  const { client, clock, venue, drop } = options;
+  const { client, clock, venue, drop, watch } = options;
 
   const fetchGroup = async (slug: string, signal: AbortSignal): Promise<ParsedRows | null> => {
     const answer = await client.findMarket(slug, signal);
-    return answer === null ? null : parseRows([answer.json], { venue, receivedAt: answer.receivedAt, drop });
+    return answer === null ? null : parseRows([answer.json], { venue, receivedAt: answer.receivedAt, drop, watch });
   };
 
   const fetchRow = async (
@@ -38,13 +40,13 @@ export function createMarketFetcher(options: {
   ): Promise<{ row: MarketRow; context: ParseContext } | null> => {
     const answer = await client.findMarket(marketId, signal);
     if (answer === null) return null;
-    if (!marketRow.Check(answer.json)) {
+    if (!watch.market.check(answer.json, isMarketRow)) {
       if (typeof answer.json !== "object" || answer.json === null) throw badBody("a market");
       drop("bad_market_row");
       return null;
     }
     if (isGroupRow(answer.json)) return null;
-    return { row: answer.json, context: { venue, receivedAt: answer.receivedAt, drop } };
+    return { row: answer.json, context: { venue, receivedAt: answer.receivedAt, drop, watch } };
   };
 
   /** Slug of the open group that a child belongs to; null when no open group has it. */
@@ -52,7 +54,7 @@ export function createMarketFetcher(options: {
     const { json } = await client.listSlugs(signal);
     if (!Array.isArray(json)) throw badBody("a list of slugs");
     for (const row of json) {
-      if (slugRow.Check(row) && row.markets?.some((child) => child.slug === childSlug)) return row.slug;
+      if (isSlugRow(row) && row.markets?.some((child) => child.slug === childSlug)) return row.slug;
     }
     return null;
   };

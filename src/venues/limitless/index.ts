@@ -7,6 +7,7 @@ import { parseDecimal } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import type { SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { ListingPage, VenueAdapter, VenueProfile } from "../../ports/venue.ts";
+import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { badBody, createLimitlessClient, FEED_ROWS_MIN, LIST_ROWS_MAX, TAPE_ROWS_MAX } from "./client.ts";
 import { createMarketFetcher } from "./fetch-markets.ts";
@@ -15,7 +16,8 @@ import { parseHistory } from "./parse-history.ts";
 import { parseRows } from "./parse-market.ts";
 import { parseFeed, parseTape, type TradePage } from "./parse-trades.ts";
 import { openLimitlessStream } from "./stream.ts";
-import { activePage, book, tapePage } from "./wire.ts";
+import { isActivePage, isBook, isTapePage } from "./wire.ts";
+import { watchLimitless } from "./wire-shapes.ts";
 
 export const LIMITLESS_LIVE_URLS = {
   restUrl: "https://api.limitless.exchange",
@@ -43,28 +45,33 @@ const PROFILE: VenueProfile = {
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
   const { id, drop } = options;
+  const watch = watchLimitless(options.drift);
   const client = createLimitlessClient(options, options.restUrl);
-  const fetcher = createMarketFetcher({ client, clock: options.clock, venue: id, drop });
+  const fetcher = createMarketFetcher({ client, clock: options.clock, venue: id, drop, watch });
 
   async function* listOpenMarkets(signal: AbortSignal): AsyncGenerator<ListingPage> {
-    let lastSlugs = "";
-    for (let page = 1; page <= LIST_PAGES_MAX; page++) {
-      const answer = await client.listActive(page, signal);
-      const { json, requestedAt, receivedAt } = answer;
-      if (!activePage.Check(json)) throw badBody("a page of markets");
-      if (json.data.length === 0) return;
-      const slugs = slugsOf(json.data);
-      if (slugs !== "" && slugs === lastSlugs) {
-        drop("page_loop");
-        return;
-      }
-      lastSlugs = slugs;
-      const totalRows = parseDecimal(json.totalMarketsCount);
-      yield { ...parseRows(json.data, { venue: id, receivedAt, drop }), totalRows, requestedAt };
-      const isLast = totalRows === null ? json.data.length < LIST_ROWS_MAX : page * LIST_ROWS_MAX >= totalRows;
-      if (isLast) return;
+    const walk = walkPages({
+      fetch: async (cursor) => {
+        const number = cursor === null ? 1 : Number(cursor);
+        const { json, requestedAt, receivedAt } = await client.listActive(number, signal);
+        if (!watch.page.check(json, isActivePage)) throw badBody("a page of markets");
+        return { number, rows: json.data, total: parseDecimal(json.totalMarketsCount), requestedAt, receivedAt };
+      },
+      nextOf({ number, rows, total }) {
+        const isLast = total === null ? rows.length < LIST_ROWS_MAX : number * LIST_ROWS_MAX >= total;
+        return isLast || rows.length === 0 ? null : String(number + 1);
+      },
+      idsOf: ({ rows }) => idsOf(rows, "slug"),
+      rowsOf: ({ rows }) => rows.length,
+      totalOf: ({ total }) => total,
+      pagesMax: LIST_PAGES_MAX,
+      drop,
+    });
+    for await (const { page, cut } of walk) {
+      const { rows, total, requestedAt, receivedAt } = page;
+      const parsed = parseRows(rows, { venue: id, receivedAt, drop, watch });
+      yield { ...parsed, totalRows: total, requestedAt, ...(cut === null ? {} : { cut }) };
     }
-    drop("page_loop");
   }
 
   /** Newest first until `sinceMs`, `limit` trades, or the tape's end; rows seen twice because pages moved count once. */
@@ -100,7 +107,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
       if (isAmm(listing) || listing.status === "finalized") return null;
       const answer = await client.findBook(slugOf(listing), signal);
       if (answer === null) return null;
-      if (!book.Check(answer.json)) throw badBody("an order book");
+      if (!watch.book.check(answer.json, isBook)) throw badBody("an order book");
       return parseBook(answer.json, { eventAt: null, receivedAt: answer.receivedAt }, drop);
     },
 
@@ -108,15 +115,15 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
       if (isAmm(listing)) {
         const fetchFeed = async (page: number) => {
           const answer = await client.listFeed(listing.marketId, page, signal);
-          return answer === null ? null : parseFeed(answer.json, drop);
+          return answer === null ? null : parseFeed(answer.json, { drop, watch });
         };
         return collectTrades(fetchFeed, FEED_ROWS_MIN, sinceMs, limit);
       }
       const fetchTape = async (page: number) => {
         const answer = await client.listTape(slugOf(listing), page, signal);
         if (answer === null) return null;
-        if (!tapePage.Check(answer.json)) throw badBody("a page of trades");
-        return parseTape(answer.json.events, listing.venueKeys.noToken ?? null, drop);
+        if (!isTapePage(answer.json)) throw badBody("a page of trades");
+        return parseTape(answer.json.events, listing.venueKeys.noToken ?? null, { drop, watch });
       };
       return collectTrades(fetchTape, TAPE_ROWS_MAX, sinceMs, limit);
     },
@@ -126,7 +133,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
       if (answer === null) return [];
       const titles = [listing.outcomeLabel, listing.title].filter((title) => title !== null);
       const { fromMs, toMs } = range;
-      return parseHistory(answer.json, { fromMs, toMs, stepMs: HISTORY_STEP_MS, titles }, drop);
+      return parseHistory(answer.json, { fromMs, toMs, stepMs: HISTORY_STEP_MS, titles }, { drop, watch });
     },
 
     openStream: (handlers) =>
@@ -136,16 +143,13 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
           wsUrl: options.wsUrl,
           marketsMax: PROFILE.streamMarketsMax,
           log: options.log,
+          clock: options.clock,
           drop,
+          watch,
         },
         handlers,
       ),
   };
-}
-
-/** What tells one page from another; figures in it change all the time. */
-function slugsOf(rows: readonly unknown[]): string {
-  return rows.map((row) => String((row as { slug?: unknown } | null)?.slug ?? "")).join("\n");
 }
 
 function isAmm(listing: MarketListing): boolean {

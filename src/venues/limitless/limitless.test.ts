@@ -36,6 +36,7 @@ function start(answer: (path: string, turn: number) => ScriptedAnswer) {
     clock,
     random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
     log: quietLog,
+    drift: () => {},
     drop(reason, count = 1) {
       dropped[reason] = (dropped[reason] ?? 0) + count;
     },
@@ -82,15 +83,25 @@ describe("listing", () => {
     assert.equal((await sweep()).length, 2);
   });
 
-  test("ends on an empty page though the total promises more", async () => {
+  test("ends on an empty page though the total promises more, counted and told as cut short", async () => {
     const { sweep, dropped } = start((_path, turn) => page(turn * 25, turn === 1 ? 0 : 25, 1_000));
-    assert.equal((await sweep()).length, 1);
-    assert.deepEqual(dropped, {});
+    const pages = await sweep();
+    assert.deepEqual(
+      pages.map(({ markets, cut }) => [markets.length, cut]),
+      [
+        [25, undefined],
+        [0, "page_short"],
+      ],
+    );
+    assert.deepEqual(dropped, { page_short: 1 });
   });
 
   test("a venue that answers every page with the same rows is left after the second and counted", async () => {
     const { sweep, dropped, http } = start(() => page(0, 25, 10_000));
-    assert.equal((await sweep()).length, 1);
+    assert.deepEqual(
+      (await sweep()).map(({ cut }) => cut),
+      [undefined, "page_loop"],
+    );
     assert.equal(http.requests.length, 2);
     assert.deepEqual(dropped, { page_loop: 1 });
   });

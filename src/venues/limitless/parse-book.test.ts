@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parseBook, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
-import { book, bookFrame, priceFrame } from "./wire.ts";
+import { isBook, isBookFrame, isPriceFrame } from "./wire.ts";
 
 const TIMES = { eventAt: null, receivedAt: 5 };
 
@@ -22,7 +22,7 @@ function counter() {
 
 function read(name: string) {
   const json = fixture(name);
-  assert.ok(book.Check(json));
+  assert.ok(isBook(json));
   const { dropped, drop } = counter();
   return { book: parseBook(json, TIMES, drop), dropped };
 }
@@ -64,7 +64,7 @@ test("levels without a price inside (0, 1) or a size are dropped one by one and 
 
 test("a frame of the stream tells the best of both sides at its time, an empty side as null", () => {
   const json = fixture("stream-orderbook-update");
-  assert.ok(bookFrame.Check(json));
+  assert.ok(isBookFrame(json));
   assert.deepEqual(parseBookFrame(json, 5, counter().drop), {
     bid: 0.43,
     ask: null,
@@ -80,7 +80,7 @@ for (const [name, indicativePrice, eventAt] of [
 ] as const) {
   test(`${name} gives the AMM's price and its time`, () => {
     const json = fixture(name);
-    assert.ok(priceFrame.Check(json));
+    assert.ok(isPriceFrame(json));
     assert.deepEqual(parsePriceFrame(json, counter().drop), { indicativePrice, eventAt });
   });
 }

@@ -2,7 +2,7 @@ import type { Quote } from "../../domain/market.ts";
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseMoment, parsePrice, parseRawSize } from "./values.ts";
-import { type Book, type BookFrame, level, type PriceFrame } from "./wire.ts";
+import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
 /** What a frame tells; fields it does not mention stay as they are. */
 export type PartialQuote = Partial<Omit<Quote, "receivedAt">>;
@@ -33,7 +33,7 @@ function parseLevels(rows: readonly unknown[], drop: DropCounter): BookLevel[] {
   if (rows.length > LEVELS_MAX) drop("book_too_deep", rows.length - LEVELS_MAX);
   const levels: BookLevel[] = [];
   for (const row of rows.slice(0, LEVELS_MAX)) {
-    if (!level.Check(row)) {
+    if (!isLevel(row)) {
       drop("bad_book_level");
       continue;
     }

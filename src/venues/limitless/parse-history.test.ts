@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parseHistory } from "./parse-history.ts";
+import { watchLimitless } from "./wire-shapes.ts";
 
 const HOUR_MS = 3_600_000;
 const END = 1795233600000;
@@ -10,8 +11,11 @@ const QUERY = { fromMs: END - 3 * HOUR_MS, toMs: END, stepMs: HOUR_MS, titles: [
 function read(name: string, query = QUERY) {
   const dropped: Record<string, number> = {};
   const json: unknown = JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
-  const points = parseHistory(json, query, (reason, count = 1) => {
-    dropped[reason] = (dropped[reason] ?? 0) + count;
+  const points = parseHistory(json, query, {
+    drop(reason, count = 1) {
+      dropped[reason] = (dropped[reason] ?? 0) + count;
+    },
+    watch: watchLimitless(() => {}),
   });
   return { prices: points.map((point) => [(END - point.endAt) / HOUR_MS, point.yesPrice]), points, dropped };
 }

@@ -2,7 +2,13 @@ import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseMoment } from "./values.ts";
-import { pricePoint } from "./wire.ts";
+import { isPricePoint } from "./wire.ts";
+import type { LimitlessWatches } from "./wire-shapes.ts";
+
+interface Counters {
+  readonly drop: DropCounter;
+  readonly watch: LimitlessWatches;
+}
 
 const SERIES_MAX = 1_000;
 const POINTS_MAX = 50_000;
@@ -25,14 +31,14 @@ export interface HistoryQuery {
  * Price history in any of its shapes: an object with `prices`, a list of such objects (one per token or one per child),
  * either of them or bare points under `data`. Times may be ISO text, seconds or milliseconds, in any order.
  */
-export function parseHistory(json: unknown, query: HistoryQuery, drop: DropCounter): HistoryPoint[] {
+export function parseHistory(json: unknown, query: HistoryQuery, counters: Counters): HistoryPoint[] {
   const series = chooseSeries(listSeries(json, 0), query.titles);
   if (series === null) {
-    drop("history_without_series");
+    counters.drop("history_without_series");
     return [];
   }
   const priceAt = new Map<number, number>();
-  for (const { at, price } of readPoints(series.rows, drop)) priceAt.set(at, price);
+  for (const { at, price } of readPoints(series.rows, counters)) priceAt.set(at, price);
   const times = [...priceAt.keys()].sort((a, b) => a - b);
   const points: HistoryPoint[] = [];
   let before = Number.NEGATIVE_INFINITY;
@@ -45,11 +51,12 @@ export function parseHistory(json: unknown, query: HistoryQuery, drop: DropCount
   return points;
 }
 
-function readPoints(rows: readonly unknown[], drop: DropCounter): { at: number; price: number }[] {
+function readPoints(rows: readonly unknown[], { drop, watch }: Counters): { at: number; price: number }[] {
   const read: { at: number; price: number }[] = [];
   for (const row of rows.slice(0, POINTS_MAX)) {
-    const at = pricePoint.Check(row) ? parseMoment(row.timestamp) : null;
-    const price = pricePoint.Check(row) ? parseDecimal(row.price) : null;
+    const point = watch.history_point.check(row, isPricePoint) ? row : null;
+    const at = point === null ? null : parseMoment(point.timestamp);
+    const price = point === null ? null : parseDecimal(point.price);
     if (at === null || price === null) drop("bad_history_point");
     else read.push({ at, price });
   }

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { type MarketSnapshot, yesPrice } from "../../domain/market.ts";
 import { parseRows } from "./parse-market.ts";
+import { watchLimitless } from "./wire-shapes.ts";
 
 const RECEIVED_AT = Date.UTC(2026, 10, 21, 4);
 
@@ -14,7 +15,12 @@ function fixture(name: string): unknown {
 function parse(rows: readonly unknown[]) {
   const dropped = new Map<string, number>();
   const drop = (reason: string, count = 1) => dropped.set(reason, (dropped.get(reason) ?? 0) + count);
-  const parsed = parseRows(rows, { venue: "limitless", receivedAt: RECEIVED_AT, drop });
+  const parsed = parseRows(rows, {
+    venue: "limitless",
+    receivedAt: RECEIVED_AT,
+    drop,
+    watch: watchLimitless(() => {}),
+  });
   return { ...parsed, dropped: Object.fromEntries(dropped) };
 }
 
@@ -192,14 +198,17 @@ test("scripts, styles, comments and broken entities of a description leave only 
   );
 });
 
-test("garbage rows are dropped and counted one by one, and the good row stays", () => {
+test("garbage rows are dropped and counted one by one, the good row stays, a status nobody knows is closed", () => {
   const { data } = fixture("active-page-with-garbage-rows") as { data: unknown[] };
   const { markets, dropped } = parse(data);
   assert.deepEqual(
-    markets.map((market) => market.listing.marketId),
-    ["rain-nyc-dec-1-1795000000000"],
+    markets.map(({ listing }) => [listing.marketId, listing.status]),
+    [
+      ["rain-nyc-dec-1-1795000000000", "closed"],
+      ["rain-nyc-dec-1-1795000000000", "active"],
+    ],
   );
-  assert.deepEqual(dropped, { bad_market_row: 6, unknown_status: 1, market_without_id: 1 });
+  assert.deepEqual(dropped, { bad_market_row: 6, market_without_id: 1 });
 });
 
 test("whatever stands in the price fields, no price leaves (0, 1) and nothing is NaN", () => {

@@ -14,7 +14,8 @@ import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { htmlToText } from "./html-text.ts";
 import { parseMoment, parsePairPrice } from "./values.ts";
-import { type MarketRow, marketRow } from "./wire.ts";
+import { isMarketRow, type MarketRow } from "./wire.ts";
+import type { LimitlessWatches } from "./wire-shapes.ts";
 
 const WEB_URL = "https://limitless.exchange/markets/";
 const TICK_SIZE = 0.001;
@@ -44,6 +45,7 @@ export interface ParseContext {
   readonly venue: VenueId;
   readonly receivedAt: number;
   readonly drop: DropCounter;
+  readonly watch: LimitlessWatches;
 }
 
 /** What a child inherits from its group; remembered in `venueKeys`, because a child asked for alone does not tell. */
@@ -61,8 +63,9 @@ export interface ParsedRows {
 /** Rows of a listing or single answers: groups become one event and their children, all else one market. */
 export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
   const parsed: ParsedRows = { markets: [], events: [] };
+  context.watch.market.page(rows);
   for (const row of rows) {
-    if (!marketRow.Check(row)) {
+    if (!context.watch.market.check(row, isMarketRow)) {
       context.drop("bad_market_row");
       continue;
     }
@@ -88,7 +91,7 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
   if (children.length > GROUP_CHILDREN_MAX) context.drop("group_too_large", children.length - GROUP_CHILDREN_MAX);
   const parent: Parent = { slug: row.slug, title: row.title, row };
   for (const child of children.slice(0, GROUP_CHILDREN_MAX)) {
-    if (marketRow.Check(child)) addMarket(child, parent, context, parsed);
+    if (context.watch.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
     else context.drop("bad_market_row");
   }
   parsed.events.push({
@@ -110,7 +113,7 @@ function addMarket(row: MarketRow, parent: Parent | null, context: ParseContext,
   if (market !== null) parsed.markets.push(market);
 }
 
-/** One market, or null (counted) when its status or identity makes no sense. */
+/** One market, or null (counted) when its identity makes no sense. */
 export function parseMarket(row: MarketRow, parent: Parent | null, context: ParseContext): MarketSnapshot | null {
   const isAmm = row.tradeType === "amm";
   const marketId = isAmm ? row.address : row.slug;
@@ -120,10 +123,6 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   }
   const quote = parseQuote(row, isAmm, context);
   const status = parseStatus(row, quote, context.receivedAt);
-  if (status === null) {
-    context.drop("unknown_status");
-    return null;
-  }
   const outcome = status === "finalized" ? parseOutcome(row) : null;
   const listing: MarketListing = {
     venue: context.venue,
@@ -155,12 +154,12 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   return { listing, quote, activity: parseActivity(row, parent) };
 }
 
-/** Null for a word we do not know. FUNDED says nothing about time: the deadline decides whether orders are taken. */
-function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus | null {
+/** A word we do not know is no promise that anybody can trade: closed. FUNDED says nothing about time: the deadline decides whether orders are taken. */
+function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus {
   if (row.status === "RESOLVED") return "finalized";
   if (row.status === "LOCKED") return "closed";
   if (row.status === "DRAFTED") return "pending";
-  if (row.status !== "FUNDED" && row.status !== "FUNDED_FLAGGED") return null;
+  if (row.status !== "FUNDED" && row.status !== "FUNDED_FLAGGED") return "closed";
   const deadline = parseMoment(row.expirationTimestamp);
   if (row.expired === true || (deadline !== null && now >= deadline)) return "closed";
   // Rounds are quoted before they start; without quotes a start in the future means that nobody can trade yet.

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parseFeed, parseTape } from "./parse-trades.ts";
+import { watchLimitless } from "./wire-shapes.ts";
 
 const NO_TOKEN = "64119876543210987654321098765432109876543210987654321098765432109876543210";
 
@@ -9,13 +10,15 @@ function fixture(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
 }
 
+const watch = watchLimitless(() => {});
+
 function tape(name: string) {
   const dropped: Record<string, number> = {};
   const drop = (reason: string, count = 1) => {
     dropped[reason] = (dropped[reason] ?? 0) + count;
   };
   const { events } = fixture(name) as { events: unknown[] };
-  return { ...parseTape(events, NO_TOKEN, drop), dropped };
+  return { ...parseTape(events, NO_TOKEN, { drop, watch }), dropped };
 }
 
 test("trades of the NO token are told from the YES side: price mirrored, side flipped, sizes in contracts", () => {
@@ -53,7 +56,7 @@ test("garbage rows and events that are no trades are dropped one by one and coun
 
 test("the feed of an AMM gives price as dollars per contract from the YES side", () => {
   const dropped: string[] = [];
-  const { trades } = parseFeed(fixture("feed-events-amm"), (reason) => dropped.push(reason));
+  const { trades } = parseFeed(fixture("feed-events-amm"), { drop: (reason) => dropped.push(reason), watch });
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide }) => [yesPrice, size, takerSide]),
     [
@@ -66,13 +69,13 @@ test("the feed of an AMM gives price as dollars per contract from the YES side",
 
 test("a feed wrapped in an object reads the same as a bare list, anything else is counted", () => {
   const rows = fixture("feed-events-amm");
-  const ignore = () => {};
+  const ignore = { drop: () => {}, watch };
   assert.deepEqual(parseFeed({ data: rows }, ignore), parseFeed(rows, ignore));
   assert.deepEqual(parseFeed({ events: rows }, ignore), parseFeed(rows, ignore));
   const dropped: string[] = [];
-  assert.deepEqual(
-    parseFeed("nothing", (reason) => dropped.push(reason)),
-    { trades: [], rowCount: 0 },
-  );
+  assert.deepEqual(parseFeed("nothing", { drop: (reason) => dropped.push(reason), watch }), {
+    trades: [],
+    rowCount: 0,
+  });
   assert.deepEqual(dropped, ["bad_feed"]);
 });

@@ -2,7 +2,13 @@ import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/pri
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseMoment, parsePrice, parseRawSize } from "./values.ts";
-import { feedEvent, tapeEvent } from "./wire.ts";
+import { isFeedEvent, isTapeEvent } from "./wire.ts";
+import type { LimitlessWatches } from "./wire-shapes.ts";
+
+interface Counters {
+  readonly drop: DropCounter;
+  readonly watch: LimitlessWatches;
+}
 
 /** Answers of one page: the trades it holds and how many rows it had, readable or not. */
 export interface TradePage {
@@ -14,11 +20,11 @@ export interface TradePage {
  * Tape of an order-book market. Prices and sides of the NO token are told from the YES side. The venue gives no id:
  * equal rows of one page are told apart by an ordinal. Traders' profiles are not read.
  */
-export function parseTape(rows: readonly unknown[], noToken: string | null, drop: DropCounter): TradePage {
+export function parseTape(rows: readonly unknown[], noToken: string | null, { drop, watch }: Counters): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    if (!tapeEvent.Check(row)) {
+    if (!watch.trade.check(row, isTapeEvent)) {
       drop("bad_trade_row");
       continue;
     }
@@ -43,7 +49,7 @@ export function parseTape(rows: readonly unknown[], noToken: string | null, drop
 }
 
 /** Feed of an AMM market: what was paid for how many contracts gives the price. */
-export function parseFeed(json: unknown, drop: DropCounter): TradePage {
+export function parseFeed(json: unknown, { drop, watch }: Counters): TradePage {
   const rows = feedRows(json);
   if (rows === null) {
     drop("bad_feed");
@@ -52,7 +58,7 @@ export function parseFeed(json: unknown, drop: DropCounter): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    if (!feedEvent.Check(row)) {
+    if (!watch.feed_event.check(row, isFeedEvent)) {
       drop("bad_trade_row");
       continue;
     }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { openLimitlessStream } from "./stream.ts";
+import { watchLimitless } from "./wire-shapes.ts";
 
 const SLUG = "rain-nyc-dec-1-1795000000000";
 const ADDRESS = "0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566";
@@ -46,6 +48,7 @@ const AMM = listing(ADDRESS, { slug: "eth-above-5000", kind: "amm" });
 
 /** The far end of the connection: what was sent to it, and a hand to send with. */
 function start(marketsMax = 10) {
+  const clock = new FakeClock(NOW);
   const sent: [string, unknown][] = [];
   const messages: StreamMessage[] = [];
   const dropped: Record<string, number> = {};
@@ -55,9 +58,11 @@ function start(marketsMax = 10) {
   };
   let peer: SocketIoHandlers | null = null;
   let isClosed = false;
+  let connections = 0;
   const socketIo: SocketIoOut = {
     connect(_url, _options, handlers) {
       peer = handlers;
+      connections += 1;
       return { emit, close: () => (isClosed = true) };
     },
   };
@@ -66,7 +71,9 @@ function start(marketsMax = 10) {
       socketIo,
       wsUrl: "ws://127.0.0.1:1",
       marketsMax,
+      clock,
       log: quietLog,
+      watch: watchLimitless(() => {}),
       drop(reason, count = 1) {
         dropped[reason] = (dropped[reason] ?? 0) + count;
       },
@@ -82,12 +89,14 @@ function start(marketsMax = 10) {
     return peer;
   };
   return {
+    clock,
     stream,
     sent,
     messages,
     dropped,
     states,
     isClosed: () => isClosed,
+    connects: () => connections,
     up: () => handlers().onUp(emit),
     down: () => handlers().onDown("transport close"),
     receive: (event: string, payload: unknown) => handlers().onEvent(event, payload, NOW),
@@ -238,4 +247,29 @@ test("a closed stream tells nothing any more", () => {
   assert.ok(isClosed());
   assert.deepEqual(messages, []);
   assert.deepEqual(states, ["up"]);
+});
+
+test("a stream gone quiet is asked for its snapshots, and opened anew only where none come; both are counted", async () => {
+  const { clock, stream, sent, states, dropped, connects, up, receive } = start();
+  up();
+  stream.follow([CLOB]);
+  await clock.advance(5 * 60_000 + 10_000);
+  assert.deepEqual([subscriptions(sent).length, connects(), dropped], [2, 1, { stream_frozen: 1 }]);
+  receive("orderbookUpdate", fixture("stream-orderbook-update"));
+  await clock.advance(60_000);
+  assert.deepEqual([subscriptions(sent).length, connects()], [2, 1]);
+  await clock.advance(30 * 60_000 + 10_000);
+  assert.equal(connects(), 2);
+  assert.equal(states.at(-1), "no market data came");
+  up();
+  assert.deepEqual(subscriptions(sent).at(-1), { marketSlugs: [SLUG], marketAddresses: [] });
+  stream.close();
+  assert.equal(clock.pending, 0);
+});
+
+test("a stream that follows nothing may be quiet for ever", async () => {
+  const { clock, connects, dropped, up } = start();
+  up();
+  await clock.advance(2 * 3_600_000);
+  assert.deepEqual([connects(), dropped], [1, {}]);
 });

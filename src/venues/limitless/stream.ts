@@ -1,16 +1,22 @@
 import type { MarketListing } from "../../domain/market.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { SocketIoConnection, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { DropCounter, StreamHandlers, VenueStream } from "../../ports/venue.ts";
+import { StreamPace } from "../shared/stream-pace.ts";
 import { type PartialQuote, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
 import { parseMoment } from "./values.ts";
-import { bookFrame, lifecycleFrame, priceFrame } from "./wire.ts";
+import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
+import type { LimitlessWatches } from "./wire-shapes.ts";
 
 const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Resolutions remembered so that their second telling is not passed on. */
 const RESOLVED_MAX = 5_000;
+/** How often the stream is looked at for silence, and how soon a subscription must be answered by snapshots. */
+const CHECK_MS = 10_000;
+const SNAPSHOT_MS_MAX = 20_000;
 /** A venue's time further ahead of ours than this is a mistake. */
 const AHEAD_MS_MAX = 60_000;
 
@@ -18,8 +24,10 @@ export interface StreamOptions {
   readonly socketIo: SocketIoOut;
   readonly wsUrl: string;
   readonly marketsMax: number;
+  readonly clock: Clock;
   readonly log: Log;
   readonly drop: DropCounter;
+  readonly watch: LimitlessWatches;
 }
 
 interface Followed {
@@ -33,7 +41,10 @@ interface Followed {
  * so the whole set is sent every time.
  */
 export function openLimitlessStream(options: StreamOptions, handlers: StreamHandlers): VenueStream {
-  const { drop, log } = options;
+  const { clock, drop, log, watch } = options;
+  const pace = new StreamPace(clock);
+  let isAskedAgain = false;
+  let cancelCheck: () => void = () => {};
   let bySlug = new Map<string, Followed>();
   /** Slugs of AMM markets: known for lifecycle frames, never subscribed to by slug. */
   let ammSlugs = new Set<string>();
@@ -74,24 +85,28 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
   };
 
   const onBook = (payload: unknown, receivedAt: number) => {
-    if (!bookFrame.Check(payload)) return drop("bad_stream_frame");
+    if (!watch.stream_book.check(payload, isBookFrame)) return drop("bad_stream_frame");
     const followed = bySlug.get(payload.marketSlug);
     if (followed === undefined) return drop("stream_frame_not_followed");
+    pace.heard();
+    isAskedAgain = false;
     if (isOvertaken(followed, payload.timestamp, receivedAt)) return drop("stream_frame_overtaken");
     tell(followed, parseBookFrame(payload, receivedAt, drop), receivedAt);
   };
 
   const onPrice = (payload: unknown, receivedAt: number) => {
-    if (!priceFrame.Check(payload)) return drop("bad_stream_frame");
+    if (!watch.stream_price.check(payload, isPriceFrame)) return drop("bad_stream_frame");
     const followed = byAddress.get(payload.marketAddress.toLowerCase());
     if (followed === undefined) return drop("stream_frame_not_followed");
+    pace.heard();
+    isAskedAgain = false;
     if (isOvertaken(followed, payload.timestamp, receivedAt)) return drop("stream_frame_overtaken");
     const quote = parsePriceFrame(payload, drop);
     if (quote !== null) tell(followed, quote, receivedAt);
   };
 
   const onResolved = (payload: unknown, receivedAt: number) => {
-    if (!lifecycleFrame.Check(payload)) return drop("bad_stream_frame");
+    if (!watch.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
     if (resolved.has(payload.slug)) return;
     resolved.add(payload.slug);
     const [oldest] = resolved;
@@ -101,7 +116,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
   };
 
   const onCreated = (payload: unknown, receivedAt: number) => {
-    if (!lifecycleFrame.Check(payload)) return drop("bad_stream_frame");
+    if (!watch.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
     handlers.onMessage({ kind: "listed", marketId: payload.slug, receivedAt });
   };
 
@@ -116,31 +131,71 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
     },
   };
 
-  const connection = options.socketIo.connect(
-    options.wsUrl,
-    { namespace: NAMESPACE, maxFrameBytes: FRAME_BYTES_MAX, connectTimeoutMs: CONNECT_TIMEOUT_MS },
-    {
-      onUp(emit) {
-        if (isClosed) return;
-        isUp = true;
-        hasSubscribed = false;
-        emit("subscribe_market_lifecycle", {});
-        subscribe({ emit });
-        handlers.onUp();
+  const connect = (): SocketIoConnection => {
+    let isCurrent = true;
+    const opened = options.socketIo.connect(
+      options.wsUrl,
+      { namespace: NAMESPACE, maxFrameBytes: FRAME_BYTES_MAX, connectTimeoutMs: CONNECT_TIMEOUT_MS },
+      {
+        onUp(emit) {
+          if (isClosed || !isCurrent) return;
+          isUp = true;
+          hasSubscribed = false;
+          pace.restart();
+          emit("subscribe_market_lifecycle", {});
+          subscribe({ emit });
+          handlers.onUp();
+        },
+        onEvent(event, payload, receivedAt) {
+          if (isClosed || !isCurrent) return;
+          if (Object.hasOwn(listeners, event)) listeners[event]?.(payload, receivedAt);
+        },
+        onDown(reason) {
+          if (!isCurrent) return;
+          isUp = false;
+          if (!isClosed) handlers.onDown(reason);
+        },
       },
-      onEvent(event, payload, receivedAt) {
-        if (isClosed) return;
-        if (Object.hasOwn(listeners, event)) listeners[event]?.(payload, receivedAt);
+    );
+    return {
+      emit: (event, payload) => opened.emit(event, payload),
+      close() {
+        isCurrent = false;
+        opened.close();
       },
-      onDown(reason) {
-        isUp = false;
-        if (!isClosed) handlers.onDown(reason);
-      },
-    },
-  );
+    };
+  };
+
+  /**
+   * Engine.IO's heartbeat only says that the connection lives. Each subscription is answered by a snapshot of every book, so
+   * a stream gone quiet is first asked for them; where nothing comes even then, the connection is made anew.
+   */
+  const check = () => {
+    if (isUp && bySlug.size > 0) {
+      const isLost = isAskedAgain && pace.silentMs > SNAPSHOT_MS_MAX;
+      if (isLost || pace.takeAlarm()) {
+        drop("stream_frozen");
+        if (isLost) reopen();
+        else subscribe(connection);
+        isAskedAgain = !isLost;
+      }
+    }
+    cancelCheck = clock.setTimeout(check, CHECK_MS);
+  };
+
+  const reopen = () => {
+    connection.close();
+    isUp = false;
+    handlers.onDown("no market data came");
+    connection = connect();
+  };
+
+  let connection = connect();
+  cancelCheck = clock.setTimeout(check, CHECK_MS);
 
   return {
     follow(markets) {
+      if (bySlug.size === 0) pace.restart();
       const before = new Map([...bySlug.values(), ...byAddress.values()].map((entry) => [entry.marketId, entry]));
       bySlug = new Map();
       byAddress = new Map();
@@ -160,6 +215,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
     },
     close() {
       isClosed = true;
+      cancelCheck();
       connection.close();
     },
   };

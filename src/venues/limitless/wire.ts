@@ -6,6 +6,12 @@ const ID_CHARS_MAX = 512;
 const TITLE_CHARS_MAX = 2_000;
 const HTML_CHARS_MAX = 500_000;
 
+/** True when the value has the schema's shape. */
+const checker = <Schema extends TSchema>(schema: Schema) => {
+  const compiled = Compile(schema);
+  return (value: unknown): value is Static<Schema> => compiled.Check(value);
+};
+
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 const Figure = Type.Union([Type.Number(), Type.String({ maxLength: 100 })]);
 const Id = Type.String({ minLength: 1, maxLength: ID_CHARS_MAX });
@@ -50,17 +56,19 @@ const MarketRow = Type.Object({
   markets: maybe(Type.Array(Type.Unknown())),
 });
 export type MarketRow = Static<typeof MarketRow>;
-export const marketRow = Compile(MarketRow);
+export const isMarketRow = checker(MarketRow);
 
-export const activePage = Compile(Type.Object({ data: Type.Array(Type.Unknown()), totalMarketsCount: maybe(Figure) }));
+export const isActivePage = checker(
+  Type.Object({ data: Type.Array(Type.Unknown()), totalMarketsCount: maybe(Figure) }),
+);
 
 /** Row of the list of slugs; only groups have `markets`. */
-export const slugRow = Compile(
+export const isSlugRow = checker(
   Type.Object({ slug: Id, markets: maybe(Type.Array(Type.Object({ slug: Type.String() }))) }),
 );
 
 const Level = Type.Object({ price: Figure, size: Figure });
-export const level = Compile(Level);
+export const isLevel = checker(Level);
 
 const Book = Type.Object({
   bids: Type.Array(Type.Unknown()),
@@ -68,9 +76,9 @@ const Book = Type.Object({
   lastTradePrice: maybe(Figure),
 });
 export type Book = Static<typeof Book>;
-export const book = Compile(Book);
+export const isBook = checker(Book);
 
-export const tapePage = Compile(Type.Object({ events: Type.Array(Type.Unknown()), totalPages: maybe(Figure) }));
+export const isTapePage = checker(Type.Object({ events: Type.Array(Type.Unknown()), totalPages: maybe(Figure) }));
 
 const TapeEvent = Type.Object({
   createdAt: Moment,
@@ -80,7 +88,7 @@ const TapeEvent = Type.Object({
   tokenId: Type.String({ maxLength: ID_CHARS_MAX }),
   txHash: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
 });
-export const tapeEvent = Compile(TapeEvent);
+export const isTapeEvent = checker(TapeEvent);
 
 const FeedEvent = Type.Object({
   createdAt: Moment,
@@ -94,14 +102,14 @@ const FeedEvent = Type.Object({
     txHash: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
   }),
 });
-export const feedEvent = Compile(FeedEvent);
+export const isFeedEvent = checker(FeedEvent);
 
 const PricePoint = Type.Object({ timestamp: Moment, price: Figure });
-export const pricePoint = Compile(PricePoint);
+export const isPricePoint = checker(PricePoint);
 
 const BookFrame = Type.Object({ marketSlug: Id, orderbook: Book, timestamp: maybe(Moment) });
 export type BookFrame = Static<typeof BookFrame>;
-export const bookFrame = Compile(BookFrame);
+export const isBookFrame = checker(BookFrame);
 
 const AmmEntry = Type.Object({ marketAddress: maybe(Id), yesPrice: Figure });
 const PriceFrame = Type.Object({
@@ -110,6 +118,6 @@ const PriceFrame = Type.Object({
   timestamp: maybe(Moment),
 });
 export type PriceFrame = Static<typeof PriceFrame>;
-export const priceFrame = Compile(PriceFrame);
+export const isPriceFrame = checker(PriceFrame);
 
-export const lifecycleFrame = Compile(Type.Object({ slug: Id }));
+export const isLifecycleFrame = checker(Type.Object({ slug: Id }));

@@ -17,6 +17,7 @@ function setUp(answer: (url: URL, turn: number) => ScriptedAnswer) {
   const clock = new FakeClock(NOW);
   const http = new ScriptedHttp(clock, ({ url }, turn) => answer(new URL(url), turn));
   const drops: string[] = [];
+  const cuts: string[] = [];
   const adapter = createManifoldVenue({
     id: "manifold",
     playMoney: true,
@@ -26,6 +27,7 @@ function setUp(answer: (url: URL, turn: number) => ScriptedAnswer) {
     random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
     log: quietLog,
     drop: (reason) => drops.push(reason),
+    drift: () => {},
     restUrl: "https://venue.example/v0/",
     wsUrl: "wss://venue.example/ws",
   });
@@ -34,12 +36,14 @@ function setUp(answer: (url: URL, turn: number) => ScriptedAnswer) {
     clock.until(
       (async () => {
         const ids: string[] = [];
-        for await (const page of adapter.listOpenMarkets(open()))
+        for await (const page of adapter.listOpenMarkets(open())) {
+          if (page.cut !== undefined) cuts.push(page.cut);
           ids.push(...page.markets.map((market) => market.listing.marketId));
+        }
         return ids;
       })(),
     );
-  return { clock, adapter, drops, asked, list };
+  return { clock, adapter, drops, cuts, asked, list };
 }
 
 const contract = (id: string, createdTime: number) => ({
@@ -84,9 +88,11 @@ test("contracts created in the same millisecond on the edge of a page are neithe
 
 test("a venue that gives the same page for ever ends the listing, counted as a loop", async () => {
   const rows = Array.from({ length: PAGE_ROWS }, (_, at) => contract(`c${at}`, NOW - at));
-  const { list, drops, asked } = setUp((url) => body(url.searchParams.get("contractType") === "BINARY" ? rows : []));
+  const { list, drops, cuts, asked } = setUp((url) =>
+    body(url.searchParams.get("contractType") === "BINARY" ? rows : []),
+  );
   assert.equal((await list()).length, PAGE_ROWS);
-  assert.deepEqual(drops, ["page_loop"]);
+  assert.deepEqual([drops, cuts], [["page_loop"], ["page_loop"]]);
   assert.ok(asked().length <= 6);
 });
 

@@ -15,6 +15,7 @@ import { parseContract } from "./parse.ts";
 import { binPrices, parsePricePoints, parseTrade } from "./parse-bets.ts";
 import { openManifoldStream } from "./stream.ts";
 import { isBet } from "./wire.ts";
+import { watchManifold } from "./wire-shapes.ts";
 
 export { MANIFOLD_LIVE_URLS } from "./client.ts";
 
@@ -35,6 +36,7 @@ const BACKFILL_MS_MAX = 60 * 60_000;
 /** Adapter for Manifold's public interface. */
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
   const { id: venue, clock, drop } = options;
+  const watch = watchManifold(options.drift);
   const client = new ManifoldClient(options);
   const notes = new ContractNotes();
 
@@ -46,7 +48,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     if (typeof row !== "object" || row === null || Array.isArray(row)) {
       throw new VenueError("bad_body", "market answered something else than a contract", { retryable: true });
     }
-    const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, note: null, drop });
+    const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, note: null, drop, watch });
     // Another contract than the one asked for is no answer.
     if (parsed === null || parsed.contractId !== contractId) return null;
     notes.set(contractId, parsed.note);
@@ -92,7 +94,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
       volumeFromTape: false,
     },
 
-    listOpenMarkets: (signal) => listOpenContracts({ venue, client, notes, drop }, signal),
+    listOpenMarkets: (signal) => listOpenContracts({ venue, client, notes, drop, watch }, signal),
 
     getMarkets,
 
@@ -124,7 +126,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
         );
         let oldestAt: number | null = null;
         for (const row of rows) {
-          if (!isBet(row) || row.contractId !== key.contractId) {
+          if (!watch.bet.check(row, isBet) || row.contractId !== key.contractId) {
             drop("bad_bet");
             continue;
           }
@@ -148,18 +150,18 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
       const key = keyOf(listing);
       const bounds = { afterTime: range.fromMs - 1, beforeTime: range.toMs };
       const answer = await client.betPoints({ ...queryOf(key), ...bounds, limit: BET_POINTS_MAX }, signal);
-      let points = parsePricePoints(answer.rows, key.answerId, drop);
+      let points = parsePricePoints(answer.rows, key.answerId, { drop, watch });
       if (points.length === 0) {
         // Nobody bet in the range: the price is the one that the last bet before it left.
         const earlier = await client.bets({ ...queryOf(key), beforeTime: range.fromMs, limit: 1 }, signal);
-        points = parsePricePoints(earlier.rows, key.answerId, drop);
+        points = parsePricePoints(earlier.rows, key.answerId, { drop, watch });
       }
       return binPrices(points, range, HISTORY_POINTS_MAX);
     },
 
     openStream(handlers) {
       return openManifoldStream({
-        ports: options,
+        ports: { ...options, watch },
         wsUrl: options.wsUrl,
         handlers,
         marketsMax: STREAM_MARKETS_MAX,

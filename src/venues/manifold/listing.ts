@@ -1,10 +1,12 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { EventListing, MarketSnapshot, VenueId } from "../../domain/market.ts";
 import type { DropCounter, ListingPage } from "../../ports/venue.ts";
+import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, Rows } from "./client.ts";
 import type { ContractNotes } from "./notes.ts";
 import { parseContract, parseTime } from "./parse.ts";
 import { isContract } from "./wire.ts";
+import type { ManifoldWatches } from "./wire-shapes.ts";
 
 /** The venue's own cap. */
 const PAGE_ROWS = 1_000;
@@ -21,6 +23,7 @@ export interface ListingSource {
   readonly client: ManifoldClient;
   readonly notes: ContractNotes;
   readonly drop: DropCounter;
+  readonly watch: ManifoldWatches;
 }
 
 /** Everything open, type by type, newest first. */
@@ -34,21 +37,27 @@ async function* listType(
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage> {
   const seen = new Set<string>();
-  let beforeTime: number | undefined;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const answer = await fetchPage(source.client, contractType, beforeTime, signal);
-    const { listing, isNew, oldestAt } = parsePage(source, contractType, answer, seen);
-    if (listing.markets.length > 0) yield listing;
-    if (answer.rows.length < PAGE_ROWS) return;
-    // One millisecond later than the last row, so that a tie on the page's edge is read twice and not never.
-    const next = oldestAt === null ? undefined : oldestAt + 1;
-    if (!isNew || next === undefined || (beforeTime !== undefined && next >= beforeTime)) {
-      source.drop("page_loop");
-      return;
-    }
-    beforeTime = next;
+  const walk = walkPages({
+    fetch: async (cursor) => {
+      const answer = await fetchPage(source.client, contractType, cursor === null ? undefined : Number(cursor), signal);
+      return { rows: answer.rows, ...parsePage(source, contractType, answer, seen) };
+    },
+    nextOf({ rows, oldestAt }) {
+      if (rows.length < PAGE_ROWS) return null;
+      // One millisecond later than the last row, so that a tie on the page's edge is read twice and not never.
+      // Rows without a time lead nowhere: the first page again, which is then noticed.
+      return String(oldestAt === null ? Number.MAX_SAFE_INTEGER : oldestAt + 1);
+    },
+    idsOf: ({ rows }) => idsOf(rows, "id"),
+    rowsOf: ({ rows }) => rows.length,
+    overlap: true,
+    pagesMax: PAGES_MAX,
+    drop: source.drop,
+  });
+  for await (const { page, cut } of walk) {
+    if (cut !== null) yield { ...page.listing, cut };
+    else if (page.listing.markets.length > 0) yield page.listing;
   }
-  source.drop("page_loop");
 }
 
 /** An empty answer is asked for again once: the venue also answers so when its search failed. */
@@ -64,23 +73,22 @@ async function fetchPage(
 }
 
 function parsePage(source: ListingSource, contractType: ContractType, answer: Rows, seen: Set<string>) {
-  const { venue, notes, drop } = source;
+  const { venue, notes, drop, watch } = source;
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
   let readable = 0;
-  let isNew = false;
   let oldestAt: number | null = null;
+  watch.contract.page(answer.rows);
   for (const row of answer.rows) {
     const note = isContract(row) ? notes.find(row.id) : null;
     const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";
-    const parsed = parseContract(row, { venue, receivedAt: answer.receivedAt, sumsToOne, note, drop });
+    const parsed = parseContract(row, { venue, receivedAt: answer.receivedAt, sumsToOne, note, drop, watch });
     if (isContract(row)) {
       readable += 1;
       oldestAt = parseTime(row.createdTime) ?? oldestAt;
     }
     if (parsed === null || seen.has(parsed.contractId)) continue;
     seen.add(parsed.contractId);
-    isNew = true;
     const settled = new Set(parsed.note.settledAnswerIds);
     const open = parsed.markets.filter(
       (market) => isOpen(market) && !settled.has(market.listing.venueKeys.answerId ?? ""),
@@ -92,7 +100,7 @@ function parsePage(source: ListingSource, contractType: ContractType, answer: Ro
     throw new VenueError("bad_body", "search-markets answered rows of which none can be read", { retryable: true });
   }
   const listing: ListingPage = { markets, events, totalRows: null, requestedAt: answer.requestedAt };
-  return { listing, isNew, oldestAt };
+  return { listing, oldestAt };
 }
 
 /** A list does not say which answers are resolved; those it shows at 0 or 1 nobody can bet on any more. */

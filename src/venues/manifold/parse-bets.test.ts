@@ -4,6 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { binPrices, parsePricePoints, parseTrade } from "./parse-bets.ts";
 import { isBet } from "./wire.ts";
+import { watchManifold } from "./wire-shapes.ts";
 
 const NOW = 1_795_230_000_000;
 const HOUR_MS = 3_600_000;
@@ -68,7 +69,10 @@ test("nobody's id comes through", () => {
 
 test("bet-points: points in any order become prices oldest first, a price outside (0, 1) is counted", () => {
   const drops: string[] = [];
-  const points = parsePricePoints(rows("bet-points"), null, (reason) => drops.push(reason));
+  const points = parsePricePoints(rows("bet-points"), null, {
+    drop: (reason) => drops.push(reason),
+    watch: watchManifold(() => {}),
+  });
   assert.deepEqual(
     points.map(({ at, before, price }) => [NOW - at, before, price]),
     [

@@ -3,6 +3,7 @@ import type { HistoryPoint, Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseTime } from "./parse.ts";
 import { type BetWire, isBetPoint } from "./wire.ts";
+import type { ManifoldWatches } from "./wire-shapes.ts";
 
 /** A limit order's later fills belong to whoever took them and stand in those bets. */
 const OWN_FILL_MS_MAX = 1_000;
@@ -55,10 +56,14 @@ export interface PricePoint {
 }
 
 /** Bets or bet points as prices, oldest first; unreadable rows are counted. */
-export function parsePricePoints(rows: readonly unknown[], answerId: string | null, drop: DropCounter): PricePoint[] {
+export function parsePricePoints(
+  rows: readonly unknown[],
+  answerId: string | null,
+  { drop, watch }: { readonly drop: DropCounter; readonly watch: ManifoldWatches },
+): PricePoint[] {
   const points: PricePoint[] = [];
   for (const row of rows) {
-    if (!isBetPoint(row)) {
+    if (!watch.bet_point.check(row, isBetPoint)) {
       drop("bad_bet");
       continue;
     }

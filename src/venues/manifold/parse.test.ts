@@ -4,6 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { yesPrice } from "../../domain/market.ts";
 import { type ParseContext, parseContract } from "./parse.ts";
+import { watchManifold } from "./wire-shapes.ts";
 
 const NOW = 1_795_230_000_000;
 const fixture = (name: string): unknown =>
@@ -14,7 +15,15 @@ function setUp(options: Partial<ParseContext> = {}) {
   const drop = (reason: string) => {
     drops.push(reason);
   };
-  const context: ParseContext = { venue: "manifold", receivedAt: NOW, sumsToOne: null, note: null, drop, ...options };
+  const context: ParseContext = {
+    venue: "manifold",
+    receivedAt: NOW,
+    sumsToOne: null,
+    note: null,
+    drop,
+    watch: watchManifold(() => {}),
+    ...options,
+  };
   return { drops, parse: (row: unknown) => parseContract(row, context) };
 }
 

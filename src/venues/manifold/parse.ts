@@ -11,6 +11,7 @@ import type { DropCounter } from "../../ports/venue.ts";
 import { marketIdOf } from "./ids.ts";
 import type { ContractNote } from "./notes.ts";
 import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
+import type { ManifoldWatches } from "./wire-shapes.ts";
 
 export interface ParseContext {
   readonly venue: VenueId;
@@ -20,6 +21,7 @@ export interface ParseContext {
   /** What an earlier full read told, for rows of a list. */
   readonly note: ContractNote | null;
   readonly drop: DropCounter;
+  readonly watch: ManifoldWatches;
 }
 
 export interface ParsedContract {
@@ -58,7 +60,7 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
  * which are counted as `bad_market`.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
-  if (!isContract(row)) {
+  if (!context.watch.contract.check(row, isContract)) {
     context.drop("bad_market");
     return null;
   }
@@ -93,7 +95,7 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
   const settledAnswerIds: string[] = [];
   const seen = new Set<string>();
   for (const answer of row.answers ?? []) {
-    if (!isAnswer(answer) || seen.has(answer.id) || seen.size >= ANSWERS_MAX) {
+    if (!context.watch.answer.check(answer, isAnswer) || seen.has(answer.id) || seen.size >= ANSWERS_MAX) {
       context.drop("bad_answer");
       continue;
     }

@@ -8,6 +8,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { parseMarketId } from "./ids.ts";
 import { openManifoldStream } from "./stream.ts";
+import { watchManifold } from "./wire-shapes.ts";
 
 const NOW = 1_795_230_000_000;
 const newBet = readFileSync(new URL("fixtures/socket-new-bet.json", import.meta.url), "utf8");
@@ -26,6 +27,7 @@ function setUp(options: { missed?: readonly unknown[]; marketsMax?: number } = {
       random: { uniform: () => 1, bytes: (length) => new Uint8Array(length) },
       log: quietLog,
       drop: (reason) => drops.push(reason),
+      watch: watchManifold(() => {}),
     },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,
@@ -213,6 +215,19 @@ test("no more markets are followed than allowed, the first ones", () => {
   sockets.last.accept();
   sockets.last.say(newBet, NOW);
   assert.deepEqual(new Set(messages.map(({ marketId }) => marketId)), new Set(["rainNYC12a"]));
+});
+
+test("pings that are acknowledged do not hide that no broadcast comes any more: the socket is opened anew", async () => {
+  const { clock, sockets, drops, acknowledge } = setUp();
+  sockets.last.accept();
+  acknowledge();
+  for (let turn = 0; turn < 31; turn++) {
+    await clock.advance(10_000);
+    sockets.connections[0]?.say(JSON.stringify({ type: "ack", txid: turn + 2, success: true }), NOW);
+  }
+  assert.deepEqual(drops, ["stream_frozen"]);
+  await clock.advance(1_000);
+  assert.equal(sockets.connections.length, 2);
 });
 
 test("a closed stream leaves nothing behind", async () => {

@@ -1,11 +1,13 @@
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { openSteadySocket } from "../shared/steady-socket.ts";
+import { StreamPace } from "../shared/stream-pace.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { marketIdOf } from "./ids.ts";
 import { parseTime } from "./parse.ts";
 import { parseTrade } from "./parse-bets.ts";
 import { type BetWire, isBet, isContract, isSocketMessage } from "./wire.ts";
+import type { ManifoldWatches } from "./wire-shapes.ts";
 
 const TOPICS = ["global/new-bet", "global/updated-contract", "global/new-contract"] as const;
 /** As the venue's own client does; the server drops whoever is silent for 60 s. */
@@ -17,7 +19,9 @@ const ACK_MS_MAX = 5_000;
 const LIFE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", "question"] as const;
 
 export interface StreamOptions {
-  readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop">;
+  readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop"> & {
+    readonly watch: ManifoldWatches;
+  };
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
   readonly marketsMax: number;
@@ -31,6 +35,7 @@ export interface StreamOptions {
 /** One socket with the three global topics; what is not followed is passed over. */
 export function openManifoldStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
+  const pace = new StreamPace(ports.clock);
   /** Followed market ids by contract. */
   let followed = new Map<string, Set<string>>();
   let txid = 0;
@@ -43,7 +48,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
 
   const takeBets = (rows: readonly unknown[], receivedAt: number) => {
     for (const row of rows) {
-      if (!isBet(row)) ports.drop("bad_bet");
+      if (!ports.watch.bet.check(row, isBet)) ports.drop("bad_bet");
       else takeBet(row, receivedAt);
     }
   };
@@ -72,7 +77,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
   };
 
   const takeListed = (contract: unknown, receivedAt: number) => {
-    if (!isContract(contract)) return ports.drop("bad_market");
+    if (!ports.watch.contract.check(contract, isContract)) return ports.drop("bad_market");
     if (contract.outcomeType === "BINARY") {
       handlers.onMessage({ kind: "listed", marketId: contract.id, receivedAt });
     } else if (contract.outcomeType === "MULTIPLE_CHOICE") {
@@ -119,11 +124,18 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
     url: options.wsUrl,
     heartbeat: { text: () => JSON.stringify({ type: "ping", txid: ++txid }), everyMs: PING_MS },
     silenceMsMax: SILENCE_MS_MAX,
-    onOpen: subscribe,
+    drop: ports.drop,
+    isFrozen: () => pace.takeAlarm(),
+    onOpen(send) {
+      pace.restart();
+      subscribe(send);
+    },
     onMessage(text, receivedAt) {
-      const message = parseMessage(text);
+      const message = parseMessage(text, ports.watch);
       if (message === null) return ports.drop("bad_message");
       if (message.type === "ack") return takeAck(message);
+      // All topics are global: whatever they bring shows that the subscription lives.
+      pace.heard();
       const { data } = message;
       if (message.topic === "global/new-bet") takeBets(Array.isArray(data.bets) ? data.bets : [data.bets], receivedAt);
       else if (message.topic === "global/updated-contract") takeUpdate(data.contract, receivedAt);
@@ -153,10 +165,10 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
   };
 }
 
-function parseMessage(text: string) {
+function parseMessage(text: string, watch: ManifoldWatches) {
   try {
     const value: unknown = JSON.parse(text);
-    return isSocketMessage(value) ? value : null;
+    return watch.stream.check(value, isSocketMessage) ? value : null;
   } catch {
     return null;
   }

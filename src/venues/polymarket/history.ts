@@ -34,7 +34,7 @@ export async function fetchHistory(
     const { json } = await clients.clob.fetchJson(url, { signal });
     if (!isHistoryReply(json))
       throw new VenueError("bad_body", "the price history is not of the known shape", { retryable: false });
-    points.push(...parseHistory(json.history, fidelity * MINUTE_MS, ports.drop));
+    points.push(...parseHistory(json.history, fidelity * MINUTE_MS, ports));
     fromMs = toMs;
   }
   const inRange = points.filter((point) => point.startAt >= range.fromMs && point.endAt <= range.toMs);

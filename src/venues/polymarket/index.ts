@@ -14,6 +14,7 @@ import { createSnapshotReader } from "./snapshots.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { createTapeReader } from "./tape.ts";
 import { isBook } from "./wire.ts";
+import { type PolymarketPorts, watchPolymarket } from "./wire-shapes.ts";
 
 export { POLYMARKET_LIVE_URLS, type PolymarketUrls } from "./client.ts";
 
@@ -28,7 +29,8 @@ const PROFILE: VenueProfile = {
 /** An adapter for one Polymarket, live or simulated. */
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
   const clients = createPolymarketClients(options);
-  const context = { ports: options, urls: options, clients };
+  const ports: PolymarketPorts = { ...options, watch: watchPolymarket(options.drift) };
+  const context = { ports, urls: options, clients };
   const resolutions = createResolutionReader(context);
   const snapshots = createSnapshotReader(context, resolutions);
   const tape = createTapeReader(context);
@@ -46,13 +48,13 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
       const url = urlOf(options.clobUrl, "/book", { token_id: token });
       const { status, json, receivedAt } = await clients.clob.fetchJson(url, { signal, accept: [404] });
       if (status === 404) return null;
-      if (!isBook(json) || json.asset_id !== token) {
+      if (!ports.watch.book.check(json, isBook) || json.asset_id !== token) {
         throw new VenueError("bad_body", "the order book is not of the shape or token asked for", { retryable: false });
       }
       return parseBook(json, receivedAt, options.drop);
     },
     listTrades: (listing, sinceMs, limit, signal) => tape.listTrades(listing, sinceMs, limit, signal),
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
-    openStream: (handlers) => openMarketStream({ ports: options, wsUrl: options.wsUrl, handlers }),
+    openStream: (handlers) => openMarketStream({ ports, wsUrl: options.wsUrl, handlers }),
   };
 }

@@ -1,6 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { EventListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
+import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { VenueAnswer } from "../shared/venue-client.ts";
 import { urlOf } from "./client.ts";
 import type { PolymarketContext } from "./context.ts";
@@ -10,6 +11,8 @@ import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaM
 
 /** Events asked for at once: the venue gives up to 500 and clamps in silence; a page of 200 is a few megabytes. */
 const PAGE_SIZES = [200, 50, 10] as const;
+/** Events with this many markets tell by themselves whether a field has gone; most have one or two. */
+const WATCHED_AS_PAGE_MIN = 20;
 /** 200,000 events. */
 const PAGES_MAX = 1_000;
 
@@ -18,24 +21,25 @@ const PAGES_MAX = 1_000;
  * tells of groups in the same pass. Settled markets of open events are left out.
  */
 export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { drop } = context.ports;
-  const seenCursors = new Set<string>();
-  let cursor: string | null = null;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const { json, requestedAt, receivedAt }: VenueAnswer = await fetchPage(context, cursor, signal);
-    if (!isEventsPage(json))
-      throw new VenueError("bad_body", "the event listing is not of the known shape", { retryable: false });
-    yield parseEventsPage(json.events, requestedAt, { venue: context.ports.id, receivedAt, drop });
-    const next = json.next_cursor ?? "";
-    if (next === "" || json.events.length === 0) return;
-    if (seenCursors.has(next)) {
-      drop("page_loop");
-      return;
-    }
-    seenCursors.add(next);
-    cursor = next;
+  const { id: venue, drop, watch } = context.ports;
+  const walk = walkPages({
+    fetch: async (cursor) => {
+      const { json, requestedAt, receivedAt } = await fetchPage(context, cursor, signal);
+      if (!watch.page.check(json, isEventsPage))
+        throw new VenueError("bad_body", "the event listing is not of the known shape", { retryable: false });
+      return { events: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
+    },
+    nextOf: ({ next }) => (next === "" ? null : next),
+    idsOf: ({ events }) => idsOf(events, "id"),
+    rowsOf: ({ events }) => events.length,
+    pagesMax: PAGES_MAX,
+    drop,
+  });
+  for await (const { page, cut } of walk) {
+    const { events, requestedAt, receivedAt } = page;
+    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, watch });
+    yield cut === null ? listing : { ...listing, cut };
   }
-  drop("page_loop");
 }
 
 /** A page that is too large for us is asked for again in smaller pieces; the cursor stays good. */
@@ -59,8 +63,9 @@ async function fetchPage(context: PolymarketContext, cursor: string | null, sign
 function parseEventsPage(rows: readonly unknown[], requestedAt: number, parse: ParseContext): ListingPage {
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
+  parse.watch.event.page(rows);
   for (const row of rows) {
-    if (!isGammaEvent(row)) {
+    if (!parse.watch.event.check(row, isGammaEvent)) {
       parse.drop("bad_row");
       continue;
     }
@@ -77,8 +82,10 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, parse: P
 
 /** The market rows nested in an event; what is not one is counted. */
 function marketsOfEvent(event: GammaEvent, parse: ParseContext): GammaMarket[] {
-  return (listOf(event.markets) ?? []).flatMap((market) => {
-    if (isGammaMarket(market)) return [market];
+  const rows = listOf(event.markets) ?? [];
+  if (rows.length >= WATCHED_AS_PAGE_MIN) parse.watch.market.page(rows);
+  return rows.flatMap((market) => {
+    if (parse.watch.market.check(market, isGammaMarket)) return [market];
     parse.drop("bad_row");
     return [];
   });

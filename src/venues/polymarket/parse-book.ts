@@ -4,6 +4,7 @@ import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { millisecondsOf, plausibleTime, priceOf } from "./parse-values.ts";
 import { type Book, isHistoryRow, isLevel } from "./wire.ts";
+import type { PolymarketWatches } from "./wire-shapes.ts";
 
 /** Levels of one side in the venue's order; what nobody can trade at is counted and left out. */
 export function parseLevels(rows: readonly unknown[] | null, drop: DropCounter): BookLevel[] {
@@ -36,11 +37,16 @@ export function parseBook(row: Book, receivedAt: number, drop: DropCounter): Ord
  * Price points to intervals that end at each point's time, given in seconds. The venue tells the shown price only: no
  * sides, no volume.
  */
-export function parseHistory(rows: readonly unknown[], intervalMs: number, drop: DropCounter): HistoryPoint[] {
+export function parseHistory(
+  rows: readonly unknown[],
+  intervalMs: number,
+  { drop, watch }: { readonly drop: DropCounter; readonly watch: PolymarketWatches },
+): HistoryPoint[] {
   const points: HistoryPoint[] = [];
   for (const row of rows) {
-    const endAt = isHistoryRow(row) ? plausibleTime(Math.round(row.t * 1000)) : null;
-    const price = isHistoryRow(row) ? parseTradablePrice(row.p) : null;
+    const point = watch.history_point.check(row, isHistoryRow) ? row : null;
+    const endAt = point === null ? null : plausibleTime(Math.round(point.t * 1000));
+    const price = point === null ? null : parseTradablePrice(point.p);
     if (endAt === null) drop("bad_row");
     else if (price === null) drop("price_out_of_range");
     else points.push({ startAt: endAt - intervalMs, endAt, yesPrice: price, bid: null, ask: null, volumeUsd: null });

@@ -6,6 +6,7 @@ import { parseEvent, parseMarket } from "./parse-market.ts";
 import type { ResolutionFacts } from "./parse-resolution.ts";
 import { countDrops, fixture } from "./test-fixtures.ts";
 import { type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
+import { watchPolymarket } from "./wire-shapes.ts";
 
 const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
@@ -13,7 +14,15 @@ function parse(row: unknown, event: GammaEvent | null = null, resolution: Resolu
   assert.ok(isGammaMarket(row));
   const { drops, drop } = countDrops();
   const around = { event, isSole: event !== null, resolution };
-  return { market: parseMarket(row, around, { venue: "polymarket", receivedAt: RECEIVED_AT, drop }), drops };
+  return {
+    market: parseMarket(row, around, {
+      venue: "polymarket",
+      receivedAt: RECEIVED_AT,
+      drop,
+      watch: watchPolymarket(() => {}),
+    }),
+    drops,
+  };
 }
 
 function parsed(name: string, resolution: ResolutionFacts | null = null): MarketSnapshot {

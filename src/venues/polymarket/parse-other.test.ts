@@ -6,6 +6,9 @@ import { parseStreamTrade, parseTape } from "./parse-trades.ts";
 import { timeOf } from "./parse-values.ts";
 import { countDrops, fixture } from "./test-fixtures.ts";
 import { isBook, isHistoryReply, isResolution, isResolutionsReply, isTradesPageV2 } from "./wire.ts";
+import { watchPolymarket } from "./wire-shapes.ts";
+
+const watch = watchPolymarket(() => {});
 
 const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
@@ -67,7 +70,7 @@ test("polymarket: history points are seconds on the wire and end their interval;
   const reply = fixture("prices-history");
   assert.ok(isHistoryReply(reply));
   const { drops, drop } = countDrops();
-  const points = parseHistory(reply.history, 3_600_000, drop);
+  const points = parseHistory(reply.history, 3_600_000, { drop, watch });
   assert.deepEqual(
     points.map((point) => [point.startAt, point.endAt, point.yesPrice]),
     [
@@ -86,7 +89,7 @@ describe("polymarket: trades", () => {
     const { drops, drop } = countDrops();
     const rows = isTradesPageV2(page) ? page.data : page;
     assert.ok(Array.isArray(rows));
-    return { trades: parseTape(rows, TOKENS, drop), drops };
+    return { trades: parseTape(rows, TOKENS, { drop, watch }), drops };
   };
 
   test("NO trades are told from the YES side, selling one side is buying the other", () => {
@@ -138,7 +141,7 @@ describe("polymarket: trades", () => {
       timestamp: 1795229999,
       transaction_hash: "0xab05",
     };
-    const [taped] = parseTape([row], TOKENS, drop);
+    const [taped] = parseTape([row], TOKENS, { drop, watch });
     assert.equal(streamed?.tradeId, taped?.tradeId);
     assert.deepEqual([streamed?.yesPrice, streamed?.takerSide, streamed?.executedAt], [0.43, "no", 1795229999700]);
   });

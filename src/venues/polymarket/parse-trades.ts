@@ -2,7 +2,8 @@ import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../do
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { millisecondsOf, plausibleTime } from "./parse-values.ts";
-import { isLastTradeMessage, isTradeV1, isTradeV2 } from "./wire.ts";
+import { isLastTradeMessage, isTradeV1, isTradeV2, type TradeV1 } from "./wire.ts";
+import type { PolymarketWatches } from "./wire-shapes.ts";
 
 export interface TokenPair {
   readonly tokenYes: string;
@@ -63,11 +64,15 @@ const hashOf = (value: string | null | undefined) =>
 /**
  * Tape rows, v1 or v2, in the order given. Equal rows of one transaction are separate matches and numbered.
  */
-export function parseTape(rows: readonly unknown[], tokens: TokenPair, drop: DropCounter): Trade[] {
+export function parseTape(
+  rows: readonly unknown[],
+  tokens: TokenPair,
+  { drop, watch }: { readonly drop: DropCounter; readonly watch: PolymarketWatches },
+): Trade[] {
   const seen = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    const raw = rawOfTape(row);
+    const raw = rawOfTape(row, watch);
     if (raw === null) {
       drop("bad_row");
       continue;
@@ -81,8 +86,11 @@ export function parseTape(rows: readonly unknown[], tokens: TokenPair, drop: Dro
   return trades;
 }
 
-function rawOfTape(row: unknown): RawTrade | null {
-  if (isTradeV2(row)) {
+function rawOfTape(row: unknown, watch: PolymarketWatches): RawTrade | null {
+  if (typeof row === "object" && row !== null && "asset" in row) {
+    return watch.trade_v1.check(row, isTradeV1) ? rawOfTapeV1(row) : null;
+  }
+  if (watch.trade.check(row, isTradeV2)) {
     return {
       ...row,
       token: row.token_id,
@@ -90,15 +98,16 @@ function rawOfTape(row: unknown): RawTrade | null {
       transactionHash: hashOf(row.transaction_hash),
     };
   }
-  if (isTradeV1(row)) {
-    return {
-      ...row,
-      token: row.asset,
-      at: plausibleTime(row.timestamp * 1000),
-      transactionHash: hashOf(row.transactionHash),
-    };
-  }
   return null;
+}
+
+function rawOfTapeV1(row: TradeV1): RawTrade {
+  return {
+    ...row,
+    token: row.asset,
+    at: plausibleTime(row.timestamp * 1000),
+    transactionHash: hashOf(row.transactionHash),
+  };
 }
 
 /**

@@ -26,6 +26,7 @@ function open(answer: (url: URL, turn: number) => ScriptedAnswer | Error) {
     random,
     log: quietLog,
     drop,
+    drift: () => {},
   };
   const venue = createPolymarketVenue({
     ...ports,

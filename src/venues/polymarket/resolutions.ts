@@ -24,7 +24,8 @@ export function createResolutionReader({ ports, urls, clients }: PolymarketConte
             signal,
           });
           for (const row of isResolutionsReply(json) ? json.data : []) {
-            if (isResolution(row)) facts.set(row.condition_id, parseResolution(row, ports.drop));
+            if (ports.watch.resolution.check(row, isResolution))
+              facts.set(row.condition_id, parseResolution(row, ports.drop));
             else ports.drop("bad_row");
           }
         } catch (error) {

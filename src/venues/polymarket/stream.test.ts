@@ -7,6 +7,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { openMarketStream } from "./stream.ts";
 import { countDrops, fixture } from "./test-fixtures.ts";
+import { watchPolymarket } from "./wire-shapes.ts";
 
 const [yesBook, noBook] = fixture("stream-book-both-tokens") as { asset_id: string }[];
 const TOKEN_YES = yesBook?.asset_id ?? "";
@@ -44,7 +45,18 @@ function open() {
   const states: string[] = [];
   const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
   const http = { send: () => Promise.reject(new Error("the stream asks nothing")) };
-  const ports = { id: "polymarket", playMoney: false, http, sockets, clock, random, log: quietLog, drop };
+  const ports = {
+    id: "polymarket",
+    playMoney: false,
+    http,
+    sockets,
+    clock,
+    random,
+    log: quietLog,
+    drop,
+    drift: () => {},
+    watch: watchPolymarket(() => {}),
+  };
   const handlers = {
     onMessage: (message: StreamMessage) => void told.push(message),
     onUp: () => void states.push("up"),
@@ -85,6 +97,28 @@ describe("polymarket: the market stream", () => {
     assert.deepEqual(quotes(), [
       { bid: 0.43, ask: 0.44, bidSize: 120.5, askSize: 75, lastPrice: 0.43, eventAt: 1795229999000 },
     ]);
+  });
+
+  test("a stream that answers pings and tells nothing of its markets any more is opened anew and counted", async () => {
+    const { clock, sockets, say, drops, sent, quotes } = followRain();
+    for (let turn = 0; turn < 30; turn++) {
+      await clock.advance(2_000);
+      say(change({ size: String(turn + 20) }, String(1795229999600 + turn)));
+    }
+    for (let turn = 0; turn < 12; turn++) {
+      await clock.advance(10_000);
+      sockets.last.say("PONG", clock.now());
+    }
+    await clock.advance(1_000);
+    assert.deepEqual(drops, { stream_frozen: 1 });
+    assert.equal(sockets.connections.length, 2);
+    sockets.last.accept();
+    assert.deepEqual(sent()[0], {
+      ...{ type: "market", assets_ids: [TOKEN_YES, TOKEN_NO], custom_feature_enabled: true },
+    });
+    const before = quotes().length;
+    say(fixture("stream-book-both-tokens"));
+    assert.equal(quotes().length, before + 1);
   });
 
   test("changed levels are absolute sizes, 0 removes one, and the mirror token's are not counted again", () => {

@@ -1,15 +1,24 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, StreamMessage, VenueStream } from "../../ports/venue.ts";
 import { openSteadySocket, type SteadySocket } from "../shared/steady-socket.ts";
-import type { VenuePorts } from "../shared/venue-ports.ts";
+import { StreamPace } from "../shared/stream-pace.ts";
 import { FollowedMarket } from "./followed-market.ts";
-import { isAnyMessage, isAssetMessage, isNewMarketMessage, isPriceChangeMessage, isResolvedMessage } from "./wire.ts";
+import {
+  isAnyMessage,
+  isAssetMessage,
+  isNewMarketMessage,
+  isPriceChange,
+  isPriceChangeMessage,
+  isResolvedMessage,
+} from "./wire.ts";
+import type { PolymarketPorts } from "./wire-shapes.ts";
 
 /** Token ids of one connection. The venue's own bound is not published; others report about 500. */
 const IDS_PER_CONNECTION = 300;
 const TOKENS_PER_MARKET = 2;
 const MARKETS_PER_CONNECTION = IDS_PER_CONNECTION / TOKENS_PER_MARKET;
 export const STREAM_MARKETS_MAX = 1_500;
+const CHANGES_LOOKED_AT_MAX = 100;
 const HEARTBEAT_MS = 10_000;
 const SILENCE_MS_MAX = 30_000;
 /** A market whose book keeps being wrong is asked for anew at most this often. */
@@ -18,7 +27,7 @@ const REFRESH_MS_MIN = 5_000;
 const LISTED_REMEMBERED_MAX = 2_000;
 
 interface StreamOptions {
-  readonly ports: VenuePorts;
+  readonly ports: PolymarketPorts;
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
 }
@@ -104,10 +113,12 @@ class Shard {
   readonly #byToken = new Map<string, FollowedMarket>();
   readonly #refreshedAt = new Map<string, number>();
   #socket: SteadySocket | null = null;
+  readonly #pace: StreamPace;
   #isUp = false;
 
   constructor(options: StreamOptions) {
     this.#options = options;
+    this.#pace = new StreamPace(options.ports.clock);
   }
 
   get size(): number {
@@ -152,7 +163,10 @@ class Shard {
       url: wsUrl,
       heartbeat: { text: () => "PING", everyMs: HEARTBEAT_MS },
       silenceMsMax: SILENCE_MS_MAX,
+      drop: ports.drop,
+      isFrozen: () => this.#byToken.size > 0 && this.#pace.takeAlarm(),
       onOpen: (send) => {
+        this.#pace.restart();
         for (const market of this.#markets.values()) market.forget();
         send(JSON.stringify({ type: "market", assets_ids: [...this.#byToken.keys()], custom_feature_enabled: true }));
         this.#isUp = true;
@@ -196,7 +210,8 @@ class Shard {
   #readMessage(message: unknown, receivedAt: number): void {
     const { handlers } = this.#options;
     const tell = (told: StreamMessage) => handlers.onMessage(told);
-    const kind = isAnyMessage(message) ? message.event_type : null;
+    const { watch } = this.#options.ports;
+    const kind = watch.stream.check(message, isAnyMessage) ? message.event_type : null;
     if (kind === "book") {
       this.#settle(this.#marketOf(message), (market) => market.readBook(message, receivedAt, tell));
     } else if (kind === "price_change") {
@@ -217,16 +232,23 @@ class Shard {
   }
 
   #marketOf(message: unknown): FollowedMarket | undefined {
-    return isAssetMessage(message) ? this.#byToken.get(message.asset_id) : undefined;
+    const market = isAssetMessage(message) ? this.#byToken.get(message.asset_id) : undefined;
+    if (market !== undefined) this.#pace.heard();
+    return market;
   }
 
   #marketOfChanges(message: unknown): FollowedMarket | undefined {
+    const { drop, watch } = this.#options.ports;
     if (!isPriceChangeMessage(message)) {
-      this.#options.ports.drop("bad_message");
+      drop("bad_message");
+      // Refused as a whole; which of its changes is of another shape is told by a look at each.
+      for (const change of changesOf(message)) watch.stream_price_change.check(change, isPriceChange);
       return undefined;
     }
     const known = message.price_changes.find((change) => this.#byToken.has(change.asset_id));
-    return known === undefined ? undefined : this.#byToken.get(known.asset_id);
+    if (known === undefined) return undefined;
+    this.#pace.heard();
+    return this.#byToken.get(known.asset_id);
   }
 
   /** Reads, and asks for a fresh book when what we hold turned out wrong: only a new subscription brings one at once. */
@@ -240,4 +262,10 @@ class Shard {
     this.#unsubscribe(assets);
     this.#subscribe(assets);
   }
+}
+
+function changesOf(message: unknown): readonly unknown[] {
+  const changes =
+    typeof message === "object" && message !== null && "price_changes" in message ? message.price_changes : null;
+  return Array.isArray(changes) ? changes.slice(0, CHANGES_LOOKED_AT_MAX) : [];
 }

@@ -1,6 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { walkPages } from "../shared/page-walk.ts";
 import { urlOf } from "./client.ts";
 import type { PolymarketContext } from "./context.ts";
 import { parseTape } from "./parse-trades.ts";
@@ -29,27 +30,30 @@ export function createTapeReader({ ports, urls, clients }: PolymarketContext): T
     signal: AbortSignal,
   ): Promise<unknown[]> => {
     const rows: unknown[] = [];
-    const seenCursors = new Set<string>();
-    let cursor: string | null = null;
-    for (let page = 0; page < PAGES_V2_MAX; page++) {
-      const url: string = urlOf(urls.dataUrl, "/v2/trades", {
-        condition: conditionId,
-        taker_only: true,
-        limit: Math.min(PAGE_V2_MAX, limit - rows.length),
-        ...(cursor === null ? {} : { cursor }),
-      });
-      const { json } = await clients.data.fetchJson(url, { signal });
-      if (!isTradesPageV2(json))
-        throw new VenueError("bad_body", "the tape is not of the known shape", { retryable: false });
-      rows.push(...json.data);
-      const next: string = json.pagination?.next_cursor ?? "";
-      if (next === "" || json.data.length === 0 || rows.length >= limit || isBefore(json.data.at(-1), sinceSeconds))
-        return rows;
-      if (seenCursors.has(next)) break;
-      seenCursors.add(next);
-      cursor = next;
+    const walk = walkPages({
+      fetch: async (cursor) => {
+        const url = urlOf(urls.dataUrl, "/v2/trades", {
+          condition: conditionId,
+          taker_only: true,
+          limit: Math.min(PAGE_V2_MAX, limit - rows.length),
+          ...(cursor === null ? {} : { cursor }),
+        });
+        const { json } = await clients.data.fetchJson(url, { signal });
+        if (!ports.watch.page.check(json, isTradesPageV2))
+          throw new VenueError("bad_body", "the tape is not of the known shape", { retryable: false });
+        return json;
+      },
+      nextOf: ({ pagination }) => pagination?.next_cursor || null,
+      // Rows have no id, and equal ones are separate trades.
+      idsOf: () => [],
+      rowsOf: ({ data }) => data.length,
+      pagesMax: PAGES_V2_MAX,
+      drop: ports.drop,
+    });
+    for await (const { page } of walk) {
+      rows.push(...page.data);
+      if (rows.length >= limit || isBefore(page.data.at(-1), sinceSeconds)) break;
     }
-    ports.drop("page_loop");
     return rows;
   };
 
@@ -89,7 +93,7 @@ export function createTapeReader({ ports, urls, clients }: PolymarketContext): T
       if (conditionId === undefined || tokenYes === undefined || tokenNo === undefined || limit < 1) return [];
       // The tape has whole seconds: a trade of the same second may have come after `sinceMs`.
       const sinceSeconds = Math.floor(sinceMs / 1000);
-      const trades = parseTape(await read(conditionId, sinceSeconds, limit, signal), { tokenYes, tokenNo }, ports.drop);
+      const trades = parseTape(await read(conditionId, sinceSeconds, limit, signal), { tokenYes, tokenNo }, ports);
       const wanted = trades.filter((trade) => trade.executedAt >= sinceSeconds * 1000);
       return wanted.sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
     },

@@ -105,6 +105,8 @@ const TradeV1 = Type.Object({
   timestamp: Seconds,
   transactionHash: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
+export type TradeV1 = Type.Static<typeof TradeV1>;
+
 const TradesPageV2 = Type.Object({
   data: Rows,
   pagination: Type.Optional(Type.Object({ has_more: Loose, next_cursor: Cursor })),
@@ -122,19 +124,19 @@ export const Resolution = Type.Object({
 export type Resolution = Type.Static<typeof Resolution>;
 
 const Timestamp = Type.Unknown();
+const PriceChange = Type.Object({
+  asset_id: Type.String(),
+  price: Decimal,
+  size: Decimal,
+  side: Side,
+  best_bid: Loose,
+  best_ask: Loose,
+});
+
 const PriceChangeMessage = Type.Object({
   event_type: Type.Literal("price_change"),
   timestamp: Timestamp,
-  price_changes: Type.Array(
-    Type.Object({
-      asset_id: Type.String(),
-      price: Decimal,
-      size: Decimal,
-      side: Side,
-      best_bid: Loose,
-      best_ask: Loose,
-    }),
-  ),
+  price_changes: Type.Array(PriceChange),
 });
 const LastTradeMessage = Type.Object({
   event_type: Type.Literal("last_trade_price"),
@@ -169,6 +171,7 @@ export const isTradeV2 = checker(TradeV2);
 export const isTradesPageV2 = checker(TradesPageV2);
 export const isResolutionsReply = checker(ResolutionsReply);
 export const isResolution = checker(Resolution);
+export const isPriceChange = checker(PriceChange);
 export const isPriceChangeMessage = checker(PriceChangeMessage);
 export const isLastTradeMessage = checker(LastTradeMessage);
 export const isAssetMessage = checker(AssetMessage);

@@ -8,6 +8,7 @@ function setUp(options: Partial<SteadySocketOptions> = {}, uniform = 1) {
   const clock = new FakeClock();
   const sockets = new FakeSockets();
   const events: string[] = [];
+  const drops: string[] = [];
   const socket = openSteadySocket({
     sockets,
     clock,
@@ -21,9 +22,10 @@ function setUp(options: Partial<SteadySocketOptions> = {}, uniform = 1) {
     },
     onMessage: (text) => events.push(`message ${text}`),
     onDown: (reason) => events.push(`down ${reason}`),
+    drop: (reason) => drops.push(reason),
     ...options,
   });
-  return { clock, sockets, events, socket };
+  return { clock, sockets, events, drops, socket };
 }
 
 test("an open socket subscribes, hands on what it hears and pings in time", async () => {
@@ -44,6 +46,24 @@ test("silence longer than allowed closes the socket and connects again", async (
   assert.equal(sockets.connections[0]?.isClosed, true);
   assert.equal(sockets.connections.length, 2);
   assert.deepEqual(events, ["open", "down closed by us"]);
+});
+
+test("a socket that is given up is counted by why: no sound at all, or pings and nothing else", async () => {
+  const silent = setUp();
+  silent.sockets.last.accept();
+  await silent.clock.advance(36_000);
+  assert.deepEqual(silent.drops, ["stream_silent"]);
+  let isFrozen = false;
+  const frozen = setUp({ isFrozen: () => isFrozen });
+  frozen.sockets.last.accept();
+  for (let turn = 0; turn < 6; turn++) {
+    await frozen.clock.advance(10_000);
+    frozen.sockets.last.say("pong");
+  }
+  assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [[], 1]);
+  isFrozen = true;
+  await frozen.clock.advance(11_000);
+  assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [["stream_frozen"], 2]);
 });
 
 test("a ping frame of the peer counts as hearing from it", async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { OutgoingSocket, SocketOut } from "../../ports/socket-out.ts";
+import type { DropCounter } from "../../ports/venue.ts";
 
 export interface SteadySocketOptions {
   readonly sockets: SocketOut;
@@ -13,6 +14,10 @@ export interface SteadySocketOptions {
   readonly heartbeat: { readonly text: () => string; readonly everyMs: number } | null;
   /** Nothing heard (not even a ping) for this long: the socket is dead though nobody closed it. */
   readonly silenceMsMax: number;
+  /** Asked now and then: true when pings come but what was subscribed to has stopped coming. */
+  readonly isFrozen?: () => boolean;
+  /** Counts sockets given up: `stream_silent` or `stream_frozen`. */
+  readonly drop: DropCounter;
   onOpen(send: (text: string) => void): void;
   onMessage(text: string, receivedAt: number): void;
   onDown(reason: string): void;
@@ -59,8 +64,11 @@ export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
           heardAt = clock.monotonic();
           options.onOpen((text) => opened.send(text));
           every(Math.min(options.heartbeat?.everyMs ?? Number.POSITIVE_INFINITY, options.silenceMsMax / 2), () => {
-            if (clock.monotonic() - heardAt > options.silenceMsMax) opened.close();
-            else if (options.heartbeat !== null) opened.send(options.heartbeat.text());
+            const isSilent = clock.monotonic() - heardAt > options.silenceMsMax;
+            if (isSilent || options.isFrozen?.() === true) {
+              options.drop(isSilent ? "stream_silent" : "stream_frozen");
+              opened.close();
+            } else if (options.heartbeat !== null) opened.send(options.heartbeat.text());
           });
         },
         onMessage(text, receivedAt) {

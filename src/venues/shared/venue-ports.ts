@@ -4,7 +4,7 @@ import type { HttpOut } from "../../ports/http-out.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { SocketOut } from "../../ports/socket-out.ts";
-import type { DropCounter } from "../../ports/venue.ts";
+import type { DriftCounter, DropCounter } from "../../ports/venue.ts";
 
 /** What every venue adapter is built from, besides its own base URLs. */
 export interface VenuePorts {
@@ -17,4 +17,5 @@ export interface VenuePorts {
   readonly random: Random;
   readonly log: Log;
   readonly drop: DropCounter;
+  readonly drift: DriftCounter;
 }

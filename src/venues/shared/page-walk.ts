@@ -1,0 +1,73 @@
+import type { DropCounter, ListingCut } from "../../ports/venue.ts";
+
+export interface PageWalkOptions<Page> {
+  /** @param cursor what `nextOf` gave of the page before; null for the first */
+  readonly fetch: (cursor: string | null) => Promise<Page>;
+  /** The cursor of the next page, or null where the venue says that this is the last. */
+  readonly nextOf: (page: Page) => string | null;
+  /** What tells the rows of a page apart, in any stable form; rows without are left out. */
+  readonly idsOf: (page: Page) => readonly string[];
+  readonly rowsOf: (page: Page) => number;
+  /** How many rows the venue says there are in all; null where it does not say. */
+  readonly totalOf?: (page: Page) => number | null;
+  /** Pages are asked for so that they overlap: rows told again say nothing. */
+  readonly overlap?: boolean;
+  readonly pagesMax: number;
+  readonly drop: DropCounter;
+}
+
+export interface WalkedPage<Page> {
+  readonly page: Page;
+  /** On the last page of a sequence that is not whole: why; also counted. */
+  readonly cut: ListingCut | null;
+}
+
+/** Rows come and go while pages are read: an end this near to the venue's own total is the end. */
+const TOTAL_SHARE_MIN = 0.95;
+const TOTAL_SLACK_ROWS = 25;
+
+/**
+ * Walks pages until the venue says that there are no more, and notices by counting where that is not so: cursors and whole
+ * pages that come again, empty pages before the end, an end before the total, no end at all. Rows told again on a later page
+ * are usual where listings move; they are counted as `page_rows_repeated`.
+ */
+export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGenerator<WalkedPage<Page>> {
+  const { fetch, nextOf, idsOf, rowsOf, pagesMax, drop } = options;
+  const cursors = new Set<string>();
+  const ids = new Set<string>();
+  let rows = 0;
+  let cursor: string | null = null;
+  for (let number = 1; ; number++) {
+    const page: Page = await fetch(cursor);
+    const pageIds = idsOf(page);
+    const before = ids.size;
+    for (const id of pageIds) ids.add(id);
+    const repeated = pageIds.length - (ids.size - before);
+    rows += rowsOf(page) - repeated;
+    const next: string | null = nextOf(page);
+    const total = options.totalOf?.(page) ?? null;
+    const isAllRepeated = pageIds.length > 0 && repeated === pageIds.length && before > 0;
+    let cut: ListingCut | null = null;
+    if (next !== null && (isAllRepeated || cursors.has(next))) cut = "page_loop";
+    else if (next !== null && rowsOf(page) === 0) cut = "page_empty";
+    else if (next !== null && number >= pagesMax) cut = "page_limit";
+    else if (next === null && total !== null && rows < total * TOTAL_SHARE_MIN - TOTAL_SLACK_ROWS) cut = "page_short";
+    if (cut !== null) drop(cut);
+    else if (repeated > 0 && options.overlap !== true) drop("page_rows_repeated", repeated);
+    yield { page, cut };
+    if (cut !== null || next === null) return;
+    cursors.add(next);
+    cursor = next;
+  }
+}
+
+/** The rows' values of a field that tells them apart; rows without it are left out. */
+export function idsOf(rows: readonly unknown[], field: string): string[] {
+  const ids: string[] = [];
+  for (const row of rows) {
+    if (typeof row !== "object" || row === null) continue;
+    const id = (row as Readonly<Record<string, unknown>>)[field];
+    if (typeof id === "string" || typeof id === "number") ids.push(String(id));
+  }
+  return ids;
+}
