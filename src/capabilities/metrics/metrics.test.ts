@@ -14,7 +14,8 @@ function figures() {
     venues: {
       alpha: {
         ...{ status: "ok" as "ok" | "down", lagMs: 1_500 as number | null, markets: 12, stream: "up" as "up" | "none" },
-        sweep: { completed: 4 },
+        sweep: { completed: 4, incomplete: 2 },
+        drift: [{ name: "market.status", kind: "unknown_value", count: 3 }],
         drops: { crossed_book: 5 } as Record<string, number>,
       },
     },
@@ -53,7 +54,9 @@ test("every figure is what its source says at the moment of the scrape, counters
     'parallax_venue_markets{venue="alpha"} 12',
     'parallax_venue_stream_up{venue="alpha"} 1',
     'parallax_venue_sweeps_total{venue="alpha"} 4',
+    'parallax_venue_sweeps_incomplete_total{venue="alpha"} 2',
     'parallax_venue_drops_total{venue="alpha",reason="crossed_book"} 5',
+    'parallax_venue_drift_total{venue="alpha",kind="unknown_value",name="market.status"} 3',
     "parallax_board_markets 20",
     "parallax_store_ticks_written_total 7",
     'parallax_store_rows_dropped_total{rows="ticks"} 1',

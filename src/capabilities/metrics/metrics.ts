@@ -8,9 +8,11 @@ interface VenueFigures {
   /** Open markets on the board. */
   readonly markets: number;
   readonly stream: "up" | "down" | "none";
-  readonly sweep: { readonly completed: number };
+  readonly sweep: { readonly completed: number; readonly incomplete: number };
   /** What the venue sent and could not be used, by reason, since the start. */
   readonly drops: Readonly<Record<string, number>>;
+  /** Words of the venue's wire that its documents do not know, needed ones that were missing; a bounded set of names. */
+  readonly drift: readonly { readonly name: string; readonly kind: string; readonly count: number }[];
 }
 
 /** Rows on their way into the store: taken over since the start, given up since the start, waiting now. */
@@ -116,10 +118,22 @@ export function createMetrics(sources: MetricsSources): Metrics {
   counter("parallax_venue_sweeps_total", "Complete sweeps over the venue's listing.", ["venue"], (set) =>
     forVenues((venue, { sweep }) => set({ venue }, sweep.completed)),
   );
+  counter("parallax_venue_sweeps_incomplete_total", "Sweeps that ended before the listing did.", ["venue"], (set) =>
+    forVenues((venue, { sweep }) => set({ venue }, sweep.incomplete)),
+  );
   counter("parallax_venue_drops_total", "What a venue sent and could not be used.", ["venue", "reason"], (set) =>
     forVenues((venue, { drops }) => {
       for (const [reason, count] of Object.entries(drops)) set({ venue, reason }, count);
     }),
+  );
+  counter(
+    "parallax_venue_drift_total",
+    "Unknown values, missing and new fields on the venue's wire; new ones are counted on a sample of the objects.",
+    ["venue", "kind", "name"],
+    (set) =>
+      forVenues((venue, { drift }) => {
+        for (const { kind, name, count } of drift) set({ venue, kind, name }, count);
+      }),
   );
   gauge("parallax_board_markets", "Markets on the board, settled ones included.", [], (set) =>
     set({}, sources.boardMarkets()),
