@@ -89,6 +89,28 @@ with added as (
 
 const nameOf = (venue: string, id: string) => `${venue}\n${id}`;
 
+interface EventName extends Record<string, unknown> {
+  readonly venue: string;
+  readonly event_id: string;
+}
+
+/** Pages by key; the store reads the next one while this one is worked on. */
+async function* readAhead<Row, Key>(
+  read: (after: Key) => Promise<readonly Row[]>,
+  first: Key,
+  keyOf: (row: Row) => Key,
+): AsyncGenerator<readonly Row[]> {
+  for (let next = read(first); ; ) {
+    const rows = await next;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    next = read(keyOf(last));
+    // Whoever waits for it sees the failure; nobody waiting, after an early end, must not end the process.
+    next.catch(() => {});
+    yield rows;
+  }
+}
+
 function* inChunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   for (let start = 0; start < items.length; start += ROWS_PER_STATEMENT_MAX) {
     yield items.slice(start, start + ROWS_PER_STATEMENT_MAX);
@@ -142,16 +164,14 @@ export function createMarketStore(database: Database, drop: StoreDrop = () => {}
     },
 
     async *loadAll(options = {}) {
-      for (let after = 0; ; ) {
-        const rows = await database.query<{ key: number; snapshot: string }>(
+      const read = (after: number) =>
+        database.query<{ key: number; snapshot: string }>(
           `select key, snapshot from markets
            where key > $1 and (status <> 'finalized' or updated_at >= to_timestamp($2::float8 / 1000))
            order by key limit ${PAGE_ROWS}`,
           [after, options.finalizedSinceMs ?? 0],
         );
-        const last = rows.at(-1);
-        if (last === undefined) return;
-        after = last.key;
+      for await (const rows of readAhead(read, 0, (row) => row.key)) {
         const page: StoredMarket[] = [];
         for (const row of rows) {
           const snapshot = parseSnapshot(row.snapshot);
@@ -163,15 +183,13 @@ export function createMarketStore(database: Database, drop: StoreDrop = () => {}
     },
 
     async *loadEvents() {
-      for (let after = { venue: "", eventId: "" }; ; ) {
-        const rows = await database.query<{ venue: string; event_id: string; listing: string }>(
+      const read = (after: EventName) =>
+        database.query<EventName & { listing: string }>(
           `select venue, event_id, listing from events where (venue, event_id) > ($1::text, $2::text)
            order by venue, event_id limit ${PAGE_ROWS}`,
-          [after.venue, after.eventId],
+          [after.venue, after.event_id],
         );
-        const last = rows.at(-1);
-        if (last === undefined) return;
-        after = { venue: last.venue, eventId: last.event_id };
+      for await (const rows of readAhead(read, { venue: "", event_id: "" }, (row) => row)) {
         const page: EventListing[] = [];
         for (const row of rows) {
           const event = parseEvent(row.listing);

@@ -141,6 +141,7 @@ export function createIngest(options: IngestOptions): Ingest {
       for await (const page of store.loadAll({ finalizedSinceMs: clock.now() - SETTLED_SHOWN_MS })) {
         for (const { snapshot, key } of page) if (ours.has(snapshot.listing.venue)) board.restore(snapshot, key);
       }
+      board.prepareLists();
       return board.size;
     },
     start() {

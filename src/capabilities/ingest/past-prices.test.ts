@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openIngestBench } from "../../../test/support/ingest-bench.ts";
 import { SAMPLE_AT, sampleMarket, samplePage } from "../../../test/support/market-samples.ts";
-import { VenueError } from "../../domain/errors.ts";
+import { AppError, VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { BoardMarket } from "../markets/index.ts";
@@ -118,4 +118,17 @@ test("a market of a venue that nobody reads any more has what is stored of it", 
   const market = board.find("gone", "m");
   assert.ok(market);
   assert.equal((await past.read(market, "7d", 48)).points.length, 1);
+});
+
+test("a market just met while the store is away has no history to tell, and says so; once stored it has", async () => {
+  const { store, past, current, asked } = bench();
+  const upsert = store.upsertMarkets.bind(store);
+  store.upsertMarkets = async () => {
+    throw new AppError("store_unavailable", "The store is away.");
+  };
+  const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
+  await assert.rejects(past.read(current(), "7d", 48), isUnavailable);
+  assert.equal(asked(), 0);
+  store.upsertMarkets = upsert;
+  assert.equal((await past.read(current(), "7d", 48)).intervalSeconds, 3_600);
 });

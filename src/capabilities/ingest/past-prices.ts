@@ -1,3 +1,4 @@
+import { AppError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -41,13 +42,14 @@ export class StoredPastPrices implements PastPrices {
   async read(market: BoardMarket, period: "48h" | "7d" | "30d", maxPoints: number) {
     const { history: store, clock } = this.#options;
     const { storeKey, listing } = await this.#stored(market);
+    // Without its key nothing can be read of it: "no points" would claim a knowledge that we do not have.
+    if (storeKey === null) throw new AppError("store_unavailable", "This market could not be stored yet; try again");
     const failure = await this.fetch({ ...market, storeKey }, AbortSignal.timeout(FETCH_MS_MAX)).then(
       () => null,
       (error: unknown) => ({ error }),
     );
     const now = clock.now();
-    const empty = { intervalSeconds: 0, points: [] };
-    const history = storeKey === null ? empty : await store.readHistory(storeKey, { period, maxPoints, now });
+    const history = await store.readHistory(storeKey, { period, maxPoints, now });
     if (history.points.length === 0 && failure !== null && listing.status !== "pending") throw failure.error;
     return { ...history, period, generatedAt: now };
   }

@@ -97,6 +97,14 @@ test("venue, status and category narrow the list; category in any case", () => {
   assert.deepEqual(listed(board, { category: "Politic" }), []);
 });
 
+test("a market without a category of its own is found under its event's, as it is shown", () => {
+  const board = boardOf({ m: { listing: { eventId: "E" } }, own: { listing: { eventId: "E", category: "Culture" } } });
+  board.applyEvent(sampleEvent("E", { category: "Sports" }));
+  assert.deepEqual(listed(board, { category: "sports" }), ["m"]);
+  board.applyEvent(sampleEvent("E", { category: "Weather" }));
+  assert.deepEqual([listed(board, { category: "sports" }), listed(board, { category: "weather" })], [[], ["m"]]);
+});
+
 test("text is found in title, outcome and event, whatever its accents, and follows their changes", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Who wins?", outcomeLabel: "Núñez" } }), SAMPLE_AT);

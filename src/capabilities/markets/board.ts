@@ -1,7 +1,6 @@
 import {
   type Activity,
   type EventListing,
-  MARKET_STATUSES,
   type MarketSnapshot,
   type Quote,
   type VenueId,
@@ -10,6 +9,7 @@ import {
 import { isCrossed } from "../../domain/order-book.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { Columns } from "./columns.ts";
+import { EventIndex, type EventQuery } from "./event-index.ts";
 import {
   type BoardChange,
   type BoardEvent,
@@ -20,6 +20,7 @@ import {
   type QuoteRefusal,
   type SortKey,
 } from "./model.ts";
+import { sameFacts } from "./same-facts.ts";
 import { TextIndex } from "./text-index.ts";
 
 const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
@@ -32,11 +33,11 @@ export class MarketBoard {
   readonly #markets: (BoardMarket | null)[] = [];
   readonly #rowById = new Map<string, number>();
   readonly #freeRows: number[] = [];
-  readonly #columns = new Columns();
+  /** The id of each row in use, the same string as in `#rowById`. */
+  readonly #ids: string[] = [];
+  readonly #columns = new Columns((row) => this.#ids[row] ?? "");
   readonly #text = new TextIndex();
-  readonly #events = new Map<string, BoardEvent>();
-  readonly #rowsByEvent = new Map<string, Set<number>>();
-  readonly #venueNumbers = new Map<VenueId, number>();
+  readonly #events = new EventIndex(this.#columns);
   readonly #lastTrades = new Map<number, { readonly executedAt: number; readonly heardAt: number }>();
   readonly #now: () => number;
 
@@ -55,16 +56,16 @@ export class MarketBoard {
   }
 
   findEvent(slug: string): BoardEvent | null {
-    return this.#events.get(slug) ?? null;
+    return this.#events.find(slug);
   }
 
   /** Every market of an event, in the order of their first listing. */
   marketsOfEvent(slug: string): BoardMarket[] {
-    return [...(this.#rowsByEvent.get(slug) ?? [])].flatMap((row) => this.#markets[row] ?? []);
+    return this.#events.rowsOf(slug).flatMap((row) => this.#markets[row] ?? []);
   }
 
   events(): IterableIterator<BoardEvent> {
-    return this.#events.values();
+    return this.#events.all();
   }
 
   *markets(): Generator<BoardMarket> {
@@ -74,11 +75,12 @@ export class MarketBoard {
   /** Takes over an event's facts; true when they are new or changed. */
   applyEvent(event: EventListing): boolean {
     const slug = eventSlug(event.venue, event.eventId);
-    const known = this.#events.get(slug);
-    if (known !== undefined && sameFacts(known.listing, event)) return false;
-    this.#events.set(slug, { slug, listing: event });
-    if (known?.listing.title !== event.title) {
-      for (const row of this.#rowsByEvent.get(slug) ?? []) this.#index(row);
+    const known = this.#events.find(slug)?.listing;
+    if (known !== undefined && sameFacts(known, event)) return false;
+    this.#events.set({ slug, listing: event });
+    for (const row of this.#events.rowsOf(slug)) {
+      if (known?.title !== event.title) this.#index(row);
+      if (known?.category !== event.category) this.#categorise(row);
     }
     return true;
   }
@@ -187,54 +189,44 @@ export class MarketBoard {
 
   /** Puts back a market read from the store; used at start, before anything fresher is known. */
   restore(snapshot: MarketSnapshot, storeKey: number): void {
-    const { market } = this.apply(snapshot, snapshot.quote.receivedAt);
-    this.annotate(market, { storeKey });
+    const { listing, activity } = snapshot;
+    const quote = uncrossed(snapshot.quote);
+    const known = this.find(listing.venue, listing.marketId);
+    this.#put(known, { listing, quote, activity, updatedAt: quote.receivedAt, storeKey });
+  }
+
+  /** Puts every order in place that lists are made from; without it the first list of each kind does, and takes long. */
+  prepareLists(): void {
+    const ids = [...this.#rowById.keys()].sort();
+    this.#columns.prepare(ids.map((id) => this.#rowById.get(id) ?? 0));
+    this.#events.prepare();
   }
 
   remove(market: BoardMarket): void {
-    const { venue, marketId, eventId } = market.listing;
+    const { row } = market;
+    const { venue, marketId } = market.listing;
     if (!this.#rowById.delete(boardId(venue, marketId))) return;
-    if (eventId !== null) {
-      const slug = eventSlug(venue, eventId);
-      const rows = this.#rowsByEvent.get(slug);
-      rows?.delete(market.row);
-      if (rows?.size === 0) {
-        this.#rowsByEvent.delete(slug);
-        this.#events.delete(slug);
-      }
-    }
-    this.#markets[market.row] = null;
-    this.#text.delete(market.row);
-    this.#columns.clear(market.row);
-    this.#lastTrades.delete(market.row);
-    this.#freeRows.push(market.row);
+    const left = this.#events.removeRow(row);
+    if (left?.isEmpty === true) this.#events.delete(left.slug);
+    this.#markets[row] = null;
+    this.#text.delete(row);
+    this.#columns.clear(row);
+    this.#ids[row] = "";
+    this.#lastTrades.delete(row);
+    this.#freeRows.push(row);
   }
 
   /** The markets that fit, best first; a market without a price is not listed. */
   list(query: MarketQuery): BoardMarket[] {
-    const rows = query.text === null ? null : this.#text.search(query.text);
-    const venues = new Set(query.venues.map((venue) => this.#venueNumber(venue)));
-    const statuses = new Set(query.statuses.map((status) => MARKET_STATUSES.indexOf(status)));
-    const category = query.category?.toLowerCase() ?? null;
-    const fits = (row: number): boolean => {
-      if (!this.#columns.fits(row, venues, statuses)) return false;
-      return category === null || this.#markets[row]?.listing.category?.toLowerCase() === category;
-    };
-    const idOf = (row: number): string => {
-      const listing = this.#markets[row]?.listing;
-      return listing === undefined ? "" : boardId(listing.venue, listing.marketId);
-    };
+    const { text, ...others } = query;
     return this.#columns
-      .best({
-        sort: query.sort,
-        limit: query.limit,
-        after: query.after,
-        among: rows,
-        rowCount: this.#markets.length,
-        fits,
-        idOf,
-      })
+      .best({ ...others, among: text === null ? null : this.#text.find(text) })
       .flatMap((row) => this.#markets[row] ?? []);
+  }
+
+  /** Events with an open market that fit, best first. */
+  listEvents(query: EventQuery): BoardEvent[] {
+    return this.#events.best(query, query.text === null ? null : this.#text.findEach(query.text));
   }
 
   /** Position of a market in a sort order, for continuing a list behind it. */
@@ -258,27 +250,28 @@ export class MarketBoard {
       storeKey: facts.storeKey ?? known?.storeKey ?? null,
     };
     this.#markets[row] = market;
-    if (known?.listing !== facts.listing) {
-      const { venue, marketId, eventId } = facts.listing;
-      this.#rowById.set(boardId(venue, marketId), row);
-      if (known !== null && known.listing.eventId !== null && known.listing.eventId !== eventId) {
-        this.#rowsByEvent.get(eventSlug(venue, known.listing.eventId))?.delete(row);
-      }
-      if (eventId !== null) {
-        const slug = eventSlug(venue, eventId);
-        const rows = this.#rowsByEvent.get(slug);
-        if (rows === undefined) this.#rowsByEvent.set(slug, new Set([row]));
-        else rows.add(row);
-      }
-      if (
-        known?.listing.title !== facts.listing.title ||
-        known.listing.outcomeLabel !== facts.listing.outcomeLabel ||
-        known.listing.eventId !== eventId
-      )
-        this.#index(row);
-    }
-    this.#columns.set(row, market, this.#venueNumber(facts.listing.venue), priceChange24h(market));
+    if (known?.listing !== facts.listing) this.#place(market, known);
+    this.#columns.set(row, market, priceChange24h(market));
+    this.#events.noteChange(row);
     return market;
+  }
+
+  /** Notes where a market with new facts is to be found: its id, its event, its words. */
+  #place({ row, listing }: BoardMarket, known: BoardMarket | null): void {
+    const { venue, marketId, eventId } = listing;
+    if (known === null) {
+      const id = boardId(venue, marketId);
+      this.#rowById.set(id, row);
+      this.#ids[row] = id;
+    }
+    const isOfOtherEvent = known === null || known.listing.eventId !== eventId;
+    if (isOfOtherEvent) {
+      this.#events.removeRow(row);
+      if (eventId !== null) this.#events.addRow(eventSlug(venue, eventId), row);
+    }
+    if (isOfOtherEvent || known.listing.title !== listing.title || known.listing.outcomeLabel !== listing.outcomeLabel)
+      this.#index(row);
+    if (isOfOtherEvent || known.listing.category !== listing.category) this.#categorise(row);
   }
 
   /** Heard after a request was sent; a time that lies ahead of now (our clock was set back) proves nothing. */
@@ -296,16 +289,22 @@ export class MarketBoard {
   #index(row: number): void {
     const listing = this.#markets[row]?.listing;
     if (listing === undefined) return;
-    const event = listing.eventId === null ? null : this.#events.get(eventSlug(listing.venue, listing.eventId));
-    this.#text.set(row, [listing.title, listing.outcomeLabel ?? "", event?.listing.title ?? ""].join(" "));
+    const event = this.#eventOf(row);
+    this.#text.set(row, `${listing.title} ${listing.outcomeLabel ?? ""} ${event?.listing.title ?? ""}`);
   }
 
-  #venueNumber(venue: VenueId): number {
-    const known = this.#venueNumbers.get(venue);
-    if (known !== undefined) return known;
-    const number = this.#venueNumbers.size;
-    this.#venueNumbers.set(venue, number);
-    return number;
+  #categorise(row: number): void {
+    this.#columns.setCategory(
+      row,
+      this.#markets[row]?.listing.category ?? this.#eventOf(row)?.listing.category ?? null,
+    );
+  }
+
+  #eventOf(row: number): BoardEvent | null {
+    const listing = this.#markets[row]?.listing;
+    return listing == null || listing.eventId === null
+      ? null
+      : this.#events.find(eventSlug(listing.venue, listing.eventId));
   }
 }
 
@@ -341,8 +340,4 @@ function mergeActivity(known: Activity | undefined, next: Activity): Activity {
     liquidityUsd: next.liquidityUsd ?? known.liquidityUsd,
     openInterestUsd: next.openInterestUsd ?? known.openInterestUsd,
   };
-}
-
-function sameFacts(a: object, b: object): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,8 +1,9 @@
 import type { MarketBoard } from "./board.ts";
+import { type EventQuery, toCents } from "./event-index.ts";
 import type { BoardEvent, BoardMarket } from "./model.ts";
-import { priceChange24h } from "./model.ts";
 import { isoTime } from "./present.ts";
-import { words } from "./text-index.ts";
+
+export type { EventQuery } from "./event-index.ts";
 
 /** A market that can be shown. */
 type PricedMarket = BoardMarket & { readonly yesPrice: number };
@@ -16,18 +17,6 @@ export interface EventGroup {
   readonly updatedAt: number;
 }
 
-export interface EventQuery {
-  readonly venues: readonly string[];
-  readonly category: string | null;
-  readonly featuredOnly: boolean;
-  readonly text: string | null;
-  readonly order: "volume" | "trending";
-  readonly limit: number;
-}
-
-/** How much a price move adds to an event's rank among the trending: a move of 0.05 doubles its volume's worth. */
-const TRENDING_MOVE_WEIGHT = 20;
-
 /** Gathers an event's priced markets; null when it has none to show. */
 export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | null {
   const markets = board.marketsOfEvent(event.slug).filter((market): market is PricedMarket => market.yesPrice !== null);
@@ -36,51 +25,14 @@ export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | nul
   return {
     event,
     markets,
-    totalVolume24hUsd:
-      volumes.length === 0 ? null : Math.round(volumes.reduce((sum, volume) => sum + volume, 0) * 100) / 100,
+    totalVolume24hUsd: volumes.length === 0 ? null : toCents(volumes.reduce((sum, volume) => sum + volume, 0)),
     updatedAt: Math.max(...markets.map((market) => market.updatedAt)),
   };
 }
 
 /** Events with an open market that fit, by their 24-hour volume or by volume and movement, largest first. */
 export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] {
-  const venues = new Set(query.venues);
-  const category = query.category?.toLowerCase() ?? null;
-  const wanted = query.text === null ? null : words(query.text);
-  const groups: { readonly group: EventGroup; readonly rank: number }[] = [];
-  for (const event of board.events()) {
-    const { listing } = event;
-    if (!venues.has(listing.venue) || (query.featuredOnly && !listing.featured)) continue;
-    if (category !== null && listing.category?.toLowerCase() !== category) continue;
-    const group = groupOf(board, event);
-    if (group === null || eventStatus(group) !== "open") continue;
-    if (wanted !== null && !mentions(group, wanted)) continue;
-    groups.push({ group, rank: rankOf(group, query.order) });
-  }
-  groups.sort((a, b) => b.rank - a.rank || (a.group.event.slug < b.group.event.slug ? -1 : 1));
-  return groups.slice(0, query.limit).map(({ group }) => group);
-}
-
-function mentions(group: EventGroup, wanted: readonly string[]): boolean {
-  if (wanted.length === 0) return false;
-  const text = new Set(
-    words(
-      [
-        group.event.listing.title,
-        ...group.markets.map((market) => `${market.listing.title} ${market.listing.outcomeLabel ?? ""}`),
-      ].join(" "),
-    ),
-  );
-  return wanted.every(
-    (word) => text.has(word) || (word.length >= 3 && [...text].some((candidate) => candidate.startsWith(word))),
-  );
-}
-
-function rankOf(group: EventGroup, order: EventQuery["order"]): number {
-  const volume = group.totalVolume24hUsd ?? -1;
-  if (order === "volume") return volume;
-  const largestMove = Math.max(0, ...group.markets.map((market) => Math.abs(priceChange24h(market) ?? 0)));
-  return volume * (1 + TRENDING_MOVE_WEIGHT * largestMove);
+  return board.listEvents(query).flatMap((event) => groupOf(board, event) ?? []);
 }
 
 /** open while any market trades, settled when all are, closed in between. */

@@ -69,6 +69,23 @@ test("a market's JSON is made once and again only after a change of the market o
   assert.equal(marketBytes(present(), event()), marketBytes(present(), event()));
 });
 
+test("the JSON of markets that nobody asks for any more is forgotten, that of one asked for again is kept", () => {
+  const board = new MarketBoard(() => SAMPLE_AT);
+  const markets = Array.from(
+    { length: 25_001 },
+    (_, number) => board.apply(sampleMarket(`m${number}`), SAMPLE_AT).market,
+  );
+  const [kept, forgotten, ...others] = markets;
+  if (kept === undefined || forgotten === undefined) throw new Error("there are markets");
+  const [keptBytes, forgottenBytes] = [marketBytes(kept, null), marketBytes(forgotten, null)];
+  for (let round = 0; round < 3; round++) {
+    for (const market of others) marketBytes(market, null);
+    assert.equal(marketBytes(kept, null), keptBytes);
+  }
+  assert.notEqual(marketBytes(forgotten, null), forgottenBytes);
+  assert.deepEqual(marketBytes(forgotten, null), forgottenBytes);
+});
+
 test("an array of ready-made items is JSON for none, one and several", () => {
   for (const values of [[], [1], [1, "zwei", { three: 3 }]]) {
     const bytes = arrayBytes(values.map((value) => Buffer.from(JSON.stringify(value))));

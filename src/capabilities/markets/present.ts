@@ -40,14 +40,33 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
   };
 }
 
-const texts = new WeakMap<BoardMarket, { readonly event: BoardEvent | null; readonly bytes: Buffer }>();
+type MadeTexts = WeakMap<BoardMarket, { readonly event: BoardEvent | null; readonly bytes: Buffer }>;
 
-/** The Market as JSON bytes, made once per change: a board market is replaced when anything about it changes. */
+/** Texts are kept in two halves of at most this many; when the newer is full, the older is forgotten. */
+const TEXTS_KEPT_MAX = 25_000;
+let newer: MadeTexts = new WeakMap();
+let older: MadeTexts = new WeakMap();
+let newerCount = 0;
+
+/**
+ * The Market as JSON bytes, made once per change: a board market is replaced when anything about it changes. Bytes of
+ * markets that nobody asks for are not kept: a caller who pages through 300,000 would leave a quarter of a gigabyte.
+ */
 export function marketBytes(market: BoardMarket, event: BoardEvent | null): Buffer {
-  const made = texts.get(market);
+  const made = newer.get(market);
   if (made !== undefined && made.event === event) return made.bytes;
-  const bytes = Buffer.from(JSON.stringify(presentMarket(market, event)));
-  texts.set(market, { event, bytes });
+  const before = older.get(market);
+  const bytes =
+    before !== undefined && before.event === event
+      ? before.bytes
+      : Buffer.from(JSON.stringify(presentMarket(market, event)));
+  newer.set(market, { event, bytes });
+  newerCount += 1;
+  if (newerCount >= TEXTS_KEPT_MAX) {
+    older = newer;
+    newer = new WeakMap();
+    newerCount = 0;
+  }
   return bytes;
 }
 

@@ -11,11 +11,14 @@ const NO_TREND = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadB
 const LIST = { status: "active", sort: "volume_24h", limit: 10 } as const;
 
 /** The service over a real board; whatever is asked of a venue is counted and answered by `venue`. */
-function bench(venue: (marketId: string, board: MarketBoard) => Promise<boolean> = async () => false) {
+function bench(
+  venue: (marketId: string, board: MarketBoard) => Promise<boolean> = async () => false,
+  { readMs = 0, failure = null }: { readonly readMs?: number; readonly failure?: Error | null } = {},
+) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const asked: string[] = [];
-  const reads = { trends: 0 };
+  const reads = { trends: 0, histories: 0 };
   const ports: MarketsPorts = {
     board,
     clock,
@@ -25,12 +28,12 @@ function bench(venue: (marketId: string, board: MarketBoard) => Promise<boolean>
       return venue(marketId, board);
     },
     past: {
-      read: async (_market, period): Promise<HistoryReading> => ({
-        intervalSeconds: 60,
-        points: [],
-        period,
-        generatedAt: clock.now(),
-      }),
+      read: async (_market, period): Promise<HistoryReading> => {
+        reads.histories += 1;
+        if (readMs > 0) await clock.sleep(readMs);
+        if (failure !== null) throw failure;
+        return { intervalSeconds: 60, points: [], period, generatedAt: clock.now() };
+      },
     },
     readTrend: async () => {
       reads.trends += 1;
@@ -194,4 +197,49 @@ test("yesterday's figures are read at most once a minute, and the mood itself is
   await clock.advance(1);
   await service.getSentiment();
   assert.equal(reads.trends, 2);
+});
+
+test("a history is read from the store once a second, however many ask, and again a second after it was read", async () => {
+  const { clock, board, reads, service } = bench(undefined, { readMs: 700 });
+  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  const ask = () => service.getHistory(market, "7d", 48);
+  const first = await clock.until(Promise.all([ask(), ask()]));
+  assert.equal(reads.histories, 1);
+  await clock.advance(999);
+  assert.equal(await ask(), first[0]);
+  await clock.advance(1);
+  await clock.until(ask());
+  assert.equal(reads.histories, 2);
+});
+
+test("histories of other markets, venues, periods or numbers of points are histories of their own", async () => {
+  const { board, reads, service } = bench();
+  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  const other = board.apply(sampleMarket("n"), SAMPLE_AT).market;
+  const elsewhere = board.apply(sampleMarket("m", { listing: { venue: "beta" } }), SAMPLE_AT).market;
+  for (const one of [market, other, elsewhere]) await service.getHistory(one, "7d", 48);
+  assert.equal((await service.getHistory(market, "30d", 48)).period, "30d");
+  await service.getHistory(market, "7d", 49);
+  assert.equal(reads.histories, 5);
+});
+
+test("a history that could not be read is asked for again at once", async () => {
+  const failure = new VenueError("timeout", "no answer", { retryable: true });
+  const { board, reads, service } = bench(undefined, { failure });
+  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  for (let time = 0; time < 2; time++)
+    await assert.rejects(service.getHistory(market, "7d", 48), (error) => error === failure);
+  assert.equal(reads.histories, 2);
+});
+
+test("no more than five hundred histories are kept, the newest", async () => {
+  const { board, reads, service } = bench();
+  const markets = Array.from({ length: 501 }, (_, number) => board.apply(sampleMarket(`m${number}`), SAMPLE_AT).market);
+  for (const market of markets) await service.getHistory(market, "7d", 48);
+  const [first, second] = markets;
+  if (first === undefined || second === undefined) throw new Error("there are markets");
+  await service.getHistory(second, "7d", 48);
+  assert.equal(reads.histories, 501);
+  await service.getHistory(first, "7d", 48);
+  assert.equal(reads.histories, 502);
 });

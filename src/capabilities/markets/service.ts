@@ -3,7 +3,8 @@ import type { MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MarketWideTrend } from "../history/index.ts";
 import type { MarketBoard } from "./board.ts";
-import { type EventGroup, type EventQuery, groupOf, listEvents } from "./events.ts";
+import type { EventQuery } from "./event-index.ts";
+import { type EventGroup, groupOf, listEvents } from "./events.ts";
 import type { HistoryReading, PastPrices } from "./history.ts";
 import type { BoardMarket, SortKey } from "./model.ts";
 import type { Period, STATUS_WORDS } from "./schema.ts";
@@ -13,6 +14,9 @@ const MARKET_ID_LENGTH_MAX = 512;
 const ABSENT_KEPT_MS = 30_000;
 const ABSENT_MAX = 10_000;
 const TREND_KEPT_MS = 60_000;
+/** A chart that many look at is read from the store once a second. */
+const HISTORY_KEPT_MS = 1_000;
+const HISTORIES_MAX = 500;
 const LISTED_STATUSES: readonly MarketStatus[] = ["active", "closed", "determined", "finalized"];
 
 export interface MarketsPorts {
@@ -55,6 +59,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
   const { board, clock } = ports;
   const absentUntil = new Map<string, number>();
   const lookUps = new Map<string, Promise<boolean>>();
+  const histories = new Map<string, { readonly reading: Promise<HistoryReading>; readAt: number | null }>();
   let trend: { readonly readAt: number; readonly value: MarketWideTrend } | null = null;
 
   const lookUp = (venue: VenueId, marketId: string): Promise<boolean> => {
@@ -114,7 +119,29 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
       return { markets, next: hasMore ? board.position(last, request.sort) : null };
     },
 
-    getHistory: (market, period, maxPoints) => ports.past.read(market, period, maxPoints),
+    getHistory(market, period, maxPoints) {
+      const id = `${period}/${maxPoints}/${market.listing.venue}/${market.listing.marketId}`;
+      const known = histories.get(id);
+      if (known !== undefined && (known.readAt === null || clock.monotonic() - known.readAt < HISTORY_KEPT_MS))
+        return known.reading;
+      const reading = ports.past.read(market, period, maxPoints);
+      const entry = { reading, readAt: null as number | null };
+      histories.delete(id);
+      histories.set(id, entry);
+      for (const oldest of histories.keys()) {
+        if (histories.size <= HISTORIES_MAX) break;
+        histories.delete(oldest);
+      }
+      reading.then(
+        () => {
+          entry.readAt = clock.monotonic();
+        },
+        () => {
+          if (histories.get(id) === entry) histories.delete(id);
+        },
+      );
+      return reading;
+    },
 
     listEvents: (query) => listEvents(board, { ...query, venues: venuesOf(query) }),
 

@@ -104,3 +104,33 @@ test("a search finds what a scan of all texts finds, after any series of changes
     }),
   );
 });
+
+test("each word of a query has the rows whose text has it or a longer word that it begins, fewest first", () => {
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 12 }), text, (texts, query) => {
+      const index = new TextIndex();
+      const byRow = new Map(texts.map((content, row) => [row, content]));
+      for (const [row, content] of byRow) index.set(row, content);
+      const found = index.findEach(query).map((rows) => {
+        const list: number[] = [];
+        rows.forEach((row) => {
+          list.push(row);
+        });
+        return list;
+      });
+      const expected = [...new Set(words(query))].map((one) => [...scan(byRow, one)]);
+      const bySize = (a: number[], b: number[]) => a.length - b.length;
+      assert.deepEqual(found, expected.sort(bySize));
+    }),
+  );
+});
+
+test("words without accents and signs are the same whichever way they are read", () => {
+  const ascii = fc.string({ unit: fc.constantFrom(..."aZ09.,;-$%é ") });
+  fc.assert(
+    fc.property(ascii, (content) => {
+      // The last letter, and nothing else, asks for Unicode's tables.
+      assert.deepEqual(words(`${content} \u00e9`), [...words(content), "e"]);
+    }),
+  );
+});
