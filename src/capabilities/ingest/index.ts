@@ -27,6 +27,8 @@ const LOOK_UPS_MAX = 4;
 const SETTLED_SHOWN_MS = 30 * 86_400_000;
 const ROLL_UP_EVERY_MS = 60_000;
 const DAY_AGO_EVERY_MS = 2 * 60_000;
+/** After this many markets in one go, whoever else waits has a turn. */
+const MARKETS_AT_ONCE = 1_000;
 const RETENTION_EVERY_MS = 3_600_000;
 
 export interface IngestOptions {
@@ -119,9 +121,13 @@ export function createIngest(options: IngestOptions): Ingest {
 
   const readDayAgo = async () => {
     const prices = await history.priceDayAgo(clock.now());
+    let annotated = 0;
     for (const market of board.markets()) {
       const price = market.storeKey === null ? undefined : prices.get(market.storeKey);
-      if (price !== undefined && price !== market.priceDayAgo) board.annotate(market, { priceDayAgo: price });
+      if (price === undefined || price === market.priceDayAgo) continue;
+      board.annotate(market, { priceDayAgo: price });
+      annotated += 1;
+      if (annotated % MARKETS_AT_ONCE === 0) await clock.sleep(0);
     }
   };
 

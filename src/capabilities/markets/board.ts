@@ -1,6 +1,7 @@
 import {
   type Activity,
   type EventListing,
+  type MarketListing,
   type MarketSnapshot,
   type Quote,
   type VenueId,
@@ -20,7 +21,7 @@ import {
   type QuoteRefusal,
   type SortKey,
 } from "./model.ts";
-import { sameFacts } from "./same-facts.ts";
+import { sameFacts, shareFacts } from "./same-facts.ts";
 import { TextIndex } from "./text-index.ts";
 
 const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
@@ -38,6 +39,8 @@ export class MarketBoard {
   readonly #columns = new Columns((row) => this.#ids[row] ?? "");
   readonly #text = new TextIndex();
   readonly #events = new EventIndex(this.#columns);
+  /** The last new listing of each venue: the next one repeats much of it. */
+  readonly #lastListings = new Map<VenueId, MarketListing>();
   readonly #lastTrades = new Map<number, { readonly executedAt: number; readonly heardAt: number }>();
   readonly #now: () => number;
 
@@ -100,7 +103,7 @@ export class MarketBoard {
     const listingChanged = known === null || !sameFacts(known.listing, listing);
     const activity = mergeActivity(known?.activity, snapshot.activity);
     const market = this.#put(known, {
-      listing: listingChanged ? listing : known.listing,
+      listing: listingChanged ? this.#shared(listing, known?.listing) : known.listing,
       quote,
       activity,
       updatedAt: isStale ? known.updatedAt : quote.receivedAt,
@@ -192,7 +195,8 @@ export class MarketBoard {
     const { listing, activity } = snapshot;
     const quote = uncrossed(snapshot.quote);
     const known = this.find(listing.venue, listing.marketId);
-    this.#put(known, { listing, quote, activity, updatedAt: quote.receivedAt, storeKey });
+    const shared = this.#shared(listing, known?.listing);
+    this.#put(known, { listing: shared, quote, activity, updatedAt: quote.receivedAt, storeKey });
   }
 
   /** Puts every order in place that lists are made from; without it the first list of each kind does, and takes long. */
@@ -284,6 +288,13 @@ export class MarketBoard {
     const trade = known === null ? undefined : this.#lastTrades.get(known.row);
     if (known === null || trade === undefined || !this.#isSince(trade.heardAt, requestedAt)) return quote;
     return { ...quote, lastPrice: known.quote.lastPrice };
+  }
+
+  #shared(listing: MarketListing, known: MarketListing | undefined): MarketListing {
+    const other = known ?? this.#lastListings.get(listing.venue);
+    const shared = other === undefined ? listing : shareFacts(listing, other);
+    this.#lastListings.set(listing.venue, shared);
+    return shared;
   }
 
   #index(row: number): void {

@@ -9,3 +9,17 @@ export function sameFacts(a: unknown, b: unknown): boolean {
   for (const key of keys) if (!Object.hasOwn(right, key) || !sameFacts(left[key], right[key])) return false;
   return true;
 }
+
+/**
+ * A copy of `facts` that holds the parts which `other` says too as `other`'s own: neighbours in a listing repeat their
+ * venue, event, category, fee and often their rules, and a parsed copy of each would be kept for every market.
+ */
+export function shareFacts<Facts extends object>(facts: Facts, other: Facts): Facts {
+  const shared = { ...facts };
+  for (const key of Object.keys(shared) as (keyof Facts)[]) {
+    const value = shared[key];
+    const isHeld = typeof value === "string" || (typeof value === "object" && value !== null);
+    if (isHeld && sameFacts(value, other[key])) shared[key] = other[key];
+  }
+  return shared;
+}
