@@ -174,7 +174,7 @@ async function serve(folder: string): Promise<void> {
   };
   const app = await buildApp({
     ...{ clock: systemClock, random: systemRandom, log, database, data: "live", version: "bench", publicUrl: null },
-    ...{ trustProxy: null, rawTickDays: 30 },
+    ...{ trustProxy: null, rawTickDays: 30, metrics: null },
     venues: SYNTHETIC_VENUES.map((id) => ({
       ...{ id, referenceOnly: false },
       create: () => {
