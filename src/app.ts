@@ -1,8 +1,8 @@
 /** The composition root: ports in, capabilities wired, routes registered. Read it and you know the API. */
 import type { FastifyInstance } from "fastify";
 import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
-import { readMarketWideTrend } from "./capabilities/history/index.ts";
-import { createIngest, type Ingest, VenueHealth } from "./capabilities/ingest/index.ts";
+import { type RetentionDays, readMarketWideTrend } from "./capabilities/history/index.ts";
+import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./capabilities/ingest/index.ts";
 import { createKeyDirectory } from "./capabilities/keys/index.ts";
 import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
 import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
@@ -25,6 +25,9 @@ export interface AppPorts {
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
+  readonly retention?: Partial<RetentionDays>;
+  /** This process among others that share the store; left out where it is alone and does everything. */
+  readonly node?: NodeSettings;
   /** Prometheus metrics on a server of their own or, behind a token, on this one; null where nobody asked. */
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
   /** Makes a venue's adapter; it counts what it cannot use through `drop`, what it does not know through `drift`. */
@@ -56,7 +59,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     const health = new VenueHealth(clock, adapter.profile);
     return { adapter, health };
   });
-  const ingest = createIngest({ venues, board, database, clock, log, rawTickDays: ports.rawTickDays });
+  const ingest = createIngest({
+    ...{ venues, board, database, clock, log, rawTickDays: ports.rawTickDays },
+    ...(ports.retention === undefined ? {} : { retention: ports.retention }),
+    ...(ports.node === undefined ? {} : { node: ports.node }),
+  });
   const keys = createKeyDirectory({ database, clock });
   const probe = new StoreProbe(database, clock);
   const metrics =
@@ -98,7 +105,14 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     past: ingest.past,
     readTrend: () => readMarketWideTrend(database, clock.now()),
   });
-  marketRoutes(http, { service: markets, board, venues: venueIds, publicUrl: ports.publicUrl, now: () => clock.now() });
+  if (ports.node?.serves !== false)
+    marketRoutes(http, {
+      service: markets,
+      board,
+      venues: venueIds,
+      publicUrl: ports.publicUrl,
+      now: () => clock.now(),
+    });
 
   const startedAt = clock.monotonic();
   const report = (): HealthReport => {
@@ -122,6 +136,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
             id,
             {
               status: venue.status,
+              role: venue.role,
               last_success_at: venue.lastSuccessAt === null ? null : new Date(venue.lastSuccessAt).toISOString(),
               lag_seconds: venue.lagMs === null ? null : venue.lagMs / 1000,
               markets: venue.markets,

@@ -36,6 +36,7 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       trustProxy: null,
     },
     sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0 },
+    ...{ tradeDays: 30, fiveMinuteBarDays: 365, settledMarketDays: null },
     ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, metrics: null, logLevel: "info" },
   });
   assert.deepEqual([...roles], ["api", "ingest", "worker"]);
@@ -64,6 +65,9 @@ test("every setting is taken over", () => {
       PARALLAX_ROLES: "worker, ingest,api",
       DATABASE_URL: "postgres://db.example/p",
       PARALLAX_RAW_TICK_DAYS: "3650",
+      PARALLAX_TRADE_DAYS: "7",
+      PARALLAX_BAR_DAYS: "90",
+      PARALLAX_SETTLED_MARKET_DAYS: "400",
     },
     ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
     ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
@@ -73,7 +77,25 @@ test("every setting is taken over", () => {
   assert.deepEqual([...config.roles].sort(), ["api", "ingest", "worker"]);
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
   assert.deepEqual(config.sandbox, { seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 });
+  assert.deepEqual([config.tradeDays, config.fiveMinuteBarDays, config.settledMarketDays], [7, 90, 400]);
   assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);
+});
+
+test("any roles may be taken where other processes can share the store, and only there", () => {
+  const DATABASE_URL = "postgres://db.example/p";
+  for (const roles of [["api"], ["ingest"], ["worker"], ["api", "worker"], ["ingest", "worker"], ["api", "ingest"]]) {
+    const PARALLAX_ROLES = roles.join(",");
+    assert.deepEqual([...parse({ PARALLAX_ROLES, DATABASE_URL }).roles], roles);
+    assert.match(faultsOf({ PARALLAX_ROLES }).join(), /PARALLAX_ROLES: .*DATABASE_URL/);
+  }
+  for (const PARALLAX_ROLES of ["api,cook", ",", "api,"])
+    assert.match(faultsOf({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
+});
+
+test("a settled market is not deleted while it is still shown", () => {
+  for (const days of ["1", "30"])
+    assert.match(faultsOf({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
+  assert.equal(parse({ PARALLAX_SETTLED_MARKET_DAYS: "31" }).settledMarketDays, 31);
 });
 
 test("metrics are served on a port of their own, behind a token, or both", () => {

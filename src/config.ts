@@ -19,12 +19,18 @@ export interface Config {
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; null believes none. */
   readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
+  readonly tradeDays: number;
+  readonly fiveMinuteBarDays: number;
+  /** Days after which a settled market and all of its past are deleted; null keeps them for ever. */
+  readonly settledMarketDays: number | null;
   /** Where Prometheus metrics are served: a port of their own, the API's own port behind a token; null for nowhere. */
   readonly metrics: { readonly port: number | null; readonly token: string | null } | null;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
 export type Role = "api" | "ingest" | "worker";
+/** Settled markets stay on the board for 30 days; what is shown is not deleted. */
+const SETTLED_MARKET_DAYS_MIN = 31;
 const ROLES: readonly Role[] = ["api", "ingest", "worker"];
 
 export interface SandboxSettings {
@@ -96,6 +102,13 @@ export const SETTINGS: readonly Setting[] = [
     help: "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are believed",
   },
   { name: "PARALLAX_RAW_TICK_DAYS", fallback: "30", help: "days for which every tick is kept; bars are kept longer" },
+  { name: "PARALLAX_TRADE_DAYS", fallback: "30", help: "days for which every trade is kept" },
+  { name: "PARALLAX_BAR_DAYS", fallback: "365", help: "days for which five-minute bars are kept; hourly ones stay" },
+  {
+    name: "PARALLAX_SETTLED_MARKET_DAYS",
+    fallback: "0",
+    help: "days after which a settled market is deleted with its past; 0 keeps all, for calibration",
+  },
   {
     name: "PARALLAX_METRICS_PORT",
     fallback: "",
@@ -190,8 +203,10 @@ export function parseConfig(
     if (role === undefined) faults.push(`PARALLAX_ROLES: ${word} is not one of ${ROLES.join(", ")}`);
     else roles.add(role);
   }
-  if (roles.size < ROLES.length)
-    faults.push("PARALLAX_ROLES: this version does all of it in one process; name all three");
+  if (roles.size < ROLES.length && raw("DATABASE_URL") === "")
+    faults.push(
+      "PARALLAX_ROLES: fewer than all three need a store that other processes can share; name one with DATABASE_URL",
+    );
   const proxies = raw("PARALLAX_TRUST_PROXY")
     .split(",")
     .map((part) => part.trim())
@@ -203,6 +218,12 @@ export function parseConfig(
     if (family === 0 || !isRange || more.length > 0)
       faults.push(`PARALLAX_TRUST_PROXY: ${proxy} is not an address or CIDR range (a number of hops proves nothing)`);
   }
+  const settledDays = integer("PARALLAX_SETTLED_MARKET_DAYS", 0, 36_500);
+  const settledMarketDays = settledDays === 0 ? null : settledDays;
+  if (settledMarketDays !== null && settledMarketDays < SETTLED_MARKET_DAYS_MIN)
+    faults.push(
+      `PARALLAX_SETTLED_MARKET_DAYS: give 0, or at least ${SETTLED_MARKET_DAYS_MIN}: they are shown until then`,
+    );
   const metricsPort = raw("PARALLAX_METRICS_PORT") === "" ? null : integer("PARALLAX_METRICS_PORT", 0, 65_535);
   const metricsToken = raw("PARALLAX_METRICS_TOKEN") === "" ? null : raw("PARALLAX_METRICS_TOKEN");
   if (metricsToken !== null && !METRICS_TOKEN.test(metricsToken))
@@ -229,6 +250,9 @@ export function parseConfig(
     publicUrl: url("PARALLAX_PUBLIC_URL", ["http:", "https:"]),
     trustProxy: proxies.length === 0 ? null : proxies,
     rawTickDays: integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
+    tradeDays: integer("PARALLAX_TRADE_DAYS", 2, 3_650),
+    fiveMinuteBarDays: integer("PARALLAX_BAR_DAYS", 30, 36_500),
+    settledMarketDays,
     metrics: metricsPort === null && metricsToken === null ? null : { port: metricsPort, token: metricsToken },
     logLevel: oneOf("PARALLAX_LOG_LEVEL", ["debug", "info", "warn", "error"]),
   };

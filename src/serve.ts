@@ -12,6 +12,7 @@ import { systemRandom } from "./adapters/system-random.ts";
 import { createUndiciHttp } from "./adapters/undici-http.ts";
 import { createWsSockets } from "./adapters/ws-socket.ts";
 import { type App, buildApp } from "./app.ts";
+import type { NodeSettings } from "./capabilities/ingest/index.ts";
 import { ensureDemoKeys } from "./capabilities/keys/index.ts";
 import type { Config } from "./config.ts";
 import { drain } from "./http/lifecycle.ts";
@@ -161,6 +162,13 @@ async function buildServiceApp(
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
     rawTickDays: config.rawTickDays,
+    retention: {
+      tradeDays: config.tradeDays,
+      fiveMinuteBarDays: config.fiveMinuteBarDays,
+      settledMarketDays: config.settledMarketDays,
+    },
+    // The embedded store is locked by this process: nobody shares it.
+    ...(config.databaseUrl === null ? {} : { node: nodeOf(config.roles) }),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: config.venues.map((setting) => ({
       id: setting.id,
@@ -175,6 +183,13 @@ async function buildServiceApp(
     })),
   });
 }
+
+const nodeOf = (roles: Config["roles"]): NodeSettings => ({
+  id: `${process.pid}-${Buffer.from(systemRandom.bytes(9)).toString("base64url")}`,
+  serves: roles.has("api"),
+  ingests: roles.has("ingest"),
+  maintains: roles.has("worker"),
+});
 
 /** Every venue was given addresses of its own: then nothing has to be simulated here. */
 function areAllAddressed(config: Config): boolean {

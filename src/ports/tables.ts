@@ -16,6 +16,9 @@ export interface Tables {
   history_coverage: HistoryCoverageTable;
   customers: CustomersTable;
   api_keys: ApiKeysTable;
+  leases: LeasesTable;
+  lease_candidates: LeaseCandidatesTable;
+  quotes: QuotesTable;
 }
 
 /** Facts about the store itself: what its data is, how far jobs have come. */
@@ -37,6 +40,8 @@ export interface MarketsTable {
   updated_at: Date;
   /** JSON of the whole `MarketSnapshot`. */
   snapshot: string;
+  /** Rises with every change within a venue, in the order of commits; 0 where no other node follows. */
+  position: Generated<number>;
 }
 
 export interface EventsTable {
@@ -44,6 +49,7 @@ export interface EventsTable {
   event_id: string;
   /** JSON of the whole `EventListing`. */
   listing: string;
+  position: Generated<number>;
 }
 
 export interface StatusChangesTable {
@@ -120,4 +126,46 @@ export interface ApiKeysTable {
   created_at: Date;
   last_used_at: Generated<Date | null>;
   revoked_at: Generated<Date | null>;
+}
+
+/** What only one node may do at a time, who does it, and until when. */
+export interface LeasesTable {
+  name: string;
+  /** Empty when released. */
+  holder: string;
+  /** Rises with every take-over; writes under an older one are refused. */
+  fence: number;
+  /** By the store's own clock. */
+  expires_at: Date;
+  /** JSON of what the holder tells of its work. */
+  report: string | null;
+  reported_at: Date | null;
+}
+
+/** Nodes that would take leases, for sharing them evenly. */
+export interface LeaseCandidatesTable {
+  candidate: string;
+  names: string[];
+  expires_at: Date;
+}
+
+/** The present quote of a market where several nodes share the store: narrow, because it is written every second. */
+export interface QuotesTable {
+  market_key: number;
+  venue: string;
+  /** Rises with every change within a venue, in the order of commits. */
+  position: number;
+  bid: number | null;
+  ask: number | null;
+  bid_size: number | null;
+  ask_size: number | null;
+  last: number | null;
+  indicative: number | null;
+  volume_24h_usd: number | null;
+  volume_total_usd: number | null;
+  liquidity_usd: number | null;
+  open_interest_usd: number | null;
+  event_at: Date | null;
+  /** When the quote was last confirmed. */
+  updated_at: Date;
 }

@@ -55,6 +55,16 @@ async function empty(database: Database): Promise<void> {
   await database.query(`truncate ${tables.map((table) => table.name).join(", ")} restart identity`);
 }
 
+/** A test of what only a server can have, several connections at once; skipped where there is none. */
+export function onPostgres(name: string, fn: (database: Database) => Promise<void>): void {
+  const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
+  test(`${name} [postgres]`, { skip }, async () => {
+    const database = await postgresDatabase();
+    await empty(database);
+    await fn(database);
+  });
+}
+
 /**
  * The same test on both homes of the store: embedded in memory, and PostgreSQL when `TEST_DATABASE_URL` is set. The
  * tables are there and empty.
@@ -65,10 +75,5 @@ export function eachDatabase(name: string, fn: (database: Database) => Promise<v
     await empty(database);
     await fn(database);
   });
-  const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
-  test(`${name} [postgres]`, { skip }, async () => {
-    const database = await postgresDatabase();
-    await empty(database);
-    await fn(database);
-  });
+  onPostgres(name, fn);
 }

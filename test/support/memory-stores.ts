@@ -25,6 +25,10 @@ export class MemoryMarketStore implements MarketStore {
     });
   }
 
+  insertUnknownMarkets(snapshots: readonly MarketSnapshot[]): Promise<number[]> {
+    return this.upsertMarkets(snapshots);
+  }
+
   async upsertEvents(events: readonly { readonly eventId: string }[]): Promise<void> {
     this.events.push(...events.map(({ eventId }) => eventId));
   }
@@ -109,6 +113,6 @@ export class MemoryHistory implements HistoryStore {
   }
 
   async applyRetention() {
-    return { tickPartitions: 0, trades: 0, fiveMinuteBars: 0 };
+    return { tickPartitions: 0, trades: 0, fiveMinuteBars: 0, coverage: 0, settledMarkets: 0 };
   }
 }

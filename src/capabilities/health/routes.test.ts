@@ -4,6 +4,7 @@ import { testServer } from "../../http/test-app.ts";
 import { type HealthReport, healthRoutes } from "./routes.ts";
 
 const VENUE: HealthReport["checks"]["venues"][string] = {
+  role: "ingest",
   ...{ status: "ok", last_success_at: "2026-11-21T00:00:00.000Z", lag_seconds: 1.5, markets: 3, stream: "up" },
   ...{ sweep: { rows: 5, total: null, completed: 2, incomplete: 1 }, drops: { crossed_book: 4 } },
   drift: [

@@ -36,6 +36,11 @@ const Health = Type.Object({
       Type.String(),
       Type.Object({
         status: venueStatus,
+        role: Type.Unsafe<"ingest" | "follower">({
+          type: "string",
+          enum: ["ingest", "follower"],
+          description: "Whether this node reads the venue itself or follows what the node that does has stored",
+        }),
         last_success_at: nullableTime,
         lag_seconds: nullableNumber,
         markets: Type.Integer(),

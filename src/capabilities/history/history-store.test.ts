@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { sampleMarket } from "../../../test/support/market-samples.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { Database } from "../../ports/database.ts";
 import { createHistoryStore } from "./history-store.ts";
 import { createMarketStore } from "./market-store.ts";
 import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "./model.ts";
+import { DEFAULT_RETENTION } from "./retention.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
 /** A whole hour, so that positions in the grid are easy to say. */
@@ -254,7 +256,12 @@ eachDatabase("retention drops whole days of ticks, old trades and old bars, and 
   });
   await createMarketStore(database).insertTrades([trade("old", HOUR - 31 * DAY_MS - 1), trade("new", HOUR - DAY_MS)]);
   await history.rollUp(HOUR);
-  const done = await history.applyRetention(HOUR, { tickDays: 30, tradeDays: 30, fiveMinuteBarDays: 30 });
+  const done = await history.applyRetention(HOUR, {
+    tickDays: 30,
+    tradeDays: 30,
+    fiveMinuteBarDays: 30,
+    settledMarketDays: null,
+  });
   // Two days of ticks held one each, and each writer had made the day after its own.
   assert.equal(done.trades, 1);
   assert.equal(done.fiveMinuteBars, 1);
@@ -262,6 +269,74 @@ eachDatabase("retention drops whole days of ticks, old trades and old bars, and 
   const ticks = await database.query("select event_at from ticks");
   assert.deepEqual(ticks, [{ event_at: new Date(HOUR - 29 * DAY_MS) }]);
   assert.equal((await bars(database, "bars_1h")).length, 3);
-  const again = await history.applyRetention(HOUR, { tickDays: 30, tradeDays: 30, fiveMinuteBarDays: 30 });
-  assert.deepEqual(again, { tickPartitions: 0, trades: 0, fiveMinuteBars: 0 });
+  const again = await history.applyRetention(HOUR, {
+    tickDays: 30,
+    tradeDays: 30,
+    fiveMinuteBarDays: 30,
+    settledMarketDays: null,
+  });
+  assert.deepEqual(again, { tickPartitions: 0, trades: 0, fiveMinuteBars: 0, coverage: 0, settledMarkets: 0 });
 });
+
+eachDatabase(
+  "retention makes the days of ticks that come next before anything is written to them",
+  async (database) => {
+    await createHistoryStore(database).applyRetention(HOUR);
+    const days = await database.query<{ name: string }>(
+      "select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'ticks'::regclass order by 1",
+    );
+    assert.deepEqual(
+      days.map(({ name }) => name),
+      ["ticks_20261121", "ticks_20261122", "ticks_20261123"],
+    );
+  },
+);
+
+eachDatabase(
+  "settled markets are deleted with all of their past where that is wanted, and others never",
+  async (database) => {
+    const history = createHistoryStore(database);
+    const store = createMarketStore(database);
+    const seen = (id: string, status: "active" | "finalized", days: number) =>
+      sampleMarket(id, { listing: { status }, quote: { receivedAt: HOUR - days * DAY_MS } });
+    const keys = await store.upsertMarkets([
+      seen("old", "finalized", 41),
+      seen("young", "finalized", 39),
+      seen("open", "active", 41),
+    ]);
+    for (const marketKey of keys) {
+      if (marketKey === null) throw new Error("a sample market can be stored");
+      const trade = { tradeId: "t", executedAt: HOUR - DAY_MS, yesPrice: 0.5, size: 1, takerSide: null };
+      await store.insertTrades([{ marketKey, trade }]);
+      await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: HOUR });
+      const range = { fromMs: HOUR - DAY_MS, toMs: HOUR };
+      await history.saveVenueHistory(marketKey, HOUR_MS, [venuePoint(HOUR - HOUR_MS, HOUR_MS, 0.5)], range);
+    }
+    const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
+    const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
+    await history.applyRetention(HOUR);
+    for (const table of tables) assert.equal(await countOf(table), 3, table);
+    const done = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
+    assert.equal(done.settledMarkets, 1);
+    for (const table of tables) assert.equal(await countOf(table), 2, table);
+    assert.deepEqual(await database.query("select market_id from markets order by 1"), [
+      { market_id: "open" },
+      { market_id: "young" },
+    ]);
+  },
+);
+
+eachDatabase(
+  "that a venue was asked for five-minute bars is forgotten when those bars are dropped",
+  async (database) => {
+    const history = createHistoryStore(database);
+    for (const intervalMs of [FIVE_MINUTES_MS, HOUR_MS])
+      await history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR - 40 * DAY_MS, toMs: HOUR - 31 * DAY_MS });
+    const done = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 });
+    assert.equal(done.coverage, 1);
+    assert.deepEqual(
+      (await history.coverage(1)).map(({ intervalMs }) => intervalMs),
+      [HOUR_MS],
+    );
+  },
+);

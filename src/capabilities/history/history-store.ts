@@ -2,7 +2,7 @@ import type { HistoryPoint } from "../../domain/trade.ts";
 import type { Database } from "../../ports/database.ts";
 import type { CoveredRange, HistoryPeriod, MarketHistory } from "./model.ts";
 import { priceAt, priceDayAgo, readHistory } from "./read-history.ts";
-import { applyRetention, type RetentionDays } from "./retention.ts";
+import { applyRetention, type Dropped, type RetentionDays } from "./retention.ts";
 import { rollUp } from "./roll-up.ts";
 import { coverage, saveVenueHistory } from "./venue-history.ts";
 
@@ -28,11 +28,8 @@ export interface HistoryStore {
   priceDayAgo(now: number): Promise<Map<number, number>>;
   /** Turns ticks into bars up to the last closed interval; run it every minute or so. */
   rollUp(now: number): Promise<{ bars5m: number; bars1h: number }>;
-  /** Drops what is too old; run it once a day. */
-  applyRetention(
-    now: number,
-    days?: RetentionDays,
-  ): Promise<{ tickPartitions: number; trades: number; fiveMinuteBars: number }>;
+  /** Makes the next days' partitions and drops what is too old; run it every hour. */
+  applyRetention(now: number, days?: RetentionDays): Promise<Dropped>;
 }
 
 export function createHistoryStore(database: Database): HistoryStore {

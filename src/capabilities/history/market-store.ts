@@ -1,6 +1,8 @@
 import type { EventListing, MarketSnapshot, MarketStatus, Outcome } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
-import type { MarketTrade } from "./model.ts";
+import { claimColumns, heldClaimsSql } from "./claims.ts";
+import type { MarketTrade, VenueClaim } from "./model.ts";
+import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
 import { isStorableId, storableAmount, storablePrice, storableText, storableTime } from "./storable.ts";
 
@@ -24,19 +26,25 @@ export interface StatusChange {
   readonly changedAt: number;
 }
 
-/** What is known of markets apart from prices over time. All writes may be repeated. */
+/**
+ * What is known of markets apart from prices over time. All writes may be repeated. With `claims`, only what is of their
+ * venues and under leases that still hold is written, and followers of the store are told by a new position; without,
+ * this process is the only one that writes.
+ */
 export interface MarketStore {
   /**
    * Stores markets as they are now. Gives their keys in the order of `snapshots`; null for one that cannot be stored (an
    * id that no text column holds).
    */
-  upsertMarkets(snapshots: readonly MarketSnapshot[]): Promise<(number | null)[]>;
-  upsertEvents(events: readonly EventListing[]): Promise<void>;
+  upsertMarkets(snapshots: readonly MarketSnapshot[], claims?: readonly VenueClaim[]): Promise<(number | null)[]>;
+  /** Stores markets that are not in the store and leaves the others alone; gives the keys of all, as above. */
+  insertUnknownMarkets(snapshots: readonly MarketSnapshot[]): Promise<(number | null)[]>;
+  upsertEvents(events: readonly EventListing[], claims?: readonly VenueClaim[]): Promise<void>;
   /** Every market, in pages; without those finalized and last seen before `finalizedSinceMs`. */
   loadAll(options?: { readonly finalizedSinceMs?: number }): AsyncIterable<readonly StoredMarket[]>;
   /** Every event, in pages. */
   loadEvents(): AsyncIterable<readonly EventListing[]>;
-  recordStatusChange(change: StatusChange): Promise<void>;
+  recordStatusChange(change: StatusChange, claim?: VenueClaim): Promise<void>;
   /** Stores trades; those known already are left as they are. Gives how many were new. */
   insertTrades(trades: readonly MarketTrade[]): Promise<number>;
   /** USD traded in the 24 hours before `now`, for every market with a trade in them. */
@@ -47,35 +55,69 @@ export interface MarketStore {
  * Known markets are updated and only new ones inserted: an insert that ends in an update would still use up a number of
  * the key's sequence, and sweeps of 300,000 markets would run through all of int4 in weeks.
  */
-const UPSERT_MARKETS = `
-with incoming as (
+const INCOMING_MARKETS = `
   select venue, market_id, event_id, title, status, to_timestamp(close_ms / 1000) as close_at, volume,
     to_timestamp(updated_ms / 1000) as updated_at, snapshot
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[], $9::text[])
-    as market (venue, market_id, event_id, title, status, close_ms, volume, updated_ms, snapshot)
+    as market (venue, market_id, event_id, title, status, close_ms, volume, updated_ms, snapshot)`;
+const MARKET_COLUMNS = "venue, market_id, event_id, title, status, close_at, volume_24h_usd, updated_at, snapshot";
+const MARKET_VALUES = "venue, market_id, event_id, title, status, close_at, volume, updated_at, snapshot";
+const IS_NEW = `not exists (
+    select 1 from markets known where known.venue = incoming.venue and known.market_id = incoming.market_id)`;
+
+const upsertMarketsSql = (isClaimed: boolean) => `
+with ${isClaimed ? `held as materialized (${heldClaimsSql("$10", "$11")}),` : ""} incoming as (
+  ${INCOMING_MARKETS} ${isClaimed ? "where venue in (select venue from held)" : ""}
 ), updated as (
   update markets set event_id = incoming.event_id, title = incoming.title, status = incoming.status,
     close_at = incoming.close_at, volume_24h_usd = incoming.volume, updated_at = incoming.updated_at,
-    snapshot = incoming.snapshot
+    snapshot = incoming.snapshot ${isClaimed ? ", position = nextval('market_changes')" : ""}
   from incoming where markets.venue = incoming.venue and markets.market_id = incoming.market_id
   returning markets.key, markets.venue, markets.market_id
 ), inserted as (
-  insert into markets (venue, market_id, event_id, title, status, close_at, volume_24h_usd, updated_at, snapshot)
-  select venue, market_id, event_id, title, status, close_at, volume, updated_at, snapshot from incoming
-  where not exists (
-    select 1 from markets known where known.venue = incoming.venue and known.market_id = incoming.market_id)
+  insert into markets (${MARKET_COLUMNS}, position)
+  select ${MARKET_VALUES}, ${isClaimed ? "nextval('market_changes')" : "0"} from incoming where ${IS_NEW}
   on conflict (venue, market_id) do update set snapshot = excluded.snapshot, updated_at = excluded.updated_at,
-    status = excluded.status
+    status = excluded.status, position = excluded.position
   returning key, venue, market_id
 )
 select key, venue, market_id from updated union all select key, venue, market_id from inserted`;
 
-const UPSERT_EVENTS = `
-insert into events (venue, event_id, listing)
-select venue, event_id, listing
+const UPSERT_MARKETS = upsertMarketsSql(false);
+const UPSERT_CLAIMED_MARKETS = upsertMarketsSql(true);
+
+/**
+ * A market met by two nodes at once belongs to one of them; the other finds its key with the next attempt. The position
+ * is 0, out of the followers' sight: only the venue's holder may draw one, else they would not be in the order of commits.
+ */
+const INSERT_UNKNOWN_MARKETS = `
+with incoming as (${INCOMING_MARKETS}
+), inserted as (
+  insert into markets (${MARKET_COLUMNS}, position)
+  select ${MARKET_VALUES}, 0 from incoming where ${IS_NEW}
+  on conflict (venue, market_id) do nothing
+  returning key, venue, market_id
+)
+select key, venue, market_id from inserted
+union all select markets.key, markets.venue, markets.market_id from markets join incoming using (venue, market_id)`;
+
+const upsertEventsSql = (isClaimed: boolean) => `
+${isClaimed ? `with held as materialized (${heldClaimsSql("$4", "$5")})` : ""}
+insert into events (venue, event_id, listing, position)
+select venue, event_id, listing, ${isClaimed ? "nextval('market_changes')" : "0"}
 from unnest($1::text[], $2::text[], $3::text[]) as event (venue, event_id, listing)
-on conflict (venue, event_id) do update set listing = excluded.listing
+${isClaimed ? "where venue in (select venue from held)" : ""}
+on conflict (venue, event_id) do update set listing = excluded.listing, position = excluded.position
 where events.listing is distinct from excluded.listing`;
+
+const UPSERT_EVENTS = upsertEventsSql(false);
+const UPSERT_CLAIMED_EVENTS = upsertEventsSql(true);
+
+const LOAD_PAGE = `
+select markets.key, markets.snapshot, ${QUOTE_COLUMNS}
+from markets left join quotes on quotes.market_key = markets.key and quotes.position > markets.position
+where markets.key > $1 and (markets.status <> 'finalized' or markets.updated_at >= to_timestamp($2::float8 / 1000))
+order by markets.key limit ${PAGE_ROWS}`;
 
 const INSERT_TRADES = `
 with added as (
@@ -119,8 +161,13 @@ function* inChunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
 
 /** @param drop  told of every row that could not be stored or read back */
 export function createMarketStore(database: Database, drop: StoreDrop = () => {}): MarketStore {
-  const upsertChunk = async (snapshots: readonly MarketSnapshot[], keys: Map<string, number>) => {
-    const rows = await database.query<{ key: number; venue: string; market_id: string }>(UPSERT_MARKETS, [
+  const writeChunk = async (
+    statement: string,
+    snapshots: readonly MarketSnapshot[],
+    more: readonly unknown[],
+    keys: Map<string, number>,
+  ) => {
+    const rows = await database.query<{ key: number; venue: string; market_id: string }>(statement, [
       snapshots.map(({ listing }) => listing.venue),
       snapshots.map(({ listing }) => listing.marketId),
       snapshots.map(({ listing }) => (listing.eventId === null ? null : storableText(listing.eventId))),
@@ -131,52 +178,59 @@ export function createMarketStore(database: Database, drop: StoreDrop = () => {}
       snapshots.map(({ quote }) => storableTime(quote.receivedAt) ?? 0),
       // JSON writes NUL and broken surrogates as escapes, so any text of a venue's fits.
       snapshots.map((snapshot) => JSON.stringify(snapshot)),
+      ...more,
     ]);
     for (const row of rows) keys.set(nameOf(row.venue, row.market_id), row.key);
   };
 
-  return {
-    async upsertMarkets(snapshots) {
-      const unique = new Map<string, MarketSnapshot>();
-      for (const snapshot of snapshots) {
-        const { venue, marketId } = snapshot.listing;
-        if (!isStorableId(marketId) || !marketId.isWellFormed()) drop("market_id_not_storable");
-        else unique.set(nameOf(venue, marketId), snapshot);
-      }
-      const keys = new Map<string, number>();
-      for (const chunk of inChunks([...unique.values()])) await upsertChunk(chunk, keys);
-      return snapshots.map(({ listing }) => keys.get(nameOf(listing.venue, listing.marketId)) ?? null);
-    },
+  const writeMarkets = async (statement: string, snapshots: readonly MarketSnapshot[], more: readonly unknown[]) => {
+    const unique = new Map<string, MarketSnapshot>();
+    for (const snapshot of snapshots) {
+      const { venue, marketId } = snapshot.listing;
+      if (!isStorableId(marketId) || !marketId.isWellFormed()) drop("market_id_not_storable");
+      else unique.set(nameOf(venue, marketId), snapshot);
+    }
+    const keys = new Map<string, number>();
+    for (const chunk of inChunks([...unique.values()])) await writeChunk(statement, chunk, more, keys);
+    return snapshots.map(({ listing }) => keys.get(nameOf(listing.venue, listing.marketId)) ?? null);
+  };
 
-    async upsertEvents(events) {
+  return {
+    upsertMarkets: (snapshots, claims) =>
+      claims === undefined
+        ? writeMarkets(UPSERT_MARKETS, snapshots, [])
+        : writeMarkets(UPSERT_CLAIMED_MARKETS, snapshots, claimColumns(claims)),
+
+    insertUnknownMarkets: (snapshots) => writeMarkets(INSERT_UNKNOWN_MARKETS, snapshots, []),
+
+    async upsertEvents(events, claims) {
       const unique = new Map<string, EventListing>();
       for (const event of events) {
         if (isStorableId(event.eventId)) unique.set(nameOf(event.venue, event.eventId), event);
         else drop("event_id_not_storable");
       }
       for (const chunk of inChunks([...unique.values()])) {
-        await database.query(UPSERT_EVENTS, [
+        await database.query(claims === undefined ? UPSERT_EVENTS : UPSERT_CLAIMED_EVENTS, [
           chunk.map((event) => event.venue),
           chunk.map((event) => event.eventId),
           chunk.map((event) => JSON.stringify(event)),
+          ...(claims === undefined ? [] : claimColumns(claims)),
         ]);
       }
     },
 
     async *loadAll(options = {}) {
       const read = (after: number) =>
-        database.query<{ key: number; snapshot: string }>(
-          `select key, snapshot from markets
-           where key > $1 and (status <> 'finalized' or updated_at >= to_timestamp($2::float8 / 1000))
-           order by key limit ${PAGE_ROWS}`,
-          [after, options.finalizedSinceMs ?? 0],
-        );
+        database.query<{ key: number; snapshot: string } & StoredQuoteRow>(LOAD_PAGE, [
+          after,
+          options.finalizedSinceMs ?? 0,
+        ]);
       for await (const rows of readAhead(read, 0, (row) => row.key)) {
         const page: StoredMarket[] = [];
         for (const row of rows) {
           const snapshot = parseSnapshot(row.snapshot);
           if (snapshot === null) drop("stored_market_unreadable");
-          else page.push({ key: row.key, snapshot });
+          else page.push({ key: row.key, snapshot: withStoredQuote(snapshot, row) });
         }
         yield page;
       }
@@ -200,12 +254,18 @@ export function createMarketStore(database: Database, drop: StoreDrop = () => {}
       }
     },
 
-    async recordStatusChange(change) {
+    async recordStatusChange(change, claim) {
       const outcome = change.outcome === null ? null : JSON.stringify(change.outcome);
+      const changedAt = storableTime(change.changedAt) ?? 0;
       await database.query(
-        `insert into status_changes (market_key, changed_at, from_status, to_status, outcome)
-         values ($1, to_timestamp($2::float8 / 1000), $3, $4, $5::jsonb) on conflict do nothing`,
-        [change.marketKey, storableTime(change.changedAt) ?? 0, change.from, change.to, outcome],
+        `${claim === undefined ? "" : `with held as materialized (${heldClaimsSql("$6", "$7")})`}
+         insert into status_changes (market_key, changed_at, from_status, to_status, outcome)
+         select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
+         ${claim === undefined ? "" : "where exists (select 1 from held)"} on conflict do nothing`,
+        [
+          ...[change.marketKey, changedAt, change.from, change.to, outcome],
+          ...(claim === undefined ? [] : claimColumns([claim])),
+        ],
       );
     },
 

@@ -6,6 +6,8 @@ const PARTITION_NAME = /^ticks_(\d{4})(\d{2})(\d{2})$/;
 /** Two nodes may make the same day at once: "exists already" and its race on the catalogue are no failures. */
 const EXISTS_STATES = new Set(["42P07", "23505"]);
 
+const DAYS_AHEAD = 2;
+
 const isoDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
 
 async function createPartition(database: Database, dayMs: number): Promise<void> {
@@ -42,6 +44,12 @@ export function createTickPartitions(database: Database, clock: Clock) {
       known = new Set();
     },
   };
+}
+
+/** Makes today's partition and those of the next two days: a store whose writers were away for long is ready too. */
+export async function makeTickPartitions(database: Database, now: number): Promise<void> {
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
+  for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) await createPartition(database, today + ahead * DAY_MS);
 }
 
 /** Drops the days that ended at or before `beforeMs`; gives how many. */

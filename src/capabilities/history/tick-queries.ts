@@ -1,4 +1,6 @@
 import type { Database } from "../../ports/database.ts";
+import { claimColumns, heldClaimsSql } from "./claims.ts";
+import type { VenueClaim } from "./model.ts";
 
 /** A tick as stored: prices in micros, times in Unix milliseconds. */
 export interface TickRow {
@@ -10,20 +12,39 @@ export interface TickRow {
   readonly last: number | null;
   readonly yesPrice: number | null;
   readonly volumeTotalUsd: number | null;
+  readonly claim?: VenueClaim;
 }
 
-const INSERT_TICKS = `
-insert into ticks (market_key, event_at, received_at, bid, ask, last, yes_price, volume_total_usd)
-select market_key, to_timestamp(event_ms / 1000), to_timestamp(received_ms / 1000), bid, ask, last, yes_price, volume
-from unnest($1::int4[], $2::float8[], $3::float8[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::float8[])
-  as tick (market_key, event_ms, received_ms, bid, ask, last, yes_price, volume)
+const TICK_COLUMNS = "market_key, event_at, received_at, bid, ask, last, yes_price, volume_total_usd";
+const TICK_VALUES =
+  "market_key, to_timestamp(event_ms / 1000), to_timestamp(received_ms / 1000), bid, ask, last, yes_price, volume";
+const TICK_ARRAYS =
+  "$1::int4[], $2::float8[], $3::float8[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::float8[]";
+const TICK_NAMES = "market_key, event_ms, received_ms, bid, ask, last, yes_price, volume";
+const ON_SAME_INSTANT = `
 on conflict (market_key, event_at) do update set
   received_at = excluded.received_at, bid = excluded.bid, ask = excluded.ask, last = excluded.last,
   yes_price = excluded.yes_price, volume_total_usd = excluded.volume_total_usd
 where excluded.received_at >= ticks.received_at`;
 
-/** Stores ticks; of two for the same market and instant the one received last stays, within a batch and across batches. */
-export async function insertTicks(database: Database, rows: readonly TickRow[]): Promise<void> {
+const INSERT_TICKS = `
+insert into ticks (${TICK_COLUMNS})
+select ${TICK_VALUES} from unnest(${TICK_ARRAYS}) as tick (${TICK_NAMES}) ${ON_SAME_INSTANT}`;
+
+/** Each row names its claim by its number in the arrays of claims; rows of a claim that is no longer held are left out. */
+const INSERT_CLAIMED_TICKS = `
+with held as materialized (${heldClaimsSql("$9", "$10")}), added as (
+  insert into ticks (${TICK_COLUMNS})
+  select ${TICK_VALUES} from unnest(${TICK_ARRAYS}, $11::int4[]) as tick (${TICK_NAMES}, claim)
+  where claim = 0 or claim in (select number from held) ${ON_SAME_INSTANT}
+)
+select number from held`;
+
+/**
+ * Stores ticks; of two for the same market and instant the one received last stays, within a batch and across batches.
+ * Gives how many were refused because the lease they were heard under has been taken over since.
+ */
+export async function insertTicks(database: Database, rows: readonly TickRow[]): Promise<number> {
   const unique = new Map<string, TickRow>();
   for (const row of rows) {
     const name = `${row.marketKey} ${row.eventAt}`;
@@ -31,7 +52,7 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
     if (other === undefined || row.receivedAt >= other.receivedAt) unique.set(name, row);
   }
   const kept = [...unique.values()];
-  await database.query(INSERT_TICKS, [
+  const columns = [
     kept.map((row) => row.marketKey),
     kept.map((row) => row.eventAt),
     kept.map((row) => row.receivedAt),
@@ -40,7 +61,26 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
     kept.map((row) => row.last),
     kept.map((row) => row.yesPrice),
     kept.map((row) => row.volumeTotalUsd),
+  ];
+  const claims = new Map<string, { readonly claim: VenueClaim; readonly number: number }>();
+  const numbers = kept.map(({ claim }) => {
+    if (claim === undefined) return 0;
+    const name = `${claim.fence} ${claim.venue}`;
+    const known = claims.get(name) ?? { claim, number: claims.size + 1 };
+    claims.set(name, known);
+    return known.number;
+  });
+  if (claims.size === 0) {
+    await database.query(INSERT_TICKS, columns);
+    return 0;
+  }
+  const held = await database.query<{ number: number }>(INSERT_CLAIMED_TICKS, [
+    ...columns,
+    ...claimColumns([...claims.values()].map(({ claim }) => claim)),
+    numbers,
   ]);
+  const accepted = new Set([0, ...held.map(({ number }) => number)]);
+  return numbers.filter((number) => !accepted.has(number)).length;
 }
 
 /**

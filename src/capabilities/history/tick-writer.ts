@@ -56,6 +56,7 @@ function toRow(tick: Tick): TickRow {
     last: storablePrice(tick.lastPrice),
     yesPrice: storablePrice(tick.yesPrice),
     volumeTotalUsd: storableAmount(tick.volumeUsd),
+    ...(tick.claim === undefined ? {} : { claim: tick.claim }),
   };
 }
 
@@ -79,6 +80,7 @@ export function createTickWriter(options: {
   let draining: Promise<void> | null = null;
   let cancelTimer: (() => void) | null = null;
 
+  /** Gives how many rows were refused. */
   const writeBatch = async (rows: readonly TickRow[]) => {
     if (!isAnnounced) {
       await database.query(
@@ -88,7 +90,7 @@ export function createTickWriter(options: {
       isAnnounced = true;
     }
     await partitions.ensure(rows);
-    await insertTicks(database, rows);
+    return insertTicks(database, rows);
   };
   const startedAt = clock.now();
 
@@ -100,8 +102,10 @@ export function createTickWriter(options: {
         for (const row of inFlight) queue.delete(row);
       }
       try {
-        await writeBatch(inFlight);
-        written += inFlight.length;
+        const refused = await writeBatch(inFlight);
+        if (refused > 0) log.warn({ rows: refused }, "ticks were refused: another node reads their venue by now");
+        written += inFlight.length - refused;
+        dropped += refused;
         inFlight = [];
         failures = 0;
         attempts = 1;

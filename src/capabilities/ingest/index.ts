@@ -4,22 +4,29 @@ import type { VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import type { VenueAdapter } from "../../ports/venue.ts";
+import type { ListingPage, VenueAdapter } from "../../ports/venue.ts";
 import {
+  createChangeStore,
   createHistoryStore,
   createMarketStore,
   createTickWriter,
   DEFAULT_RETENTION,
+  type RetentionDays,
   type TickCounters,
+  venueLease,
 } from "../history/index.ts";
 import type { MarketBoard, PastPrices } from "../markets/index.ts";
 import { Backfill } from "./backfill.ts";
+import { Follower } from "./follower.ts";
+import { parseHealthReport } from "./health-codec.ts";
+import { createLeaseStore } from "./lease-store.ts";
+import { Leases } from "./leases.ts";
 import { StoredPastPrices } from "./past-prices.ts";
 import { Recorder } from "./recorder.ts";
-import type { VenueHealth, VenueHealthReport } from "./venue-health.ts";
+import type { VenueHealth, VenueStatusReport } from "./venue-health.ts";
 import { VenueIngest } from "./venue-ingest.ts";
 
-export { VenueHealth, type VenueHealthReport } from "./venue-health.ts";
+export { VenueHealth } from "./venue-health.ts";
 
 const LOOK_UP_MS_MAX = 4_000;
 /** Callers may not use up a venue's request budget with ids that nobody knows: the ingest needs it. */
@@ -30,6 +37,9 @@ const DAY_AGO_EVERY_MS = 2 * 60_000;
 /** After this many markets in one go, whoever else waits has a turn. */
 const MARKETS_AT_ONCE = 1_000;
 const RETENTION_EVERY_MS = 3_600_000;
+/** A job whose lease another node holds looks this often whether it is its turn now. */
+const JOB_STANDBY_MS = 5_000;
+const JOBS_LEASE = "job:maintenance";
 
 export interface IngestOptions {
   readonly venues: readonly { readonly adapter: VenueAdapter; readonly health: VenueHealth }[];
@@ -38,15 +48,31 @@ export interface IngestOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly rawTickDays: number;
+  /** What replaces the defaults of how long other things are kept. */
+  readonly retention?: Partial<RetentionDays>;
+  /** This process among others on the same store; left out where it is alone and does everything. */
+  readonly node?: NodeSettings;
+}
+
+/** Of several processes that share a store: which this one is and what it does. */
+export interface NodeSettings {
+  /** Unlike that of any other process, also of this one's earlier lives. */
+  readonly id: string;
+  /** Answers calls, so the board must have every venue. */
+  readonly serves: boolean;
+  /** Reads those venues whose leases it holds. */
+  readonly ingests: boolean;
+  /** Does the store's housekeeping while it holds the lease for it. */
+  readonly maintains: boolean;
 }
 
 export interface Ingest {
   /** Fills the board from the store; afterwards what was known before the restart can be read. */
   restore(): Promise<number>;
   start(): void;
-  /** Every venue's first sweep has ended, well or badly. */
+  /** Every venue's first sweep has ended, well or badly, here or on the node that reads it. */
   readonly isSettled: boolean;
-  health(): Record<VenueId, VenueHealthReport>;
+  health(): Record<VenueId, VenueStatusReport>;
   /** Asks a venue for one market and puts it on the board; false where the venue does not know it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   readonly past: PastPrices;
@@ -66,11 +92,52 @@ export interface IngestCounters {
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { venues, board, database, clock, log } = options;
+  const { venues, board, database, clock, log, node } = options;
   const store = createMarketStore(database);
+  const changes = createChangeStore(database);
   const history = createHistoryStore(database);
   const ticks = createTickWriter({ database, clock, log });
-  const recorder = new Recorder({ board, store, ticks, clock, log });
+  const known = new Map(venues.map((venue) => [venue.adapter.id, venue]));
+  const hasBoard = node === undefined || node.serves || node.ingests;
+  /** The venues that are read here, now. */
+  const running = new Map<VenueId, VenueIngest>();
+  const settledSince = () => clock.now() - SETTLED_SHOWN_MS;
+
+  const leases =
+    node === undefined
+      ? null
+      : new Leases({
+          store: createLeaseStore(database),
+          holder: node.id,
+          wanted: [...(node.ingests ? [...known.keys()].map(venueLease) : []), ...(node.maintains ? [JOBS_LEASE] : [])],
+          watched: [...known.keys()].map(venueLease),
+          handlers: {
+            taken: (name) => void begin(venueOf(name)),
+            ended: (name, isLost) => end(venueOf(name), isLost),
+            report: (name) => {
+              const venue = venueOf(name);
+              const health = venue !== null && running.has(venue) ? known.get(venue)?.health : undefined;
+              return health === undefined ? null : JSON.stringify(health.report(0));
+            },
+          },
+          clock,
+          log,
+        });
+  const claim = (venue: VenueId) => {
+    const fence = leases?.fenceOf(venueLease(venue)) ?? null;
+    return fence === null ? null : { venue, fence };
+  };
+  const follower =
+    leases === null
+      ? null
+      : new Follower({
+          venues: [...known.keys()],
+          isFollowed: (venue) => claim(venue) === null && !running.has(venue),
+          finalizedSinceMs: settledSince,
+          ...{ board, changes, clock, log },
+        });
+  const shared = leases === null ? {} : { shared: { claim, changes } };
+  const recorder = new Recorder({ board, store, ticks, clock, log, ...shared });
   const past = new StoredPastPrices({
     history,
     venues: venues.map(({ adapter }) => adapter),
@@ -78,44 +145,66 @@ export function createIngest(options: IngestOptions): Ingest {
     clock,
     flush: () => recorder.flush(),
   });
-  const areSettled = () => venues.every(({ health }) => health.isSettled);
-  const ingests = new Map(
-    venues.map(({ adapter, health }) => {
-      const backfill = new Backfill({ venue: adapter.id, board, past });
-      return [
-        adapter.id,
-        {
-          adapter,
-          health,
-          ingest: new VenueIngest({
-            venue: adapter,
-            board,
-            recorder,
-            backfill,
-            health,
-            areFirstSweepsOver: areSettled,
-            clock,
-            log,
-          }),
-        },
-      ] as const;
-    }),
-  );
+  const areSweepsOver = () => [...running.keys()].every((venue) => known.get(venue)?.health.isSettled === true);
+
+  const read = (venue: VenueId) => {
+    const { adapter, health } = known.get(venue) ?? {};
+    if (adapter === undefined || health === undefined) return;
+    const ingest = new VenueIngest({
+      venue: adapter,
+      backfill: new Backfill({ venue, board, past }),
+      areFirstSweepsOver: areSweepsOver,
+      ...{ board, recorder, health, clock, log },
+    });
+    running.set(venue, ingest);
+    ingest.start();
+  };
+
+  const venueOf = (name: string): VenueId | null =>
+    [...known.keys()].find((venue) => venueLease(venue) === name) ?? null;
+
+  /** A venue is ours: what its last reader has stored is taken over first, then it is read. */
+  const begin = async (venue: VenueId | null) => {
+    if (venue === null) return;
+    await follower?.catchUp(venue).catch((error: unknown) => {
+      log.warn({ venue, err: error }, "the venue's last state could not be read; it is read from the venue");
+    });
+    // Lost or given up meanwhile, or begun by an earlier call.
+    if (leases?.keeps(venueLease(venue)) !== true || running.has(venue)) return;
+    known.get(venue)?.health.began();
+    read(venue);
+  };
+
+  const end = async (venue: VenueId | null, isLost: boolean) => {
+    if (venue === null) return;
+    const ingest = running.get(venue);
+    await ingest?.stop();
+    if (isLost) {
+      // Changes may never have reached the store: what the board has of this venue cannot be trusted.
+      follower?.forget(venue);
+    } else {
+      await recorder.flush();
+      await ticks.flush();
+    }
+    if (running.get(venue) === ingest) running.delete(venue);
+  };
+
   const stopping = new AbortController();
   const failing = new Set<string>();
   const lookUps = new Map<VenueId, number>();
-  let jobs: Promise<void>[] = [];
+  const jobs: Promise<void>[] = [];
 
-  const job = async (name: string, everyMs: number, run: () => Promise<unknown>) => {
+  const job = async (name: string, everyMs: number, run: () => Promise<unknown>, isOurs = () => true) => {
     while (!stopping.signal.aborted) {
+      const isOurTurn = isOurs();
       try {
-        await run();
+        if (isOurTurn) await run();
         failing.delete(name);
       } catch (error) {
         failing.add(name);
         log.warn({ job: name, err: error }, "background job failed and will run again");
       }
-      await clock.sleep(everyMs, stopping.signal).catch(() => {});
+      await clock.sleep(isOurTurn ? everyMs : JOB_STANDBY_MS, stopping.signal).catch(() => {});
     }
   };
 
@@ -133,48 +222,80 @@ export function createIngest(options: IngestOptions): Ingest {
 
   /** Markets settled long ago leave the board; the store keeps them. */
   const forgetSettled = async () => {
-    const before = clock.now() - SETTLED_SHOWN_MS;
+    const before = settledSince();
     const old = [...board.markets()].filter(
       ({ listing, updatedAt }) => listing.status === "finalized" && updatedAt < before,
     );
     for (const market of old) board.remove(market);
   };
 
+  const retention = { ...DEFAULT_RETENTION, ...options.retention, tickDays: options.rawTickDays };
+  const isMaintaining = () => leases === null || leases.fenceOf(JOBS_LEASE) !== null;
+
+  /** As the node that reads the venue last told it. */
+  const followed = (venue: VenueId, markets: number, health: VenueHealth): VenueStatusReport => {
+    const lease = leases?.find(venueLease(venue)) ?? null;
+    const report = lease?.report == null ? null : parseHealthReport(lease.report);
+    const ageMs = (lease?.reportAgeMs ?? 0) + (lease?.ageMs ?? 0);
+    return { ...health.aged(report, ageMs, lease?.isLive === true, markets), role: "follower" };
+  };
+
+  const isVenueSettled = (venue: VenueId, health: VenueHealth): boolean => {
+    if (leases === null || running.has(venue)) return health.isSettled;
+    // Ours in a moment, when its last state was read.
+    if (!leases.isInformed || claim(venue) !== null) return false;
+    const { sweep, status } = followed(venue, 0, health);
+    return sweep.completed > 0 || status === "degraded" || status === "down";
+  };
+
   return {
     async restore() {
+      if (!hasBoard) return 0;
+      await follower?.skipToPresent();
       for await (const events of store.loadEvents()) for (const event of events) board.applyEvent(event);
-      const ours = new Set(venues.map(({ adapter }) => adapter.id));
-      for await (const page of store.loadAll({ finalizedSinceMs: clock.now() - SETTLED_SHOWN_MS })) {
-        for (const { snapshot, key } of page) if (ours.has(snapshot.listing.venue)) board.restore(snapshot, key);
+      for await (const page of store.loadAll({ finalizedSinceMs: settledSince() })) {
+        for (const { snapshot, key } of page) if (known.has(snapshot.listing.venue)) board.restore(snapshot, key);
       }
       board.prepareLists();
       return board.size;
     },
     start() {
       recorder.start();
-      for (const { ingest } of ingests.values()) ingest.start();
-      jobs = [
-        job("roll_up", ROLL_UP_EVERY_MS, () => history.rollUp(clock.now())),
-        job("price_day_ago", DAY_AGO_EVERY_MS, readDayAgo),
-        job("forget_settled", RETENTION_EVERY_MS, forgetSettled),
-        job("retention", RETENTION_EVERY_MS, () =>
-          history.applyRetention(clock.now(), { ...DEFAULT_RETENTION, tickDays: options.rawTickDays }),
-        ),
-      ];
+      if (leases === null) for (const venue of known.keys()) read(venue);
+      leases?.start();
+      if (hasBoard) {
+        follower?.start();
+        jobs.push(
+          job("price_day_ago", DAY_AGO_EVERY_MS, readDayAgo),
+          job("forget_settled", RETENTION_EVERY_MS, forgetSettled),
+        );
+      }
+      if (node?.maintains !== false) {
+        jobs.push(
+          job("roll_up", ROLL_UP_EVERY_MS, () => history.rollUp(clock.now()), isMaintaining),
+          job("retention", RETENTION_EVERY_MS, () => history.applyRetention(clock.now(), retention), isMaintaining),
+        );
+      }
     },
     get isSettled() {
-      return areSettled();
+      return !hasBoard || venues.every(({ adapter, health }) => isVenueSettled(adapter.id, health));
     },
     health() {
       const counts = new Map<VenueId, number>();
       for (const { listing } of board.markets()) {
         if (listing.status === "active") counts.set(listing.venue, (counts.get(listing.venue) ?? 0) + 1);
       }
-      return Object.fromEntries([...ingests].map(([id, { health }]) => [id, health.report(counts.get(id) ?? 0)]));
+      return Object.fromEntries(
+        venues.map(({ adapter: { id }, health }) => {
+          const markets = counts.get(id) ?? 0;
+          const isRead = leases === null || running.has(id);
+          return [id, isRead ? { ...health.report(markets), role: "ingest" } : followed(id, markets, health)];
+        }),
+      );
     },
     async lookUp(venue, marketId) {
-      const known = ingests.get(venue);
-      if (known === undefined) return false;
+      const adapter = known.get(venue)?.adapter;
+      if (adapter === undefined) return false;
       const inFlight = lookUps.get(venue) ?? 0;
       if (inFlight >= LOOK_UPS_MAX) {
         throw new VenueError("rate_limited", `${venue} is being asked for too many unknown markets`, {
@@ -184,8 +305,8 @@ export function createIngest(options: IngestOptions): Ingest {
       lookUps.set(venue, inFlight + 1);
       const deadline = AbortSignal.timeout(LOOK_UP_MS_MAX);
       try {
-        const page = await known.adapter.findMarket(marketId, deadline);
-        if (page !== null) known.ingest.absorb(page);
+        const page = await adapter.findMarket(marketId, deadline);
+        if (page !== null) absorb(venue, page);
         return page !== null;
       } catch (error) {
         if (deadline.aborted)
@@ -210,9 +331,25 @@ export function createIngest(options: IngestOptions): Ingest {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([...ingests.values()].map(({ ingest }) => ingest.stop()));
+      await leases?.stop();
+      await Promise.all([...running.values()].map((ingest) => ingest.stop()));
+      await follower?.stop();
       await Promise.allSettled(jobs);
       await recorder.close();
     },
   };
+
+  /** Puts on the board what a caller asked for by name; of a venue that another node reads, only what is unknown here. */
+  function absorb(venue: VenueId, page: ListingPage): void {
+    const ingest = running.get(venue);
+    if (ingest !== undefined) {
+      ingest.absorb(page);
+      return;
+    }
+    for (const event of page.events) if (board.applyEvent(event)) recorder.noteEvent(event);
+    for (const snapshot of page.markets) {
+      const { venue: of, marketId } = snapshot.listing;
+      if (board.find(of, marketId) === null) recorder.note(board.apply(snapshot, page.requestedAt));
+    }
+  }
 }

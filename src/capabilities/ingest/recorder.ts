@@ -1,8 +1,8 @@
-import type { EventListing, MarketSnapshot, MarketStatus } from "../../domain/market.ts";
+import type { EventListing, MarketSnapshot, MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
-import type { MarketStore, TickWriter } from "../history/index.ts";
+import type { ChangeStore, MarketStore, PresentQuote, TickWriter, VenueClaim } from "../history/index.ts";
 import type { BoardChange, BoardMarket, MarketBoard } from "../markets/index.ts";
 
 const BATCH_ROWS_MAX = 2_000;
@@ -11,6 +11,17 @@ const FLUSH_EVERY_MS = 1_000;
 const QUOTE_FLUSH_EVERY_MS = 10_000;
 const TRADES_QUEUED_MAX = 50_000;
 const STATUS_CHANGES_QUEUED_MAX = 50_000;
+
+/** A quote that was only confirmed is written again after this long, or later: at most so many a second. */
+const CONFIRM_EVERY_MS_MIN = 60_000;
+const CONFIRMED_PER_SECOND_MAX = 1_000;
+
+/** Where several nodes write: which venues are ours at this moment, and where their present quotes go. */
+export interface SharedWriting {
+  /** The claim to a venue whose lease is ours right now, else null. */
+  claim(venue: VenueId): VenueClaim | null;
+  readonly changes: Pick<ChangeStore, "saveQuotes">;
+}
 
 /** Writes what the board learns to the store, in batches, in the background. Nothing waits for it. */
 export class Recorder {
@@ -22,6 +33,9 @@ export class Recorder {
   /** Rows whose listing is not stored as it is now. */
   readonly #changed = new Set<BoardMarket["row"]>();
   readonly #repriced = new Set<BoardMarket["row"]>();
+  readonly #shared: SharedWriting | null;
+  /** Where shared: when each row's quote was last queued for the store. */
+  readonly #quotedAt: number[] = [];
   readonly #events = new Map<string, EventListing>();
   #statusChanges: { market: BoardMarket; from: MarketStatus; at: number }[] = [];
   #trades: { market: BoardMarket; trade: Trade }[] = [];
@@ -32,7 +46,16 @@ export class Recorder {
   #flushing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(options: { board: MarketBoard; store: MarketStore; ticks: TickWriter; clock: Clock; log: Log }) {
+  /** @param options.shared  left out where no other node can write */
+  constructor(options: {
+    board: MarketBoard;
+    store: MarketStore;
+    ticks: TickWriter;
+    clock: Clock;
+    log: Log;
+    shared?: SharedWriting;
+  }) {
+    this.#shared = options.shared ?? null;
     this.#board = options.board;
     this.#store = options.store;
     this.#ticks = options.ticks;
@@ -60,23 +83,35 @@ export class Recorder {
   }
 
   noteEvent(event: EventListing): void {
+    if (!this.#isOurs(event.venue)) return;
     this.#events.set(`${event.venue}/${event.eventId}`, event);
   }
 
   note(change: BoardChange): void {
     const { market } = change;
+    if (!this.#isOurs(market.listing.venue)) {
+      // Another node keeps this venue. What was asked for by name and is not in the store yet is stored for all.
+      if (market.storeKey === null) this.#changed.add(market.row);
+      return;
+    }
     if (change.listingChanged || market.storeKey === null) this.#changed.add(market.row);
     if (change.quoteChanged) {
-      this.#repriced.add(market.row);
+      this.#requote(market);
       this.#tick(market);
-    }
+    } else if (this.#shared !== null && this.#isConfirmationDue(market)) this.#requote(market);
     if (change.previousStatus !== null && change.previousStatus !== market.listing.status) {
       if (this.#statusChanges.length >= STATUS_CHANGES_QUEUED_MAX) this.#statusChangesDropped += 1;
       else this.#statusChanges.push({ market, from: change.previousStatus, at: this.#clock.now() });
     }
   }
 
+  /** A figure changed that makes no tick. */
+  noteFigures(market: BoardMarket): void {
+    if (this.#shared !== null && this.#isOurs(market.listing.venue)) this.#requote(market);
+  }
+
   noteTrades(market: BoardMarket, trades: readonly Trade[]): void {
+    if (!this.#isOurs(market.listing.venue)) return;
     for (const trade of trades) {
       if (this.#trades.length >= TRADES_QUEUED_MAX) this.#tradesDropped += 1;
       else this.#trades.push({ market, trade });
@@ -97,11 +132,15 @@ export class Recorder {
       const now = this.#clock.now();
       if (this.#events.size > 0) {
         const events = [...this.#events];
-        await this.#store.upsertEvents(events.map(([, event]) => event));
+        await this.#store.upsertEvents(
+          events.map(([, event]) => event),
+          this.#claims(events.map(([, { venue }]) => venue)),
+        );
         for (const [key, event] of events) if (this.#events.get(key) === event) this.#events.delete(key);
       }
       await this.#flushMarkets(this.#changed);
-      if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
+      if (this.#shared !== null) await this.#flushQuotes(this.#shared);
+      else if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
         this.#quotesFlushedAt = now;
         await this.#flushMarkets(this.#repriced);
       }
@@ -122,6 +161,8 @@ export class Recorder {
   #tick(market: BoardMarket): void {
     if (market.storeKey === null) return;
     const { quote } = market;
+    const claim = this.#shared?.claim(market.listing.venue);
+    if (claim === null) return;
     this.#ticks.write({
       marketKey: market.storeKey,
       eventAt: market.updatedAt,
@@ -131,7 +172,46 @@ export class Recorder {
       lastPrice: quote.lastPrice,
       yesPrice: market.yesPrice,
       volumeUsd: market.activity.volumeTotalUsd,
+      ...(claim === undefined ? {} : { claim }),
     });
+  }
+
+  #isOurs(venue: VenueId): boolean {
+    return this.#shared === null || this.#shared.claim(venue) !== null;
+  }
+
+  /** What is needed to write for these markets' venues; undefined where no other node can write. */
+  #claims(venues: readonly VenueId[]): VenueClaim[] | undefined {
+    const shared = this.#shared;
+    return shared === null ? undefined : [...new Set(venues)].flatMap((venue) => shared.claim(venue) ?? []);
+  }
+
+  #requote(market: BoardMarket): void {
+    this.#repriced.add(market.row);
+    this.#quotedAt[market.row] = this.#clock.monotonic();
+  }
+
+  #isConfirmationDue({ row }: BoardMarket): boolean {
+    const everyMs = Math.max(CONFIRM_EVERY_MS_MIN, (this.#board.size / CONFIRMED_PER_SECOND_MAX) * 1_000);
+    return this.#clock.monotonic() - (this.#quotedAt[row] ?? Number.NEGATIVE_INFINITY) >= everyMs;
+  }
+
+  async #flushQuotes({ claim, changes }: SharedWriting): Promise<void> {
+    const markets = [...this.#board.rows(this.#repriced)];
+    this.#repriced.clear();
+    const quotes: PresentQuote[] = [];
+    for (const { row, storeKey, listing, quote, activity, updatedAt } of markets) {
+      if (claim(listing.venue) === null) continue;
+      if (storeKey !== null) quotes.push({ marketKey: storeKey, venue: listing.venue, quote, activity, updatedAt });
+      else if (this.#changed.has(row)) this.#repriced.add(row);
+    }
+    if (quotes.length === 0) return;
+    try {
+      await changes.saveQuotes(quotes, this.#claims(quotes.map(({ venue }) => venue)) ?? []);
+    } catch (error) {
+      for (const { row } of markets) this.#repriced.add(row);
+      throw error;
+    }
   }
 
   /** What changes while the store writes is queued anew, so a row leaves the queue before it is written. */
@@ -141,7 +221,7 @@ export class Recorder {
     for (let start = 0; start < markets.length; start += BATCH_ROWS_MAX) {
       const batch = markets.slice(start, start + BATCH_ROWS_MAX);
       try {
-        const keys = await this.#store.upsertMarkets(batch.map(snapshotOf));
+        const keys = await this.#write(batch);
         batch.forEach((market, index) => {
           const storeKey = keys[index];
           if (market.storeKey !== null || storeKey === null || storeKey === undefined) return;
@@ -152,6 +232,23 @@ export class Recorder {
         throw error;
       }
     }
+  }
+
+  /** Markets of venues that are ours are written as they are; of the others only those that the store lacks. */
+  async #write(markets: readonly BoardMarket[]): Promise<(number | null)[]> {
+    const claims = this.#claims(markets.map(({ listing }) => listing.venue));
+    if (claims === undefined) return this.#store.upsertMarkets(markets.map(snapshotOf));
+    const ours = new Set(claims.map(({ venue }) => venue));
+    const isOurs = ({ listing }: BoardMarket) => ours.has(listing.venue);
+    const written = await this.#store.upsertMarkets(markets.filter(isOurs).map(snapshotOf), claims);
+    const found = await this.#store.insertUnknownMarkets(
+      markets.filter((market) => !isOurs(market) && market.storeKey === null).map(snapshotOf),
+    );
+    const next = { written: written.values(), found: found.values() };
+    return markets.map((market) => {
+      if (isOurs(market)) return next.written.next().value ?? null;
+      return market.storeKey === null ? (next.found.next().value ?? null) : market.storeKey;
+    });
   }
 
   async #flushStatusChanges(): Promise<void> {
@@ -167,7 +264,9 @@ export class Recorder {
           continue;
         }
         const { status: to, outcome } = market.listing;
-        await this.#store.recordStatusChange({ marketKey, from, to, outcome, changedAt: at });
+        const claim = this.#shared?.claim(market.listing.venue);
+        if (claim === null) continue;
+        await this.#store.recordStatusChange({ marketKey, from, to, outcome, changedAt: at }, claim);
       }
       this.#statusChanges = [...waiting, ...this.#statusChanges];
     } catch (error) {

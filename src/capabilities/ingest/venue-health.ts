@@ -25,15 +25,22 @@ export interface VenueHealthReport {
   readonly drift: readonly DriftEntry[];
 }
 
+/** A report and who made it: this node reads the venue itself, or follows what another has stored. */
+export interface VenueStatusReport extends VenueHealthReport {
+  readonly role: "ingest" | "follower";
+}
+
 /** More silence than this many stale intervals and a venue counts as down. */
 const DOWN_AFTER_STALE_INTERVALS = 4;
 const DROP_REASONS_MAX = 100;
+/** From the best to the worst. */
+const RANK: readonly VenueStatus[] = ["ok", "starting", "degraded", "down"];
 
 /** Keeps the score of one venue: when it last answered, how far the sweep is, what had to be dropped. */
 export class VenueHealth {
   readonly #clock: Clock;
   readonly #profile: VenueProfile;
-  readonly #startedAt: number;
+  #startedAt: number;
   readonly #drops = new Map<string, number>();
   readonly #drift = new DriftBook();
   #lastSuccessAt: number | null = null;
@@ -46,6 +53,14 @@ export class VenueHealth {
     this.#clock = clock;
     this.#profile = profile;
     this.#startedAt = clock.monotonic();
+  }
+
+  /** Reading begins, or begins again after another node did it. */
+  began(): void {
+    this.#startedAt = this.#clock.monotonic();
+    this.#lastSuccessMonotonic = null;
+    this.#failuresInARow = 0;
+    this.#stream = "none";
   }
 
   succeeded(): void {
@@ -108,12 +123,34 @@ export class VenueHealth {
     };
   }
 
+  /**
+   * The report of the node that reads the venue, aged by the time since; what it says is believed only as long as it is
+   * renewed.
+   *
+   * @param ageMs     how long ago the report was made
+   * @param isHeld    whether its maker is still at work
+   * @param markets   as this node's own board counts them
+   */
+  aged(report: VenueHealthReport | null, ageMs: number, isHeld: boolean, markets: number): VenueHealthReport {
+    if (report === null) return { ...this.report(markets), status: this.#status(null), stream: "none" };
+    const lagMs = report.lagMs === null ? null : Math.round(report.lagMs + ageMs);
+    const silence = lagMs === null ? report.status : this.#silence(lagMs);
+    const worst = Math.max(RANK.indexOf(report.status), RANK.indexOf(silence), isHeld ? 0 : RANK.indexOf("degraded"));
+    return { ...report, status: RANK[worst] ?? "down", lagMs, markets, stream: isHeld ? report.stream : "down" };
+  }
+
   #status(lagMs: number | null): VenueStatus {
     const { staleAfterMs } = this.#profile;
     const silentMs = lagMs ?? this.#clock.monotonic() - this.#startedAt;
     if (lagMs === null && this.#failuresInARow === 0 && silentMs <= staleAfterMs) return "starting";
-    if (silentMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS || (lagMs === null && this.#failuresInARow > 0))
-      return "down";
-    return this.#failuresInARow > 0 || silentMs > staleAfterMs ? "degraded" : "ok";
+    if (lagMs === null && this.#failuresInARow > 0) return "down";
+    const silence = this.#silence(silentMs);
+    return silence === "ok" && this.#failuresInARow > 0 ? "degraded" : silence;
+  }
+
+  #silence(silentMs: number): "ok" | "degraded" | "down" {
+    const { staleAfterMs } = this.#profile;
+    if (silentMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS) return "down";
+    return silentMs > staleAfterMs ? "degraded" : "ok";
   }
 }

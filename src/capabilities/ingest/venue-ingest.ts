@@ -328,7 +328,7 @@ export class VenueIngest {
     volume.add(trades, sinceMs, trades.length < TAPE_LIMIT, clock.now());
     recorder.noteTrades(market, trades);
     if (venue.profile.volumeFromTape) {
-      board.annotate(market, { volume24hUsd: volume.total(clock.now()) });
+      recorder.noteFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
     }
   }
 

@@ -1,0 +1,44 @@
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import type { VenueHealthReport } from "./venue-health.ts";
+
+const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
+const oneOf = (...words: string[]) => Type.Union(words.map((word) => Type.Literal(word)));
+
+const check = Compile(
+  Type.Object({
+    status: oneOf("starting", "ok", "degraded", "down"),
+    lastSuccessAt: MaybeNumber,
+    lagMs: MaybeNumber,
+    markets: Type.Number(),
+    stream: oneOf("up", "down", "none"),
+    sweep: Type.Object({
+      rows: Type.Number(),
+      total: MaybeNumber,
+      completed: Type.Number(),
+      incomplete: Type.Number(),
+    }),
+    drops: Type.Record(Type.String(), Type.Number()),
+    drift: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        kind: oneOf("unknown_value", "missing", "new"),
+        count: Type.Number(),
+        sample: Type.Union([Type.String(), Type.Null()]),
+        firstSeenAt: Type.Number(),
+        lastSeenAt: Type.Number(),
+      }),
+    ),
+  }),
+);
+
+/** What another node has stored of a venue's health; null when it is not one this version can read. */
+export function parseHealthReport(text: string): VenueHealthReport | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    // The schema above is the type field by field; the compiler cannot see that the words are the same.
+    return check.Check(value) ? (value as VenueHealthReport) : null;
+  } catch {
+    return null;
+  }
+}

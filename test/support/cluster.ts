@@ -1,0 +1,124 @@
+import { AppError } from "../../src/domain/errors.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+const STEP_MS = 100;
+
+/** One process of several: its clock stands still while it is paused, and its way to the store can be cut. */
+export class ClusterNode {
+  readonly clock: Clock;
+  readonly database: Database;
+  /** Nothing of this node reaches the store. */
+  isCut = false;
+  #isPaused = false;
+  #isDead = false;
+  readonly #late: (() => void)[] = [];
+
+  constructor(clock: FakeClock, database: (node: ClusterNode) => Database) {
+    const setTimeout = (callback: () => void, delayMs: number) => {
+      let isCancelled = false;
+      const run = () => {
+        if (isCancelled || this.#isDead) return;
+        if (this.#isPaused) this.#late.push(run);
+        else callback();
+      };
+      const cancel = clock.setTimeout(run, delayMs);
+      return () => {
+        isCancelled = true;
+        cancel();
+      };
+    };
+    this.clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      setTimeout,
+      sleep: (delayMs, signal) =>
+        new Promise((resolve, reject) => {
+          if (signal?.aborted === true) return reject(signal.reason);
+          const cancel = setTimeout(resolve, delayMs);
+          signal?.addEventListener("abort", () => {
+            cancel();
+            reject(signal.reason);
+          });
+        }),
+    };
+    this.database = database(this);
+  }
+
+  /** As SIGSTOP does: timers that fall due fire all at once when it goes on. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  goOn(): void {
+    this.#isPaused = false;
+    for (const run of this.#late.splice(0)) run();
+  }
+
+  /** As SIGKILL does: it neither runs nor says goodbye. */
+  kill(): void {
+    this.#isDead = true;
+    this.isCut = true;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+}
+
+/** Several nodes over one real store, whose clock is the test's too. */
+export class Cluster {
+  readonly clock: FakeClock;
+  readonly #real: Database;
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(real: Database, startAt?: number) {
+    this.#real = real;
+    this.clock = new FakeClock(startAt);
+  }
+
+  addNode(): ClusterNode {
+    return new ClusterNode(this.clock, (node) => this.#databaseOf(node));
+  }
+
+  /** Lets time pass, in steps short enough that each answer of the store arrives at its time; `check` after each step. */
+  async advance(byMs: number, check: () => void = () => {}): Promise<void> {
+    for (let left = byMs; left > 0; left -= STEP_MS) {
+      await this.clock.advance(Math.min(STEP_MS, left));
+      await this.settle();
+      check();
+    }
+  }
+
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      await this.clock.settle();
+      if (this.#pending.size === 0) quiet += 1;
+      else {
+        quiet = 0;
+        await Promise.allSettled(this.#pending);
+      }
+    }
+  }
+
+  #databaseOf(node: ClusterNode): Database {
+    return {
+      kysely: this.#real.kysely,
+      query: async <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) => {
+        if (node.isCut) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
+        const now = `timestamptz '${new Date(this.clock.now()).toISOString()}'`;
+        const answer = this.#real.query<Row>(text.replaceAll("clock_timestamp()", now), parameters);
+        this.#pending.add(answer);
+        const rows = await answer.finally(() => this.#pending.delete(answer));
+        if (node.isDead) return new Promise<never>(() => {});
+        return rows;
+      },
+      close: async () => {},
+    };
+  }
+}
