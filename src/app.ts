@@ -3,10 +3,11 @@ import type { FastifyInstance } from "fastify";
 import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { type RetentionDays, readMarketWideTrend } from "./capabilities/history/index.ts";
 import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./capabilities/ingest/index.ts";
-import { createKeyDirectory } from "./capabilities/keys/index.ts";
+import { createKeyDirectory, type KeyOwner } from "./capabilities/keys/index.ts";
 import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
 import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
 import type { VenueId } from "./domain/market.ts";
+import type { Principal } from "./http/auth.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
@@ -86,9 +87,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     trustProxy: ports.trustProxy,
     ...(metrics === null ? {} : { onAnswered: metrics.answered }),
     authentication: {
-      authenticate: async (bearer) => {
-        const owner = await keys.find(bearer);
-        return owner === null ? null : { kind: "customer", customerId: owner.customerId, plan: owner.plan };
+      authenticate: (bearer) => {
+        const owner = keys.find(bearer);
+        return owner instanceof Promise ? owner.then(asPrincipal) : asPrincipal(owner);
       },
     },
   });
@@ -179,4 +180,8 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       await ingest.stop();
     },
   };
+}
+
+function asPrincipal(owner: KeyOwner | null): Principal | null {
+  return owner === null ? null : { kind: "customer", customerId: owner.customerId, plan: owner.plan };
 }

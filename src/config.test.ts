@@ -31,6 +31,7 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       host: "127.0.0.1",
       port: 8_787,
       dataDir: "./.parallax",
+      diskReserveMib: 64,
       databaseUrl: null,
       publicUrl: null,
       trustProxy: null,

@@ -7,6 +7,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  /** Free space on the embedded store's disk, in MiB, below which it takes no writes; 0 never refuses. */
+  readonly diskReserveMib: number;
   readonly venues: readonly VenueSetting[];
   readonly roles: ReadonlySet<Role>;
   readonly databaseUrl: string | null;
@@ -71,6 +73,11 @@ export const SETTINGS: readonly Setting[] = [
   { name: "PARALLAX_HOST", fallback: "127.0.0.1", help: "address the API listens on" },
   { name: "PARALLAX_PORT", fallback: "8787", help: "port the API listens on; 0 takes a free one" },
   { name: "PARALLAX_DATA_DIR", fallback: "./.parallax", help: "folder of the embedded store and of the demo keys" },
+  {
+    name: "PARALLAX_DISK_RESERVE_MIB",
+    fallback: "64",
+    help: "free disk space in MiB below which the embedded store takes no writes while reads go on; 0 never refuses",
+  },
   {
     name: "PARALLAX_VENUES",
     fallback: DEFAULT_VENUES,
@@ -235,6 +242,7 @@ export function parseConfig(
     host: raw("PARALLAX_HOST"),
     port: integer("PARALLAX_PORT", 0, 65_535),
     dataDir: raw("PARALLAX_DATA_DIR"),
+    diskReserveMib: integer("PARALLAX_DISK_RESERVE_MIB", 0, 1_048_576),
     venues: parsedVenues.venues,
     roles,
     databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),

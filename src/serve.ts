@@ -67,7 +67,7 @@ export async function startService(options: { config: Config; log: Log; version:
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database =
       config.databaseUrl === null
-        ? await openEmbeddedDatabase({ dataDir: config.dataDir, log })
+        ? await openEmbeddedDatabase({ dataDir: config.dataDir, reserveBytes: config.diskReserveMib * 2 ** 20, log })
         : await openPostgresDatabase({ url: config.databaseUrl, log }).catch((error: unknown) => {
             throw new StartError(databaseFailure(config.databaseUrl ?? "", error));
           });
@@ -217,7 +217,7 @@ function spawnSandbox(log: Log): SandboxChild {
   const program = new URL("../bin/parallax.mjs", import.meta.url).pathname;
   const child = spawn(process.execPath, [program, "sandbox", "--with-parent"], { stdio: ["pipe", "pipe", "inherit"] });
   const urls = firstLine(child);
-  // Judged in `begin`; until then the store may still be opening.
+  // Whoever waits for it sees the failure; before that, while the store opens, it must not end the process.
   urls.catch(() => {});
   let isClosing = false;
   child.on("exit", (code) => {
@@ -226,7 +226,14 @@ function spawnSandbox(log: Log): SandboxChild {
   return {
     async begin(genesis) {
       child.stdin?.write(`${genesis}\n`);
-      return JSON.parse(await urls);
+      // Counted from here: the venues wait for this line, and a store that opens slowly is not their delay.
+      const timeout = new AbortController();
+      const late = systemClock.sleep(SANDBOX_START_MS, timeout.signal).then(
+        () =>
+          Promise.reject(new StartError("The simulated venues did not start in time: is the machine out of memory?")),
+        () => "",
+      );
+      return JSON.parse(await Promise.race([urls, late]).finally(() => timeout.abort()));
     },
     async close() {
       isClosing = true;
@@ -241,16 +248,8 @@ function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const { stdout } = child;
     if (stdout === null) return reject(new StartError("The simulated venues have no output."));
-    const timer = setTimeout(
-      () =>
-        reject(
-          new StartError("The simulated venues did not start in time: the machine is very busy, or out of memory."),
-        ),
-      SANDBOX_START_MS,
-    );
     child.once("exit", (code) => reject(new StartError(`The simulated venues ended at once (exit code ${code}).`)));
     createInterface({ input: stdout }).once("line", (line) => {
-      clearTimeout(timer);
       stdout.resume();
       resolve(line);
     });

@@ -8,6 +8,7 @@ import { acquireDataDirLock } from "./data-dir-lock.ts";
 import { createSessionDialect, type SqlSession } from "./database-dialect.ts";
 import { storeUnavailable } from "./database-errors.ts";
 import { createTurns, type Turns } from "./database-turns.ts";
+import { createDiskRoom, type DiskRoom, freeBytesOf } from "./disk-room.ts";
 import { type PgliteClient, startPgliteClient } from "./pglite-client.ts";
 
 /** Statements and transactions that may wait for their turn; beyond it the store says it is unavailable. */
@@ -15,9 +16,11 @@ const EMBEDDED_WAITING_MAX = 4_096;
 /** Longest wait for a turn. Also ends the wait of a statement sent past the transaction that its caller holds open. */
 const EMBEDDED_WAIT_MS_MAX = 30_000;
 const STORE_FOLDER = "store";
+/** Two segments of the engine's log, and as much again for what a checkpoint adds. */
+const RESERVE_BYTES = 64 * 2 ** 20;
 
 /** A conversation that waits for its turn statement by statement, and keeps the turn for a whole transaction. */
-function openSession(client: PgliteClient, turns: Turns): SqlSession {
+function openSession(client: PgliteClient, turns: Turns, room: DiskRoom): SqlSession {
   let endTurn: (() => void) | null = null;
   let begunIn = 0;
   const assertNotLost = () => {
@@ -25,6 +28,7 @@ function openSession(client: PgliteClient, turns: Turns): SqlSession {
   };
   return {
     async run(text, parameters) {
+      await room.assertFor(text);
       if (endTurn !== null) {
         assertNotLost();
         return client.run(text, parameters);
@@ -73,6 +77,10 @@ function openSession(client: PgliteClient, turns: Turns): SqlSession {
 export async function openEmbeddedDatabase(options: {
   readonly dataDir: string | null;
   readonly log: Log;
+  /** Free space on the disk below which writes are refused, while reads go on; 64 MiB by default, 0 never refuses. */
+  readonly reserveBytes?: number;
+  /** For tests: free bytes on the disk of the data directory, null when unknown. */
+  readonly freeBytes?: () => Promise<number | null>;
   /** For tests: how the store's thread is started. */
   readonly spawn?: Parameters<typeof startPgliteClient>[0]["spawn"];
 }): Promise<Database> {
@@ -87,11 +95,17 @@ export async function openEmbeddedDatabase(options: {
     await lock?.release();
     throw error;
   }
+  const room = createDiskRoom({
+    reserveBytes: dataDir === null ? 0 : (options.reserveBytes ?? RESERVE_BYTES),
+    freeBytes: options.freeBytes ?? (() => freeBytesOf(dataDir ?? "")),
+    monotonic: () => performance.now(),
+    log,
+  });
   const turns = createTurns({ waitingMax: EMBEDDED_WAITING_MAX, waitMsMax: EMBEDDED_WAIT_MS_MAX });
-  const direct = openSession(client, turns);
+  const direct = openSession(client, turns, room);
   const kysely = new Kysely<Tables>({
     dialect: createSessionDialect(
-      async () => openSession(client, turns),
+      async () => openSession(client, turns, room),
       async () => {},
     ),
   });

@@ -137,7 +137,7 @@ export function defineRoute<
     ...(body === undefined ? {} : { body }),
     response: definition.responses,
   };
-  const handler: RouteHandlerMethod = async (request, reply) => definition.handler(contextOf(request, reply));
+  const handler: RouteHandlerMethod = (request, reply) => definition.handler(contextOf(request, reply));
   app.route({ method, url, config, schema, handler });
   if (method === "GET") app.route({ method: "HEAD", url, config, schema: { ...schema, hide: true }, handler });
 }

@@ -120,7 +120,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     routes.add(route.method, route.url);
   });
   app.addHook("onRequest", onRequest(options, routes));
-  app.addHook("preParsing", refuseEncodedBody);
   app.addHook("preHandler", judge(options.guards ?? {}));
   app.addHook("onSend", sendHook(app.lifecycle));
   const logRequest = createRequestLog(log, options.successLogSample);
@@ -139,10 +138,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   return app;
 }
 
+/** The steps up to a known caller, in the fixed order of judgement, and the last look before a body is read. */
 function onRequest(options: HttpServerOptions, routes: RouteTable) {
-  const guards = options.guards ?? {};
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    setCommonHeaders(request.id, reply, options.data);
+  const { guards = {}, authentication, data } = options;
+  const assertWellFormed: Guard = (request, reply) => {
+    setCommonHeaders(request.id, reply, data);
     if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
       throw new AppError("bad_request", "The request has no Host header");
     }
@@ -150,16 +150,67 @@ function onRequest(options: HttpServerOptions, routes: RouteTable) {
     if (!isWellEncoded(request.raw.url ?? "")) {
       throw new AppError("bad_request", "The URL holds a malformed percent-encoding");
     }
-    if (guards.beforeAuthentication !== undefined) await guards.beforeAuthentication(request, reply);
-    if (request.routeOptions.config.access !== "public") {
-      try {
-        request.principal = await authenticateRequest(request, options.authentication);
-      } catch (error) {
-        if (error instanceof AppError && error.code === "unauthorized") guards.unauthorized?.(request);
-        throw error;
+  };
+  const noteRefusal = (request: FastifyRequest, error: unknown): never => {
+    if (error instanceof AppError && error.code === "unauthorized") guards.unauthorized?.(request);
+    throw error;
+  };
+  const authenticate: Guard = (request) => {
+    if (request.routeOptions.config.access === "public") return;
+    try {
+      const answer = authenticateRequest(request, authentication);
+      if (!(answer instanceof Promise)) {
+        request.principal = answer;
+        return;
       }
+      return answer.then(
+        (principal) => {
+          request.principal = principal;
+        },
+        (error: unknown) => noteRefusal(request, error),
+      );
+    } catch (error) {
+      noteRefusal(request, error);
     }
-    if (guards.afterAuthentication !== undefined) await guards.afterAuthentication(request, reply);
+  };
+  return inTurn([
+    assertWellFormed,
+    guards.beforeAuthentication,
+    authenticate,
+    guards.afterAuthentication,
+    refuseEncodedBody,
+  ]);
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
+
+/**
+ * One hook of several steps. It waits only for steps that give a promise: most requests meet none, and each needless
+ * wait costs as much as the step itself.
+ */
+function inTurn(guards: readonly (Guard | undefined)[]): Hook {
+  const steps = guards.filter((guard) => guard !== undefined);
+  const rest = async (first: Promise<void>, next: number, request: FastifyRequest, reply: FastifyReply) => {
+    await first;
+    for (let index = next; index < steps.length; index++) await steps[index]?.(request, reply);
+  };
+  const start = (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
+    for (let index = 0; index < steps.length; index++) {
+      const waiting = steps[index]?.(request, reply);
+      if (waiting instanceof Promise) return rest(waiting, index + 1, request, reply);
+    }
+    return undefined;
+  };
+  return (request, reply, done) => {
+    let waiting: Promise<void> | undefined;
+    try {
+      waiting = start(request, reply);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    if (waiting === undefined) done();
+    else waiting.then(() => done(), done);
   };
 }
 
@@ -171,22 +222,15 @@ function unknownRoute(request: FastifyRequest, routes: RouteTable): AppError {
 }
 
 /** A compressed body could unfold to any size. */
-function refuseEncodedBody(
-  request: FastifyRequest,
-  _reply: FastifyReply,
-  _payload: unknown,
-  done: (error?: Error) => void,
-): void {
+function refuseEncodedBody(request: FastifyRequest): void {
   const encoding = request.headers["content-encoding"];
-  if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") done();
-  else done(new AppError("unsupported_media_type", "Send the body without a content encoding"));
+  if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") return;
+  throw new AppError("unsupported_media_type", "Send the body without a content encoding");
 }
 
-function judge(guards: Guards) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    request.routeOptions.config.validate?.(request, reply);
-    if (guards.afterValidation !== undefined) await guards.afterValidation(request, reply);
-  };
+function judge(guards: Guards): Hook {
+  const validate: Guard = (request, reply) => request.routeOptions.config.validate?.(request, reply);
+  return inTurn([validate, guards.afterValidation]);
 }
 
 function installBodyParsers(app: FastifyInstance): void {

@@ -25,13 +25,30 @@ const within = (table: string, lengthMs: number) => `
    where market_key = $1 and start_at > to_timestamp(($2::float8 - ${lengthMs}) / 1000)
      and start_at < to_timestamp($3::float8 / 1000))`;
 
-/** The bars that overlap [$2, $3) of market $1, and the last one of each length before it. */
-const SELECT_BARS = [
-  lastBefore("bars_1h", HOUR_MS),
-  lastBefore("bars_5m", FIVE_MINUTES_MS),
-  within("bars_1h", HOUR_MS),
-  within("bars_5m", FIVE_MINUTES_MS),
-].join(" union all ");
+/** Five-minute bars of hours that have no bar of their own: a month holds thousands that its hours have told already. */
+const WITHIN_OPEN_HOURS = `
+  (select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from bars_5m as bar
+   where market_key = $1 and start_at > to_timestamp(($2::float8 - ${FIVE_MINUTES_MS}) / 1000)
+     and start_at < to_timestamp($3::float8 / 1000)
+     and not exists (
+       select 1 from bars_1h as hour where hour.market_key = $1 and hour.yes_close is not null
+         and hour.start_at > to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)
+         and hour.start_at < to_timestamp($3::float8 / 1000)
+         and hour.start_at = date_bin('1 hour', bar.start_at, timestamptz '1970-01-01 00:00:00+00')))`;
+
+/**
+ * The bars that overlap [$2, $3) of market $1, and the last one of each length before it. For a grid of whole hours an
+ * hour's own bar speaks for the five-minute bars that it was made from.
+ */
+const selectBars = (fiveMinutes: string) =>
+  [
+    lastBefore("bars_1h", HOUR_MS),
+    lastBefore("bars_5m", FIVE_MINUTES_MS),
+    within("bars_1h", HOUR_MS),
+    fiveMinutes,
+  ].join(" union all ");
+const SELECT_BARS = selectBars(within("bars_5m", FIVE_MINUTES_MS));
+const SELECT_BARS_BY_HOUR = selectBars(WITHIN_OPEN_HOURS);
 
 const toPrice = (micros: number | null) => (micros === null ? null : fromMicros(micros));
 
@@ -77,8 +94,9 @@ export async function readHistory(
   const toMs = grid.fromMs + grid.count * grid.intervalMs;
   const state = await findRollUpState(database);
   const tailFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;
+  const isHourly = grid.intervalMs % HOUR_MS === 0;
   const [bars, tail] = await Promise.all([
-    database.query<BarRow>(SELECT_BARS, [marketKey, grid.fromMs, toMs]),
+    database.query<BarRow>(isHourly ? SELECT_BARS_BY_HOUR : SELECT_BARS, [marketKey, grid.fromMs, toMs]),
     database.query<BarRow>(
       `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from (${tickBarsSql(true)}) as bar`,
       [tailFromMs, Math.max(tailFromMs, toMs), state.observingSince, marketKey],

@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import { parseKey } from "./key-format.ts";
+import { keyName, type ParsedKey, parseKey } from "./key-format.ts";
 import { findKeyOwner, type KeyOwner } from "./queries.ts";
 
 /** How long an answer may be reused: a revoked key lives on for at most this long. */
@@ -10,14 +10,15 @@ const KEY_ENTRIES_MAX = 10_000;
 export interface KeyDirectory {
   /**
    * Whom this key speaks for; null when it is malformed, unknown, revoked or of a canceled customer. Throws
-   * `store_unavailable` rather than guess.
+   * `store_unavailable` rather than guess. Answers at once, without a promise, where the key was asked for just now.
    */
-  find(key: string): Promise<KeyOwner | null>;
+  find(key: string): Promise<KeyOwner | null> | KeyOwner | null;
 }
 
 interface Entry {
-  readonly owner: Promise<KeyOwner | null>;
   readonly asOf: number;
+  /** The answer, or where it is still on its way the promise of it. */
+  owner: Promise<KeyOwner | null> | KeyOwner | null;
 }
 
 /** Keys looked up by hash, each at most once a second; the least recently used are forgotten beyond the bound. */
@@ -30,9 +31,11 @@ export function createKeyDirectory(options: {
   /** By hash in hex, least recently used first; the keys themselves are not kept even here. */
   const entries = new Map<string, Entry>();
 
-  const lookUp = async (hash: Uint8Array, name: string): Promise<KeyOwner | null> => {
+  const lookUp = async (name: string, parsed: ParsedKey): Promise<KeyOwner | null> => {
     try {
-      return await findKeyOwner(database, hash);
+      const owner = await findKeyOwner(database, parsed.hash);
+      // The prefix names the plan for the reader's sake; one that contradicts the store is not a key of ours.
+      return owner?.plan === parsed.plan ? owner : null;
     } catch (error) {
       // A failure is no answer: the next call asks again.
       entries.delete(name);
@@ -41,23 +44,31 @@ export function createKeyDirectory(options: {
   };
 
   return {
-    async find(key) {
+    find(key) {
+      const name = keyName(key);
+      if (name === null) return null;
+      const known = entries.get(name);
+      entries.delete(name);
+      if (known !== undefined && clock.monotonic() - known.asOf < ENTRY_MS_MAX) {
+        entries.set(name, known);
+        return known.owner;
+      }
       const parsed = parseKey(key);
       if (parsed === null) return null;
-      const name = Buffer.from(parsed.hash).toString("hex");
-      let entry = entries.get(name);
-      entries.delete(name);
-      if (entry === undefined || clock.monotonic() - entry.asOf >= ENTRY_MS_MAX) {
-        entry = { owner: lookUp(parsed.hash, name), asOf: clock.monotonic() };
-      }
+      const owner = lookUp(name, parsed);
+      const entry: Entry = { owner, asOf: clock.monotonic() };
       entries.set(name, entry);
+      owner.then(
+        (found) => {
+          entry.owner = found;
+        },
+        () => {},
+      );
       if (entries.size > entriesMax) {
         const [oldest] = entries.keys();
         if (oldest !== undefined) entries.delete(oldest);
       }
-      const owner = await entry.owner;
-      // The prefix names the plan for the reader's sake; one that contradicts the store is not a key of ours.
-      return owner?.plan === parsed.plan ? owner : null;
+      return owner;
     },
   };
 }

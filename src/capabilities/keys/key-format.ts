@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { Random } from "../../ports/random.ts";
 
@@ -47,7 +47,7 @@ function checksum(text: string): string {
 
 /** SHA-256 of a key. A fast hash suffices: 130 random bits cannot be guessed, and a slow one would cap every request. */
 function hashKey(key: string): Uint8Array {
-  return new Uint8Array(createHash("sha256").update(key).digest());
+  return new Uint8Array(hash("sha256", key, "buffer"));
 }
 
 /** A new key: `plx_<plan word>_<26 random base32 characters><7 of CRC-32 over everything before>`. */
@@ -67,4 +67,9 @@ export function parseKey(text: string): ParsedKey | null {
   if (plan === undefined) return null;
   const body = text.slice(0, -CHECKSUM_LENGTH);
   return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? { plan, hash: hashKey(text) } : null;
+}
+
+/** A key's hash as hex text, to file it under; null for text that has not even the form of one. */
+export function keyName(text: string): string | null {
+  return KEY.test(text) ? hash("sha256", text, "hex") : null;
 }

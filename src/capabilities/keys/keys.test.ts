@@ -143,7 +143,7 @@ test("an answer that did not come is an error, and is not remembered", async () 
   });
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   const { key } = createKey(seededRandom(1), "free");
-  await assert.rejects(directory.find(key), /away/);
+  await assert.rejects(async () => directory.find(key), /away/);
   isAway = false;
   assert.equal(await directory.find(key), null);
 });

@@ -1,0 +1,38 @@
+import {
+  eventually,
+  type ServiceProcess,
+  startServiceProcess,
+  temporaryFolder,
+} from "../../test/support/service-process.ts";
+
+export interface BenchService extends ServiceProcess {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Path of one open market that has a price. */
+  readonly marketPath: string;
+  close(): Promise<void>;
+}
+
+/** The service as `npm start` runs it, in processes of its own, with simulated venues and a folder that is removed at the end. */
+export async function openService(env: Readonly<Record<string, string>>): Promise<BenchService> {
+  const folder = await temporaryFolder();
+  const service = await startServiceProcess({ dataDir: folder.path, env }).catch(async (error: unknown) => {
+    await folder.release();
+    throw error;
+  });
+  const close = async () => {
+    await service.end();
+    await folder.release();
+  };
+  try {
+    const headers = { authorization: `Bearer ${service.keys.enterprise}` };
+    const market = await eventually(async () => {
+      const { status, json } = await service.get("/v1/markets?limit=1", headers);
+      return status === 200 ? (json[0] ?? null) : null;
+    }, "a market");
+    const marketPath = `/v1/markets/${market.platform}/${encodeURIComponent(market.market_id)}`;
+    return { ...service, headers, marketPath, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+/** What a figure's samples come to. One slow round does not move the median, and the ends tell how far to trust it. */
+export interface Spread {
+  readonly count: number;
+  readonly min: number;
+  readonly median: number;
+  readonly max: number;
+}
+
+/** @throws RangeError without samples, or with one that is no finite number */
+export function spreadOf(samples: readonly number[]): Spread {
+  if (samples.length === 0) throw new RangeError("a spread needs at least one sample");
+  if (!samples.every(Number.isFinite)) throw new RangeError(`not a finite sample in ${samples.join(", ")}`);
+  const sorted = samples.toSorted((a, b) => a - b);
+  return {
+    count: sorted.length,
+    min: sorted[0] ?? Number.NaN,
+    median: quantile(sorted, 0.5),
+    max: sorted.at(-1) ?? Number.NaN,
+  };
+}
+
+/**
+ * The value at or below which a share of the samples lies, by linear interpolation between neighbours.
+ *
+ * @param sorted  ascending, not empty
+ * @param share   in [0, 1]
+ */
+export function quantile(sorted: readonly number[], share: number): number {
+  if (sorted.length === 0 || !(share >= 0 && share <= 1))
+    throw new RangeError(`no ${share} quantile of ${sorted.length}`);
+  const position = share * (sorted.length - 1);
+  const below = sorted[Math.floor(position)] ?? Number.NaN;
+  const above = sorted[Math.ceil(position)] ?? Number.NaN;
+  return below + (above - below) * (position - Math.floor(position));
+}

@@ -1,0 +1,17 @@
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+
+/** Ticks that an embedded store received in [fromMs, toMs), Unix milliseconds. The service that wrote them has ended. */
+export async function countStoredTicks(dataDir: string, fromMs: number, toMs: number): Promise<number> {
+  const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
+  try {
+    const [row] = await database.query<{ count: number }>(
+      `select count(*) as count from ticks
+       where received_at >= to_timestamp($1::float8 / 1000) and received_at < to_timestamp($2::float8 / 1000)`,
+      [fromMs, toMs],
+    );
+    return row?.count ?? 0;
+  } finally {
+    await database.close();
+  }
+}

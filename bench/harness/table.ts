@@ -1,0 +1,46 @@
+import type { BenchRow } from "./scenario.ts";
+import type { Spread } from "./statistics.ts";
+
+/** Three significant digits, thousands grouped: more would claim a precision that no machine here has. */
+export function formatNumber(value: number): string {
+  const rounded = Number(value.toPrecision(Math.abs(value) >= 1_000 ? 4 : 3));
+  return rounded.toLocaleString("en-US", { maximumFractionDigits: 6 });
+}
+
+const formatSpread = ({ count, min, median, max }: Spread) =>
+  count === 1 ? formatNumber(median) : [min, median, max].map(formatNumber).join(" / ");
+const formatPercent = (ratio: Spread) =>
+  `${[ratio.min, ratio.median, ratio.max].map((value) => `${formatNumber(value * 100)}%`).join(" / ")}`;
+
+function formatTarget({ target, isMet, unit }: BenchRow): string {
+  if (target === null) return "";
+  const sign = target.bound === "at_least" ? "≥" : "≤";
+  const value = target.of === "ratio" ? `${formatNumber(target.value * 100)}% of it` : formatNumber(target.value);
+  const unitShown = target.of === "ratio" ? "" : ` ${unit}`;
+  return `${isMet === true ? "met" : "MISSED"}: ${sign} ${value}${unitShown}${target.of === "worst" ? " always" : ""}`;
+}
+
+/** Rows as lines for a terminal; spreads are min / median / max over the rounds. */
+export function formatRows(rows: readonly BenchRow[]): string {
+  const cells = [
+    ["figure", "unit", "ours", "yardstick", "ours : yardstick", "target"],
+    ...rows.map((row) => [
+      row.figure,
+      row.unit,
+      formatSpread(row.value),
+      row.yardstick === null ? "" : `${formatSpread(row.yardstick.value)} (${row.yardstick.name})`,
+      row.ratio === null ? "" : formatPercent(row.ratio),
+      formatTarget(row),
+    ]),
+  ];
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+  const lines = cells.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  const notes = rows.filter((row) => row.note !== "").map((row) => `  ${row.figure}: ${row.note}`);
+  return [lines[0], rule, ...lines.slice(1), ...notes].join("\n");
+}

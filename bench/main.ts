@@ -1,0 +1,139 @@
+/** `npm run bench`: figures with a yardstick beside each, measured in the same run. See README.md here. */
+import { writeFile } from "node:fs/promises";
+import { availableParallelism, cpus, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import { type BenchOptions, type BenchRow, type Scenario, SkippedError } from "./harness/scenario.ts";
+import { formatRows } from "./harness/table.ts";
+import { diskFullScenario } from "./scenarios/disk-full.ts";
+import { historyScenario } from "./scenarios/history.ts";
+import { httpScenario } from "./scenarios/http.ts";
+import { killScenario } from "./scenarios/kill.ts";
+import { latencyScenario } from "./scenarios/latency.ts";
+import { postgresAwayScenario } from "./scenarios/postgres-away.ts";
+import { soakScenario } from "./scenarios/soak.ts";
+import { startScenario } from "./scenarios/start.ts";
+import { storeScenario } from "./scenarios/store.ts";
+
+const SCENARIOS: readonly Scenario[] = [
+  startScenario,
+  httpScenario,
+  latencyScenario,
+  storeScenario,
+  historyScenario,
+  killScenario,
+  diskFullScenario,
+  postgresAwayScenario,
+  soakScenario,
+];
+
+const USAGE = `npm run bench                      every scenario, one after the other
+npm run bench -- http store        only these
+npm run bench -- --quick           short forms of all: they show that each works, the figures are worth little
+
+Options:
+  --json FILE    writes every figure with its spread
+  --rounds N     interleaved rounds of comparisons
+  --ticks N      rows of the scenario "history" (20000000 for the full one)
+  --minutes N    length of the scenario "soak"
+  --quick, --help
+
+Scenarios:
+${SCENARIOS.map(({ name, describe }) => `  ${name.padEnd(14)} ${describe.replaceAll("\n", `\n${" ".repeat(17)}`)}`).join("\n")}
+
+PostgreSQL is measured where TEST_DATABASE_URL names a server in which schemas may be made; each is dropped again.
+The exit code is 1 when a scenario failed or a target was missed.
+`;
+
+interface Outcome {
+  readonly scenario: string;
+  readonly seconds: number;
+  readonly rows: readonly BenchRow[];
+  readonly skipped: string | null;
+  readonly failure: string | null;
+}
+
+async function runScenario(scenario: Scenario, options: BenchOptions): Promise<Outcome> {
+  const startedAt = performance.now();
+  const end = (rest: Partial<Outcome>): Outcome => ({
+    scenario: scenario.name,
+    seconds: Math.round((performance.now() - startedAt) / 100) / 10,
+    ...{ rows: [], skipped: null, failure: null },
+    ...rest,
+  });
+  try {
+    return end({ rows: await scenario.run(options) });
+  } catch (error) {
+    if (error instanceof SkippedError) return end({ skipped: error.message });
+    return end({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+}
+
+function present({ scenario, seconds, rows, skipped, failure }: Outcome): string {
+  const title = `\n${scenario} (${seconds} s)`;
+  if (skipped !== null) return `${title}: skipped, ${skipped}\n`;
+  if (failure !== null) return `${title}: FAILED\n${failure}\n`;
+  return `${title}\n${formatRows(rows)}\n`;
+}
+
+/** A whole number above 0 from the command line, or null where it was not given. */
+function count(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new RangeError(`--${name} ${text}: give a whole number from 1`);
+  return Number(text);
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      help: { type: "boolean", short: "h" },
+      quick: { type: "boolean" },
+      json: { type: "string" },
+      rounds: { type: "string" },
+      ticks: { type: "string" },
+      minutes: { type: "string" },
+    },
+  });
+  if (values.help === true) {
+    process.stdout.write(USAGE);
+    return;
+  }
+  const unknown = positionals.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
+  if (unknown.length > 0) throw new RangeError(`no such scenario: ${unknown.join(", ")} (--help lists them)`);
+  const options: BenchOptions = {
+    quick: values.quick === true,
+    rounds: count("rounds", values.rounds),
+    ticks: count("ticks", values.ticks),
+    minutes: count("minutes", values.minutes),
+    say: (line) => process.stderr.write(`  ${line}\n`),
+  };
+  const outcomes: Outcome[] = [];
+  for (const scenario of SCENARIOS) {
+    if (positionals.length > 0 && !positionals.includes(scenario.name)) continue;
+    process.stderr.write(`${scenario.name} ...\n`);
+    const outcome = await runScenario(scenario, options);
+    outcomes.push(outcome);
+    process.stdout.write(present(outcome));
+    if (values.json !== undefined) await writeReport(values.json, options, outcomes);
+  }
+  const isGood = outcomes.every(({ failure, rows }) => failure === null && rows.every((row) => row.isMet !== false));
+  process.exitCode = isGood ? 0 : 1;
+}
+
+/** Written after each scenario, so that an end in the middle of a long run costs one scenario at most. */
+async function writeReport(file: string, options: BenchOptions, outcomes: readonly Outcome[]): Promise<void> {
+  const machine = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    processor: cpus()[0]?.model ?? null,
+    cores: availableParallelism(),
+    memory_gib: Math.round(totalmem() / 2 ** 30),
+  };
+  const report = { measured_at: new Date().toISOString(), machine, quick: options.quick, outcomes };
+  await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+await main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

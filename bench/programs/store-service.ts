@@ -1,0 +1,116 @@
+/**
+ * Run as a child process: the service without venues on the store of argv, and beside it the production tick writer and
+ * the bare driver, each of which writes for a while when told. Prints its address and a key, then one line a command.
+ */
+import { createInterface } from "node:readline";
+import { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system-random.ts";
+import { buildApp } from "../../src/app.ts";
+import { createTickWriter } from "../../src/capabilities/history/index.ts";
+import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
+import { sampleTick } from "../harness/sample-ticks.ts";
+
+const BATCH_ROWS = 2_000;
+/** As many as ingest may let wait; more would be dropped. */
+const BURST_ROWS = 20_000;
+
+const [kind = "", folder = "", schema = ""] = process.argv.slice(2);
+const url = process.env.TEST_DATABASE_URL ?? "";
+const database =
+  kind === "embedded"
+    ? await openEmbeddedDatabase({ dataDir: folder, log: quietLog })
+    : await openPostgresDatabase({ url, schema, log: quietLog });
+await migrateDatabase(database);
+const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
+const app = await buildApp({
+  clock: systemClock,
+  random: systemRandom,
+  log: quietLog,
+  database,
+  data: "sandbox",
+  version: "bench",
+  publicUrl: null,
+  trustProxy: null,
+  rawTickDays: 30,
+  metrics: null,
+  venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+});
+const address = await app.http.listen({ host: "127.0.0.1", port: 0 });
+const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
+
+const fromMs = Date.now() - 3_600_000;
+let next = 0;
+
+/** Rows a second through the production writer, for at least so many milliseconds. */
+async function writeTicks(forMs: number): Promise<number> {
+  const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
+  const startedAt = performance.now();
+  const first = next;
+  while (performance.now() - startedAt < forMs) {
+    for (let row = 0; row < BURST_ROWS; row++) writer.write(sampleTick(next++, fromMs));
+    await writer.flush();
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await writer.close();
+  if (writer.counters.dropped > 0 || writer.counters.written !== next - first) throw new Error("ticks were lost");
+  return (next - first) / seconds;
+}
+
+const COLUMNS =
+  "market_key int4, event_at timestamptz, received_at timestamptz, bid int4, ask int4, last int4, yes_price int4, volume_total_usd float8, primary key (market_key, event_at)";
+const INSERT = `insert into raw_ticks select market_key, to_timestamp(event_ms / 1000), to_timestamp(received_ms / 1000), bid, ask, last, yes_price, volume
+  from unnest($1::int4[], $2::float8[], $3::float8[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::float8[])
+  as tick (market_key, event_ms, received_ms, bid, ask, last, yes_price, volume)`;
+
+async function openBare(): Promise<(text: string, parameters?: unknown[]) => Promise<unknown>> {
+  if (kind === "embedded") {
+    const engine = await PGlite.create({ dataDir: `${folder}/bare` });
+    return (text, parameters = []) => engine.query(text, parameters);
+  }
+  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` });
+  await client.connect();
+  return (text, parameters = []) => client.query(text, parameters);
+}
+
+let bare: Awaited<ReturnType<typeof openBare>> | null = null;
+let bareNext = 0;
+
+/** Rows a second by the driver alone: one table, one statement a batch, nothing checked. */
+async function writeBare(forMs: number): Promise<number> {
+  if (bare === null) {
+    bare = await openBare();
+    await bare(`create table raw_ticks (${COLUMNS})`);
+  }
+  const startedAt = performance.now();
+  const first = bareNext;
+  while (performance.now() - startedAt < forMs) {
+    const rows = Array.from({ length: BATCH_ROWS }, () => sampleTick(bareNext++, fromMs));
+    const micros = (pick: (row: (typeof rows)[number]) => number | null) =>
+      rows.map((row) => Math.round((pick(row) ?? 0) * 1e6));
+    await bare(INSERT, [
+      rows.map((row) => row.marketKey),
+      rows.map((row) => row.eventAt),
+      rows.map((row) => row.receivedAt),
+      micros((row) => row.bid),
+      micros((row) => row.ask),
+      micros((row) => row.lastPrice),
+      micros((row) => row.yesPrice),
+      rows.map((row) => row.volumeUsd),
+    ]);
+  }
+  return (bareNext - first) / ((performance.now() - startedAt) / 1_000);
+}
+
+say({ url: address, key: keys.enterprise });
+for await (const line of createInterface({ input: process.stdin })) {
+  const { who, forMs }: { who: "ours" | "bare"; forMs: number } = JSON.parse(line);
+  say({ perSecond: await (who === "ours" ? writeTicks(forMs) : writeBare(forMs)) });
+}
+process.exit(0);

@@ -1,0 +1,41 @@
+/**
+ * Run as a child process, to be killed in the middle of it: ticks through the production writer and trades through the
+ * production store, batch after batch. Each batch's last number goes to standard output, which is a file, once the store
+ * has acknowledged the whole batch.
+ */
+import { writeSync } from "node:fs";
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { createMarketStore, createTickWriter } from "../../src/capabilities/history/index.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { sampleTick } from "../harness/sample-ticks.ts";
+
+const BATCH_ROWS = 500;
+
+const [kind = "", place = "", fromText = "", nextText = ""] = process.argv.slice(2);
+const database =
+  kind === "embedded"
+    ? await openEmbeddedDatabase({ dataDir: place, log: quietLog })
+    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: place, log: quietLog });
+await migrateDatabase(database);
+const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
+const store = createMarketStore(database);
+const fromMs = Number(fromText);
+for (let next = Number(nextText); ; next += BATCH_ROWS) {
+  const ticks = Array.from({ length: BATCH_ROWS }, (_, index) => sampleTick(next + index, fromMs));
+  for (const tick of ticks) writer.write(tick);
+  const trades = ticks.map((tick, index) => ({
+    marketKey: tick.marketKey,
+    trade: {
+      tradeId: String(next + index),
+      yesPrice: tick.yesPrice ?? 0.5,
+      size: 1,
+      takerSide: null,
+      executedAt: tick.receivedAt,
+    },
+  }));
+  await Promise.all([writer.flush(), store.insertTrades(trades)]);
+  writeSync(1, `${next + BATCH_ROWS}\n`);
+}

@@ -1,0 +1,112 @@
+import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { createTickWriter } from "../../src/capabilities/history/index.ts";
+import { AppError } from "../../src/domain/errors.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { temporaryFolder } from "../../test/support/service-process.ts";
+import { sampleTick } from "../harness/sample-ticks.ts";
+import { benchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
+
+const run = promisify(execFile);
+const DISK_MIB = 320;
+/** Somebody else's file, which is deleted later. */
+const BALLAST_MIB = 80;
+const MIB = 2 ** 20;
+const BATCH_ROWS = 2_000;
+const READS = 30;
+const BATCHES_MAX = 2_000;
+const BATCHES_AFTER = 5;
+const REFUSED_MS = 1_000;
+
+export const diskFullScenario: Scenario = {
+  name: "disk-full",
+  describe:
+    "The embedded store on a small tmpfs until it is full: reads go on, writes are refused, nothing is lost (root).",
+  async run(options) {
+    const folder = await temporaryFolder();
+    if (process.getuid?.() !== 0) throw new SkippedError("mounting a small tmpfs needs root");
+    await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", folder.path]).catch((error: unknown) => {
+      throw new SkippedError(`a tmpfs cannot be mounted here (${String(error)})`);
+    });
+    const ballast = join(folder.path, "ballast");
+    try {
+      await writeFile(ballast, Buffer.alloc(BALLAST_MIB * MIB, 1));
+      const dataDir = join(folder.path, "data");
+      let database = await openEmbeddedDatabase({ dataDir, log: quietLog });
+      await migrateDatabase(database);
+      const ingest = startIngest(database);
+      while (await ingest.writeBatch())
+        if (ingest.acknowledged / BATCH_ROWS > BATCHES_MAX) throw new Error("never full");
+      options.say(`full after ${ingest.acknowledged} acknowledged ticks`);
+
+      const latencies: number[] = [];
+      let refused = 0;
+      const startedAt = performance.now();
+      while (performance.now() - startedAt < REFUSED_MS || latencies.length < READS) {
+        const askedAt = performance.now();
+        const count = await countTicks(database);
+        latencies.push(performance.now() - askedAt);
+        if (count < ingest.acknowledged) throw new Error(`${count} of ${ingest.acknowledged} ticks can be read`);
+        if (await ingest.writeBatch()) throw new Error("a batch was taken by a full disk");
+        refused += 1;
+      }
+      await rm(ballast);
+      let batches = 0;
+      while (batches < BATCHES_AFTER) if (await ingest.writeBatch()) batches += 1;
+      await ingest.close();
+      await database.close();
+      database = await openEmbeddedDatabase({ dataDir, log: quietLog });
+      const kept = await countTicks(database);
+      await database.close();
+      if (kept !== ingest.acknowledged) throw new Error(`${kept} ticks are kept of ${ingest.acknowledged}`);
+      return [
+        benchRow({
+          figure: "lost rows",
+          unit: "rows",
+          samples: [ingest.acknowledged - kept],
+          target: { of: "worst", bound: "at_most", value: 0 },
+          note: `${kept} ticks acknowledged before and after; ${refused} writes refused with store_unavailable (503)`,
+        }),
+        benchRow({ figure: "reads while full", unit: "ms", samples: latencies, note: "a count over every tick" }),
+      ];
+    } finally {
+      await run("umount", ["--lazy", folder.path]);
+      await folder.release();
+    }
+  },
+};
+
+const countTicks = async (database: Database) =>
+  (await database.query<{ count: number }>("select count(*) as count from ticks"))[0]?.count ?? 0;
+
+/** Ticks in batches through the production writer, which keeps what the store refuses. */
+function startIngest(database: Database) {
+  const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
+  const fromMs = Date.now() - 3_600_000;
+  let next = 0;
+  return {
+    get acknowledged() {
+      return writer.counters.written;
+    },
+    /** Whether the store took everything; false where it is unavailable. Any other failure is thrown. */
+    async writeBatch(): Promise<boolean> {
+      if (writer.counters.queued === 0) {
+        for (let row = 0; row < BATCH_ROWS; row++) writer.write(sampleTick(next++, fromMs));
+      }
+      try {
+        await writer.flush();
+        return true;
+      } catch (error) {
+        if (error instanceof AppError && error.code === "store_unavailable") return false;
+        throw error;
+      }
+    },
+    close: () => writer.close(),
+  };
+}

@@ -1,0 +1,86 @@
+import { startBareServer } from "../harness/bare-server.ts";
+import { type LoadTarget, saturate } from "../harness/load.ts";
+import { cpuSecondsOf } from "../harness/process-usage.ts";
+import { interleave } from "../harness/rounds.ts";
+import { type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+import { type BenchService, openService } from "../harness/service.ts";
+
+const ROUNDS = 9;
+const ROUNDS_INFORMATION = 3;
+const SECONDS = 4;
+const RATIO_MIN = 0.6;
+/** Hardly anything to ingest: what is measured is the way of a request. */
+const QUIET = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };
+
+export const httpScenario: Scenario = {
+  name: "http",
+  describe: "Requests a second of one market with its key check, against a bare node:http server with the same answer.",
+  async run(options) {
+    const service = await openService(QUIET);
+    try {
+      const seconds = options.quick ? 1 : SECONDS;
+      const rounds = options.rounds ?? (options.quick ? 3 : ROUNDS);
+      const few = options.quick ? 1 : ROUNDS_INFORMATION;
+      const rows: BenchRow[] = [];
+      for (const route of [
+        { figure: "one market", path: service.marketPath, rounds, isJudged: true },
+        { figure: "list of 30 markets", path: "/v1/markets", rounds: few, isJudged: false },
+        { figure: "health", path: "/v1/health", rounds: few, isJudged: false },
+      ]) {
+        options.say(`${route.figure}: ${route.rounds} rounds of ${seconds} s each way`);
+        rows.push(...(await compare(service, { ...route, seconds })));
+      }
+      return rows;
+    } finally {
+      await service.close();
+    }
+  },
+};
+
+async function compare(
+  service: BenchService,
+  route: { figure: string; path: string; rounds: number; isJudged: boolean; seconds: number },
+): Promise<BenchRow[]> {
+  const target: LoadTarget = { url: `${service.url}${route.path}`, headers: service.headers };
+  const bare = await startBareServer(target);
+  try {
+    /** Processor time a request costs the server: the steadier figure on a machine that others use too. */
+    const cost = { ours: [] as number[], bare: [] as number[] };
+    const measure = async (name: keyof typeof cost, pid: number, at: LoadTarget) => {
+      const before = await cpuSecondsOf(pid);
+      const perSecond = await saturate(at, route.seconds);
+      const after = await cpuSecondsOf(pid);
+      if (before !== null && after !== null) cost[name].push(((after - before) * 1e6) / (perSecond * route.seconds));
+      return perSecond;
+    };
+    const bareTarget = { ...target, url: `${bare.url}${route.path}` };
+    await saturate(target, 1);
+    await saturate(bareTarget, 1);
+    const samples = await interleave(route.rounds, {
+      ours: () => measure("ours", service.pid, target),
+      bare: () => measure("bare", bare.pid, bareTarget),
+    });
+    const rows = [
+      benchRow({
+        figure: route.figure,
+        unit: "requests/s",
+        samples: samples.ours,
+        yardstick: { name: "bare node:http", samples: samples.bare },
+        ...(route.isJudged ? { target: { of: "ratio", bound: "at_least", value: RATIO_MIN } as const } : {}),
+      }),
+    ];
+    if (cost.ours.length > 0) {
+      rows.push(
+        benchRow({
+          figure: `${route.figure}, processor time`,
+          unit: "µs/request",
+          samples: cost.ours,
+          yardstick: { name: "bare node:http", samples: cost.bare },
+        }),
+      );
+    }
+    return rows;
+  } finally {
+    await bare.close();
+  }
+}

@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { eventually, temporaryFolder } from "../../test/support/service-process.ts";
+import { hasTestDatabase, ownSchema } from "../harness/own-database.ts";
+import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+
+const PROGRAM = fileURLToPath(new URL("../programs/write-until-killed.ts", import.meta.url));
+const KILLS = 20;
+/** Batches that are acknowledged before the kill: another number each time, so that it meets every part of the work. */
+const batchesBefore = (kill: number) => 3 + ((kill * 7) % 11);
+
+export const killScenario: Scenario = {
+  name: "kill",
+  describe:
+    "kill -9 in full ingest, 20 times on each store: it opens again, no acknowledged row is lost, none doubled.",
+  async run(options) {
+    const folder = await temporaryFolder();
+    try {
+      const rows = await killOften("embedded", folder.path, options, () =>
+        openEmbeddedDatabase({ dataDir: folder.path, log: quietLog }),
+      );
+      if (!hasTestDatabase()) {
+        options.say("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
+        return rows;
+      }
+      const own = ownSchema("kill");
+      try {
+        const more = await killOften("postgres", own.schema, options, () =>
+          openPostgresDatabase({ url: own.url, schema: own.schema, log: quietLog }),
+        );
+        return [...rows, ...more];
+      } finally {
+        await own.drop();
+      }
+    } finally {
+      await folder.release();
+    }
+  },
+};
+
+async function killOften(
+  kind: "embedded" | "postgres",
+  place: string,
+  options: BenchOptions,
+  open: () => Promise<Database>,
+): Promise<BenchRow[]> {
+  const outside = await temporaryFolder();
+  const fromMs = Date.now() - 3_600_000;
+  const kills = options.rounds ?? (options.quick ? 3 : KILLS);
+  const openings: number[] = [];
+  let acknowledged = 0;
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      acknowledged = await writeAndKill({
+        args: [kind, place, String(fromMs), String(acknowledged)],
+        file: join(outside.path, `acknowledged-${kill}`),
+        batches: batchesBefore(kill),
+      });
+      const startedAt = performance.now();
+      const database = await open();
+      try {
+        await migrateDatabase(database);
+        openings.push(performance.now() - startedAt);
+        await assertWhole(database, acknowledged);
+      } finally {
+        await database.close();
+      }
+      options.say(`${kind}: kill ${kill + 1} of ${kills}, ${acknowledged} acknowledged rows all there once`);
+    }
+  } finally {
+    await outside.release();
+  }
+  return [
+    benchRow({
+      figure: `${kind}, lost or doubled rows`,
+      unit: "rows",
+      samples: [0],
+      target: { of: "worst", bound: "at_most", value: 0 },
+      note: `${kills} kills, ${acknowledged} ticks and as many trades acknowledged`,
+    }),
+    benchRow({ figure: `${kind}, opening after a kill`, unit: "ms", samples: openings }),
+  ];
+}
+
+/** Lets the program write from where the last one was acknowledged, and kills it; gives the last number acknowledged. */
+async function writeAndKill(run: { args: readonly string[]; file: string; batches: number }): Promise<number> {
+  const descriptor = openSync(run.file, "a");
+  const child = spawn(process.execPath, [PROGRAM, ...run.args], { stdio: ["ignore", descriptor, "inherit"] });
+  closeSync(descriptor);
+  const exit = once(child, "exit");
+  const lines = async () => (await readFile(run.file, "utf8")).split("\n").slice(0, -1);
+  try {
+    await eventually(async () => {
+      if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
+      return (await lines()).length >= run.batches ? true : null;
+    }, "acknowledged batches");
+  } finally {
+    child.kill("SIGKILL");
+    await exit;
+  }
+  return Number((await lines()).at(-1));
+}
+
+/** Every number below `acknowledged` is there exactly once: as a tick by its running volume, as a trade by its id. */
+async function assertWhole(database: Database, acknowledged: number): Promise<void> {
+  const [counts] = await database.query<Record<"ticks" | "tick_numbers" | "trades" | "trade_numbers", number>>(
+    `select
+       (select count(*) from ticks where volume_total_usd < $1::float8) as ticks,
+       (select count(distinct volume_total_usd) from ticks where volume_total_usd < $1::float8) as tick_numbers,
+       (select count(*) from trades where trade_id::int8 < $1::int8) as trades,
+       (select count(distinct trade_id) from trades where trade_id::int8 < $1::int8) as trade_numbers`,
+    [acknowledged],
+  );
+  for (const [name, count] of Object.entries(counts ?? { ticks: 0 })) {
+    if (count !== acknowledged) throw new Error(`${acknowledged} rows were acknowledged and ${name} are ${count}`);
+  }
+}

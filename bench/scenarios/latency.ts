@@ -1,0 +1,79 @@
+import { startBareServer } from "../harness/bare-server.ts";
+import { LIVELY_TICKS_PER_SECOND, LIVELY_WORLD } from "../harness/lively-world.ts";
+import { askAtFixedRate, type LoadTarget, type PacedResult } from "../harness/load.ts";
+import { interleave } from "../harness/rounds.ts";
+import { benchRow, type Scenario } from "../harness/scenario.ts";
+import { openService } from "../harness/service.ts";
+import { countStoredTicks } from "../harness/stored-ticks.ts";
+
+const PER_SECOND = 2_000;
+const SECONDS = 20;
+const ROUNDS = 3;
+const P99_MS_MAX = 10;
+/** The first sweep and the compiler are done by then. */
+const WARM_UP_SECONDS = 10;
+
+export const latencyScenario: Scenario = {
+  name: "latency",
+  describe: `One market with its key check at a fixed ${PER_SECOND} requests/s while ingest stores some ${LIVELY_TICKS_PER_SECOND} ticks/s: p99.`,
+  async run(options) {
+    const service = await openService(LIVELY_WORLD);
+    const target: LoadTarget = { url: `${service.url}${service.marketPath}`, headers: service.headers };
+    const bare = await startBareServer(target);
+    const seconds = options.quick ? 3 : SECONDS;
+    const rounds = options.rounds ?? (options.quick ? 1 : ROUNDS);
+    const results = { ours: [] as PacedResult[], bare: [] as PacedResult[] };
+    const spans: { fromMs: number; toMs: number }[] = [];
+    const measure = async (name: "ours" | "bare", at: LoadTarget) => {
+      const result = await askAtFixedRate(at, { perSecond: PER_SECOND, seconds });
+      if (result.failed > 0) throw new Error(`${result.failed} of ${result.sent} requests failed (${name})`);
+      results[name].push(result);
+      return result.p99Ms;
+    };
+    try {
+      await askAtFixedRate(target, { perSecond: PER_SECOND, seconds: options.quick ? 2 : WARM_UP_SECONDS });
+      options.say(`${rounds} rounds of ${seconds} s each way`);
+      await interleave(rounds, {
+        ours: async () => {
+          const fromMs = Date.now();
+          const p99 = await measure("ours", target);
+          spans.push({ fromMs, toMs: Date.now() });
+          return p99;
+        },
+        bare: () => measure("bare", { ...target, url: bare.url }),
+      });
+    } finally {
+      await bare.close();
+      await service.end();
+    }
+    const ticksPerSecond: number[] = [];
+    try {
+      for (const { fromMs, toMs } of spans) {
+        const ticks = await countStoredTicks(service.dataDir, fromMs, toMs);
+        ticksPerSecond.push((ticks * 1_000) / (toMs - fromMs));
+      }
+    } finally {
+      await service.close();
+    }
+    const of = (pick: (result: PacedResult) => number) => ({
+      samples: results.ours.map(pick),
+      yardstick: { name: "bare node:http beside the same ingest", samples: results.bare.map(pick) },
+    });
+    return [
+      benchRow({ figure: "p50", unit: "ms", ...of((result) => result.p50Ms) }),
+      benchRow({
+        figure: "p99",
+        unit: "ms",
+        ...of((result) => result.p99Ms),
+        target: { of: "median", bound: "at_most", value: P99_MS_MAX },
+      }),
+      benchRow({ figure: "p99.9", unit: "ms", ...of((result) => result.p999Ms) }),
+      benchRow({
+        figure: "ticks stored meanwhile",
+        unit: "ticks/s",
+        samples: ticksPerSecond,
+        note: "counted in the store after the service has ended",
+      }),
+    ];
+  },
+};

@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../../test/support/service-process.ts";
+import { askAtFixedRate, type LoadTarget } from "../harness/load.ts";
+import { hasTestDatabase, ownSchema } from "../harness/own-database.ts";
+import { interleave } from "../harness/rounds.ts";
+import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+
+const PROGRAM = fileURLToPath(new URL("../programs/store-service.ts", import.meta.url));
+const ROUNDS = 7;
+const ROUND_SECONDS = 3;
+/** What "with the API answering" means: keyed reads a second, all of which must be answered. */
+const API_PER_SECOND = 500;
+const TARGETS = { embeddedBusy: 20_000, postgresAlone: 60_000, postgresBusy: 30_000 };
+
+export const storeScenario: Scenario = {
+  name: "store",
+  describe:
+    "Tick rows a second through the production writer, with the API answering and alone, embedded and on PostgreSQL,\nagainst the bare driver.",
+  async run(options) {
+    const rows: BenchRow[] = [];
+    const folder = await temporaryFolder();
+    try {
+      rows.push(...(await measure("embedded", [folder.path, ""], options)));
+    } finally {
+      await folder.release();
+    }
+    if (!hasTestDatabase()) {
+      options.say("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
+      return rows;
+    }
+    const own = ownSchema("store");
+    const keys = await temporaryFolder();
+    try {
+      rows.push(...(await measure("postgres", [keys.path, own.schema], options)));
+    } finally {
+      await own.drop();
+      await keys.release();
+    }
+    return rows;
+  },
+};
+
+async function measure(
+  kind: "embedded" | "postgres",
+  place: readonly [string, string],
+  options: BenchOptions,
+): Promise<BenchRow[]> {
+  const child = spawn(process.execPath, [PROGRAM, kind, ...place], { stdio: ["pipe", "pipe", "inherit"] });
+  const exit = once(child, "exit");
+  try {
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const read = async () => {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error("the program that writes ended");
+      return JSON.parse(value);
+    };
+    const { url, key } = await read();
+    const target: LoadTarget = { url: `${url}/v1/markets`, headers: { authorization: `Bearer ${key}` } };
+    const seconds = options.quick ? 1 : ROUND_SECONDS;
+    const write = async (who: "ours" | "bare"): Promise<number> => {
+      child.stdin.write(`${JSON.stringify({ who, forMs: seconds * 1_000 })}\n`);
+      return (await read()).perSecond;
+    };
+    const latencies: number[] = [];
+    const writeWhileAnswering = async (): Promise<number> => {
+      const [perSecond, answers] = await Promise.all([
+        write("ours"),
+        askAtFixedRate(target, { perSecond: API_PER_SECOND, seconds, connections: 16 }),
+      ]);
+      if (answers.failed > 0) throw new Error(`${answers.failed} of ${answers.sent} requests were not answered`);
+      latencies.push(answers.p99Ms);
+      return perSecond;
+    };
+    const rounds = options.rounds ?? (options.quick ? 2 : ROUNDS);
+    options.say(`${kind}: ${rounds} rounds of ${seconds} s, three ways`);
+    await write("ours");
+    await write("bare");
+    const samples = await interleave(rounds, {
+      alone: () => write("ours"),
+      busy: writeWhileAnswering,
+      bare: () => write("bare"),
+    });
+    const yardstick = { name: kind === "embedded" ? "bare PGlite" : "bare pg, UNNEST", samples: samples.bare };
+    const atLeast = (value: number) => ({ of: "median", bound: "at_least", value }) as const;
+    return [
+      benchRow({
+        figure: `${kind}, alone`,
+        unit: "rows/s",
+        samples: samples.alone,
+        yardstick,
+        ...(kind === "postgres" ? { target: atLeast(TARGETS.postgresAlone) } : {}),
+      }),
+      benchRow({
+        figure: `${kind}, API answering`,
+        unit: "rows/s",
+        samples: samples.busy,
+        yardstick,
+        target: atLeast(kind === "embedded" ? TARGETS.embeddedBusy : TARGETS.postgresBusy),
+        note: `${API_PER_SECOND} keyed requests a second were all answered meanwhile`,
+      }),
+      benchRow({ figure: `${kind}, p99 of those answers`, unit: "ms", samples: latencies }),
+    ];
+  } finally {
+    child.stdin.end();
+    child.kill();
+    await exit;
+  }
+}

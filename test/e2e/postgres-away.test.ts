@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system-random.ts";
+import { buildApp } from "../../src/app.ts";
+import { createTickWriter } from "../../src/capabilities/history/index.ts";
+import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
+import { AppError } from "../../src/domain/errors.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { quietLog } from "../support/quiet-log.ts";
+import { ScriptedVenue } from "../support/scripted-venue.ts";
+import { eventually, temporaryFolder } from "../support/service-process.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+const DATABASE_URL = process.env.TEST_DATABASE_URL;
+const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
+const SCHEMA = `away_${process.pid}_${Date.now().toString(36)}`;
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
+
+let proxy: TcpProxy;
+let database: Database;
+let app: Awaited<ReturnType<typeof buildApp>>;
+let key = "";
+
+before(async () => {
+  if (DATABASE_URL === undefined) return;
+  const url = new URL(DATABASE_URL);
+  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port === "" ? 5432 : url.port) });
+  url.hostname = "127.0.0.1";
+  url.port = String(proxy.port);
+  database = await openPostgresDatabase({ url: url.href, schema: SCHEMA, log: quietLog });
+  await migrateDatabase(database);
+  const folder = await temporaryFolder();
+  key = (await ensureDemoKeys(database, folder.path, { random: systemRandom, clock: systemClock })).enterprise;
+  await folder.release();
+  app = await buildApp({
+    clock: systemClock,
+    random: systemRandom,
+    log: quietLog,
+    database,
+    data: "sandbox",
+    version: "test",
+    publicUrl: null,
+    trustProxy: null,
+    rawTickDays: 30,
+    metrics: null,
+    venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+  });
+  await app.http.ready();
+  app.http.lifecycle.markReady();
+  app.start();
+});
+
+after(async () => {
+  if (DATABASE_URL === undefined) return;
+  await app.stop();
+  await app.http.close();
+  await database.query(`drop schema ${SCHEMA} cascade`);
+  await database.close();
+  await proxy.close();
+});
+
+const statusOf = async (url: string) =>
+  (await app.http.inject({ url, headers: { authorization: `Bearer ${key}` } })).statusCode;
+const becomes = (url: string, status: number) =>
+  eventually(async () => ((await statusOf(url)) === status ? true : null), `${url} to be ${status}`);
+
+for (const way of ["refuse", "blackhole"] as const) {
+  test(`a PostgreSQL that is away (${way}) is told of, nothing succeeds falsely, and on its return what waited is stored once`, {
+    skip,
+  }, async () => {
+    const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
+    const now = Date.now();
+    const tick = { marketKey: way === "refuse" ? 1 : 2, eventAt: now, receivedAt: now, volumeUsd: null };
+    const prices = { bid: 0.4, ask: 0.42, lastPrice: null, yesPrice: 0.41 };
+    await becomes("/readyz", 200);
+    assert.equal(await statusOf("/v1/markets"), 200);
+
+    proxy[way]();
+    writer.write({ ...tick, ...prices });
+    const flushed = writer.flush().then(
+      () => null,
+      (error: unknown) => error,
+    );
+    await becomes("/readyz", 503);
+    assert.equal(await statusOf("/livez"), 200);
+    assert.equal(writer.counters.written, 0);
+    assert.equal(writer.counters.queued, 1);
+    if (way === "refuse") await becomes("/v1/markets", 503);
+
+    proxy.restore();
+    assert.ok(isUnavailable(await flushed));
+    await becomes("/readyz", 200);
+    await becomes("/v1/markets", 200);
+    await eventually(
+      () =>
+        writer.flush().then(
+          () => true,
+          () => null,
+        ),
+      "the tick to be stored",
+    );
+    assert.deepEqual(writer.counters, { written: 1, dropped: 0, queued: 0 });
+    const rows = await database.query("select yes_price from ticks where market_key = $1", [tick.marketKey]);
+    assert.deepEqual(rows, [{ yes_price: 410_000 }]);
+    await writer.close();
+  });
+}

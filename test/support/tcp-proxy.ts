@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+/** A way to a server that can be broken. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Closes every connection; new ones are refused (accepted and reset at once). */
+  refuse(): void;
+  /** Connections stay open and new ones are accepted, but nothing passes: what is sent is lost. */
+  blackhole(): void;
+  /** Everything passes again; connections from before are reset, as by a server that was started anew. */
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** Passes connections on 127.0.0.1 to a server, until it is told to break them. */
+export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let mode: "passing" | "refusing" | "silent" = "passing";
+  const track = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+  };
+  const resetAll = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const server = createServer((client) => {
+    track(client);
+    if (mode === "refusing") {
+      client.resetAndDestroy();
+      return;
+    }
+    if (mode === "silent") {
+      client.resume();
+      return;
+    }
+    const upstream = connect(target);
+    track(upstream);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.on("data", (chunk: Buffer) => {
+        if (mode === "passing") to.write(chunk);
+      });
+      from.on("close", () => {
+        if (mode !== "silent") to.destroy();
+      });
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  return {
+    port: address.port,
+    refuse() {
+      mode = "refusing";
+      resetAll();
+    },
+    blackhole() {
+      mode = "silent";
+    },
+    restore() {
+      resetAll();
+      mode = "passing";
+    },
+    async close() {
+      resetAll();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
