@@ -34,6 +34,7 @@ import { ensureDemoKeys } from "../src/capabilities/keys/index.ts";
 import type { EventListing, MarketSnapshot } from "../src/domain/market.ts";
 import { encodeCursor } from "../src/http/pagination.ts";
 import type { ListingPage, StreamHandlers, VenueAdapter } from "../src/ports/venue.ts";
+import { plainAppPorts } from "../test/support/app-ports.ts";
 import { type Draw, drawFrom, SYNTHETIC_VENUES, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -172,17 +173,21 @@ async function serve(folder: string): Promise<void> {
     if (market === null) throw new Error("a synthetic market left the board");
     return market;
   };
-  const app = await buildApp({
-    ...{ clock: systemClock, random: systemRandom, log, database, data: "live", version: "bench", publicUrl: null },
-    ...{ trustProxy: null, rawTickDays: 30, metrics: null },
-    venues: SYNTHETIC_VENUES.map((id) => ({
-      ...{ id, referenceOnly: false },
-      create: () => {
-        const rate = changesPerSecond / SYNTHETIC_VENUES.length;
-        return changingVenue(id, drawMarket(id), rate, () => changes++);
-      },
-    })),
-  });
+  const app = await buildApp(
+    plainAppPorts({
+      database,
+      log,
+      data: "live",
+      version: "bench",
+      venues: SYNTHETIC_VENUES.map((id) => ({
+        ...{ id, referenceOnly: false },
+        create: () => {
+          const rate = changesPerSecond / SYNTHETIC_VENUES.length;
+          return changingVenue(id, drawMarket(id), rate, () => changes++);
+        },
+      })),
+    }),
+  );
   const begunAt = performance.now();
   const markets = await app.ingest.restore();
   const restoreMs = performance.now() - begunAt;

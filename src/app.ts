@@ -6,9 +6,11 @@ import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./cap
 import { createKeyDirectory, type KeyOwner } from "./capabilities/keys/index.ts";
 import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
 import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
+import { createEventLog } from "./capabilities/streaming/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Principal } from "./http/auth.ts";
 import { createHttpServer } from "./http/server.ts";
+import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
 import type { Log } from "./ports/log.ts";
@@ -21,11 +23,14 @@ export interface AppPorts {
   readonly random: Random;
   readonly log: Log;
   readonly database: Database;
+  readonly bus: Bus;
   readonly data: "sandbox" | "live";
   readonly version: string;
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
+  /** For how many days events are kept. */
+  readonly eventDays: number;
   readonly retention?: Partial<RetentionDays>;
   /** This process among others that share the store; left out where it is alone and does everything. */
   readonly node?: NodeSettings;
@@ -51,7 +56,7 @@ export interface App {
 }
 
 export async function buildApp(ports: AppPorts): Promise<App> {
-  const { clock, random, log, database, data } = ports;
+  const { clock, random, log, database, bus, data } = ports;
   const board = new MarketBoard(() => clock.now());
   const venues = ports.venues.map(({ create }) => {
     // The adapter counts drops from its first message on, and its health needs the adapter's profile.
@@ -60,8 +65,10 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     const health = new VenueHealth(clock, adapter.profile);
     return { adapter, health };
   });
+  const eventLog = createEventLog({ database, bus });
+  const { rawTickDays, eventDays } = ports;
   const ingest = createIngest({
-    ...{ venues, board, database, clock, log, rawTickDays: ports.rawTickDays },
+    ...{ venues, board, database, clock, log, rawTickDays, eventLog, eventDays },
     ...(ports.retention === undefined ? {} : { retention: ports.retention }),
     ...(ports.node === undefined ? {} : { node: ports.node }),
   });
@@ -119,7 +126,8 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const report = (): HealthReport => {
     const reports = Object.entries(ingest.health());
     const isStoreUp = probe.isUp;
-    const anyTrouble = reports.some(([, venue]) => venue.status !== "ok") || ingest.failingJobs.length > 0;
+    const anyTrouble =
+      reports.some(([, venue]) => venue.status !== "ok") || ingest.failingJobs.length > 0 || !bus.isConnected;
     return {
       status: !isStoreUp ? "down" : anyTrouble ? "degraded" : "ok",
       version: ports.version,
@@ -127,7 +135,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       uptime_seconds: Math.round((clock.monotonic() - startedAt) / 1000),
       checks: {
         store: { status: isStoreUp ? "ok" : "down" },
-        bus: { status: "ok" },
+        bus: bus.isConnected
+          ? { status: "ok" }
+          : { status: "degraded", detail: "not connected; readers look for themselves once a second" },
         jobs:
           ingest.failingJobs.length === 0
             ? { status: "ok" }

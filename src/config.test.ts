@@ -33,12 +33,13 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       dataDir: "./.parallax",
       diskReserveMib: 64,
       databaseUrl: null,
+      redisUrl: null,
       publicUrl: null,
       trustProxy: null,
     },
     sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0 },
     ...{ tradeDays: 30, fiveMinuteBarDays: 365, settledMarketDays: null },
-    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, metrics: null, logLevel: "info" },
+    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, eventDays: 7, metrics: null, logLevel: "info" },
   });
   assert.deepEqual([...roles], ["api", "ingest", "worker"]);
   assert.deepEqual(
@@ -65,10 +66,12 @@ test("every setting is taken over", () => {
     ...{
       PARALLAX_ROLES: "worker, ingest,api",
       DATABASE_URL: "postgres://db.example/p",
+      REDIS_URL: "rediss://cache.example:6380/1",
       PARALLAX_RAW_TICK_DAYS: "3650",
       PARALLAX_TRADE_DAYS: "7",
       PARALLAX_BAR_DAYS: "90",
       PARALLAX_SETTLED_MARKET_DAYS: "400",
+      PARALLAX_EVENT_DAYS: "365",
     },
     ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
     ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
@@ -79,6 +82,7 @@ test("every setting is taken over", () => {
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
   assert.deepEqual(config.sandbox, { seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 });
   assert.deepEqual([config.tradeDays, config.fiveMinuteBarDays, config.settledMarketDays], [7, 90, 400]);
+  assert.deepEqual([config.redisUrl, config.eventDays], ["rediss://cache.example:6380/1", 365]);
   assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);
 });
 

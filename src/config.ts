@@ -12,6 +12,7 @@ export interface Config {
   readonly venues: readonly VenueSetting[];
   readonly roles: ReadonlySet<Role>;
   readonly databaseUrl: string | null;
+  readonly redisUrl: string | null;
   readonly sandbox: SandboxSettings;
   /** Base URLs by adapter and service that replace the defaults. */
   readonly venueUrls: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -21,6 +22,7 @@ export interface Config {
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; null believes none. */
   readonly trustProxy: readonly string[] | null;
   readonly rawTickDays: number;
+  readonly eventDays: number;
   readonly tradeDays: number;
   readonly fiveMinuteBarDays: number;
   /** Days after which a settled market and all of its past are deleted; null keeps them for ever. */
@@ -85,6 +87,11 @@ export const SETTINGS: readonly Setting[] = [
   },
   { name: "PARALLAX_ROLES", fallback: "api,ingest,worker", help: "what this process does" },
   { name: "DATABASE_URL", fallback: "", help: "PostgreSQL to use instead of the embedded store" },
+  {
+    name: "REDIS_URL",
+    fallback: "",
+    help: "Redis or Valkey that wakes the other processes; without it PostgreSQL does",
+  },
   { name: "PARALLAX_SANDBOX_SEED", fallback: "1", help: "seed of the simulated world, 0 to 4294967295" },
   { name: "PARALLAX_SANDBOX_SPEED", fallback: "60", help: "how many times as lively as real trading, 1 to 3600" },
   {
@@ -109,6 +116,7 @@ export const SETTINGS: readonly Setting[] = [
     help: "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are believed",
   },
   { name: "PARALLAX_RAW_TICK_DAYS", fallback: "30", help: "days for which every tick is kept; bars are kept longer" },
+  { name: "PARALLAX_EVENT_DAYS", fallback: "7", help: "days for which a stream or webhook can catch up on events" },
   { name: "PARALLAX_TRADE_DAYS", fallback: "30", help: "days for which every trade is kept" },
   { name: "PARALLAX_BAR_DAYS", fallback: "365", help: "days for which five-minute bars are kept; hourly ones stay" },
   {
@@ -246,6 +254,7 @@ export function parseConfig(
     venues: parsedVenues.venues,
     roles,
     databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    redisUrl: url("REDIS_URL", ["redis:", "rediss:"]),
     sandbox: {
       seed: integer("PARALLAX_SANDBOX_SEED", 0, 4_294_967_295),
       speed: integer("PARALLAX_SANDBOX_SPEED", 1, 3_600),
@@ -258,6 +267,7 @@ export function parseConfig(
     publicUrl: url("PARALLAX_PUBLIC_URL", ["http:", "https:"]),
     trustProxy: proxies.length === 0 ? null : proxies,
     rawTickDays: integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
+    eventDays: integer("PARALLAX_EVENT_DAYS", 1, 365),
     tradeDays: integer("PARALLAX_TRADE_DAYS", 2, 3_650),
     fiveMinuteBarDays: integer("PARALLAX_BAR_DAYS", 30, 36_500),
     settledMarketDays,

@@ -5,7 +5,10 @@ import { DataDirLockedError } from "./adapters/data-dir-lock.ts";
 import { claimStore, StoreMixedError } from "./adapters/database-claim.ts";
 import { openEmbeddedDatabase } from "./adapters/database-embedded.ts";
 import { migrateDatabase } from "./adapters/database-migrations.ts";
+import { createInProcessBus } from "./adapters/in-process-bus.ts";
+import { openPostgresBus } from "./adapters/postgres-bus.ts";
 import { openPostgresDatabase } from "./adapters/postgres-database.ts";
+import { openRedisBus } from "./adapters/redis-bus.ts";
 import { createSocketIoClient } from "./adapters/socket-io-client.ts";
 import { systemClock } from "./adapters/system-clock.ts";
 import { systemRandom } from "./adapters/system-random.ts";
@@ -16,6 +19,7 @@ import type { NodeSettings } from "./capabilities/ingest/index.ts";
 import { ensureDemoKeys } from "./capabilities/keys/index.ts";
 import type { Config } from "./config.ts";
 import { drain } from "./http/lifecycle.ts";
+import type { Bus } from "./ports/bus.ts";
 import type { Database } from "./ports/database.ts";
 import type { Log } from "./ports/log.ts";
 import { databaseFailure, listenFailure, StartError } from "./start-failures.ts";
@@ -85,7 +89,9 @@ export async function startService(options: { config: Config; log: Log; version:
       ? await ensureDemoKeys(database, config.dataDir, { random: systemRandom, clock: systemClock })
       : null;
 
-    const app = await buildServiceApp(config, { database, log, version, sandboxUrls }, closers);
+    const bus = openBus(config, log);
+    closers.push(() => bus.close());
+    const app = await buildServiceApp(config, { database, bus, log, version, sandboxUrls }, closers);
     const restored = await app.ingest.restore();
     if (restored > 0) log.info({ markets: restored }, "markets restored from the store");
     const { metricsHttp } = app;
@@ -125,7 +131,11 @@ export async function describeInterface(config: Config): Promise<unknown> {
   const log = createPinoLog("error");
   const closers: (() => Promise<unknown> | unknown)[] = [];
   const database = await openEmbeddedDatabase({ dataDir: null, log });
-  const app = await buildServiceApp(config, { database, log, version: "", sandboxUrls: {} }, closers);
+  const app = await buildServiceApp(
+    config,
+    { database, bus: createInProcessBus(log), log, version: "", sandboxUrls: {} },
+    closers,
+  );
   await app.http.ready();
   const reply = await app.http.inject("/openapi.json");
   await app.http.close();
@@ -133,12 +143,19 @@ export async function describeInterface(config: Config): Promise<unknown> {
   return reply.json();
 }
 
+/** What wakes the other processes. It connects in the background: a server that is away holds up no start. */
+function openBus({ redisUrl, databaseUrl }: Config, log: Log): Bus {
+  const ports = { clock: systemClock, random: systemRandom, log };
+  if (redisUrl !== null) return openRedisBus({ url: redisUrl, ...ports });
+  return databaseUrl === null ? createInProcessBus(log) : openPostgresBus({ url: databaseUrl, ...ports });
+}
+
 async function buildServiceApp(
   config: Config,
-  parts: { database: Database; log: Log; version: string; sandboxUrls: SandboxUrls },
+  parts: { database: Database; bus: Bus; log: Log; version: string; sandboxUrls: SandboxUrls },
   closers: (() => Promise<unknown> | unknown)[],
 ): Promise<App> {
-  const { database, log, version, sandboxUrls } = parts;
+  const { database, bus, log, version, sandboxUrls } = parts;
   const http = createUndiciHttp(systemClock);
   closers.push(() => http.close());
   const sockets = createWsSockets(systemClock);
@@ -157,11 +174,13 @@ async function buildServiceApp(
     random: systemRandom,
     log,
     database,
+    bus,
     data: config.mode,
     version,
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
     rawTickDays: config.rawTickDays,
+    eventDays: config.eventDays,
     retention: {
       tradeDays: config.tradeDays,
       fiveMinuteBarDays: config.fiveMinuteBarDays,

@@ -13,6 +13,7 @@ import { systemRandom } from "../../src/adapters/system-random.ts";
 import { buildApp } from "../../src/app.ts";
 import { createTickWriter } from "../../src/capabilities/history/index.ts";
 import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
+import { plainAppPorts } from "../../test/support/app-ports.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
@@ -29,19 +30,13 @@ const database =
     : await openPostgresDatabase({ url, schema, log: quietLog });
 await migrateDatabase(database);
 const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
-const app = await buildApp({
-  clock: systemClock,
-  random: systemRandom,
-  log: quietLog,
-  database,
-  data: "sandbox",
-  version: "bench",
-  publicUrl: null,
-  trustProxy: null,
-  rawTickDays: 30,
-  metrics: null,
-  venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
-});
+const app = await buildApp(
+  plainAppPorts({
+    database,
+    log: quietLog,
+    venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+  }),
+);
 const address = await app.http.listen({ host: "127.0.0.1", port: 0 });
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 

@@ -1,5 +1,5 @@
 import {
-  type CompiledQuery,
+  CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
@@ -10,6 +10,8 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from "kysely";
+import type { Transaction } from "../ports/database.ts";
+import type { Tables } from "../ports/tables.ts";
 
 /** Rows of one statement and how many it wrote. */
 export interface SqlResult {
@@ -101,4 +103,19 @@ export function createSessionDialect(openSession: () => Promise<SqlSession>, clo
     createIntrospector: (kysely: Kysely<unknown>) => new PostgresIntrospector(kysely),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };
+}
+
+/** `Database.transaction` over Kysely's: one session from begin to end, undone when `run` throws. */
+export function runTransaction<Result>(
+  kysely: Kysely<Tables>,
+  run: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return kysely.transaction().execute((kyselyTransaction) =>
+    run({
+      async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
+        const { rows } = await kyselyTransaction.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]));
+        return rows;
+      },
+    }),
+  );
 }

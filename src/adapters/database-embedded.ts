@@ -5,7 +5,7 @@ import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import type { Tables } from "../ports/tables.ts";
 import { acquireDataDirLock } from "./data-dir-lock.ts";
-import { createSessionDialect, type SqlSession } from "./database-dialect.ts";
+import { createSessionDialect, runTransaction, type SqlSession } from "./database-dialect.ts";
 import { storeUnavailable } from "./database-errors.ts";
 import { createTurns, type Turns } from "./database-turns.ts";
 import { createDiskRoom, type DiskRoom, freeBytesOf } from "./disk-room.ts";
@@ -115,6 +115,7 @@ export async function openEmbeddedDatabase(options: {
       const { rows } = await direct.run(text, parameters);
       return rows as Row[];
     },
+    transaction: (run) => runTransaction(kysely, run),
     async close() {
       await kysely.destroy();
       await client.close();

@@ -3,7 +3,7 @@ import pg from "pg";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import type { Tables } from "../ports/tables.ts";
-import { createSessionDialect, type SqlResult, type SqlSession } from "./database-dialect.ts";
+import { createSessionDialect, runTransaction, type SqlResult, type SqlSession } from "./database-dialect.ts";
 import { storeUnavailable, toStoreError } from "./database-errors.ts";
 
 const CONNECTIONS_MAX = 10;
@@ -129,6 +129,7 @@ export async function openPostgresDatabase(options: {
       const { rows } = await run(pool, text, parameters);
       return rows as Row[];
     },
+    transaction: (run) => runTransaction(kysely, run),
     close,
   };
 }

@@ -9,5 +9,18 @@ export interface Database {
    * `Date`, int8 as number. Throws `AppError("store_unavailable")` when the store cannot be reached or takes no writes.
    */
   query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Runs statements that become true together or not at all: kept when `run` resolves, undone when it throws. The
+   * embedded store does nothing else meanwhile, so `run` waits for nothing but its own statements, and none of them goes
+   * past `transaction`. When the commit's answer is lost (`store_unavailable`) it may have been kept: repeating must be
+   * harmless.
+   */
+  transaction<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
+}
+
+/** A transaction under way. */
+export interface Transaction {
+  /** As `Database.query`; after a failed statement only the end can follow. */
+  query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }

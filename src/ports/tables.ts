@@ -19,6 +19,8 @@ export interface Tables {
   leases: LeasesTable;
   lease_candidates: LeaseCandidatesTable;
   quotes: QuotesTable;
+  event_log: EventLogTable;
+  event_log_head: EventLogHeadTable;
 }
 
 /** Facts about the store itself: what its data is, how far jobs have come. */
@@ -42,6 +44,8 @@ export interface MarketsTable {
   snapshot: string;
   /** Rises with every change within a venue, in the order of commits; 0 where no other node follows. */
   position: Generated<number>;
+  /** The settlement last told in the event log; empty when it was settled without a known outcome; null before. */
+  announced_outcome: Generated<string | null>;
 }
 
 export interface EventsTable {
@@ -168,4 +172,27 @@ export interface QuotesTable {
   event_at: Date | null;
   /** When the quote was last confirmed. */
   updated_at: Date;
+}
+
+/** What happened. Only ever appended to, until retention drops the oldest. */
+export interface EventLogTable {
+  id: number;
+  /** Names the happening, so that one told twice is kept once. */
+  event_key: string;
+  type: string;
+  venue: string | null;
+  market_id: string | null;
+  occurred_at: Date;
+  /** By the store's own clock. */
+  appended_at: Generated<Date>;
+  /** JSON object. */
+  payload: string;
+}
+
+/** One row: how far the log goes. It changes in the transaction that appends. */
+export interface EventLogHeadTable {
+  is_only: Generated<boolean>;
+  last_id: number;
+  /** Retention has dropped the events up to this id. */
+  dropped_through: number;
 }

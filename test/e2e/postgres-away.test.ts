@@ -9,6 +9,7 @@ import { createTickWriter } from "../../src/capabilities/history/index.ts";
 import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { Database } from "../../src/ports/database.ts";
+import { plainAppPorts } from "../support/app-ports.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { ScriptedVenue } from "../support/scripted-venue.ts";
 import { eventually, temporaryFolder } from "../support/service-process.ts";
@@ -35,19 +36,13 @@ before(async () => {
   const folder = await temporaryFolder();
   key = (await ensureDemoKeys(database, folder.path, { random: systemRandom, clock: systemClock })).enterprise;
   await folder.release();
-  app = await buildApp({
-    clock: systemClock,
-    random: systemRandom,
-    log: quietLog,
-    database,
-    data: "sandbox",
-    version: "test",
-    publicUrl: null,
-    trustProxy: null,
-    rawTickDays: 30,
-    metrics: null,
-    venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
-  });
+  app = await buildApp(
+    plainAppPorts({
+      database,
+      log: quietLog,
+      venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+    }),
+  );
   await app.http.ready();
   app.http.lifecycle.markReady();
   app.start();

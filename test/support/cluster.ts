@@ -107,17 +107,29 @@ export class Cluster {
   }
 
   #databaseOf(node: ClusterNode): Database {
+    /** A cut node reaches nothing, a dead one hears no answer. */
+    const through = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+      if (node.isCut) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
+      const answer = ask();
+      this.#pending.add(answer);
+      const reply = await answer.finally(() => this.#pending.delete(answer));
+      return node.isDead ? new Promise<never>(() => {}) : reply;
+    };
+    const atClusterTime = (text: string) =>
+      text.replaceAll("clock_timestamp()", `timestamptz '${new Date(this.clock.now()).toISOString()}'`);
     return {
       kysely: this.#real.kysely,
-      query: async <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) => {
-        if (node.isCut) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
-        const now = `timestamptz '${new Date(this.clock.now()).toISOString()}'`;
-        const answer = this.#real.query<Row>(text.replaceAll("clock_timestamp()", now), parameters);
-        this.#pending.add(answer);
-        const rows = await answer.finally(() => this.#pending.delete(answer));
-        if (node.isDead) return new Promise<never>(() => {});
-        return rows;
-      },
+      query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
+        through(() => this.#real.query<Row>(atClusterTime(text), parameters)),
+      transaction: (run) =>
+        through(() =>
+          this.#real.transaction((transaction) =>
+            run({
+              query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
+                transaction.query<Row>(atClusterTime(text), parameters),
+            }),
+          ),
+        ),
       close: async () => {},
     };
   }

@@ -21,6 +21,7 @@ async function switchableStore() {
       answered.push(answer.catch(() => {}));
       return answer;
     },
+    transaction: (run) => store.transaction(run),
     close: async () => {},
   };
   const clock = new FakeClock();
@@ -73,6 +74,7 @@ test("a store that hangs without a word is noticed, and believed again when it a
   const database: Database = {
     kysely: store.kysely,
     query: <Row extends Record<string, unknown>>() => new Promise<Row[]>((resolve) => held.push(() => resolve([]))),
+    transaction: (run) => store.transaction(run),
     close: async () => {},
   };
   const probe = new StoreProbe(database, clock);

@@ -1,6 +1,8 @@
 import type { EventListing, MarketSnapshot, MarketStatus, Outcome } from "../../domain/market.ts";
-import type { Database } from "../../ports/database.ts";
+import type { Database, Transaction } from "../../ports/database.ts";
+import { appendEvents, type NewEvent } from "../streaming/index.ts";
 import { claimColumns, heldClaimsSql } from "./claims.ts";
+import { EVENT_MARKET_ID_LENGTH_MAX, marketResolved, outcomeText } from "./market-resolved.ts";
 import type { MarketTrade, VenueClaim } from "./model.ts";
 import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
@@ -33,7 +35,8 @@ export interface StatusChange {
  */
 export interface MarketStore {
   /**
-   * Stores markets as they are now. Gives their keys in the order of `snapshots`; null for one that cannot be stored (an
+   * Stores markets as they are now, and in the same transaction tells the event log of each that is now settled and was
+   * not: once a settlement, however often it is repeated and whenever the process ends. Gives their keys in the order of `snapshots`; null for one that cannot be stored (an
    * id that no text column holds).
    */
   upsertMarkets(snapshots: readonly MarketSnapshot[], claims?: readonly VenueClaim[]): Promise<(number | null)[]>;
@@ -129,6 +132,24 @@ with added as (
   returning 1
 ) select count(*) as count from added`;
 
+/**
+ * Marks the markets whose settlement has not been told yet and gives them. What is stored decides, not what this process
+ * remembers. A market met already settled is no news; one whose outcome comes later, or changes, is.
+ */
+const announceSettlementsSql = (isClaimed: boolean) => `
+${isClaimed ? `with held as materialized (${heldClaimsSql("$4", "$5")})` : ""}
+update markets set announced_outcome = settled.outcome
+from unnest($1::text[], $2::text[], $3::text[]) as settled (venue, market_id, outcome)
+where ${isClaimed ? "settled.venue in (select venue from held) and" : ""} markets.venue = settled.venue and markets.market_id = settled.market_id
+  and (markets.status <> 'finalized' or markets.announced_outcome is not null)
+  and markets.announced_outcome is distinct from settled.outcome
+  and (settled.outcome <> '' or markets.announced_outcome is null)
+returning markets.venue, markets.market_id`;
+
+const ANNOUNCE_SETTLEMENTS = announceSettlementsSql(false);
+/** The leases stay locked until the transaction ends, so what is told here is also written. */
+const ANNOUNCE_CLAIMED_SETTLEMENTS = announceSettlementsSql(true);
+
 const nameOf = (venue: string, id: string) => `${venue}\n${id}`;
 
 interface EventName extends Record<string, unknown> {
@@ -159,31 +180,77 @@ function* inChunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   }
 }
 
-/** @param drop  told of every row that could not be stored or read back */
-export function createMarketStore(database: Database, drop: StoreDrop = () => {}): MarketStore {
-  const writeChunk = async (
-    statement: string,
+/**
+ * @param drop  told of every row that could not be stored or read back
+ * @param announce  called after each commit that has told the event log something
+ */
+export function createMarketStore(
+  database: Database,
+  drop: StoreDrop = () => {},
+  announce: () => void = () => {},
+): MarketStore {
+  const upsertChunk =
+    (claims: readonly VenueClaim[] | undefined) =>
+    async (snapshots: readonly MarketSnapshot[], keys: Map<string, number>) => {
+      const write =
+        claims === undefined
+          ? writeChunk(UPSERT_MARKETS, [])
+          : writeChunk(UPSERT_CLAIMED_MARKETS, claimColumns(claims));
+      const settled = snapshots.filter(({ listing }) => listing.status === "finalized");
+      if (settled.length === 0) return write(snapshots, keys, database);
+      const told = await database.transaction(async (transaction) => {
+        const events = await announceSettlements(transaction, settled, claims);
+        await write(snapshots, keys, transaction);
+        return appendEvents(transaction, events);
+      });
+      if (told > 0) announce();
+    };
+
+  const announceSettlements = async (
+    transaction: Transaction,
     snapshots: readonly MarketSnapshot[],
-    more: readonly unknown[],
-    keys: Map<string, number>,
-  ) => {
-    const rows = await database.query<{ key: number; venue: string; market_id: string }>(statement, [
+    claims: readonly VenueClaim[] | undefined,
+  ): Promise<NewEvent[]> => {
+    const statement = claims === undefined ? ANNOUNCE_SETTLEMENTS : ANNOUNCE_CLAIMED_SETTLEMENTS;
+    const news = await transaction.query<{ venue: string; market_id: string }>(statement, [
       snapshots.map(({ listing }) => listing.venue),
       snapshots.map(({ listing }) => listing.marketId),
-      snapshots.map(({ listing }) => (listing.eventId === null ? null : storableText(listing.eventId))),
-      snapshots.map(({ listing }) => storableText(listing.title)),
-      snapshots.map(({ listing }) => listing.status),
-      snapshots.map(({ listing }) => storableTime(listing.closeAt)),
-      snapshots.map(({ activity }) => storableAmount(activity.volume24hUsd)),
-      snapshots.map(({ quote }) => storableTime(quote.receivedAt) ?? 0),
-      // JSON writes NUL and broken surrogates as escapes, so any text of a venue's fits.
-      snapshots.map((snapshot) => JSON.stringify(snapshot)),
-      ...more,
+      snapshots.map(({ listing }) => outcomeText(listing.outcome)),
+      ...(claims === undefined ? [] : claimColumns(claims)),
     ]);
-    for (const row of rows) keys.set(nameOf(row.venue, row.market_id), row.key);
+    const names = new Set(news.map((row) => nameOf(row.venue, row.market_id)));
+    return snapshots.flatMap((snapshot) => {
+      const { venue, marketId, outcome } = snapshot.listing;
+      if (outcome === null || !names.has(nameOf(venue, marketId))) return [];
+      if (marketId.length <= EVENT_MARKET_ID_LENGTH_MAX) return [marketResolved(snapshot, outcome)];
+      drop("market_id_too_long_for_an_event");
+      return [];
+    });
   };
 
-  const writeMarkets = async (statement: string, snapshots: readonly MarketSnapshot[], more: readonly unknown[]) => {
+  const writeChunk =
+    (statement: string, more: readonly unknown[]) =>
+    async (snapshots: readonly MarketSnapshot[], keys: Map<string, number>, store: Transaction = database) => {
+      const rows = await store.query<{ key: number; venue: string; market_id: string }>(statement, [
+        snapshots.map(({ listing }) => listing.venue),
+        snapshots.map(({ listing }) => listing.marketId),
+        snapshots.map(({ listing }) => (listing.eventId === null ? null : storableText(listing.eventId))),
+        snapshots.map(({ listing }) => storableText(listing.title)),
+        snapshots.map(({ listing }) => listing.status),
+        snapshots.map(({ listing }) => storableTime(listing.closeAt)),
+        snapshots.map(({ activity }) => storableAmount(activity.volume24hUsd)),
+        snapshots.map(({ quote }) => storableTime(quote.receivedAt) ?? 0),
+        // JSON writes NUL and broken surrogates as escapes, so any text of a venue's fits.
+        snapshots.map((snapshot) => JSON.stringify(snapshot)),
+        ...more,
+      ]);
+      for (const row of rows) keys.set(nameOf(row.venue, row.market_id), row.key);
+    };
+
+  const writeMarkets = async (
+    snapshots: readonly MarketSnapshot[],
+    write: (chunk: readonly MarketSnapshot[], keys: Map<string, number>) => Promise<void>,
+  ) => {
     const unique = new Map<string, MarketSnapshot>();
     for (const snapshot of snapshots) {
       const { venue, marketId } = snapshot.listing;
@@ -191,17 +258,14 @@ export function createMarketStore(database: Database, drop: StoreDrop = () => {}
       else unique.set(nameOf(venue, marketId), snapshot);
     }
     const keys = new Map<string, number>();
-    for (const chunk of inChunks([...unique.values()])) await writeChunk(statement, chunk, more, keys);
+    for (const chunk of inChunks([...unique.values()])) await write(chunk, keys);
     return snapshots.map(({ listing }) => keys.get(nameOf(listing.venue, listing.marketId)) ?? null);
   };
 
   return {
-    upsertMarkets: (snapshots, claims) =>
-      claims === undefined
-        ? writeMarkets(UPSERT_MARKETS, snapshots, [])
-        : writeMarkets(UPSERT_CLAIMED_MARKETS, snapshots, claimColumns(claims)),
+    upsertMarkets: (snapshots, claims) => writeMarkets(snapshots, upsertChunk(claims)),
 
-    insertUnknownMarkets: (snapshots) => writeMarkets(INSERT_UNKNOWN_MARKETS, snapshots, []),
+    insertUnknownMarkets: (snapshots) => writeMarkets(snapshots, writeChunk(INSERT_UNKNOWN_MARKETS, [])),
 
     async upsertEvents(events, claims) {
       const unique = new Map<string, EventListing>();

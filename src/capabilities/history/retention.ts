@@ -86,7 +86,7 @@ async function vacuumWhereNobodyElseDoes(database: Database): Promise<void> {
     "select 1 from pg_stat_activity where backend_type = 'autovacuum launcher' limit 1",
   );
   if (daemons.length > 0) return;
-  for (const table of ["markets", "events", "trades", "bars_5m", "bars_1h"]) {
+  for (const table of ["markets", "events", "trades", "bars_5m", "bars_1h", "event_log", "event_log_head"]) {
     await database.query(`vacuum (analyze) ${table}`);
   }
 }

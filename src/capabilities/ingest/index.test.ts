@@ -4,10 +4,12 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../../test/support/scripted-venue.ts";
+import { createInProcessBus } from "../../adapters/in-process-bus.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 import type { Database } from "../../ports/database.ts";
 import { createMarketStore } from "../history/index.ts";
 import { MarketBoard } from "../markets/index.ts";
+import { createEventLog } from "../streaming/index.ts";
 import { createIngest, VenueHealth } from "./index.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,11 +19,12 @@ function bench(database: Database) {
   const board = new MarketBoard(() => clock.now());
   const venue = new ScriptedVenue("alpha", clock);
   const venues = [{ adapter: venue, health: new VenueHealth(clock, venue.profile) }];
+  const eventLog = createEventLog({ database, bus: createInProcessBus(quietLog) });
   return {
     clock,
     board,
     venue,
-    ingest: createIngest({ venues, board, database, clock, log: quietLog, rawTickDays: 30 }),
+    ingest: createIngest({ venues, board, database, clock, log: quietLog, rawTickDays: 30, eventLog, eventDays: 7 }),
   };
 }
 
@@ -32,6 +35,7 @@ function switchable(real: Database) {
     kysely: real.kysely,
     query: (text, parameters) =>
       state.isUp ? real.query(text, parameters) : Promise.reject(new AppError("store_unavailable", "gone")),
+    transaction: (run) => real.transaction(run),
     close: async () => {},
   };
   return { state, database };
@@ -101,11 +105,11 @@ eachDatabase("a job that fails is named until it succeeds again", async (real) =
   };
   state.isUp = false;
   ingest.start();
-  await until(() => ingest.failingJobs.length === 3);
-  assert.deepEqual([...ingest.failingJobs].sort(), ["price_day_ago", "retention", "roll_up"]);
+  await until(() => ingest.failingJobs.length === 4);
+  assert.deepEqual([...ingest.failingJobs].sort(), ["event_retention", "price_day_ago", "retention", "roll_up"]);
   state.isUp = true;
   await clock.advance(121_000);
-  await until(() => ingest.failingJobs.join() === "retention");
+  await until(() => ingest.failingJobs.join() === "retention,event_retention");
   await ingest.stop();
 });
 

@@ -16,6 +16,7 @@ import {
   venueLease,
 } from "../history/index.ts";
 import type { MarketBoard, PastPrices } from "../markets/index.ts";
+import type { EventLog } from "../streaming/index.ts";
 import { Backfill } from "./backfill.ts";
 import { Follower } from "./follower.ts";
 import { parseHealthReport } from "./health-codec.ts";
@@ -48,6 +49,8 @@ export interface IngestOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly rawTickDays: number;
+  readonly eventLog: EventLog;
+  readonly eventDays: number;
   /** What replaces the defaults of how long other things are kept. */
   readonly retention?: Partial<RetentionDays>;
   /** This process among others on the same store; left out where it is alone and does everything. */
@@ -92,8 +95,8 @@ export interface IngestCounters {
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { venues, board, database, clock, log, node } = options;
-  const store = createMarketStore(database);
+  const { venues, board, database, clock, log, node, eventLog } = options;
+  const store = createMarketStore(database, undefined, () => eventLog.announce());
   const changes = createChangeStore(database);
   const history = createHistoryStore(database);
   const ticks = createTickWriter({ database, clock, log });
@@ -274,6 +277,7 @@ export function createIngest(options: IngestOptions): Ingest {
         jobs.push(
           job("roll_up", ROLL_UP_EVERY_MS, () => history.rollUp(clock.now()), isMaintaining),
           job("retention", RETENTION_EVERY_MS, () => history.applyRetention(clock.now(), retention), isMaintaining),
+          job("event_retention", RETENTION_EVERY_MS, () => eventLog.applyRetention(options.eventDays), isMaintaining),
         );
       }
     },

@@ -4,9 +4,11 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../test/support/market-samples.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../../test/support/scripted-venue.ts";
+import { createInProcessBus } from "../../adapters/in-process-bus.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
 import { MarketBoard } from "../markets/index.ts";
+import { createEventLog } from "../streaming/index.ts";
 import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./index.ts";
 
 const VENUES = ["alpha", "beta"];
@@ -31,6 +33,7 @@ function openNodes(database: Database) {
     const venues = new Map(
       VENUES.map((id) => [id, new ScriptedVenue(id, node.clock, { profile: { sweepPauseMs: 1_000 } })]),
     );
+    const eventLog = createEventLog({ database: node.database, bus: createInProcessBus(quietLog) });
     const ingest = createIngest({
       venues: [...venues.values()].map((adapter) => ({
         adapter,
@@ -38,6 +41,7 @@ function openNodes(database: Database) {
       })),
       node: { id: `node-${members.length}`, serves: true, ingests: true, maintains: true, ...does },
       ...{ board, database: node.database, clock: node.clock, log: quietLog, rawTickDays: 30 },
+      ...{ eventLog, eventDays: 7 },
     });
     const member = { node, board, ingest, venues };
     members.push(member);

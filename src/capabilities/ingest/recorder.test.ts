@@ -5,7 +5,7 @@ import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../..
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Trade } from "../../domain/trade.ts";
-import type { Database } from "../../ports/database.ts";
+import type { Database, Transaction } from "../../ports/database.ts";
 import { createMarketStore, createTickWriter } from "../history/index.ts";
 import { type BoardMarket, MarketBoard } from "../markets/index.ts";
 import { Recorder } from "./recorder.ts";
@@ -17,12 +17,16 @@ const trade = (tradeId: string, executedAt = SAMPLE_AT): Trade => ({
 /** A recorder over a real store behind a switch; `before` runs before each statement. */
 function bench(real: Database) {
   const state = { isUp: true, before: () => {} };
+  const gone = () => Promise.reject(new AppError("store_unavailable", "gone"));
+  const switched = ({ query }: Transaction): Transaction["query"] =>
+    function queryWhenUp<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
+      state.before();
+      return state.isUp ? query<Row>(text, parameters) : gone();
+    };
   const database: Database = {
     kysely: real.kysely,
-    query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
-      state.before();
-      return state.isUp ? real.query<Row>(text, parameters) : Promise.reject(new AppError("store_unavailable", "gone"));
-    },
+    query: switched(real),
+    transaction: (run) => real.transaction((transaction) => run({ query: switched(transaction) })),
     close: async () => {},
   };
   const clock = new FakeClock(SAMPLE_AT);
@@ -135,7 +139,7 @@ eachDatabase(
       tell("a", { listing: { status, ...(status === "finalized" ? { outcome: { kind: "yes" } } : {}) } });
     }
     recorder.noteTrades(market, [trade("t1")]);
-    for (let allowed = 0; allowed < 6; allowed++) {
+    for (let allowed = 0; allowed < 8; allowed++) {
       let done = 0;
       state.before = () => {
         state.isUp = done < allowed;

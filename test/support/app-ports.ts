@@ -1,0 +1,21 @@
+import { createInProcessBus } from "../../src/adapters/in-process-bus.ts";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system-random.ts";
+import type { AppPorts } from "../../src/app.ts";
+
+/** Ports of a service alone on its machine, with the defaults of the settings. */
+export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues"> & Partial<AppPorts>): AppPorts {
+  return {
+    clock: systemClock,
+    random: systemRandom,
+    bus: createInProcessBus(parts.log),
+    data: "sandbox",
+    version: "test",
+    publicUrl: null,
+    trustProxy: null,
+    rawTickDays: 30,
+    eventDays: 7,
+    metrics: null,
+    ...parts,
+  };
+}
