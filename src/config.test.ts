@@ -37,7 +37,7 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       publicUrl: null,
       trustProxy: null,
     },
-    sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0 },
+    sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0, faults: "" },
     ...{ tradeDays: 30, fiveMinuteBarDays: 365, settledMarketDays: null },
     ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, eventDays: 7, metrics: null, logLevel: "info" },
   });
@@ -76,11 +76,15 @@ test("every setting is taken over", () => {
     ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
     ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
     ...{ PARALLAX_PUBLIC_URL: "https://api.example.org//", PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1" },
+    PARALLAX_SANDBOX_FAULTS: "kalshi:frozen=1",
   });
   assert.deepEqual([config.mode, config.host, config.port, config.dataDir], ["live", "0.0.0.0", 0, "/data"]);
   assert.deepEqual([...config.roles].sort(), ["api", "ingest", "worker"]);
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
-  assert.deepEqual(config.sandbox, { seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 });
+  assert.deepEqual(config.sandbox, {
+    ...{ seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 },
+    faults: "kalshi:frozen=1",
+  });
   assert.deepEqual([config.tradeDays, config.fiveMinuteBarDays, config.settledMarketDays], [7, 90, 400]);
   assert.deepEqual([config.redisUrl, config.eventDays], ["rediss://cache.example:6380/1", 365]);
   assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);

@@ -44,6 +44,8 @@ export interface SandboxSettings {
   readonly limits: boolean;
   /** First port of the sandbox's listeners; 0 takes free ones. */
   readonly port: number;
+  /** Faults of the simulated venues from the start; read by the sandbox. */
+  readonly faults: string;
 }
 
 /** Everything that is wrong with the settings, told at once. */
@@ -108,6 +110,11 @@ export const SETTINGS: readonly Setting[] = [
     name: "PARALLAX_SANDBOX_PORT",
     fallback: "0",
     help: "first port of the simulated venues; 0 takes free ones (npm run sandbox: 8790)",
+  },
+  {
+    name: "PARALLAX_SANDBOX_FAULTS",
+    fallback: "",
+    help: "faults of the simulated venues, venue:switch=rate,...;venue:...",
   },
   { name: "PARALLAX_PUBLIC_URL", fallback: "", help: "address that customers see, for links" },
   {
@@ -261,6 +268,7 @@ export function parseConfig(
       markets: integer("PARALLAX_SANDBOX_MARKETS", 10, 500_000),
       limits: oneOf("PARALLAX_SANDBOX_LIMITS", ["on", "off"]) === "on",
       port: integer("PARALLAX_SANDBOX_PORT", 0, 65_500),
+      faults: raw("PARALLAX_SANDBOX_FAULTS"),
     },
     venueUrls,
     venueKeys,

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createPinoLog } from "./adapters/pino-log.ts";
 import { ConfigError, parseConfig, SETTINGS } from "./config.ts";
-import { startSandbox } from "./sandbox/main.ts";
+import { FaultError, startSandbox } from "./sandbox/main.ts";
 import { describeInterface, isPlainFailure, startService } from "./serve.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
 
@@ -68,7 +68,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (command === "openapi") return await openapi(environment, values.write ?? null);
     return fail(`There is no command "${command}". Try --help.`);
   } catch (error) {
-    if (error instanceof ConfigError || isUsage(error) || isPlainFailure(error)) return fail(error.message);
+    if (error instanceof ConfigError || error instanceof FaultError || isUsage(error) || isPlainFailure(error))
+      return fail(error.message);
     throw error;
   }
 }
@@ -105,6 +106,7 @@ async function sandbox(
     speed: settings.speed,
     marketCount: settings.markets,
     enforceLimits: settings.limits,
+    faults: settings.faults,
     genesis,
     now: () => Date.now(),
   });

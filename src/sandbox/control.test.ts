@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import Fastify from "fastify";
 import { createControl } from "./control.ts";
+import { createFaults } from "./faults/venue-faults.ts";
 import { createWorld } from "./world/index.ts";
+import { uniform } from "./world/random.ts";
 import { SANDBOX_VENUES } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
@@ -63,4 +65,52 @@ test("404: there are only the simulated venues", async () => {
   const { app } = openControl();
   for (const venue of ["nowhere", "constructor", ""])
     assert.equal((await app.inject(`/truth/${venue}`)).statusCode, 404);
+});
+
+function openFaults() {
+  const faults = createFaults((...keys) => uniform(1, 1, ...keys));
+  const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 20 });
+  const app = Fastify();
+  const feed = { subscribe: () => () => {}, close: () => {} };
+  createControl({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS).install(app);
+  const ask = async (method: "GET" | "PUT" | "POST" | "DELETE", url: string, body?: object) => {
+    const reply = await app.inject({ method, url, ...(body === undefined ? {} : { payload: body }) });
+    return { status: reply.statusCode, json: reply.json() };
+  };
+  return { faults, app, ask };
+}
+
+test("200: switches are shown, replaced, changed and cleared, for one venue or for all", async () => {
+  const { faults, app, ask } = openFaults();
+  const { json } = await ask("GET", "/faults");
+  assert.deepEqual(Object.keys(json.venues), [...SANDBOX_VENUES]);
+  assert.deepEqual(json.venues.kalshi, { on: {}, happened: {} });
+  assert.deepEqual(json.switches.latency.parameters.ms, { fallback: 300, min: 0, max: 600_000 });
+  await ask("PUT", "/faults/kalshi", { server_error: 0.25, frozen: 1 });
+  const changed = await ask("POST", "/faults/kalshi", { frozen: 0, latency: { rate: 0.5, ms: 10 } });
+  assert.deepEqual(changed.json.venues.kalshi.on, {
+    server_error: { rate: 0.25, kind: "any" },
+    latency: { rate: 0.5, ms: 10, jitter_ms: 300 },
+  });
+  assert.match((await app.inject("/")).body, /server_error 0.25, latency 0.5/);
+  await ask("PUT", "/faults/all", { rate_limit: 1 });
+  assert.ok(SANDBOX_VENUES.every((venue) => Object.keys(faults[venue].settings).join() === "rate_limit"));
+  await ask("DELETE", "/faults/kalshi");
+  assert.deepEqual([faults.kalshi.isQuiet, faults.manifold.isQuiet], [true, false]);
+  await ask("DELETE", "/faults");
+  assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isQuiet));
+});
+
+test("404 and 400: an unknown venue, switch or value changes nothing and says what there is", async () => {
+  const { faults, ask } = openFaults();
+  for (const method of ["PUT", "POST", "DELETE"] as const) {
+    const { status, json } = await ask(method, "/faults/nowhere", method === "DELETE" ? undefined : {});
+    assert.deepEqual([status, /venues: kalshi, .*all/.test(json.error)], [404, true]);
+  }
+  for (const body of [{ frost: 1 }, { frozen: 2 }, { frozen: { ms: 1 } }, []]) {
+    const { status, json } = await ask("PUT", "/faults/all", body);
+    assert.equal(status, 400);
+    assert.ok(json.error.length > 10);
+  }
+  assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isQuiet));
 });

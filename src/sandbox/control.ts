@@ -1,3 +1,5 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { FAULT_DEFINITIONS, FaultError, type FaultSettings, parseFaults } from "./faults/switches.ts";
 import type { ExchangeContext, ExchangeService } from "./protocol/exchange.ts";
 import { kalshiTicker } from "./protocol/kalshi/index.ts";
 import { limitlessMarketId } from "./protocol/limitless/index.ts";
@@ -45,14 +47,16 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
         const rows = SANDBOX_VENUES.map((venue) => {
           const markets = world.markets(venue, at);
           const open = markets.filter((market) => world.lifecycle(market, at).phase === "active").length;
+          const faults = shortly(context.faults?.[venue].settings ?? {}) || "none";
           const links = Object.entries(urls[venue] ?? {})
             .map(([name, url]) => `<div><b>${escapeHtml(name)}</b> <code>${escapeHtml(url)}</code></div>`)
             .join("");
-          return `<tr><td>${escapeHtml(venue)}</td><td>${open}</td><td>${markets.length}</td><td>${links}</td></tr>`;
+          return `<tr><td>${escapeHtml(venue)}</td><td>${open}</td><td>${markets.length}</td><td>${links}</td><td>${escapeHtml(faults)}</td></tr>`;
         });
         return reply.type("text/html; charset=utf-8").send(page(rows.join(""), context));
       });
       app.get("/urls", () => urls);
+      installFaults(app, context);
       app.get("/world", () => ({ seed: world.seed, genesis: world.genesis, speed: world.speed, now: now() }));
       app.get<{ Params: { venue: string }; Querystring: { at?: string; market_id?: string } }>(
         "/truth/:venue",
@@ -76,6 +80,46 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
   };
 }
 
+const shortly = (settings: FaultSettings): string =>
+  Object.entries(settings)
+    .map(([name, { rate }]) => `${name} ${rate}`)
+    .join(", ");
+
+/** The switches: what there is and what is on, changed for one venue at a time or for `all`. */
+function installFaults(app: FastifyInstance, { faults }: ExchangeContext): void {
+  if (faults === undefined) return;
+  const state = () => ({
+    switches: FAULT_DEFINITIONS,
+    venues: Object.fromEntries(
+      SANDBOX_VENUES.map((venue) => [venue, { on: faults[venue].settings, happened: faults[venue].happened }]),
+    ),
+  });
+  const throwSwitches = (how: "replace" | "change") => async (request: FaultRequest, reply: FastifyReply) => {
+    const venues = SANDBOX_VENUES.filter((venue) => request.params.venue === "all" || request.params.venue === venue);
+    if (venues.length === 0) return reply.code(404).send({ error: unknownVenue(request.params.venue) });
+    try {
+      const settings = how === "replace" && request.method === "DELETE" ? {} : parseFaults(request.body);
+      for (const venue of venues) faults[venue][how](settings);
+      return state();
+    } catch (error) {
+      if (error instanceof FaultError) return reply.code(400).send({ error: error.message });
+      throw error;
+    }
+  };
+  app.get("/faults", state);
+  app.put("/faults/:venue", throwSwitches("replace"));
+  app.post("/faults/:venue", throwSwitches("change"));
+  app.delete("/faults/:venue", throwSwitches("replace"));
+  app.delete("/faults", async () => {
+    for (const venue of SANDBOX_VENUES) faults[venue].replace({});
+    return state();
+  });
+}
+
+type FaultRequest = FastifyRequest<{ Params: { venue: string } }>;
+
+const unknownVenue = (venue: string) => `there is no venue ${venue}; venues: ${SANDBOX_VENUES.join(", ")}, all`;
+
 function page(rows: string, context: ExchangeContext): string {
   const { world } = context;
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parallax sandbox</title>
@@ -83,9 +127,14 @@ function page(rows: string, context: ExchangeContext): string {
 <h1>Parallax sandbox</h1>
 <p>Simulated venues that speak the venues' own protocols. Nothing here is real: no venue is asked, no money moves.
 Seed ${world.seed}, trading ${world.speed} times as lively as in reality, begun ${new Date(world.genesis).toISOString()} with thirty days of past.</p>
-<table><tr><th>Venue</th><th>Open markets</th><th>Listed</th><th>Base URLs</th></tr>${rows}</table>
+<table><tr><th>Venue</th><th>Open markets</th><th>Listed</th><th>Base URLs</th><th>Faults</th></tr>${rows}</table>
 <h2>For tests</h2>
 <p><code>GET /urls</code> the base URLs as JSON · <code>GET /world</code> seed, start, speed and time ·
 <code>GET /truth/{venue}?at={Unix milliseconds}&amp;market_id={id}</code> what the simulator knows of each market at an instant:
-book, lifecycle, outcome, volume.</p></html>`;
+book, lifecycle, outcome, volume.</p>
+<h2>Faults</h2>
+<p>Each venue can be made to fail, at a rate from 0 to 1 a request or message: <code>GET /faults</code> the switches, what
+is on and how often it happened · <code>PUT /faults/{venue}</code> with JSON such as
+<code>{"server_error": 0.25, "latency": {"rate": 1, "ms": 800}}</code> replaces a venue's switches, <code>POST</code> changes
+those named, <code>DELETE</code> clears them. The venue <code>all</code> stands for every one.</p></html>`;
 }

@@ -1,12 +1,21 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { createControl } from "./control.ts";
+import { parseFaultText } from "./faults/switches.ts";
+import { createFaults } from "./faults/venue-faults.ts";
 import { kalshiExchange } from "./protocol/kalshi/index.ts";
 import { limitlessExchange } from "./protocol/limitless/index.ts";
 import { manifoldExchange } from "./protocol/manifold/index.ts";
 import { polymarketExchange } from "./protocol/polymarket/index.ts";
 import { type ServiceUrls, serveExchanges } from "./serve.ts";
 import { createFeed, createWorld, type WorldOptions } from "./world/index.ts";
+import { uniform } from "./world/random.ts";
+import { SANDBOX_VENUES } from "./world/types.ts";
+
+export { FaultError } from "./faults/switches.ts";
 
 const FEED_EVERY_MS = 50;
+/** Keeps the draws of the faults apart from those of the world. */
+const FAULT_DRAWS = 0x4641554c;
 
 export interface SandboxOptions extends WorldOptions {
   readonly host: string;
@@ -14,6 +23,8 @@ export interface SandboxOptions extends WorldOptions {
   readonly firstPort: number;
   /** Whether the venues' published request limits are enforced. */
   readonly enforceLimits: boolean;
+  /** Faults from the start, as `venue:switch=rate,...;venue:...`; more at the control address. */
+  readonly faults?: string;
   readonly now: () => number;
 }
 
@@ -25,9 +36,12 @@ export interface RunningSandbox {
 
 /** Starts the four simulated venues over one world, and the page that describes them. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const atStart = parseFaultText(options.faults ?? "", SANDBOX_VENUES);
   const world = createWorld(options);
   const feed = createFeed(world, { now: options.now, intervalMs: FEED_EVERY_MS });
-  const context = { world, feed, now: options.now, enforceLimits: options.enforceLimits };
+  const faults = createFaults((...keys) => uniform(options.seed, FAULT_DRAWS, ...keys));
+  for (const venue of SANDBOX_VENUES) faults[venue].replace(atStart.get(venue) ?? {});
+  const context = { world, feed, faults, now: options.now, enforceLimits: options.enforceLimits };
   const services = [
     ...kalshiExchange(context),
     ...polymarketExchange(context),
@@ -35,7 +49,11 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     ...manifoldExchange(context),
   ];
   const { host, firstPort } = options;
-  const exchanges = await serveExchanges(services, { host, firstPort: firstPort === 0 ? 0 : firstPort + 1 });
+  const exchanges = await serveExchanges(services, {
+    host,
+    firstPort: firstPort === 0 ? 0 : firstPort + 1,
+    faults: { byVenue: faults, now: options.now, wait },
+  });
   const control = await serveExchanges([createControl(context, exchanges.urls)], { host, firstPort });
   return {
     urls: { ...exchanges.urls, ...control.urls },

@@ -1,5 +1,7 @@
 import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
+import { type HttpFaultOptions, installHttpFaults } from "./faults/http-faults.ts";
+import type { VenueFaults } from "./faults/venue-faults.ts";
 import type { ExchangeService } from "./protocol/exchange.ts";
 
 /** Base URLs by venue and service name, for example `urls.kalshi.rest`. */
@@ -11,14 +13,24 @@ export type ServiceUrls = Readonly<Record<string, Readonly<Record<string, string
  */
 export async function serveExchanges(
   services: readonly ExchangeService[],
-  options: { readonly host: string; readonly firstPort: number },
+  options: {
+    readonly host: string;
+    readonly firstPort: number;
+    /** Switches by venue; a venue without any is served as it is. */
+    readonly faults?: HttpFaultOptions & { readonly byVenue: Readonly<Record<string, VenueFaults>> };
+  },
 ): Promise<{ urls: ServiceUrls; close(): Promise<void> }> {
   const apps = new Map<string, FastifyInstance>();
   for (const service of services) {
     // The venues' servers answer HEAD wherever they answer GET, and do not mind a slash at the end.
     const manners = { exposeHeadRoutes: true, routerOptions: { ignoreTrailingSlash: true } };
-    const app = apps.get(service.listener) ?? Fastify({ forceCloseConnections: true, ...manners });
-    apps.set(service.listener, app);
+    let app = apps.get(service.listener);
+    if (app === undefined) {
+      app = Fastify({ forceCloseConnections: true, ...manners });
+      apps.set(service.listener, app);
+      const faults = options.faults?.byVenue[service.venue];
+      if (options.faults !== undefined && faults !== undefined) installHttpFaults(app, faults, options.faults);
+    }
     service.install(app);
   }
   const ports = new Map<string, number>();

@@ -68,6 +68,39 @@ test("a venue that fails, or never answers, does not hold up another", async () 
   await bench.stop();
 });
 
+test("a venue that is back is read within seconds, however long it was away", async () => {
+  const { clock, venue, board, health, start, stop } = openIngestWith("a");
+  await start();
+  for (const method of ["listOpenMarkets", "findMarket"] as const) venue.failing.set(method, timeout());
+  await clock.advance(HOUR_MS);
+  const asked = venue.asked("findMarket").length;
+  await clock.advance(MINUTE_MS);
+  assert.equal(venue.asked("findMarket").length - asked, 60);
+  venue.failing.clear();
+  venue.show(sampleMarket("b"));
+  await clock.advance(4_000);
+  assert.equal(board.find("alpha", "b")?.listing.marketId, "b");
+  assert.equal(health(venue).report(0).status, "ok");
+  await stop();
+});
+
+test("when something begins to fail, and when it ends, what is shown is confirmed by a sweep at once, and not in between", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  await start();
+  venue.failing.set("listTrades", timeout());
+  await clock.advance(5 * MINUTE_MS - 5_000);
+  const before = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  venue.failing.clear();
+  await clock.advance(5 * MINUTE_MS);
+  const after = gaps(venue.asked("listOpenMarkets").map(({ at }) => at)).slice(before.length);
+  for (const pauses of [before, after]) {
+    const usual = pauses.filter((pause) => pause === MINUTE_MS).length;
+    assert.ok(pauses.length - usual >= 10 && pauses.length - usual <= 16, String(pauses));
+    assert.ok(usual >= 3 && pauses.slice(-usual).every((pause) => pause === MINUTE_MS), String(pauses));
+  }
+  await stop();
+});
+
 test("an error that is none of the venue's does not end the loop either", async () => {
   const { clock, venue, board, health, start, stop } = openIngestWith("a");
   venue.failing.set("listOpenMarkets", new TypeError("a fault of ours"));

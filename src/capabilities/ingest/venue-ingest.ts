@@ -31,8 +31,19 @@ const TAPE_MARKETS_MAX = 200;
 const ACTIVE_MARKETS_MAX = 200;
 const FOLLOW_EVERY_MS = 5_000;
 const BACKFILL_PAUSE_MS = 200;
+/** A venue's time further ahead of ours than this is a mistake. */
+const AHEAD_MS_MAX = 2_000;
 const ERROR_PAUSE_MS_MIN = 1_000;
 const ERROR_PAUSE_MS_MAX = 30_000;
+/** While the venue gives no usable answers it is asked for one known market this often; an answer ends all error pauses. */
+const PROBE_EVERY_MS = 1_000;
+/** After trouble what is shown is confirmed by a sweep this soon, instead of after the usual pause. */
+const CONFIRM_PAUSE_MS = 1_000;
+/** Trouble seldom comes alone, and what is lost without a trace is lost beside it: sweeps stay this close for so long. */
+const DOUBT_PAUSE_MS = 2_500;
+const DOUBT_MS = 30_000;
+/** A sweep is a load on the venue: it gets this many times as long a rest. */
+const REST_PER_SWEEP = 2;
 
 export interface VenueIngestOptions {
   readonly venue: VenueAdapter;
@@ -59,8 +70,21 @@ export class VenueIngest {
   #streamUp = false;
   /** Markets in the sweep before, whole or not. */
   #lastSweepMarkets = 0;
+  #wasSweepWhole = true;
   /** How long the last whole sweep took. */
   #sweepMs = 0;
+  /** How long the last sweep, whole or not, was reading pages. */
+  #sweepLoadMs = 0;
+  /** Something failed or was lost since the last sweep began: what is shown may be old or wrong. */
+  #isInDoubt = false;
+  #doubtedAt = Number.NEGATIVE_INFINITY;
+  /** A sweep that ends a doubt is under way: what only deepens gives way to it. */
+  #isConfirming = false;
+  #wasStreamUp = false;
+  /** Ends the pause of a loop, by name; of those whose pause may be cut short. */
+  readonly #wake = new Map<string, AbortController>();
+  /** Loops whose last step failed. */
+  readonly #failing = new Set<string>();
   /** Every open market's tape was read once. */
   #isTapeRoundOver = false;
   #loops: Promise<void>[] = [];
@@ -78,6 +102,7 @@ export class VenueIngest {
     this.#loops = [
       this.#loop("sweep", profile.sweepPauseMs, () => this.#sweep()),
       this.#loop("refresh", REFRESH_EVERY_MS, () => this.#refreshDue()),
+      this.#probe(),
       this.#loop("tape", TAPE_PAUSE_MS, () => this.#afterFirstSweeps(() => this.#readNextTape())),
       this.#loop("backfill", BACKFILL_PAUSE_MS, () => this.#afterFirstSweeps(() => this.#backfill())),
     ];
@@ -105,7 +130,7 @@ export class VenueIngest {
 
   /** First sweeps have the request budgets and the machine for themselves; before them there is nothing to deepen. */
   async #afterFirstSweeps(step: () => Promise<unknown>): Promise<void> {
-    if (this.#options.areFirstSweepsOver()) await step();
+    if (this.#options.areFirstSweepsOver() && !this.#isConfirming) await step();
   }
 
   async #sweep(): Promise<void> {
@@ -115,14 +140,22 @@ export class VenueIngest {
     const cuts = new Set<string>();
     const begunAt = clock.monotonic();
     health.sweepBegan();
-    for await (const page of venue.listOpenMarkets(this.#stop.signal)) {
-      for (const { listing } of page.markets) seen.add(listing.marketId);
-      this.absorb(page);
-      if (page.cut !== undefined) cuts.add(page.cut);
-      health.sweepRead(page.markets.length, page.totalRows);
-      health.succeeded();
-      if (isFirst)
-        log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
+    this.#isConfirming = this.#isInDoubt;
+    this.#isInDoubt = false;
+    this.#sweepLoadMs = 0;
+    try {
+      for await (const page of venue.listOpenMarkets(this.#stop.signal)) {
+        for (const { listing } of page.markets) seen.add(listing.marketId);
+        this.absorb(page);
+        if (page.cut !== undefined) cuts.add(page.cut);
+        health.sweepRead(page.markets.length, page.totalRows);
+        health.succeeded();
+        this.#sweepLoadMs = clock.monotonic() - begunAt;
+        if (isFirst)
+          log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
+      }
+    } finally {
+      this.#isConfirming = false;
     }
     const before = this.#lastSweepMarkets;
     if (before >= SWEEP_ROWS_MIN && seen.size < before * SWEEP_SHARE_MIN) {
@@ -131,6 +164,8 @@ export class VenueIngest {
     }
     this.#lastSweepMarkets = seen.size;
     if (cuts.size > 0) {
+      // Only the first time: a listing that is never whole is no reason to read it all the time.
+      if (this.#wasSweepWhole) this.#doubt();
       health.sweepIncomplete();
       log.warn(
         { venue: venue.id, markets: seen.size, cuts: [...cuts] },
@@ -143,9 +178,8 @@ export class VenueIngest {
         if (market.listing.venue === venue.id) this.#noteSeen(market, seen.has(market.listing.marketId));
       }
     }
-    // A sweep that takes long is a load on the venue: it gets twice as long a rest.
+    this.#wasSweepWhole = cuts.size === 0;
     this.#sweepMs = clock.monotonic() - begunAt;
-    await clock.sleep(Math.max(0, 2 * this.#sweepMs - venue.profile.sweepPauseMs), this.#stop.signal);
   }
 
   /** Keeps the most traded markets fresh where a sweep takes longer than they may wait. */
@@ -238,12 +272,19 @@ export class VenueIngest {
     this.#stream = venue.openStream({
       onMessage: (message) => this.#onStream(message),
       onUp: () => {
+        // What was told while it was away has to be read.
+        if (this.#wasStreamUp && !this.#streamUp) this.#doubt();
         this.#streamUp = true;
+        this.#wasStreamUp = true;
         health.streamIs("up");
         log.info({ venue: venue.id }, "stream is up");
       },
       onDown: (reason) => {
-        if (this.#streamUp) log.warn({ venue: venue.id, reason }, "stream is down and will reconnect");
+        if (this.#streamUp) {
+          log.warn({ venue: venue.id, reason }, "stream is down and will reconnect");
+          health.drop("stream_down");
+          this.#doubt();
+        }
         this.#streamUp = false;
         health.streamIs("down");
       },
@@ -277,7 +318,12 @@ export class VenueIngest {
     } else if (message.kind === "listed") {
       this.#findNew(marketId);
     } else if (message.kind === "quote") {
-      const change = board.applyQuote(venue.id, marketId, message.quote, message.receivedAt);
+      const isAhead = (message.quote.eventAt ?? 0) > message.receivedAt + AHEAD_MS_MAX;
+      if (isAhead) health.drop("time_ahead");
+      // A time that has yet to come would make all that follows look old.
+      const quote = isAhead ? { ...message.quote, eventAt: null } : message.quote;
+      const change = board.applyQuote(venue.id, marketId, quote, message.receivedAt);
+      if (change === "crossed_book") this.#doubt();
       if (typeof change === "string") health.drop(change);
       else recorder.note(change);
     } else {
@@ -352,6 +398,35 @@ export class VenueIngest {
     return next;
   }
 
+  /** What is shown may no longer be true: the next sweep comes soon. */
+  #doubt(): void {
+    this.#isInDoubt = true;
+    this.#doubtedAt = this.#options.clock.monotonic();
+    this.#wake.get("sweep")?.abort();
+  }
+
+  /**
+   * While the sweeps pause after a failure, asks for one market that is known. An answer ends the pauses, however long
+   * they have grown: a venue that is back is read at once, and one that is not is asked no more than this.
+   */
+  async #probe(): Promise<void> {
+    const { venue, board, clock, health } = this.#options;
+    while (!this.#stop.signal.aborted) {
+      await clock.sleep(PROBE_EVERY_MS, this.#stop.signal).catch(() => {});
+      if (!this.#failing.has("sweep") || this.#stop.signal.aborted) continue;
+      const known = firstOf(board.markets(), (market) => market.listing.venue === venue.id);
+      if (known === null) continue;
+      try {
+        const page = await venue.findMarket(known.listing.marketId, this.#stop.signal);
+        if (page !== null) this.absorb(page);
+        for (const name of this.#failing) this.#wake.get(name)?.abort();
+      } catch (error) {
+        // The loops tell of the trouble; this only looks whether it is over.
+        if (error instanceof VenueError) health.drop(`failed_${error.failure}`);
+      }
+    }
+  }
+
   /** Runs `step` until stopped; a failure is counted and followed by a growing pause, never by an end. */
   async #loop(name: string, pauseMs: number, step: () => Promise<unknown>): Promise<void> {
     const { clock, venue, health, log } = this.#options;
@@ -359,10 +434,16 @@ export class VenueIngest {
     while (!this.#stop.signal.aborted) {
       try {
         await step();
+        // What was told while others failed may be as wrong as what they were told.
+        if (failures > 0 && name !== "sweep") this.#doubt();
         failures = 0;
+        this.#failing.delete(name);
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         failures += 1;
+        this.#failing.add(name);
+        // Only the change is news: what fails for hours must not keep the sweeps running.
+        if (failures === 1) this.#doubt();
         if (error instanceof VenueError) {
           health.failed();
           health.drop(`failed_${error.failure}`);
@@ -375,11 +456,34 @@ export class VenueIngest {
           log.error({ venue: venue.id, loop: name, err: error }, "ingest step failed");
         }
       }
-      const pause =
-        failures === 0
-          ? pauseMs
-          : Math.max(pauseMs, Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, 5)));
-      await clock.sleep(pause, this.#stop.signal).catch(() => {});
+      const restMs = name === "sweep" ? REST_PER_SWEEP * this.#sweepLoadMs : 0;
+      if (failures > 0) {
+        const growing = Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, 5));
+        await this.#pause(name, Math.max(ERROR_PAUSE_MS_MIN, restMs), Math.max(pauseMs, restMs, growing));
+      } else if (name === "sweep") {
+        const usualMs = Math.max(pauseMs, restMs);
+        const soonMs = Math.min(usualMs, Math.max(CONFIRM_PAUSE_MS, restMs));
+        const isDoubtRecent = clock.monotonic() - this.#doubtedAt < DOUBT_MS;
+        const nextMs = isDoubtRecent ? Math.min(usualMs, Math.max(DOUBT_PAUSE_MS, restMs)) : usualMs;
+        await this.#pause(name, soonMs, this.#isInDoubt ? soonMs : nextMs);
+      } else await this.#pause(name, pauseMs, pauseMs);
     }
   }
+
+  /** Sleeps for `pauseMs`, of which all after the first `restMs` may be cut short. */
+  async #pause(name: string, restMs: number, pauseMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stop;
+    const wake = new AbortController();
+    this.#wake.set(name, wake);
+    await clock.sleep(Math.min(restMs, pauseMs), signal).catch(() => {});
+    if (pauseMs <= restMs || signal.aborted) return;
+    await clock.sleep(pauseMs - restMs, AbortSignal.any([signal, wake.signal])).catch(() => {});
+    this.#wake.delete(name);
+  }
+}
+
+function firstOf<Item>(items: Iterable<Item>, fits: (item: Item) => boolean): Item | null {
+  for (const item of items) if (fits(item)) return item;
+  return null;
 }

@@ -124,3 +124,34 @@ test("a venue that speaks by its stream is alive, even when nothing else is aske
   assert.equal(health(venue).report(0).status, "ok");
   await stop();
 });
+
+test("a time that has yet to come is not believed: what follows is not old", async () => {
+  const { tell, venue, health, market, stop } = await started();
+  tell(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 600_000 }));
+  tell(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1_500 }));
+  assert.deepEqual([market("a")?.quote.bid, market("a")?.quote.eventAt], [0.6, SAMPLE_AT + 1_500]);
+  assert.deepEqual(health(venue).report(0).drops, { time_ahead: 1 });
+  await stop();
+});
+
+test("a stream that was away is counted, and what it may have told meanwhile is read at once", async () => {
+  const { clock, venue, health, stop } = await started();
+  const sweeps = () => venue.asked("listOpenMarkets").length;
+  venue.stream?.onUp();
+  await clock.advance(5_000);
+  assert.equal(sweeps(), 1);
+  venue.stream?.onDown("reset");
+  await clock.advance(1_000);
+  assert.equal(sweeps(), 2);
+  venue.stream?.onUp();
+  await clock.advance(1_000);
+  assert.equal(sweeps(), 3);
+  // Now and then for half a minute, and as usual from then on.
+  await clock.advance(31_000);
+  const soon = sweeps();
+  assert.ok(soon >= 12 && soon <= 16, String(soon));
+  await clock.advance(55_000);
+  assert.equal(sweeps(), soon);
+  assert.deepEqual(health(venue).report(0).drops, { stream_down: 1 });
+  await stop();
+});

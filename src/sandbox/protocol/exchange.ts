@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { SandboxFaults } from "../faults/venue-faults.ts";
 import type { Feed, World } from "../world/types.ts";
 
 /** Wall-clock time of the sandbox, Unix milliseconds; injected so that tests can hold it still. */
@@ -11,6 +12,8 @@ export interface ExchangeContext {
   readonly now: Now;
   /** Whether the venue's published request limits are enforced. */
   readonly enforceLimits: boolean;
+  /** Switches that spoil what the venues send; none can be thrown where there are none. */
+  readonly faults?: SandboxFaults;
 }
 
 /**

@@ -61,6 +61,7 @@ export class KalshiClient {
       http,
       clock,
       random,
+      drop,
       limits: { perSecond, burst: perSecond, concurrency: CONCURRENCY },
       deadlineMs: DEADLINE_MS,
       maxBodyBytes: BODY_BYTES_MAX,

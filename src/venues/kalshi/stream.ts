@@ -17,8 +17,8 @@ import {
 } from "./wire.ts";
 import type { KalshiPorts, KalshiWatches } from "./wire-shapes.ts";
 
-/** The server pings about every 10 s. */
-const SILENCE_MS_MAX = 35_000;
+/** The server pings about every 10 s: two pings missed, and some. */
+const SILENCE_MS_MAX = 25_000;
 const FOLLOWED_CHANNELS = ["ticker", "trade"] as const;
 const LIFECYCLE_CHANNEL = "market_lifecycle_v2";
 /** A subscription that ended, was refused or not confirmed is asked for again after this, then ever later. */

@@ -25,10 +25,16 @@ export interface LimitlessClient {
 }
 
 export function createLimitlessClient(
-  ports: Pick<VenuePorts, "http" | "clock" | "random">,
+  ports: Pick<VenuePorts, "http" | "clock" | "random" | "drop">,
   restUrl: string,
 ): LimitlessClient {
-  const venue = new VenueClient({ http: ports.http, clock: ports.clock, random: ports.random, limits: LIMITS });
+  const venue = new VenueClient({
+    http: ports.http,
+    clock: ports.clock,
+    random: ports.random,
+    drop: ports.drop,
+    limits: LIMITS,
+  });
   const base = restUrl.replace(/\/$/, "");
 
   const fetchKnown = async (path: string, signal: AbortSignal): Promise<VenueAnswer | null> => {

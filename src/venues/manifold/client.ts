@@ -34,9 +34,9 @@ export class ManifoldClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
 
-  constructor(options: Pick<VenuePorts, "http" | "clock" | "random"> & { restUrl: string }) {
-    const { http, clock, random } = options;
-    this.#client = new VenueClient({ http, clock, random, limits: LIMITS });
+  constructor(options: Pick<VenuePorts, "http" | "clock" | "random" | "drop"> & { restUrl: string }) {
+    const { http, clock, random, drop } = options;
+    this.#client = new VenueClient({ http, clock, random, drop, limits: LIMITS });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
   }
 

@@ -30,7 +30,7 @@ const GAMMA_BODY_BYTES_MAX = 64 * 1024 * 1024;
  * `/events` a second, CLOB 150 `/book` and 100 `/prices-history`, Data 20 `/trades`.
  */
 export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
-  const shared = { http: ports.http, clock: ports.clock, random: ports.random };
+  const shared = { http: ports.http, clock: ports.clock, random: ports.random, drop: ports.drop };
   return {
     gamma: new VenueClient({
       ...shared,

@@ -8,6 +8,9 @@ import { parseStreamTrade, type TokenPair } from "./parse-trades.ts";
 import { millisecondsOf } from "./parse-values.ts";
 import { isBook, isPriceChangeMessage } from "./wire.ts";
 
+/** A venue's time further ahead of ours than this is a mistake. */
+const AHEAD_MS_MAX = 2_000;
+
 /** Why a market's book must be asked for anew; null when all is well. */
 export type Trouble = "book_mismatch" | "crossed_book" | null;
 
@@ -44,7 +47,7 @@ export class FollowedMarket {
     }
     if (message.asset_id !== this.tokens.tokenYes) return null;
     const eventAt = millisecondsOf(message.timestamp);
-    if (this.#isOld(eventAt)) return null;
+    if (this.#isOld(eventAt, receivedAt)) return null;
     this.#book.replace(parseLevels(message.bids, this.#drop), parseLevels(message.asks, this.#drop));
     return this.#tellTop(eventAt, receivedAt, tell, parseTradablePrice(message.last_trade_price));
   }
@@ -56,7 +59,7 @@ export class FollowedMarket {
       return null;
     }
     const eventAt = millisecondsOf(message.timestamp);
-    if (!this.#book.isWhole || this.#isOld(eventAt)) return null;
+    if (!this.#book.isWhole || this.#isOld(eventAt, receivedAt)) return null;
     let advertised: { readonly bid: number | null; readonly ask: number | null } | null = null;
     for (const change of message.price_changes) {
       if (change.asset_id !== this.tokens.tokenYes) continue;
@@ -88,7 +91,9 @@ export class FollowedMarket {
   }
 
   /** Older than the book we hold: a level's size from before would overwrite the present one. */
-  #isOld(eventAt: number | null): boolean {
+  #isOld(eventAt: number | null, receivedAt: number): boolean {
+    // A time that has yet to come would make all that follows look old.
+    if (eventAt !== null && eventAt > receivedAt + AHEAD_MS_MAX) return false;
     if (eventAt === null || eventAt >= this.#toldAt) {
       this.#toldAt = eventAt ?? this.#toldAt;
       return false;

@@ -38,7 +38,8 @@ const many = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => market(`m${from + index}`, `1${from + index}`, `2${from + index}`));
 
 function open() {
-  const clock = new FakeClock();
+  // Just after the fixtures were told.
+  const clock = new FakeClock(Date.UTC(2026, 10, 21, 3));
   const sockets = new FakeSockets();
   const { drops, drop } = countDrops();
   const told: StreamMessage[] = [];
@@ -175,6 +176,14 @@ describe("polymarket: the market stream", () => {
     say(change({ size: "6" }, "1795229998999"));
     assert.equal(quotes().at(-1)?.bidSize, 5);
     assert.deepEqual(drops, { out_of_order: 1 });
+  });
+
+  test("a time that has yet to come does not make what follows look old", () => {
+    const { say, quotes, drops } = followRain();
+    say(change({ size: "5" }, "1795233600000"));
+    say(change({ size: "6" }, "1795229999700"));
+    assert.equal(quotes().at(-1)?.bidSize, 6);
+    assert.deepEqual(drops, {});
   });
 
   test("a crossed book is discarded and counted", () => {

@@ -20,7 +20,8 @@ const MARKETS_PER_CONNECTION = IDS_PER_CONNECTION / TOKENS_PER_MARKET;
 export const STREAM_MARKETS_MAX = 1_500;
 const CHANGES_LOOKED_AT_MAX = 100;
 const HEARTBEAT_MS = 10_000;
-const SILENCE_MS_MAX = 30_000;
+/** Two heartbeats unanswered, and some. */
+const SILENCE_MS_MAX = 25_000;
 /** A market whose book keeps being wrong is asked for anew at most this often. */
 const REFRESH_MS_MIN = 5_000;
 /** Every connection tells of each new market; so many are remembered to tell it on once. */

@@ -66,6 +66,17 @@ test("a socket that is given up is counted by why: no sound at all, or pings and
   assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [["stream_frozen"], 2]);
 });
 
+test("a socket that was heard at an odd moment is closed as soon as the silence has lasted too long", async () => {
+  const { clock, sockets } = setUp({ heartbeat: null });
+  sockets.last.accept();
+  await clock.advance(9_000);
+  sockets.last.say("tick");
+  await clock.advance(25_000);
+  assert.equal(sockets.connections[0]?.isClosed, false);
+  await clock.advance(1);
+  assert.equal(sockets.connections[0]?.isClosed, true);
+});
+
 test("a ping frame of the peer counts as hearing from it", async () => {
   const { clock, sockets } = setUp({ heartbeat: null });
   sockets.last.accept();

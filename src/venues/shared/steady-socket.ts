@@ -41,14 +41,20 @@ export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
   let heardAt = 0;
   let cancelTimer: () => void = () => {};
 
-  const every = (ms: number, run: () => void) => {
-    const step = () => {
-      cancelTimer = clock.setTimeout(() => {
-        run();
-        if (!isClosed && socket !== null) step();
-      }, ms);
-    };
-    step();
+  /** Sends heartbeats in time and looks exactly when the silence has become too long. */
+  const watch = (opened: OutgoingSocket, beatAt: number) => {
+    const now = clock.monotonic();
+    const silentMs = now - heardAt;
+    const isSilent = silentMs > options.silenceMsMax;
+    if (isSilent || options.isFrozen?.() === true) {
+      options.drop(isSilent ? "stream_silent" : "stream_frozen");
+      return opened.close();
+    }
+    const { heartbeat } = options;
+    if (heartbeat !== null && now >= beatAt) opened.send(heartbeat.text());
+    const nextBeatAt = heartbeat === null ? Number.POSITIVE_INFINITY : now >= beatAt ? now + heartbeat.everyMs : beatAt;
+    const waitMs = Math.min(options.silenceMsMax - silentMs + 1, nextBeatAt - now);
+    cancelTimer = clock.setTimeout(() => watch(opened, nextBeatAt), waitMs);
   };
 
   const connect = () => {
@@ -63,13 +69,8 @@ export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
           socket = opened;
           heardAt = clock.monotonic();
           options.onOpen((text) => opened.send(text));
-          every(Math.min(options.heartbeat?.everyMs ?? Number.POSITIVE_INFINITY, options.silenceMsMax / 2), () => {
-            const isSilent = clock.monotonic() - heardAt > options.silenceMsMax;
-            if (isSilent || options.isFrozen?.() === true) {
-              options.drop(isSilent ? "stream_silent" : "stream_frozen");
-              opened.close();
-            } else if (options.heartbeat !== null) opened.send(options.heartbeat.text());
-          });
+          // Whoever closed it while it opened has no use for a timer.
+          if (socket === opened) watch(opened, heardAt + (options.heartbeat?.everyMs ?? 0));
         },
         onMessage(text, receivedAt) {
           heardAt = clock.monotonic();

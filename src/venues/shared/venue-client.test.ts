@@ -14,6 +14,7 @@ function setUp(
   answer: (request: OutgoingRequest, turn: number) => ScriptedAnswer | Error,
   limits: Partial<RequestLimits> = {},
 ) {
+  const drops: Record<string, number> = {};
   const clock = new FakeClock();
   const http = new ScriptedHttp(clock, answer);
   const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
@@ -22,8 +23,11 @@ function setUp(
     clock,
     random,
     limits: { perSecond: 1_000, burst: 1_000, concurrency: 100, ...limits },
+    drop: (reason) => {
+      drops[reason] = (drops[reason] ?? 0) + 1;
+    },
   });
-  return { clock, http, client, fetch: (path = "a") => client.fetchJson(URL_OF(path), { signal: NEVER }) };
+  return { clock, http, client, drops, fetch: (path = "a") => client.fetchJson(URL_OF(path), { signal: NEVER }) };
 }
 
 const failureOf = (failure: VenueFailure) => (error: unknown) => {
@@ -102,6 +106,73 @@ test("a Retry-After of a week is cut to five minutes", async () => {
   );
   await clock.until(fetch());
   assert.equal(http.requests[1]?.at, 300_000);
+});
+
+test("a Retry-After of decades tells nothing: it is answered as one that states no time", async () => {
+  const decades = [() => String(10 ** 9), (clock: FakeClock) => new Date(clock.now() + 1e12).toUTCString()];
+  for (const value of decades) {
+    const { clock, http, fetch } = setUp((_, turn) =>
+      turn === 0 ? { status: 429, headers: { "retry-after": value(clock) } } : {},
+    );
+    await clock.until(fetch());
+    assert.equal(http.requests[1]?.at, 1_000);
+  }
+});
+
+test("a host that bans us is asked at most once in half a minute, later where it says so", async () => {
+  const cases: readonly [Readonly<Record<string, string>>, number][] = [
+    [{}, 30_000],
+    [{ "retry-after": "5" }, 30_000],
+    [{ "retry-after": "120" }, 120_000],
+  ];
+  for (const [headers, everyMs] of cases) {
+    const { clock, http, fetch } = setUp(() => ({ status: 418, headers }));
+    const all = Promise.allSettled([fetch(), fetch(), fetch()]);
+    await clock.advance(5 * 60_000);
+    await clock.until(all);
+    // The three were under way together when the first was told; each of them tries three times.
+    const later = http.requests.map(({ at }) => at).filter((at) => at > 0);
+    assert.ok(later.length > 0 && later.every((at) => at >= everyMs), String(later));
+  }
+});
+
+test("one forbidden thing is no ban, but five in a row are, and any other answer starts the count again", async () => {
+  let status = 403;
+  const { clock, http, fetch } = setUp(() => ({ status }));
+  for (let call = 0; call < 4; call++) await assert.rejects(clock.until(fetch()), failureOf("client_error"));
+  status = 200;
+  await clock.until(fetch());
+  status = 403;
+  for (let call = 0; call < 4; call++) await assert.rejects(clock.until(fetch()), failureOf("client_error"));
+  assert.equal(clock.monotonic(), 0);
+  const banned = fetch();
+  banned.catch(() => {});
+  await clock.advance(29_999);
+  assert.equal(http.requests.length, 10);
+  await clock.advance(1);
+  assert.equal(http.requests.length, 11);
+  await assert.rejects(clock.until(banned));
+});
+
+test("however long a host has failed, one request a second looks whether it is back", async () => {
+  let isHealthy = false;
+  const { clock, http, fetch } = setUp(() => (isHealthy ? {} : { status: 500 }));
+  for (let second = 0; second < 300; second++) {
+    await assert.rejects(clock.until(fetch()));
+    await clock.advance(1_000);
+  }
+  const probes = http.requests.map(({ at }) => at).filter((at) => at > 60_000);
+  for (const [index, at] of probes.slice(1).entries()) assert.ok(at - (probes[index] ?? 0) >= 1_000);
+  assert.ok(probes.length > 60);
+  isHealthy = true;
+  await clock.advance(1_000);
+  assert.equal((await clock.until(fetch())).status, 200);
+});
+
+test("every attempt that failed is counted by its failure, also when the next one succeeds", async () => {
+  const { clock, drops, fetch } = setUp((_, turn) => [{ status: 503 }, { body: "<html>" }, { body: "[]" }][turn] ?? {});
+  await clock.until(fetch());
+  assert.deepEqual(drops, { attempt_server_error: 1, attempt_bad_body: 1 });
 });
 
 test("a 429 without Retry-After pauses a second", async () => {

@@ -3,6 +3,7 @@ import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
 import type { Random } from "../../ports/random.ts";
+import type { DropCounter } from "../../ports/venue.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 
 /** What a venue publishes about how often it may be asked. */
@@ -18,6 +19,8 @@ export interface VenueClientOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RequestLimits;
+  /** Counts attempts that the venue failed, also those whose repetition succeeds: `attempt_` and the kind of failure. */
+  readonly drop?: DropCounter;
   /** Whole exchange, one attempt. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
@@ -45,6 +48,14 @@ const RETRIES_MAX = 2;
 const BACKOFF_MS = 250;
 const RETRY_AFTER_MS_MAX = 5 * 60_000;
 const RATE_LIMIT_PAUSE_MS = 1_000;
+/** A longer wait than this is no wait that anybody means: it counts as not stated. */
+const RETRY_AFTER_MEANT_MS_MAX = 366 * 86_400_000;
+/** A host that keeps failing is asked by one request a second: no burden for it, and its return is seen at once. */
+const PROBE_EVERY_MS = 1_000;
+/** A host that has banned us is left alone for at least this long. */
+const BAN_PAUSE_MS_MIN = 30_000;
+/** One 403 may be about what was asked for; so many in a row are about who asks. */
+const FORBIDDEN_MAX = 5;
 const WAITERS_MAX = 1_000;
 /** Ids in paths come from callers, and messages end up in logs. */
 const PATH_LENGTH_SHOWN = 200;
@@ -56,10 +67,15 @@ const PATH_LENGTH_SHOWN = 200;
 export class VenueClient {
   readonly #options: VenueClientOptions;
   readonly #bucket: TokenBucket;
-  readonly #breaker = new CircuitBreaker({ failuresMax: 5, openMs: 2_000, openMsMax: 30_000 });
+  readonly #breaker = new CircuitBreaker({
+    failuresMax: 5,
+    openMs: PROBE_EVERY_MS,
+    openMsMax: PROBE_EVERY_MS,
+  });
   #inFlight = 0;
   #waiting = 0;
   #pausedUntil = 0;
+  #forbiddenInARow = 0;
 
   constructor(options: VenueClientOptions) {
     this.#options = options;
@@ -121,7 +137,10 @@ export class VenueClient {
     } catch (error) {
       if (call.signal.aborted) this.#breaker.abandoned();
       else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.succeeded();
-      else this.#breaker.failed(clock.monotonic());
+      else {
+        this.#breaker.failed(clock.monotonic());
+        if (error instanceof VenueError) this.#options.drop?.(`attempt_${error.failure}`);
+      }
       throw error;
     }
   }
@@ -129,6 +148,7 @@ export class VenueClient {
   #read(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
     const { status } = response;
     const where = `${url.host}${url.pathname.slice(0, PATH_LENGTH_SHOWN)} answered ${status}`;
+    this.#forbiddenInARow = status === 403 ? this.#forbiddenInARow + 1 : 0;
     if ((status >= 200 && status < 300) || accept.includes(status)) {
       try {
         return JSON.parse(response.body);
@@ -137,9 +157,12 @@ export class VenueClient {
         throw new VenueError("bad_body", `${where} with a body that is not JSON`, { status, retryable: true, cause });
       }
     }
-    if (status === 429 || status === 418) {
-      const waitMs = parseRetryAfter(response.headers["retry-after"], this.#options.clock.now()) ?? RATE_LIMIT_PAUSE_MS;
-      this.#pausedUntil = Math.max(this.#pausedUntil, this.#options.clock.monotonic() + waitMs);
+    const isBan = status === 418 || this.#forbiddenInARow >= FORBIDDEN_MAX;
+    if (status === 429 || isBan) {
+      const { clock } = this.#options;
+      const statedMs = statedWait(response.headers["retry-after"], clock.now());
+      const waitMs = isBan ? Math.max(BAN_PAUSE_MS_MIN, statedMs ?? 0) : (statedMs ?? RATE_LIMIT_PAUSE_MS);
+      this.#pausedUntil = Math.max(this.#pausedUntil, clock.monotonic() + waitMs);
       throw new VenueError("rate_limited", where, { status, retryable: true, retryAfterMs: waitMs });
     }
     if (status >= 500) throw new VenueError("server_error", where, { status, retryable: true });
@@ -182,8 +205,18 @@ export class VenueClient {
  * Retry-After as milliseconds from now: seconds or an HTTP date, capped at five minutes; null when absent or absurd.
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
+  const waitMs = readRetryAfter(value, nowMs);
+  return waitMs === null ? null : Math.min(waitMs, RETRY_AFTER_MS_MAX);
+}
+
+/** As `parseRetryAfter`, and null for a wait of years: whoever sends that has told us nothing. */
+function statedWait(value: string | undefined, nowMs: number): number | null {
+  const waitMs = readRetryAfter(value, nowMs);
+  return waitMs === null || waitMs > RETRY_AFTER_MEANT_MS_MAX ? null : parseRetryAfter(value, nowMs);
+}
+
+function readRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null;
   const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
-  if (!Number.isFinite(waitMs) || waitMs < 0) return null;
-  return Math.min(waitMs, RETRY_AFTER_MS_MAX);
+  return Number.isFinite(waitMs) && waitMs >= 0 ? waitMs : null;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
+import { disturbSocket } from "../../faults/socket-faults.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { identify, type KeyRing } from "./auth.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -19,7 +20,7 @@ export interface SocketOptions {
 
 /** Kalshi's WebSocket: a signed handshake even for public channels, pings from the server, numbered messages. */
 export function installSockets(app: FastifyInstance, { context, catalogue, keys }: SocketOptions): void {
-  const { world, feed, now } = context;
+  const { world, feed, now, faults } = context;
   const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
   const sessions = new Map<WebSocket, Session>();
   let stopFeed: (() => void) | null = null;
@@ -35,6 +36,7 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
   };
 
   server.on("connection", (socket) => {
+    disturbSocket(socket, faults?.kalshi);
     const send = (message: object) => {
       if (socket.bufferedAmount > UNREAD_BYTES_MAX) socket.terminate();
       else socket.send(JSON.stringify(message));

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Server, type Socket } from "socket.io";
+import { disturbTransport } from "../../faults/socket-faults.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { LIFECYCLE_ROOM, marketRoom, Publisher } from "./publisher.ts";
@@ -23,7 +24,10 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   const unsubscribe = context.feed.subscribe("limitless", (event) => {
     if (namespace.sockets.size > 0) publisher.receive(event);
   });
-  namespace.on("connection", (socket) => serveSocket(socket, catalogue, publisher));
+  namespace.on("connection", (socket) => {
+    disturbTransport(socket.conn.transport, context.faults?.limitless);
+    serveSocket(socket, catalogue, publisher);
+  });
   // Upgraded connections would keep the HTTP server from closing.
   app.addHook("preClose", async () => {
     unsubscribe();

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
+import { disturbSocket } from "../../faults/socket-faults.ts";
 import type { FeedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { betsOf } from "./bets.ts";
@@ -20,7 +21,7 @@ interface Client {
 
 /** Manifold's WebSocket: subscriptions by topic, every message of a client acknowledged, no replay. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
-  const { world, feed, now } = context;
+  const { world, feed, now, faults } = context;
   const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
   const clients = new Map<WebSocket, Client>();
   let stopFeed: (() => void) | null = null;
@@ -113,6 +114,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   };
 
   server.on("connection", (socket) => {
+    disturbSocket(socket, faults?.manifold);
     const client: Client = { topics: new Set(), lastSeenAt: now() };
     clients.set(socket, client);
     stopFeed ??= feed.subscribe("manifold", onFeed);

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { WebSocket, WebSocketServer } from "ws";
+import { disturbSocket } from "../../faults/socket-faults.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { TokenSide } from "./ids.ts";
@@ -78,6 +79,7 @@ function attach(app: FastifyInstance, context: ExchangeContext, listing: Listing
   });
 
   const join = (socket: WebSocket) => {
+    disturbSocket(socket, context.faults?.polymarket);
     const client: Client = { socket, followed: new Map(), assetCount: 0, hasCustomFeatures: false };
     clients.add(client);
     unsubscribe ??= context.feed.subscribe("polymarket", tell);

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually } from "../support/service-process.ts";
+import { everySwitch, openStorm, type Storm, untrueMarkets, watchAnswers } from "../support/storm.ts";
+
+const KINDS_MET = 8;
+
+let storm: Storm;
+
+before(async () => {
+  storm = await openStorm({ marketCount: 60 });
+});
+after(() => storm.end());
+
+test("with every fault of every venue at a quarter no answer is wrong, and afterwards every market is true again", async () => {
+  const watch = watchAnswers(storm.service);
+  // What hangs, hangs until a deadline: at a quarter a storm of seconds would be nothing else.
+  await storm.setFaults("all", { ...(await everySwitch(storm, 0.25)), frozen: 0.02, socket_frozen: 0.02 });
+  await eventually(async () => {
+    const kinds = Object.values(await storm.happened()).map((faults) => Object.keys(faults).length);
+    return kinds.every((count) => count >= KINDS_MET) ? true : null;
+  }, "every venue's faults");
+  await storm.setFaults("all", {});
+  const since = Date.now();
+  await eventually(async () => ((await untrueMarkets(storm, since)).length === 0 ? true : null), "the truth");
+  const { answers, violations } = await watch.stop();
+  assert.deepEqual(violations, []);
+  assert.ok((answers[200] ?? 0) > 100, JSON.stringify(answers));
+
+  const happened = await storm.happened();
+  const { venues } = (await storm.service.get("/v1/health")).json.checks;
+  for (const [venue, faults] of Object.entries(happened)) {
+    assert.ok(Object.keys(faults).length >= KINDS_MET, venue);
+    const counted = Object.keys(venues[venue].drops);
+    assert.ok(
+      counted.some((reason) => reason.startsWith("attempt_")),
+      `${venue} counted ${counted}`,
+    );
+  }
+});
+
+test("each kind of failed answer is counted under its own name", async () => {
+  const cases = [
+    [{ server_error: 1 }, "attempt_server_error"],
+    [{ rate_limit: 1 }, "attempt_rate_limited"],
+    [{ garbage: 1 }, "attempt_bad_body"],
+    [{ cut_socket: 1 }, "attempt_network"],
+    [{ price_out_of_range: { kind: "above" } }, "price_out_of_range"],
+  ] as const;
+  const counts = async () => (await storm.service.get("/v1/health")).json.checks.venues.limitless.drops;
+  for (const [switches, reason] of cases) {
+    const before = (await counts())[reason] ?? 0;
+    await storm.setFaults("limitless", switches);
+    await eventually(async () => ((await counts())[reason] > before ? true : null), reason);
+  }
+  await storm.setFaults("limitless", {});
+});
