@@ -30,7 +30,7 @@ const READY_WAIT_MS = 8_000;
 const READY_WAIT_RESTORED_MS = 1_500;
 const READY_CHECK_MS = 20;
 const DRAIN_MS = 5_000;
-/** Far beyond the usual second: a busy machine is waited for, a program that hangs is not waited for for ever. */
+/** A busy machine, or a world of half a million markets, takes some ten seconds; a program that hangs is not waited for. */
 const SANDBOX_START_MS = 60_000;
 
 /** Milliseconds since the process began, for the log of the start. */

@@ -48,7 +48,7 @@ export function openIngestBench(
     return known;
   };
   const ingests = venues.map((venue) => {
-    const backfill = new Backfill({ venue: venue.id, board, past });
+    const backfill = new Backfill({ venue: venue.id, board, past, clock });
     const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
     return new VenueIngest({
       venue,

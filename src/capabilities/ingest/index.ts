@@ -41,6 +41,8 @@ const RETENTION_EVERY_MS = 3_600_000;
 /** A job whose lease another node holds looks this often whether it is its turn now. */
 const JOB_STANDBY_MS = 5_000;
 const JOBS_LEASE = "job:maintenance";
+/** Counting the markets is a pass over all of them, and probes ask for health often. */
+const COUNTED_FOR_MS = 500;
 
 export interface IngestOptions {
   readonly venues: readonly { readonly adapter: VenueAdapter; readonly health: VenueHealth }[];
@@ -155,7 +157,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (adapter === undefined || health === undefined) return;
     const ingest = new VenueIngest({
       venue: adapter,
-      backfill: new Backfill({ venue, board, past }),
+      backfill: new Backfill({ venue, board, past, clock }),
       areFirstSweepsOver: areSweepsOver,
       ...{ board, recorder, health, clock, log },
     });
@@ -223,6 +225,18 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   };
 
+  let counted = { at: Number.NEGATIVE_INFINITY, active: new Map<VenueId, number>() };
+  const countActive = (): ReadonlyMap<VenueId, number> => {
+    const now = clock.monotonic();
+    if (now - counted.at < COUNTED_FOR_MS) return counted.active;
+    const active = new Map<VenueId, number>();
+    for (const { listing } of board.markets()) {
+      if (listing.status === "active") active.set(listing.venue, (active.get(listing.venue) ?? 0) + 1);
+    }
+    counted = { at: now, active };
+    return active;
+  };
+
   /** Markets settled long ago leave the board; the store keeps them. */
   const forgetSettled = async () => {
     const before = settledSince();
@@ -285,10 +299,7 @@ export function createIngest(options: IngestOptions): Ingest {
       return !hasBoard || venues.every(({ adapter, health }) => isVenueSettled(adapter.id, health));
     },
     health() {
-      const counts = new Map<VenueId, number>();
-      for (const { listing } of board.markets()) {
-        if (listing.status === "active") counts.set(listing.venue, (counts.get(listing.venue) ?? 0) + 1);
-      }
+      const counts = countActive();
       return Object.fromEntries(
         venues.map(({ adapter: { id }, health }) => {
           const markets = counts.get(id) ?? 0;

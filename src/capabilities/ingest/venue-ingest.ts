@@ -27,6 +27,10 @@ const MISSED_SWEEPS_MAX = 2;
 const TAPE_PAUSE_MS = 250;
 const TAPE_LIMIT = 1_000;
 const TAPE_MARKETS_MAX = 200;
+/** Where volumes come from the tape; only small venues publish none. */
+const TAPE_MARKETS_FOR_VOLUME_MAX = 5_000;
+/** Listing the most traded is a pass over every market: whose tape is next is read off one list for this long. */
+const TAPE_LISTED_FOR_MS = 5_000;
 /** As many as one or two requests ask for. */
 const ACTIVE_MARKETS_MAX = 200;
 const FOLLOW_EVERY_MS = 5_000;
@@ -66,6 +70,7 @@ export class VenueIngest {
   readonly #dueAt = new Map<string, number>();
   readonly #volumes = new Map<string, RollingVolume>();
   readonly #tapeReadAt = new Map<string, number>();
+  #tapes: { readonly markets: readonly BoardMarket[]; readonly at: number } = { markets: [], at: 0 };
   #stream: VenueStream | null = null;
   #streamUp = false;
   /** Markets in the sweep before, whole or not. */
@@ -353,16 +358,7 @@ export class VenueIngest {
   async #readNextTape(): Promise<void> {
     const { venue, board, recorder, clock, health } = this.#options;
     if (venue.playMoney) return;
-    const candidates = board.list({
-      venues: [venue.id],
-      statuses: ["active"],
-      category: null,
-      text: null,
-      sort: "volume_24h",
-      limit: venue.profile.volumeFromTape ? 100_000 : TAPE_MARKETS_MAX,
-      after: null,
-    });
-    const market = this.#nextTape(candidates);
+    const market = this.#nextTape(this.#tapeCandidates());
     if (market === null) return;
     const { marketId } = market.listing;
     const volume = this.#volumes.get(marketId) ?? new RollingVolume();
@@ -376,6 +372,23 @@ export class VenueIngest {
     if (venue.profile.volumeFromTape) {
       recorder.noteFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
     }
+  }
+
+  #tapeCandidates(): readonly BoardMarket[] {
+    const { venue, board, clock } = this.#options;
+    const now = clock.monotonic();
+    if (this.#tapes.markets.length > 0 && now - this.#tapes.at < TAPE_LISTED_FOR_MS) return this.#tapes.markets;
+    const markets = board.list({
+      venues: [venue.id],
+      statuses: ["active"],
+      category: null,
+      text: null,
+      sort: "volume_24h",
+      limit: venue.profile.volumeFromTape ? TAPE_MARKETS_FOR_VOLUME_MAX : TAPE_MARKETS_MAX,
+      after: null,
+    });
+    this.#tapes = { markets, at: now };
+    return markets;
   }
 
   /** Brings in the past of the next market; where volumes come from the tape, those come first: lists are sorted by them. */

@@ -1,5 +1,5 @@
-import { gaussian, logit, poisson, sigmoid, uniform } from "./random.ts";
-import { trueProbability } from "./truth.ts";
+import { gaussian, gaussianOf, hashKeys, hashOn, logit, sigmoid, uniform, uniformOf } from "./random.ts";
+import { roughProbability, trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, SandboxVenue, WorldTrade } from "./types.ts";
 import { gridPhase, type MarketSecret } from "./universe.ts";
 
@@ -7,13 +7,21 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Price levels that a market maker shows on each side. */
 const LEVELS = 6;
-/** How far back a quote's own deviation remembers, in slots. */
-const MEMORY_SLOTS = 48;
-const DEVIATION_HALF_LIFE_MS = 4 * HOUR_MS;
-/** Blocks searched backwards for the last trade before a market counts as never traded. */
-const LAST_TRADE_BLOCKS_MAX = 1_000;
-/** Blocks between two points at which the price is taken to turn contracts into dollars. */
-const PRICE_ANCHOR_BLOCKS = 16;
+/** Waves that a quote's own deviation is made of, the length of each in slots. */
+const WAVE_SLOTS = [64, 16, 4, 1] as const;
+/** Orders drawn together: everything about the batches before is known from their number alone. */
+const ORDERS_PER_BATCH = 16;
+/** How much the contracts of a batch differ from the mean at most, as a share of it. */
+const BATCH_SPREAD = 0.4;
+/** A large order among the others, once in so many, so many times as large. */
+const LARGE_SHARE = 0.015;
+const LARGE_FACTOR = 12;
+/** Mean size of an order as a share of the depth: log-normal around a quarter, and the large ones. */
+const MEAN_SIZE_SHARE = 0.25 * Math.exp(0.9 ** 2 / 2) * (1 + LARGE_SHARE * (LARGE_FACTOR - 1));
+/** Stretches of a market's life in each of which one price turns contracts into dollars. */
+const DOLLAR_STRETCHES = 16;
+const BATCHES_REMEMBERED = 4;
+const SLOTS_REMEMBERED = 4;
 const PROBABILITY_MIN = 0.003;
 
 /** How the quotes of a venue differ from the truth. The stretch below 1 is the favourite-longshot bias. */
@@ -32,7 +40,7 @@ const Draw = {
   deviation: 3,
   spread: 4,
   level: 5,
-  count: 6,
+  batch: 6,
   when: 7,
   size: 8,
   side: 9,
@@ -70,11 +78,23 @@ interface Slot {
   readonly books: readonly { readonly bids: readonly Level[]; readonly asks: readonly Level[] }[];
 }
 
+/** Orders of one stretch of activity, in time order. */
+interface Batch {
+  readonly number: number;
+  readonly at: readonly number[];
+  readonly sizes: readonly number[];
+}
+
 interface Order {
   readonly at: number;
   readonly size: number;
-  readonly key: number;
+  readonly batch: number;
   readonly turn: number;
+}
+
+interface Traded {
+  readonly contracts: number;
+  readonly dollars: number;
 }
 
 /** Quotes, orders and trades of one market, computed slot by slot and remembered only as far as is cheap. */
@@ -87,13 +107,12 @@ export class Dynamics {
   readonly #slotMs: number;
   readonly #originMs: number;
   readonly #depth: number;
-  readonly #ordersPerHour: number;
   readonly #halfSpread: number;
   readonly #slots: Slot[] = [];
-  readonly #firstBlock: number;
-  #contracts: number[] = [0];
-  #dollars: number[] = [0];
-  #anchor: { readonly block: number; readonly price: number; readonly nextPrice: number } | null = null;
+  /** Length of a batch, and the instant of activity at which the first one begins: the opening. */
+  readonly #batchMs: number;
+  readonly #batchOriginMs: number;
+  readonly #batches: Batch[] = [];
   #lastTrade: { readonly slot: number; readonly price: number | null } | null = null;
 
   constructor(
@@ -108,29 +127,34 @@ export class Dynamics {
     this.#seed = seed;
     this.#clock = clock;
     const liveliness = gaussian(seed, market.index, Draw.scale);
-    const tempo = liveliness + 0.5 * gaussian(seed, market.index, Draw.tempo);
-    this.#slotMs = (tempo > 1 ? 5 : tempo > 0 ? 10 : tempo > -1 ? 20 : 30) * MINUTE_MS;
+    // Markets of one event are quoted at the same instants, which is also how their truth is computed once for all.
+    const pulse = gaussian(seed, market.event.index, Draw.tempo);
+    this.#slotMs = (pulse > 0.9 ? 5 : pulse > 0 ? 10 : pulse > -0.9 ? 20 : 30) * MINUTE_MS;
     this.#originMs = gridPhase(seed, market.event) * HOUR_MS;
     this.#depth = Math.min(20_000, Math.max(20, 180 * Math.exp(1.1 * liveliness)));
-    this.#ordersPerHour = Math.min(15, Math.max(0.05, 0.7 * Math.exp(tempo)));
+    const ordersPerHour = Math.min(15, Math.max(0.05, 0.7 * Math.exp(liveliness + 0.5 * pulse)));
     this.#halfSpread = Math.min(0.04, 0.007 * Math.exp(-0.6 * liveliness));
-    this.#firstBlock = this.#blockAt(market.openAt);
+    this.#batchMs = (ORDERS_PER_BATCH / ordersPerHour) * HOUR_MS;
+    this.#batchOriginMs = clock.toActivity(market.openAt);
   }
 
   /** Where the market maker sees the price at `at`, unrounded. */
   probability(at: number): number {
-    return this.#slot(this.#slotNumberAt(at)).probability;
+    const number = this.#slotNumberAt(at);
+    const known = this.#slots.find((slot) => slot.number === number);
+    return known?.probability ?? this.#quotedProbability(number, this.#wallOfSlot(number));
   }
 
   /** Meaningful only while the market trades: the caller judges the lifecycle. */
   book(at: number): BookState {
     const slot = this.#slot(this.#slotNumberAt(at));
-    const done = slot.trades.filter((trade) => trade.at <= at).length;
+    let done = 0;
+    while (done < slot.trades.length && (slot.trades[done]?.at ?? 0) <= at) done += 1;
     const book = slot.books[done] ?? { bids: [], asks: [] };
     const lastTrade = slot.trades[done - 1];
     return {
       ...book,
-      lastPrice: lastTrade?.yesPrice ?? this.#lastPriceBefore(slot.number),
+      lastPrice: lastTrade?.yesPrice ?? this.#lastPriceBefore(slot),
       changedAt: Math.max(this.#market.openAt, slot.startAt, lastTrade?.at ?? 0),
       version: (slot.number - this.#slotNumberAt(this.#market.openAt) + 1) * 256 + done,
     };
@@ -141,33 +165,32 @@ export class Dynamics {
     const end = Math.min(to, this.#secret.endsAt);
     const found: WorldTrade[] = [];
     if (begin >= end) return found;
-    const last = this.#blockAt(end);
-    for (let block = this.#blockAt(begin); block <= last; block++) {
-      let slotDone = Number.NaN;
-      for (const order of this.#orders(block)) {
-        const number = this.#slotNumberAt(order.at);
-        if (number === slotDone) continue;
-        slotDone = number;
-        for (const trade of this.#slot(number).trades) if (trade.at >= begin && trade.at < end) found.push(trade);
-      }
+    let slotDone = Number.NaN;
+    for (const order of this.#orders(begin, end)) {
+      const number = this.#slotNumberAt(order.at);
+      if (number === slotDone) continue;
+      slotDone = number;
+      for (const trade of this.#slot(number).trades) if (trade.at >= begin && trade.at < end) found.push(trade);
     }
     return found;
   }
 
-  /** Contracts and dollars traded from the opening up to and including `at`. */
-  traded(at: number): { contracts: number; dollars: number } {
-    const until = Math.min(at, this.#secret.endsAt);
+  /**
+   * Contracts and dollars traded from the opening up to and including `at`. Costs the same whether that was an hour or a
+   * year: what whole batches come to is known from their numbers, and only the batch of `at` is looked into.
+   */
+  traded(at: number): Traded {
+    const until = Math.min(at, this.#secret.endsAt - 1);
     if (until < this.#market.openAt) return { contracts: 0, dollars: 0 };
-    const index = this.#blockAt(until) - this.#firstBlock;
-    this.#sumBlocks(index);
-    let contracts = this.#contracts[index] ?? 0;
-    let dollars = this.#dollars[index] ?? 0;
-    for (const order of this.#orders(this.#firstBlock + index)) {
-      if (order.at > until) break;
-      contracts += order.size;
-      dollars += order.size * this.#blockPrice(this.#firstBlock + index);
-    }
-    return { contracts: Math.round(contracts * 100) / 100, dollars: Math.round(dollars * 100) / 100 };
+    const all = this.#tradedUnpaused(until);
+    const pause = this.#pause;
+    if (pause === null || until < pause.from) return rounded(all);
+    const before = this.#tradedUnpaused(pause.from - 1);
+    const during = this.#tradedUnpaused(Math.min(until, pause.to - 1));
+    return rounded({
+      contracts: all.contracts - (during.contracts - before.contracts),
+      dollars: all.dollars - (during.dollars - before.dollars),
+    });
   }
 
   nextChangeAt(after: number): number {
@@ -179,11 +202,11 @@ export class Dynamics {
   }
 
   #slotNumberAt(at: number): number {
-    return Math.floor((this.#clock.toActivity(at) - this.#originMs) / this.#slotMs);
-  }
-
-  #blockAt(at: number): number {
-    return Math.floor((this.#clock.toActivity(at) - this.#originMs) / HOUR_MS);
+    let number = Math.floor((this.#clock.toActivity(at) - this.#originMs) / this.#slotMs);
+    // A slot begins on a whole millisecond, which its number alone does not know.
+    while (this.#wallOfSlot(number) > at) number -= 1;
+    while (this.#wallOfSlot(number + 1) <= at) number += 1;
+    return number;
   }
 
   /** Whole milliseconds, so that what venues send in milliseconds is exact. */
@@ -196,7 +219,7 @@ export class Dynamics {
     if (known !== undefined) return known;
     const slot = this.#compute(number);
     this.#slots.push(slot);
-    if (this.#slots.length > 4) this.#slots.shift();
+    if (this.#slots.length > SLOTS_REMEMBERED) this.#slots.shift();
     return slot;
   }
 
@@ -208,9 +231,7 @@ export class Dynamics {
       this.#market.mechanism === "amm" ? { bids: [], asks: [] } : this.#quote(number, probability);
     const books: Slot["books"][number][] = [book];
     const trades: WorldTrade[] = [];
-    const block = Math.floor((number * this.#slotMs) / HOUR_MS);
-    for (const order of this.#orders(block)) {
-      if (order.at < startAt || order.at >= endAt) continue;
+    for (const order of this.#orders(startAt, endAt)) {
       const executed = this.#execute(order, book, probability, trades.length);
       for (const trade of executed.trades) {
         trades.push(trade);
@@ -232,14 +253,21 @@ export class Dynamics {
       const p = trueProbability(source, claim, at);
       seen += logit(Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, p))) / 2;
     }
-    const decay = 0.5 ** (this.#slotMs / DEVIATION_HALF_LIFE_MS);
-    let deviation = 0;
-    let weight = venue.deviation * Math.sqrt(1 - decay * decay);
-    for (let back = 0; back < MEMORY_SLOTS; back++) {
-      deviation += weight * gaussian(this.#seed, this.#market.index, Draw.deviation, number - back);
-      weight *= decay;
+    return sigmoid(venue.stretch * seen + venue.deviation * this.#wander(number));
+  }
+
+  /** A quote's own error in standard deviations: waves of several lengths, each straight between drawn points. */
+  #wander(number: number): number {
+    const key = hashKeys(this.#seed, this.#market.index, Draw.deviation);
+    let sum = 0;
+    for (const slots of WAVE_SLOTS) {
+      const point = Math.floor(number / slots);
+      const share = number / slots - point;
+      const wave = hashOn(key, slots);
+      const atPoint = gaussianOf(hashOn(wave, point));
+      sum += share === 0 ? atPoint : atPoint * (1 - share) + gaussianOf(hashOn(wave, point + 1)) * share;
     }
-    return sigmoid(venue.stretch * seen + deviation);
+    return sum / Math.sqrt(WAVE_SLOTS.length);
   }
 
   #quote(number: number, probability: number): Slot["books"][number] {
@@ -250,12 +278,14 @@ export class Dynamics {
     const bestBid = Math.min(ticks - 2, Math.floor((probability - half) * ticks));
     const bestAsk = Math.max(bestBid + 1, Math.ceil((probability + half) * ticks));
     const gap = tick < 0.01 ? 4 : 1;
+    const key = hashOn(hashKeys(this.#seed, index, Draw.level), number);
     const side = (best: number, step: number, salt: number): Level[] => {
       const levels: Level[] = [];
+      const sideKey = hashOn(key, salt);
       for (let level = 0; level < LEVELS; level++) {
         const price = best + step * level * gap;
         if (price < 1 || price > ticks - 1) break;
-        const noise = Math.exp(0.5 * gaussian(this.#seed, index, Draw.level, number, salt, level));
+        const noise = Math.exp(0.5 * gaussianOf(hashOn(sideKey, level)));
         levels.push({
           price: Math.round((price / ticks) * 1e6) / 1e6,
           size: Math.max(1, Math.round(this.#depth * (0.6 + 0.5 * level) * noise)),
@@ -266,47 +296,118 @@ export class Dynamics {
     return { bids: side(bestBid, -1, 0), asks: side(bestAsk, 1, 1) };
   }
 
-  #wallOfBlock(block: number): number {
-    return Math.ceil(this.#clock.toWall(block * HOUR_MS + this.#originMs));
+  /** The first whole millisecond of a batch. */
+  #wallOfBatch(number: number): number {
+    return Math.ceil(this.#clock.toWall(this.#batchOriginMs + number * this.#batchMs));
+  }
+
+  #batchAt(at: number): number {
+    let number = Math.floor((this.#clock.toActivity(at) - this.#batchOriginMs) / this.#batchMs);
+    while (this.#wallOfBatch(number) > at) number -= 1;
+    while (this.#wallOfBatch(number + 1) <= at) number += 1;
+    return number;
+  }
+
+  /** Contracts of all batches before this one. They lie on a straight line, each point moved a little by its own draw. */
+  #contractsBefore(number: number): number {
+    if (number <= 0) return 0;
+    const shift = BATCH_SPREAD * uniform(this.#seed, this.#market.index, Draw.batch, number);
+    return Math.floor(ORDERS_PER_BATCH * MEAN_SIZE_SHARE * this.#depth * (number + shift));
+  }
+
+  #batch(number: number): Batch {
+    const known = this.#batches.find((batch) => batch.number === number);
+    if (known !== undefined) return known;
+    const { index } = this.#market;
+    const begin = this.#batchOriginMs + number * this.#batchMs;
+    const firstAt = this.#wallOfBatch(number);
+    const lastAt = this.#wallOfBatch(number + 1) - 1;
+    const whenKey = hashOn(hashKeys(this.#seed, index, Draw.when), number);
+    const sizeKey = hashOn(hashKeys(this.#seed, index, Draw.size), number);
+    const at: number[] = [];
+    const weights: number[] = [];
+    let total = 0;
+    for (let turn = 0; turn < ORDERS_PER_BATCH; turn++) {
+      const wall = this.#clock.toWall(begin + uniformOf(hashOn(whenKey, turn)) * this.#batchMs);
+      insert(at, Math.min(lastAt, Math.max(firstAt, Math.floor(wall))));
+      const key = hashOn(sizeKey, turn);
+      const weight = Math.exp(0.9 * gaussianOf(key)) * (uniformOf(hashOn(key, 1)) < LARGE_SHARE ? LARGE_FACTOR : 1);
+      weights.push(weight);
+      total += weight;
+    }
+    // Every order is for one contract at least; the rest is shared out by weight, and nothing is lost to rounding.
+    const rest = this.#contractsBefore(number + 1) - this.#contractsBefore(number) - ORDERS_PER_BATCH;
+    let weighed = 0;
+    let given = 0;
+    const sizes = weights.map((weight, turn) => {
+      weighed += weight;
+      const due = turn === ORDERS_PER_BATCH - 1 ? rest : Math.floor((rest * weighed) / total);
+      const size = 1 + due - given;
+      given = due;
+      return size;
+    });
+    const batch = { number, at, sizes };
+    this.#batches.push(batch);
+    if (this.#batches.length > BATCHES_REMEMBERED) this.#batches.shift();
+    return batch;
+  }
+
+  /** Orders with from <= at < to, in time order; none while the market is paused, not yet open or over. */
+  *#orders(from: number, to: number): Generator<Order> {
+    const begin = Math.max(from, this.#market.openAt);
+    const end = Math.min(to, this.#secret.endsAt);
+    if (begin >= end) return;
+    const last = this.#batchAt(end - 1);
+    for (let number = this.#batchAt(begin); number <= last; number++) {
+      const batch = this.#batch(number);
+      for (let turn = 0; turn < ORDERS_PER_BATCH; turn++) {
+        const at = batch.at[turn] ?? end;
+        if (at >= end) break;
+        if (at >= begin && !this.#isPausedAt(at)) yield { at, size: batch.sizes[turn] ?? 0, batch: number, turn };
+      }
+    }
+  }
+
+  /** What was ordered up to and including `at`, as if the market had never been paused. */
+  #tradedUnpaused(at: number): Traded {
+    const number = this.#batchAt(at);
+    const batch = this.#batch(number);
+    let contracts = this.#contractsBefore(number);
+    for (let turn = 0; turn < ORDERS_PER_BATCH && (batch.at[turn] ?? 0) <= at; turn++)
+      contracts += batch.sizes[turn] ?? 0;
+    let dollars = 0;
+    let counted = 0;
+    for (let stretch = 0; stretch < DOLLAR_STRETCHES; stretch++) {
+      const endsWith = stretch === DOLLAR_STRETCHES - 1 ? number : this.#firstBatchOfStretch(stretch + 1) - 1;
+      const isLast = endsWith >= number;
+      const until = isLast ? contracts : this.#contractsBefore(endsWith + 1);
+      if (until > counted) dollars += (until - counted) * this.#priceOfStretch(stretch);
+      counted = until;
+      if (isLast) break;
+    }
+    return { contracts, dollars };
+  }
+
+  #startOfStretch(stretch: number): number {
+    const { openAt, revealAt } = this.#secret.source;
+    return openAt + ((revealAt - openAt) * stretch) / DOLLAR_STRETCHES;
+  }
+
+  /** The batch under way when the stretch begins is still paid at the price of the one before. */
+  #firstBatchOfStretch(stretch: number): number {
+    return this.#batchAt(Math.ceil(this.#startOfStretch(stretch))) + 1;
+  }
+
+  #priceOfStretch(stretch: number): number {
+    const { source, claim } = this.#secret;
+    const p = roughProbability(source, claim, this.#startOfStretch(stretch));
+    return sigmoid(
+      VENUES[this.#market.venue].stretch * logit(Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, p))),
+    );
   }
 
   #isPausedAt(at: number): boolean {
     return this.#pause !== null && at >= this.#pause.from && at < this.#pause.to;
-  }
-
-  /** Contracts ordered in one hour of activity; the times of orders matter only in the first hour and around a pause. */
-  #ordered(block: number): number {
-    const isPaused =
-      this.#pause !== null && block >= this.#blockAt(this.#pause.from) && block <= this.#blockAt(this.#pause.to);
-    if (isPaused || block === this.#firstBlock) return this.#orders(block).reduce((sum, order) => sum + order.size, 0);
-    const count = poisson(this.#ordersPerHour, this.#seed, this.#market.index, Draw.count, block);
-    let contracts = 0;
-    for (let turn = 0; turn < count; turn++) contracts += this.#orderSize(block, turn);
-    return contracts;
-  }
-
-  /** Contracts of an order: log-normal around a quarter of the best level, and now and then a large one. */
-  #orderSize(block: number, turn: number): number {
-    const { index } = this.#market;
-    const heavy = uniform(this.#seed, index, Draw.taker, block, turn) < 0.015 ? 12 : 1;
-    const typical = Math.exp(0.9 * gaussian(this.#seed, index, Draw.size, block, turn));
-    return Math.max(1, Math.round(this.#depth * 0.25 * heavy * typical));
-  }
-
-  /** Orders of one hour of activity, in time order. */
-  #orders(block: number): Order[] {
-    const { index } = this.#market;
-    const count = poisson(this.#ordersPerHour, this.#seed, index, Draw.count, block);
-    // Rounding down to a whole millisecond must not move an order before the first quote of its hour.
-    const firstAt = this.#wallOfBlock(block);
-    const orders: Order[] = [];
-    for (let turn = 0; turn < count; turn++) {
-      const activity = (block + uniform(this.#seed, index, Draw.when, block, turn)) * HOUR_MS + this.#originMs;
-      const at = Math.max(firstAt, Math.floor(this.#clock.toWall(activity)));
-      if (at < this.#market.openAt || at >= this.#secret.endsAt || this.#isPausedAt(at)) continue;
-      orders.push({ at, size: this.#orderSize(block, turn), key: block, turn });
-    }
-    return orders.sort((a, b) => a.at - b.at || a.turn - b.turn);
   }
 
   /** Takes liquidity level by level; the last level always holds, so that no order goes unfilled. */
@@ -318,19 +419,19 @@ export class Dynamics {
   ): { trades: WorldTrade[]; book: { bids: readonly Level[]; asks: readonly Level[] } } {
     const { index, mechanism, tick } = this.#market;
     const { source, claim } = this.#secret;
-    const isInformed = uniform(this.#seed, index, Draw.informed, order.key, order.turn) < 0.3;
-    let wantsYes = uniform(this.#seed, index, Draw.side, order.key, order.turn) < 0.5;
+    const isInformed = uniform(this.#seed, index, Draw.informed, order.batch, order.turn) < 0.3;
+    let wantsYes = uniform(this.#seed, index, Draw.side, order.batch, order.turn) < 0.5;
     if (isInformed) {
       const truth = trueProbability(source, claim, order.at);
       if (Math.abs(truth - probability) > 0.02) wantsYes = truth > probability;
     }
     const make = (turn: number, yesPrice: number, size: number): WorldTrade => ({
-      id: `${index}-${order.key}-${order.turn}-${turn}`,
+      id: `${index}-${order.batch}-${order.turn}-${turn}`,
       at: order.at,
       yesPrice,
       size,
       takerSide: wantsYes ? "yes" : "no",
-      taker: Math.floor(uniform(this.#seed, index, Draw.taker, order.key, order.turn, 1) * 5_000),
+      taker: Math.floor(uniform(this.#seed, index, Draw.taker, order.batch, order.turn, 1) * 5_000),
     });
     if (mechanism === "amm") {
       const price = Math.min(1 - tick, Math.max(tick, probability + (wantsYes ? 0.5 : -0.5) * tick));
@@ -352,43 +453,37 @@ export class Dynamics {
     return { trades, book: wantsYes ? { bids: book.bids, asks: levels } : { bids: levels, asks: book.asks } };
   }
 
-  #lastPriceBefore(number: number): number | null {
+  #lastPriceBefore({ number, startAt }: Slot): number | null {
     if (this.#lastTrade?.slot === number) return this.#lastTrade.price;
-    let price: number | null = null;
-    const block = Math.floor((number * this.#slotMs) / HOUR_MS);
-    const startAt = this.#wallOfSlot(number);
-    for (let back = 0; back < LAST_TRADE_BLOCKS_MAX && block - back >= this.#firstBlock && price === null; back++) {
-      const order = this.#orders(block - back).findLast((candidate) => candidate.at < startAt);
-      if (order !== undefined)
-        price =
-          this.#compute(this.#slotNumberAt(order.at)).trades.findLast((trade) => trade.at < startAt)?.yesPrice ?? null;
-    }
+    const order = this.#lastOrderBefore(Math.min(startAt, this.#secret.endsAt));
+    const trades = order === null ? [] : this.#slot(this.#slotNumberAt(order.at)).trades;
+    const price = trades.findLast((trade) => trade.at < startAt)?.yesPrice ?? null;
     this.#lastTrade = { slot: number, price };
     return price;
   }
 
-  /** Sums of all blocks before the one numbered `index` from the first. */
-  #sumBlocks(index: number): void {
-    for (let next = this.#contracts.length; next <= index; next++) {
-      const block = this.#firstBlock + next - 1;
-      const size = this.#ordered(block);
-      this.#contracts.push((this.#contracts[next - 1] ?? 0) + size);
-      this.#dollars.push((this.#dollars[next - 1] ?? 0) + (size === 0 ? 0 : size * this.#blockPrice(block)));
+  /** A batch is never empty, so that the last order is in this one or in the one before, but for a pause. */
+  #lastOrderBefore(before: number): Order | null {
+    if (before <= this.#market.openAt) return null;
+    for (let number = this.#batchAt(before - 1); number >= 0; number--) {
+      const { at: times, sizes } = this.#batch(number);
+      for (let turn = ORDERS_PER_BATCH - 1; turn >= 0; turn--) {
+        const at = times[turn] ?? before;
+        if (at < before && !this.#isPausedAt(at)) return { at, size: sizes[turn] ?? 0, batch: number, turn };
+      }
     }
+    return null;
   }
+}
 
-  /** Price of a block for turning contracts into dollars: between two points of the past, along a straight line. */
-  #blockPrice(block: number): number {
-    const first = Math.floor(block / PRICE_ANCHOR_BLOCKS) * PRICE_ANCHOR_BLOCKS;
-    if (this.#anchor?.block !== first) {
-      const at = (number: number) =>
-        this.#quotedProbability(
-          Math.floor((number * HOUR_MS) / this.#slotMs),
-          Math.max(this.#market.openAt, Math.ceil(this.#clock.toWall(number * HOUR_MS + this.#originMs))),
-        );
-      this.#anchor = { block: first, price: at(first), nextPrice: at(first + PRICE_ANCHOR_BLOCKS) };
-    }
-    const share = (block - first) / PRICE_ANCHOR_BLOCKS;
-    return this.#anchor.price * (1 - share) + this.#anchor.nextPrice * share;
-  }
+function rounded({ contracts, dollars }: Traded): Traded {
+  return { contracts, dollars: Math.round(dollars * 100) / 100 };
+}
+
+/** Puts a number into a short ascending list. */
+function insert(list: number[], value: number): void {
+  let place = list.length;
+  list.push(value);
+  for (; place > 0 && (list[place - 1] ?? 0) > value; place--) list[place] = list[place - 1] ?? 0;
+  list[place] = value;
 }

@@ -118,3 +118,62 @@ test("who comes back after a while hears what happens from then on, not what was
   pass(60_000);
   assert.ok(heard.length > 0 && heard.every(({ at }) => at > since));
 });
+
+test("who follows a few markets hears of their books and trades alone, and of everybody's life, from the look before on", (t) => {
+  const { world, feed, now, pass } = bench(t);
+  const [one, other] = world
+    .markets("kalshi", now())
+    .filter((market) => world.lifecycle(market, now()).phase === "active" && market.closeAt > now() + 3_600_000);
+  assert.ok(one !== undefined && other !== undefined);
+  let followed = [one];
+  const heard: FeedEvent[] = [];
+  feed.subscribe(
+    "kalshi",
+    (event) => heard.push(event),
+    () => followed,
+  );
+  pass(STEP_MS);
+  const of = (market: { index: number }) =>
+    tradeIds(heard.filter((event) => event.market.index === market.index && event.at < now() - STEP_MS));
+  const from = now() + 1;
+  pass(10 * 60_000);
+  const until = now() - STEP_MS;
+  assert.deepEqual(
+    of(one),
+    world
+      .trades(one, from, until)
+      .map(({ id }) => id)
+      .sort(),
+  );
+  assert.ok(heard.every((event) => event.kind === "listed" || event.kind === "lifecycle" || event.market === one));
+  followed = [other];
+  const switchedAt = now();
+  heard.length = 0;
+  pass(10 * 60_000);
+  assert.ok(heard.every((event) => event.kind === "listed" || event.kind === "lifecycle" || event.market === other));
+  const told = new Set(of(other));
+  const traded = world.trades(other, switchedAt + 1, now() - 2 * STEP_MS).map(({ id }) => id);
+  assert.ok(traded.every((id) => told.has(id)));
+  assert.ok(heard.some(({ kind }) => kind === "book"));
+});
+
+test("the next phase is announced: nothing changes before it, and at it the market is in another", () => {
+  const world = createWorld({ seed: 12, genesis: GENESIS, speed: 60, marketCount: 200 });
+  let steps = 0;
+  for (const venue of ["kalshi", "polymarket"] as const) {
+    for (const market of world.markets(venue, GENESIS)) {
+      let at = market.openAt - 1;
+      for (let step = 0; step < 8; step++) {
+        const next = world.nextPhaseAt(market, at);
+        if (next === Number.POSITIVE_INFINITY) break;
+        const { phase } = world.lifecycle(market, at);
+        assert.equal(world.lifecycle(market, Math.ceil(next) - 1).phase, phase);
+        assert.notEqual(world.lifecycle(market, next).phase, phase);
+        at = next;
+        steps += 1;
+      }
+      assert.equal(world.lifecycle(market, at).phase, "finalized");
+    }
+  }
+  assert.ok(steps > 500, String(steps));
+});

@@ -2,17 +2,7 @@
 import { activityClock, Dynamics, type Pause } from "./dynamics.ts";
 import { uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
-import type {
-  ActivityState,
-  BookState,
-  Lifecycle,
-  ListedEvent,
-  ListedMarket,
-  PastPoint,
-  SandboxVenue,
-  World,
-  WorldOutcome,
-} from "./types.ts";
+import type { ActivityState, BookState, Lifecycle, ListedMarket, PastPoint, World, WorldOutcome } from "./types.ts";
 import { Universe } from "./universe.ts";
 
 export { createFeed } from "./feed.ts";
@@ -20,6 +10,8 @@ export { createFeed } from "./feed.ts";
 const DAY_MS = 86_400_000;
 const PAUSE_MS = 10 * 60_000;
 const PAST_POINTS_MAX = 50_000;
+/** Markets whose last books and batches are remembered: those followed by streams, not all that a sweep passes. */
+const DYNAMICS_REMEMBERED = 2_048;
 
 const Draw = { outcome: 1, paused: 2, pausedAt: 3 } as const;
 
@@ -38,13 +30,15 @@ export function createWorld(options: WorldOptions): World {
   const { seed, genesis, speed } = options;
   const universe = new Universe(options);
   const clock = activityClock(genesis, speed);
-  const dynamics = new WeakMap<ListedMarket, Dynamics>();
+  const dynamics = new Map<ListedMarket, Dynamics>();
 
   const dynamicsOf = (market: ListedMarket): Dynamics => {
     let known = dynamics.get(market);
     if (known === undefined) {
       known = new Dynamics(market, universe.secret(market), { seed, clock, pause: pauseOf(market) });
       dynamics.set(market, known);
+      const oldest = dynamics.keys().next();
+      if (dynamics.size > DYNAMICS_REMEMBERED && oldest.done !== true) dynamics.delete(oldest.value);
     }
     return known;
   };
@@ -76,9 +70,8 @@ export function createWorld(options: WorldOptions): World {
     }
     if (at < market.determineAt) return { phase: "closed", outcome: null, since: endsAt };
     if (at >= market.finalizeAt) return { phase: "finalized", outcome: outcomeOf(market), since: market.finalizeAt };
-    const disputedAt = market.determineAt + (market.finalizeAt - market.determineAt) / 3;
-    if (market.disputed && at >= disputedAt)
-      return { phase: "disputed", outcome: outcomeOf(market), since: disputedAt };
+    if (market.disputed && at >= disputedAt(market))
+      return { phase: "disputed", outcome: outcomeOf(market), since: disputedAt(market) };
     return { phase: "determined", outcome: outcomeOf(market), since: market.determineAt };
   };
 
@@ -139,14 +132,12 @@ export function createWorld(options: WorldOptions): World {
     return points;
   };
 
-  const events = (venue: SandboxVenue, at: number): ListedEvent[] => universe.events(venue, at);
-
   return {
     seed,
     genesis,
     speed,
-    events,
-    markets: (venue, at) => events(venue, at).flatMap((event) => event.markets),
+    events: (venue, at) => universe.events(venue, at).events,
+    markets: (venue, at) => universe.events(venue, at).markets,
     lifecycle,
     book,
     probability: (market, at) =>
@@ -154,6 +145,14 @@ export function createWorld(options: WorldOptions): World {
     activity,
     trades: (market, from, to) => dynamicsOf(market).trades(from, to),
     past,
+    nextPhaseAt(market, after) {
+      const { endsAt } = universe.secret(market);
+      const pause = pauseOf(market);
+      const edges = [market.openAt, endsAt, market.determineAt, market.finalizeAt];
+      if (pause !== null && pause.from < endsAt) edges.push(pause.from, Math.min(pause.to, endsAt));
+      if (market.disputed) edges.push(disputedAt(market));
+      return Math.min(...edges.filter((edge) => edge > after));
+    },
     nextChangeAt(market, after) {
       const next = dynamicsOf(market).nextChangeAt(after);
       const pause = pauseOf(market);
@@ -164,4 +163,9 @@ export function createWorld(options: WorldOptions): World {
       return Math.min(next, ...edges);
     },
   };
+}
+
+/** A result that is disputed stands undisputed for the first third of the time to its settlement. */
+function disputedAt(market: ListedMarket): number {
+  return market.determineAt + (market.finalizeAt - market.determineAt) / 3;
 }

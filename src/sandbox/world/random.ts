@@ -33,9 +33,32 @@ export function hashKeys(a: number, b?: number, c?: number, d?: number, e?: numb
   return f === undefined ? hash : absorb(hash, f);
 }
 
+/** The hash of the keys behind `hash` and one more: what many draws have in common is hashed once. */
+export function hashOn(hash: number, key: number): number {
+  return absorb(hash, key);
+}
+
+/** A hash as a number in (0, 1), never 0 or 1. */
+export function uniformOf(hash: number): number {
+  return (hash + 0.5) / 4294967296;
+}
+
+/** Quantiles of the standard normal distribution at whole steps of 2^-12; the first and the last are infinite. */
+const STEPS = 4_096;
+const quantiles = Float64Array.from({ length: STEPS + 1 }, (_, step) => normalQuantile(step / STEPS));
+
+/** A hash as a standard normal number: by table, straight between its entries, and exactly in the two far tails. */
+export function gaussianOf(hash: number): number {
+  const step = hash >>> 20;
+  if (step === 0 || step === STEPS - 1) return normalQuantile(uniformOf(hash));
+  const low = quantiles[step] ?? 0;
+  const high = quantiles[step + 1] ?? 0;
+  return low + (high - low) * (((hash & 0xfffff) + 0.5) / 0x100000);
+}
+
 /** Uniform in (0, 1), never 0 or 1. */
 export function uniform(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
-  return (hashKeys(a, b, c, d, e, f) + 0.5) / 4294967296;
+  return uniformOf(hashKeys(a, b, c, d, e, f));
 }
 
 /**
@@ -72,22 +95,7 @@ function normalQuantile(p: number): number {
 
 /** Standard normal. */
 export function gaussian(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
-  return normalQuantile(uniform(a, b, c, d, e, f));
-}
-
-/** Poisson with this mean by inversion; capped at 60 plus three means so that one draw stays bounded. */
-export function poisson(mean: number, a: number, b?: number, c?: number, d?: number): number {
-  const u = uniform(a, b, c, d);
-  let term = Math.exp(-mean);
-  let sum = term;
-  const cap = 60 + 3 * mean;
-  let count = 0;
-  while (u > sum && count < cap) {
-    count += 1;
-    term *= mean / count;
-    sum += term;
-  }
-  return count;
+  return gaussianOf(hashKeys(a, b, c, d, e, f));
 }
 
 /**

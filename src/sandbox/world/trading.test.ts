@@ -203,3 +203,25 @@ test("a book changes at no instant before the one announced, and at that one", (
   );
   assert.ok(changed > 100, String(changed));
 });
+
+test("volumes never fall, and the dollars of a market's life come near what its trades cost", () => {
+  let tradedUsd = 0;
+  let toldUsd = 0;
+  for (const { world, markets } of worlds) {
+    for (const market of markets.filter((_, number) => number % 6 === 0)) {
+      const until = Math.min(market.finalizeAt, GENESIS + 10 * MINUTE_MS);
+      let before = { volumeContracts: 0, volumeUsd: 0 };
+      for (let step = 0; step <= 60; step++) {
+        const at = Math.round(market.openAt + ((until - market.openAt) * step) / 60);
+        const { volumeContracts, volumeUsd, volume24hUsd } = world.activity(market, at);
+        assert.ok(volumeContracts >= before.volumeContracts && volumeUsd >= before.volumeUsd, market.question);
+        assert.ok(volumeUsd <= volumeContracts && volume24hUsd >= 0 && volume24hUsd <= volumeUsd);
+        before = { volumeContracts, volumeUsd };
+      }
+      for (const { size, yesPrice } of world.trades(market, market.openAt, until)) tradedUsd += size * yesPrice;
+      toldUsd += before.volumeUsd;
+    }
+  }
+  assert.ok(tradedUsd > 0);
+  assert.ok(Math.abs(toldUsd / tradedUsd - 1) < 0.15, `${toldUsd} told of ${tradedUsd}`);
+});

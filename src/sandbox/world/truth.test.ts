@@ -70,7 +70,7 @@ function* secrets(seeds: readonly number[]) {
   for (const seed of seeds) {
     const universe = new Universe({ seed, genesis: GENESIS, marketCount: 200 });
     for (const venue of SANDBOX_VENUES) {
-      for (const event of universe.events(venue, GENESIS)) {
+      for (const event of universe.events(venue, GENESIS).events) {
         yield { event, secrets: event.markets.map((market) => universe.secret(market)) };
       }
     }

@@ -1,4 +1,4 @@
-import { gaussian, normalCdf, uniform } from "./random.ts";
+import { gaussianOf, hashKeys, hashOn, normalCdf, uniform, uniformOf } from "./random.ts";
 
 /**
  * The true probability of a question given all that has happened by an instant. Each kind below is an exact martingale:
@@ -29,7 +29,11 @@ export interface TruthSource {
 }
 
 const DAY_MS = 86_400_000;
-const BRIDGE_DEPTH = 18;
+/** A two hundred day market moves in steps of a quarter of an hour and straight between. */
+const BRIDGE_DEPTH = 14;
+const ROUGH_DEPTH = 5;
+/** Beliefs remembered, over all events. */
+const BELIEVED_MAX = 4_096;
 const JUMPS = 5;
 const JUMP_SHARE = 0.3;
 const REVEAL_SHARE = 0.2;
@@ -37,19 +41,23 @@ const REVEAL_SHARE = 0.2;
 /** Kinds of draws, so that keys never collide. */
 const Draw = { bridge: 1, jumpAt: 2, winner: 3, happensAt: 4 } as const;
 
-/** Brownian motion at v in [0, 1] by midpoint displacement: a function of the key, refined to 2^-18. */
-function brownian(seed: number, underlying: number, path: number, v: number): number {
+/**
+ * Brownian motion at v in [0, 1] by midpoint displacement: a function of the key, refined to 2^-depth and straight
+ * between.
+ */
+function brownian(seed: number, underlying: number, path: number, v: number, depth: number): number {
+  if (v <= 0) return 0;
+  const key = hashKeys(seed, underlying, Draw.bridge, path);
   let low = 0;
   let high = 1;
   let atLow = 0;
-  let atHigh = gaussian(seed, underlying, Draw.bridge, path, 0, 0);
-  if (v <= 0) return 0;
+  let atHigh = gaussianOf(hashOn(hashOn(key, 0), 0));
   if (v >= 1) return atHigh;
   let index = 0;
-  for (let level = 1; level <= BRIDGE_DEPTH; level++) {
+  for (let level = 1; level <= depth; level++) {
     const middle = (low + high) / 2;
     const spread = Math.sqrt(high - low) / 2;
-    const atMiddle = (atLow + atHigh) / 2 + spread * gaussian(seed, underlying, Draw.bridge, path, level, index);
+    const atMiddle = (atLow + atHigh) / 2 + spread * gaussianOf(hashOn(hashOn(key, level), index));
     if (v < middle) {
       high = middle;
       atHigh = atMiddle;
@@ -69,8 +77,9 @@ function newsShare(source: TruthSource, at: number): number {
   const u = (at - source.openAt) / (source.revealAt - source.openAt);
   if (u <= 0) return 0;
   let share = (1 - JUMP_SHARE - REVEAL_SHARE) * u;
+  const key = hashKeys(source.seed, source.underlying, Draw.jumpAt);
   for (let jump = 0; jump < JUMPS; jump++) {
-    if (u >= uniform(source.seed, source.underlying, Draw.jumpAt, jump)) share += JUMP_SHARE / JUMPS;
+    if (u >= uniformOf(hashOn(key, jump))) share += JUMP_SHARE / JUMPS;
   }
   return share;
 }
@@ -97,7 +106,16 @@ export function happensAt(source: TruthSource): number {
 
 /** Probability in [0, 1] that the claim comes true, given what is known at `at`. */
 export function trueProbability(source: TruthSource, claim: Claim, at: number): number {
-  const { truth, seed, underlying } = source;
+  return probabilityAt(source, claim, at, BRIDGE_DEPTH);
+}
+
+/** The same to about a hundredth and for a third of the cost: the path of the news is followed in large steps only. */
+export function roughProbability(source: TruthSource, claim: Claim, at: number): number {
+  return probabilityAt(source, claim, at, ROUGH_DEPTH);
+}
+
+function probabilityAt(source: TruthSource, claim: Claim, at: number, depth: number): number {
+  const { truth } = source;
   if (truth.kind === "hazard") {
     const deadline = claim.kind === "before" ? claim.deadline : source.revealAt;
     const happens = happensAt(source);
@@ -107,34 +125,54 @@ export function trueProbability(source: TruthSource, claim: Claim, at: number): 
   const v = newsShare(source, at);
   if (truth.kind === "numeric") {
     if (claim.kind !== "range") throw new Error("a number is asked about by ranges");
-    const expected = truth.mean + truth.deviation * brownian(seed, underlying, 0, v);
+    const [expected = 0] = beliefs(source, v, depth);
     if (v >= 1) return expected > claim.above && expected <= claim.upTo ? 1 : 0;
     const left = truth.deviation * Math.sqrt(1 - v);
     return normalCdf((claim.upTo - expected) / left) - normalCdf((claim.above - expected) / left);
   }
   if (claim.kind !== "outcome") throw new Error("a choice is asked about by outcome");
-  const answer = winner(source);
-  if (v >= 1) return claim.index === answer ? 1 : 0;
-  return posterior(source, truth, answer, v)[claim.index] ?? 0;
+  if (v >= 1) return claim.index === winner(source) ? 1 : 0;
+  return beliefs(source, v, depth)[claim.index] ?? 0;
 }
 
-const posteriors = new WeakMap<TruthSource, { readonly v: number; readonly values: readonly number[] }>();
+interface Believed {
+  readonly source: TruthSource;
+  readonly v: number;
+  readonly depth: number;
+  readonly values: readonly number[];
+}
+
+/** The questions of one event are asked one after the other, at the same few instants. */
+const believed: (Believed | undefined)[] = new Array(BELIEVED_MAX);
+
+/** What is known after the share `v` of the news: the expected number, or each outcome's probability. */
+function beliefs(source: TruthSource, v: number, depth: number): readonly number[] {
+  const place = (Math.imul(source.underlying, 0x9e3779b1) ^ Math.floor(v * 0x40000000) ^ depth) >>> 0;
+  const known = believed[place % BELIEVED_MAX];
+  if (known !== undefined && known.source === source && known.v === v && known.depth === depth) return known.values;
+  const { truth, seed, underlying } = source;
+  const values =
+    truth.kind === "numeric"
+      ? [truth.mean + truth.deviation * brownian(seed, underlying, 0, v, depth)]
+      : truth.kind === "categorical"
+        ? posterior(source, truth, v, depth)
+        : [];
+  believed[place % BELIEVED_MAX] = { source, v, depth, values };
+  return values;
+}
 
 /** Bayes' rule for a constant drift hidden in Brownian noise: log-odds move by strength times the observed path. */
 function posterior(
   source: TruthSource,
   truth: Extract<Truth, { kind: "categorical" }>,
-  answer: number,
   v: number,
-): readonly number[] {
-  const known = posteriors.get(source);
-  if (known?.v === v) return known.values;
+  depth: number,
+): number[] {
+  const answer = winner(source);
   const weights = truth.priors.map((prior, index) => {
     const drift = index === answer ? truth.strength * v : 0;
-    return prior * Math.exp(truth.strength * (drift + brownian(source.seed, source.underlying, index + 1, v)));
+    return prior * Math.exp(truth.strength * (drift + brownian(source.seed, source.underlying, index + 1, v, depth)));
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const values = weights.map((weight) => weight / total);
-  posteriors.set(source, { v, values });
-  return values;
+  return weights.map((weight) => weight / total);
 }

@@ -144,7 +144,10 @@ export interface World {
   readonly seed: number;
   readonly genesis: number;
   readonly speed: number;
-  /** Events that this venue has listed by `at`, also settled ones of the last 30 days; oldest listing first. */
+  /**
+   * Events that this venue has listed by `at`, also settled ones of the last 30 days; oldest listing first. The same
+   * array until an event is added or taken away, so that what is made of it can be kept for as long.
+   */
   events(venue: SandboxVenue, at: number): readonly ListedEvent[];
   /** The markets of those events, in the same order. */
   markets(venue: SandboxVenue, at: number): readonly ListedMarket[];
@@ -159,6 +162,8 @@ export interface World {
   past(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PastPoint[];
   /** First instant after `after` at which the book changes or a trade happens; Infinity once trading has ended. */
   nextChangeAt(market: ListedMarket, after: number): number;
+  /** First instant after `after` at which the market is in another phase; Infinity once it is finalized. */
+  nextPhaseAt(market: ListedMarket, after: number): number;
 }
 
 /** What happens in the world, told when it happens, with its exact instant. */
@@ -176,6 +181,14 @@ export type FeedEvent =
 
 /** Drives the world in real time. Events come in order of `at`; a trade comes right before the book change it caused. */
 export interface Feed {
-  subscribe(venue: SandboxVenue, listener: (event: FeedEvent) => void): () => void;
+  /**
+   * Listings and lifecycles are told of all markets of the venue, books and trades of those that `follows` names when it
+   * is asked; of all when it is left out or gives null. Gives the function that ends the subscription.
+   */
+  subscribe(
+    venue: SandboxVenue,
+    listener: (event: FeedEvent) => void,
+    follows?: (() => Iterable<ListedMarket> | null) | null,
+  ): () => void;
   close(): void;
 }

@@ -21,6 +21,52 @@ export interface MarketSecret {
   readonly endsAt: number;
 }
 
+/** A listed market as the world itself holds it; what it knows beyond the listing is out of sight of the venues. */
+class WorldMarket implements ListedMarket {
+  readonly venue: ListedMarket["venue"];
+  readonly event: ListedMarket["event"];
+  readonly index: ListedMarket["index"];
+  readonly position: ListedMarket["position"];
+  readonly question: ListedMarket["question"];
+  readonly label: ListedMarket["label"];
+  readonly rules: ListedMarket["rules"];
+  readonly resolutionSource: ListedMarket["resolutionSource"];
+  readonly strike: ListedMarket["strike"];
+  readonly mechanism: ListedMarket["mechanism"];
+  readonly tick: ListedMarket["tick"];
+  readonly openAt: ListedMarket["openAt"];
+  readonly closeAt: ListedMarket["closeAt"];
+  readonly determineAt: ListedMarket["determineAt"];
+  readonly disputed: ListedMarket["disputed"];
+  readonly finalizeAt: ListedMarket["finalizeAt"];
+  readonly #secret: MarketSecret;
+
+  constructor(facts: ListedMarket, secret: MarketSecret) {
+    this.venue = facts.venue;
+    this.event = facts.event;
+    this.index = facts.index;
+    this.position = facts.position;
+    this.question = facts.question;
+    this.label = facts.label;
+    this.rules = facts.rules;
+    this.resolutionSource = facts.resolutionSource;
+    this.strike = facts.strike;
+    this.mechanism = facts.mechanism;
+    this.tick = facts.tick;
+    this.openAt = facts.openAt;
+    this.closeAt = facts.closeAt;
+    this.determineAt = facts.determineAt;
+    this.disputed = facts.disputed;
+    this.finalizeAt = facts.finalizeAt;
+    this.#secret = secret;
+  }
+
+  static secretOf(market: ListedMarket): MarketSecret {
+    if (!(#secret in market)) throw new Error("this market belongs to another world");
+    return market.#secret;
+  }
+}
+
 export interface UniverseOptions {
   readonly seed: number;
   /** Unix milliseconds; the sandbox's first start. */
@@ -29,12 +75,32 @@ export interface UniverseOptions {
   readonly marketCount: number;
 }
 
+/** What a venue lists from one instant until before another. */
+export interface Listing {
+  readonly events: readonly ListedEvent[];
+  readonly markets: readonly ListedMarket[];
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Share of real-world events that each venue lists. */
 const LISTED_SHARE: Readonly<Record<SandboxVenue, number>> = {
   kalshi: 0.65,
   polymarket: 0.75,
   limitless: 0.4,
   manifold: 0.3,
+};
+
+/**
+ * A world of this many events is what all four venues compete for. What a larger one has besides is the long tail that
+ * only the two large venues care for, in the proportion of their real sizes (some 200,000 open markets to 85,000).
+ */
+const CONTESTED_EVENTS = 2_000;
+const LISTED_SHARE_OF_TAIL: Readonly<Record<SandboxVenue, number>> = {
+  kalshi: 0.38,
+  polymarket: 0.72,
+  limitless: 0,
+  manifold: 0.02,
 };
 
 const Draw = {
@@ -56,14 +122,16 @@ const Draw = {
  */
 export class Universe {
   readonly #options: UniverseOptions;
-  readonly #secrets = new WeakMap<ListedMarket, MarketSecret>();
   readonly #events: Record<SandboxVenue, ListedEvent[]> = { kalshi: [], polymarket: [], limitless: [], manifold: [] };
   readonly #rounds = new Map<number, readonly ListedEvent[]>();
   readonly #stock: number;
+  readonly #arrivalEveryMs: number;
+  readonly #listings = new Map<SandboxVenue, Listing>();
   #arrived = 0;
 
   constructor(options: UniverseOptions) {
     this.#options = options;
+    this.#arrivalEveryMs = Math.max(MINUTE_MS, (45 * MINUTE_MS * 400) / options.marketCount);
     let open = 0;
     let underlying = 0;
     while (open < options.marketCount * 1.15) {
@@ -79,34 +147,58 @@ export class Universe {
   }
 
   secret(market: ListedMarket): MarketSecret {
-    const secret = this.#secrets.get(market);
-    if (secret === undefined) throw new Error("this market belongs to another world");
-    return secret;
+    return WorldMarket.secretOf(market);
   }
 
-  /** Listed by `at` and not settled for longer than it is kept; oldest first. */
-  events(venue: SandboxVenue, at: number): ListedEvent[] {
+  /**
+   * Listed by `at` and not settled for longer than it is kept; oldest first. The same list is given, and not a copy, for
+   * as long as nothing is added or taken away.
+   */
+  events(venue: SandboxVenue, at: number): Listing {
+    const known = this.#listings.get(venue);
+    if (known !== undefined && at >= known.from && at < known.to) return known;
+    const listing = this.#list(venue, at);
+    this.#listings.set(venue, listing);
+    return listing;
+  }
+
+  #list(venue: SandboxVenue, at: number): Listing {
     this.#growTo(at);
-    const shown = this.#events[venue].filter((event) => event.openAt <= at && this.#isKept(event, at, SETTLED_KEPT_MS));
+    const events: ListedEvent[] = [];
+    // A list changes when a round begins, an event arrives, one of those to come opens or one that is shown is let go.
+    let to = Math.min((Math.floor(at / ROUND_MS) + 1) * ROUND_MS, this.#arrivalAt(this.#arrived + 1));
+    const show = (event: ListedEvent, keptMs: number) => {
+      if (event.openAt > at) {
+        to = Math.min(to, event.openAt);
+        return;
+      }
+      const until = this.#finalizedAt(event) + keptMs;
+      if (at >= until) return;
+      events.push(event);
+      to = Math.min(to, until);
+    };
+    for (const event of this.#events[venue]) show(event, SETTLED_KEPT_MS);
     const first = Math.floor((at - ROUND_KEPT_MS) / ROUND_MS);
     const last = Math.floor(at / ROUND_MS) + 1;
     for (let round = first; round <= last; round++) {
-      for (const event of this.#round(round)) {
-        if (event.venue === venue && event.openAt <= at && this.#isKept(event, at, ROUND_KEPT_MS)) shown.push(event);
-      }
+      for (const event of this.#round(round)) if (event.venue === venue) show(event, ROUND_KEPT_MS);
     }
     for (const known of this.#rounds.keys()) if (known < first - 1) this.#rounds.delete(known);
-    return shown;
+    return { events, markets: events.flatMap((event) => event.markets), from: at, to };
   }
 
-  #isKept(event: ListedEvent, at: number, keptMs: number): boolean {
-    return event.markets.some((market) => at < market.finalizeAt + keptMs);
+  #finalizedAt(event: ListedEvent): number {
+    return event.markets.reduce((latest, market) => Math.max(latest, market.finalizeAt), 0);
+  }
+
+  #arrivalAt(number: number): number {
+    return this.#options.genesis + number * this.#arrivalEveryMs;
   }
 
   /** Adds the events that opened up to `at`. */
   #growTo(at: number): void {
-    const { genesis, marketCount } = this.#options;
-    const everyMs = Math.max(MINUTE_MS, (45 * MINUTE_MS * 400) / marketCount);
+    const { genesis } = this.#options;
+    const everyMs = this.#arrivalEveryMs;
     const wanted = Math.floor((at - genesis) / everyMs);
     while (this.#arrived < wanted) {
       this.#arrived += 1;
@@ -168,19 +260,20 @@ export class Universe {
       openAt: times.openAt,
       revealAt: times.closeAt,
     };
-    return this.#venuesOf(underlying, isRound).map((venue) => this.#list(venue, occasion, blueprint, source));
+    return this.#venuesOf(underlying, isRound).map((venue) => this.#listOn(venue, occasion, blueprint, source));
   }
 
   #venuesOf(underlying: number, isRound: boolean): SandboxVenue[] {
     if (isRound) return ["kalshi", "polymarket", "limitless"];
     const { seed } = this.#options;
+    const share = underlying < CONTESTED_EVENTS ? LISTED_SHARE : LISTED_SHARE_OF_TAIL;
     const venues = SANDBOX_VENUES.filter(
-      (venue, index) => uniform(seed, underlying, Draw.listed, index) < LISTED_SHARE[venue],
+      (venue, index) => uniform(seed, underlying, Draw.listed, index) < share[venue],
     );
     return venues.some((venue) => venue !== "manifold") ? venues : [...venues, "polymarket"];
   }
 
-  #list(venue: SandboxVenue, occasion: Occasion, blueprint: Blueprint, source: TruthSource): ListedEvent {
+  #listOn(venue: SandboxVenue, occasion: Occasion, blueprint: Blueprint, source: TruthSource): ListedEvent {
     const { seed, underlying } = occasion;
     const index = underlying * SANDBOX_VENUES.length + SANDBOX_VENUES.indexOf(venue);
     const markets: ListedMarket[] = [];
@@ -225,7 +318,7 @@ export class Universe {
       const closeAt = leg.claim.kind === "before" ? leg.claim.deadline : occasion.closeAt;
       const endsAt = leg.claim.kind === "before" ? Math.min(closeAt, happens) : Math.min(closeAt, lastEndsAt);
       const determineAt = Math.round(endsAt + (isQuick ? 15_000 : (1 + 29 * delay) * MINUTE_MS));
-      const market: ListedMarket = {
+      const facts: ListedMarket = {
         venue,
         event,
         index: index * POSITIONS_MAX + position,
@@ -243,8 +336,7 @@ export class Universe {
         disputed,
         finalizeAt: determineAt + (isQuick ? 30_000 : Math.round((disputed ? 150 : 5 + 55 * delay) * MINUTE_MS)),
       };
-      this.#secrets.set(market, { source, claim: leg.claim, endsAt });
-      markets.push(market);
+      markets.push(new WorldMarket(facts, { source, claim: leg.claim, endsAt }));
     });
     return event;
   }

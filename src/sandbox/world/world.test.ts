@@ -188,3 +188,31 @@ test("venues that list the same event agree on how it ends, unless one of them c
   }
   assert.ok(agreed > 50, String(agreed));
 });
+
+test("a list stays the same one until something is added or taken away, and never holds what it should not", () => {
+  const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 200 });
+  let changes = 0;
+  let kept = 0;
+  let before = world.markets("kalshi", GENESIS);
+  for (let at = GENESIS; at < GENESIS + HOUR_MS; at += 10_000) {
+    const markets = world.markets("kalshi", at);
+    if (markets === before) kept += 1;
+    else changes += 1;
+    before = markets;
+    if (at % 600_000 !== 0) continue;
+    const fresh = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 200 }).markets("kalshi", at);
+    assert.deepEqual(
+      markets.map(({ index }) => index),
+      fresh.map(({ index }) => index),
+    );
+  }
+  assert.ok(changes >= 3 && kept > 3 * changes, `${changes} changes, ${kept} kept`);
+});
+
+test("a large world is mostly Polymarket's and Kalshi's, in the proportion of their real sizes", () => {
+  const world = createWorld({ seed: 10, genesis: GENESIS, speed: 60, marketCount: 30_000 });
+  const count = (venue: SandboxVenue) => world.markets(venue, GENESIS).length;
+  const ratio = count("polymarket") / count("kalshi");
+  assert.ok(ratio > 1.7 && ratio < 2.7, String(ratio));
+  assert.ok(count("limitless") < 5_000 && count("limitless") > 1_000);
+});

@@ -55,11 +55,13 @@ export class EventCache {
     const isWanted = (ticker: string) =>
       !this.#events.has(ticker) && now >= (this.#missing.get(`event ${ticker}`) ?? 0);
     const wanted = [...new Set(eventTickers)].filter(isWanted);
+    const fetches: Promise<void>[] = [];
     for (let start = 0; start < wanted.length; start += TICKERS_PER_REQUEST) {
-      await this.#orSkip("events", signal, () =>
-        this.#fetchEvents({ tickers: wanted.slice(start, start + TICKERS_PER_REQUEST).join(",") }, 1, signal),
-      );
+      const tickers = wanted.slice(start, start + TICKERS_PER_REQUEST).join(",");
+      fetches.push(this.#orSkip("events", signal, () => this.#fetchEvents({ tickers }, 1, signal)));
     }
+    // One after the other, a first sweep of 85,000 markets would mostly wait; the client keeps to the venue's limits.
+    await Promise.all(fetches);
     // Old events may have left the list, yet each can still be read by its name.
     for (const ticker of wanted.filter((one) => !this.#events.has(one)).slice(0, SINGLE_EVENTS_MAX)) {
       await this.#orSkip("events", signal, () => this.#fetchEvent(ticker, signal));

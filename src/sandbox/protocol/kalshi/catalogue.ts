@@ -15,7 +15,8 @@ export class Catalogue {
   #markets = new Map<string, ListedMarket>();
   #events = new Map<string, ListedEvent>();
   #builtAt = Number.NEGATIVE_INFINITY;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** The world's list as it was at the last look: as long as it is the same one there is nothing new in it. */
+  #looked: readonly ListedEvent[] | null = null;
 
   constructor(world: World, now: Now) {
     this.#world = world;
@@ -60,14 +61,15 @@ export class Catalogue {
 
   #grow(): void {
     const at = this.#now();
-    if (at === this.#lookedAt) return;
-    this.#lookedAt = at;
+    const listed = this.#world.events("kalshi", at);
+    if (listed === this.#looked) return;
+    this.#looked = listed;
     if (at - this.#builtAt > REBUILD_MS) {
       this.#markets = new Map();
       this.#events = new Map();
       this.#builtAt = at;
     }
-    for (const event of this.#world.events("kalshi", at)) {
+    for (const event of listed) {
       const ticker = kalshiEventTicker(event);
       if (this.#events.has(ticker)) continue;
       this.#events.set(ticker, event);

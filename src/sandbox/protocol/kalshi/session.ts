@@ -166,6 +166,20 @@ export class Session {
     }
   }
 
+  /** Markets whose books or trades this client wants to hear of; null means all. */
+  follows(): readonly ListedMarket[] | null {
+    const followed: ListedMarket[] = [];
+    for (const { channel, tickers } of this.#subscriptions.values()) {
+      if (channel === "market_lifecycle_v2" || channel === "multivariate_market_lifecycle") continue;
+      if (tickers === null) return null;
+      for (const ticker of tickers) {
+        const market = this.#options.catalogue.market(ticker);
+        if (market !== null) followed.push(market);
+      }
+    }
+    return followed;
+  }
+
   onFeed(event: FeedEvent): void {
     const { world } = this.#options;
     for (const subscription of this.#subscriptions.values()) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
 import { disturbSocket } from "../../faults/socket-faults.ts";
+import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { identify, type KeyRing } from "./auth.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -35,6 +36,17 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
     pinger = null;
   };
 
+  /** What all clients together follow; null means all markets. */
+  const follows = (): readonly ListedMarket[] | null => {
+    const followed: ListedMarket[] = [];
+    for (const session of sessions.values()) {
+      const own = session.follows();
+      if (own === null) return null;
+      followed.push(...own);
+    }
+    return followed;
+  };
+
   server.on("connection", (socket) => {
     disturbSocket(socket, faults?.kalshi);
     const send = (message: object) => {
@@ -43,9 +55,10 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
     };
     const session = new Session({ world, catalogue, now, send });
     sessions.set(socket, session);
-    stopFeed ??= feed.subscribe("kalshi", (event) => {
+    const tell = (event: FeedEvent) => {
       for (const listening of sessions.values()) listening.onFeed(event);
-    });
+    };
+    stopFeed ??= feed.subscribe("kalshi", tell, follows);
     pinger ??= setInterval(() => {
       for (const open of sessions.keys()) open.ping("heartbeat");
     }, PING_MS);

@@ -11,6 +11,8 @@ export class Catalogue {
   readonly #context: ExchangeContext;
   readonly #byKey = new Map<string, Listed>();
   readonly #known = new Set<number>();
+  /** The world's list as it was at the last look: as long as it is the same one there is nothing new in it. */
+  #looked: readonly ListedEvent[] | null = null;
 
   constructor(context: ExchangeContext) {
     this.#context = context;
@@ -31,7 +33,10 @@ export class Catalogue {
   }
 
   #learn(): void {
-    for (const event of this.#context.world.events("limitless", this.#context.now())) {
+    const listed = this.#context.world.events("limitless", this.#context.now());
+    if (listed === this.#looked) return;
+    this.#looked = listed;
+    for (const event of listed) {
       if (this.#known.has(event.index)) continue;
       this.#known.add(event.index);
       if (isGroup(event)) this.#byKey.set(limitlessEventSlug(event), { kind: "group", event });

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /** Keeps slugs below the 100 characters that common routers allow for a path parameter. */
@@ -30,7 +30,7 @@ function suffix(index: number, isGroup: boolean): number {
 }
 
 function hex(kind: string, index: number): string {
-  return createHash("sha256").update(`limitless:${kind}:${index}`).digest("hex");
+  return hash("sha256", `limitless:${kind}:${index}`, "hex");
 }
 
 /** An event with several questions is shown as a group container, one with a single question as that question. */
@@ -82,7 +82,7 @@ export function negRiskRequestId(market: ListedMarket): string {
 
 /** Transaction hash under which a trade was settled. */
 export function transactionHash(tradeId: string): string {
-  return `0x${createHash("sha256").update(`limitless:tx:${tradeId}`).digest("hex")}`;
+  return `0x${hash("sha256", `limitless:tx:${tradeId}`, "hex")}`;
 }
 
 export function numericMarketId(market: ListedMarket): number {

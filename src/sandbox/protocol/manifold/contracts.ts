@@ -40,6 +40,7 @@ export class Contracts {
   readonly #bySlug = new Map<string, Contract>();
   readonly #byEvent = new Map<ListedEvent, Contract>();
   readonly #marketByIndex = new Map<number, ListedMarket>();
+  #listed: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
 
   constructor(world: World, now: Now) {
     this.#world = world;
@@ -47,8 +48,12 @@ export class Contracts {
   }
 
   /** All contracts listed now, oldest first. */
-  list(): Contract[] {
-    return this.#world.events("manifold", this.#now()).map((event) => this.of(event));
+  list(): readonly Contract[] {
+    const events = this.#world.events("manifold", this.#now());
+    if (this.#listed?.events !== events) {
+      this.#listed = { events, contracts: events.map((event) => this.of(event)) };
+    }
+    return this.#listed.contracts;
   }
 
   of(event: ListedEvent): Contract {

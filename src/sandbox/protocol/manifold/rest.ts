@@ -253,7 +253,7 @@ function findBets(context: ExchangeContext, contracts: Contracts, params: BetsPa
 
 function marketsOf(contracts: Contracts, params: BetsParams): readonly ListedMarket[] {
   const { contractId, contractSlug, answerId } = params;
-  let chosen: (Contract | null)[];
+  let chosen: readonly (Contract | null)[];
   if (contractSlug !== undefined) {
     chosen = [contracts.findBySlug(contractSlug)];
     if (chosen[0] === null) throw new ApiError(404, "Contract not found");

@@ -30,6 +30,7 @@ import { seriesObject, tagsOf } from "./series-and-tags.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MICROS = 1_000_000;
+const ORACLE = walletOf("oracle");
 
 const iso = (at: number) => new Date(at).toISOString();
 /** Some times of this venue come with a space and a short offset instead of T and Z. */
@@ -56,6 +57,9 @@ export function gammaMarket(
   const negRisk = isNegRisk(event);
   const rate = feeRate(event);
   const rewards = rewardsOf(market);
+  const tokenIds = JSON.stringify(polymarketTokenIds(market));
+  const openedAt = iso(event.openAt);
+  const closesAt = iso(market.closeAt);
   const bestBid = book.bids[0]?.price ?? 0;
   const bestAsk = book.asks[0]?.price ?? 1;
   const since = (ageMs: number) => priceChange(world, state, now - ageMs);
@@ -70,8 +74,8 @@ export function gammaMarket(
     resolutionSource: market.resolutionSource,
     outcomes: JSON.stringify(outcomeNames(market)),
     outcomePrices: JSON.stringify(state.prices.map(decimal)),
-    clobTokenIds: JSON.stringify(polymarketTokenIds(market)),
-    positionIds: JSON.stringify(polymarketTokenIds(market)),
+    clobTokenIds: tokenIds,
+    positionIds: tokenIds,
     groupItemTitle: event.markets.length > 1 ? market.label : "",
     groupItemThreshold: String(market.strike?.floor ?? market.strike?.cap ?? market.position),
     active: true,
@@ -86,16 +90,16 @@ export function gammaMarket(
     umaResolutionStatus: oracle.umaResolutionStatus,
     umaResolutionStatuses: JSON.stringify(oracle.umaResolutionStatuses),
     automaticallyResolved: event.frequency === "fifteen_min",
-    resolvedBy: walletOf("oracle"),
+    resolvedBy: ORACLE,
     // Filled only where a pool makes the market, as none has done for years.
     marketMakerAddress: "",
-    startDate: iso(event.openAt),
-    startDateIso: iso(event.openAt).slice(0, 10),
-    endDate: iso(market.closeAt),
-    endDateIso: iso(market.closeAt).slice(0, 10),
-    createdAt: iso(event.openAt),
+    startDate: openedAt,
+    startDateIso: openedAt.slice(0, 10),
+    endDate: closesAt,
+    endDateIso: closesAt.slice(0, 10),
+    createdAt: openedAt,
     updatedAt: iso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
-    acceptingOrdersTimestamp: iso(market.openAt),
+    acceptingOrdersTimestamp: market.openAt === event.openAt ? openedAt : iso(market.openAt),
     ...(state.isClosed ? { closedTime: spacedIso(state.lifecycle.since), umaEndDate: iso(state.lifecycle.since) } : {}),
     bestBid,
     bestAsk,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /**
@@ -18,7 +18,7 @@ const SHORT_CONDITION_EVERY = 16;
 export type TokenSide = 0 | 1;
 
 export function sha256Hex(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }
 
 function sealIndex(prefix: string, index: number): string {

@@ -14,11 +14,9 @@ import {
   type TokenSide,
 } from "./ids.ts";
 
-/** How old the sorted arrays may be; a look-up that finds nothing in them asks the world again. */
-const ARRAYS_MS = 1_000;
-
 interface Arrays {
-  readonly at: number;
+  /** The world's own list, which stays the same one until it changes. */
+  readonly listed: readonly ListedEvent[];
   /** By index, ascending: the venue's default order. */
   readonly events: readonly ListedEvent[];
   readonly markets: readonly ListedMarket[];
@@ -36,11 +34,11 @@ export class Listing {
   }
 
   events(): readonly ListedEvent[] {
-    return this.#fresh(ARRAYS_MS).events;
+    return this.#fresh().events;
   }
 
   markets(): readonly ListedMarket[] {
-    return this.#fresh(ARRAYS_MS).markets;
+    return this.#fresh().markets;
   }
 
   marketById(id: string): ListedMarket | null {
@@ -91,17 +89,17 @@ export class Listing {
     pick: (arrays: Arrays) => readonly Item[],
     index: number,
   ): Item | null {
-    const known = find(pick(this.#fresh(ARRAYS_MS)), index);
-    return known ?? find(pick(this.#fresh(0)), index);
+    return find(pick(this.#fresh()), index);
   }
 
-  #fresh(ageMsMax: number): Arrays {
-    const at = this.#now();
-    if (this.#arrays !== null && at >= this.#arrays.at && at - this.#arrays.at <= ageMsMax) return this.#arrays;
+  #fresh(): Arrays {
+    const listed = this.#world.events("polymarket", this.#now());
+    if (this.#arrays?.listed === listed) return this.#arrays;
     const byIndex = (a: { readonly index: number }, b: { readonly index: number }) => a.index - b.index;
-    const events = [...this.#world.events("polymarket", at)].sort(byIndex);
-    const markets = events.flatMap((event) => event.markets).sort(byIndex);
-    this.#arrays = { at, events, markets };
+    const events = [...listed].sort(byIndex);
+    // A market's index begins with its event's, so that the markets of sorted events are sorted as well.
+    const markets = events.flatMap((event) => event.markets);
+    this.#arrays = { listed, events, markets };
     return this.#arrays;
   }
 }

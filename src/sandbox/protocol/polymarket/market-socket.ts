@@ -82,7 +82,7 @@ function attach(app: FastifyInstance, context: ExchangeContext, listing: Listing
     disturbSocket(socket, context.faults?.polymarket);
     const client: Client = { socket, followed: new Map(), assetCount: 0, hasCustomFeatures: false };
     clients.add(client);
-    unsubscribe ??= context.feed.subscribe("polymarket", tell);
+    unsubscribe ??= context.feed.subscribe("polymarket", tell, followed);
     socket.on("message", (data) => receive(client, data.toString()));
     socket.on("error", () => socket.terminate());
     socket.on("close", () => {
@@ -94,6 +94,10 @@ function attach(app: FastifyInstance, context: ExchangeContext, listing: Listing
       }
     });
   };
+
+  function* followed(): Generator<ListedMarket> {
+    for (const client of clients) for (const { market } of client.followed.values()) yield market;
+  }
 
   const leave = (client: Client, index: number) => {
     const others = audience.get(index);

@@ -1,0 +1,137 @@
+/**
+ * How fast the first sweep of a large simulated world goes through the real adapters: the service as it is started in
+ * production, with the simulated venues in a process of their own and the embedded store in a new folder.
+ *
+ *   node bench/sweep.ts [--markets 50000] [--limits off]
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+
+const POLL_MS = 200;
+const SWEEP_MS_MAX = 20 * 60_000;
+/** Memory is read once more when the garbage of the sweep had time to go. */
+const REST_MS = 15_000;
+const TICKS_PER_SECOND = 100;
+const MEBIBYTE = 1024 * 1024;
+
+interface VenueHealth {
+  readonly markets: number;
+  readonly sweep: { readonly rows: number; readonly completed: number };
+  readonly drops: Readonly<Record<string, number>>;
+}
+
+interface Usage {
+  readonly rssMib: number;
+  readonly cpuSeconds: number;
+}
+
+const { values } = parseArgs({
+  options: { markets: { type: "string", default: "50000" }, limits: { type: "string", default: "off" } },
+});
+const folder = await mkdtemp(join(tmpdir(), "parallax-sweep-"));
+const service = spawn(process.execPath, ["bin/parallax.mjs", "serve"], {
+  cwd: new URL("..", import.meta.url).pathname,
+  env: {
+    ...process.env,
+    PARALLAX_PORT: "0",
+    PARALLAX_DATA_DIR: folder,
+    PARALLAX_SANDBOX_MARKETS: values.markets,
+    PARALLAX_SANDBOX_LIMITS: values.limits,
+    PARALLAX_LOG_LEVEL: "warn",
+  },
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const ended = new Promise((resolve) => service.once("exit", resolve));
+try {
+  const begunAt = performance.now();
+  const url = await addressOf(service);
+  const upAt = performance.now();
+  const pid = service.pid ?? 0;
+  const sandboxPid = Number((await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ")[0]);
+  const before = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
+  const venues = await sweepOf(url, upAt);
+  const seconds = Math.max(...venues.map((venue) => venue.seconds));
+  const atEnd = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
+  await new Promise((resolve) => setTimeout(resolve, REST_MS));
+  const later = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
+  const markets = venues.reduce((sum, venue) => sum + venue.markets, 0);
+  const result = {
+    processors: cpus().length,
+    limits: values.limits,
+    startSeconds: (upAt - begunAt) / 1_000,
+    markets,
+    seconds,
+    marketsPerSecond: markets / seconds,
+    venues,
+    cpuSeconds: {
+      service: atEnd.service.cpuSeconds - before.service.cpuSeconds,
+      sandbox: atEnd.sandbox.cpuSeconds - before.sandbox.cpuSeconds,
+    },
+    rssMib: {
+      service: atEnd.service.rssMib,
+      sandbox: atEnd.sandbox.rssMib,
+      serviceLater: later.service.rssMib,
+      sandboxLater: later.sandbox.rssMib,
+    },
+  };
+  process.stdout.write(`${JSON.stringify(result)}\n\n`);
+  const row = (name: string, count: number, took: number) =>
+    `${name.padEnd(12)} ${String(count).padStart(8)} ${took.toFixed(1).padStart(8)} ${(count / took).toFixed(0).padStart(10)}\n`;
+  process.stdout.write(`${"venue".padEnd(12)}  markets  seconds  markets/s\n`);
+  for (const venue of venues) process.stdout.write(row(venue.venue, venue.markets, venue.seconds));
+  process.stdout.write(row("all", markets, seconds));
+  process.stdout.write(
+    `service ${Math.round(later.service.rssMib)} MiB and ${result.cpuSeconds.service.toFixed(1)} s of processor time, ` +
+      `simulated venues ${Math.round(later.sandbox.rssMib)} MiB and ${result.cpuSeconds.sandbox.toFixed(1)} s\n`,
+  );
+} finally {
+  service.kill("SIGINT");
+  await ended;
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** The service prints where it listens as soon as it does; its first sweep begins in the same moment. */
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (child.stdout === null) return reject(new Error("the service has no output"));
+    child.once("exit", (code) => reject(new Error(`the service ended at once (exit code ${code})`)));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const url = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}
+
+/** Waits until every venue was swept once, and says when each was. */
+async function sweepOf(url: string, sinceMs: number) {
+  const done = new Map<string, { venue: string; markets: number; seconds: number; drops: VenueHealth["drops"] }>();
+  for (;;) {
+    const reply = await fetch(`${url}/v1/health`);
+    const { checks } = (await reply.json()) as { checks: { venues: Record<string, VenueHealth> } };
+    const now = performance.now();
+    for (const [venue, { markets, sweep, drops }] of Object.entries(checks.venues)) {
+      if (sweep.completed === 0 || done.has(venue)) continue;
+      // Health counts the board's markets a little late; the rows read are those of this sweep.
+      done.set(venue, { venue, markets: Math.max(markets, sweep.rows), seconds: (now - sinceMs) / 1_000, drops });
+    }
+    if (done.size === Object.keys(checks.venues).length) return [...done.values()];
+    if (now - sinceMs > SWEEP_MS_MAX) throw new Error("not every venue was swept in time");
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Memory and processor time of a process with all its threads, from Linux's own books. */
+async function usageOf(pid: number): Promise<Usage> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const rssKib = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+  return {
+    rssMib: (rssKib * 1024) / MEBIBYTE,
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+  };
+}
