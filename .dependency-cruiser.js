@@ -15,8 +15,13 @@ export default {
     only("quant", "lib"),
     only("domain", "lib"),
     only("ports", "domain"),
-    ...["adapters", "venues", "http"].map((room) => only(room, "ports", "domain", "lib")),
-    only("sandbox", "quant", "lib"),
+    ...["adapters", "venues", "http", "recording"].map((room) => only(room, "ports", "domain", "lib")),
+    only("sandbox", "quant", "lib", "recording"),
+    forbid(
+      "the-sandbox-only-reads-recordings",
+      { path: "^src/sandbox/" },
+      { path: "^src/recording/", pathNot: "/(read|format|errors)\\.ts$" },
+    ),
     forbid(
       "nobody-imports-the-sandbox",
       { pathNot: ["^src/sandbox/", "^src/main\\.ts$", "^(test|bench)/", test] },

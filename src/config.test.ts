@@ -37,7 +37,10 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       publicUrl: null,
       trustProxy: null,
     },
-    sandbox: { seed: 1, speed: 60, markets: 400, limits: true, port: 0, faults: "" },
+    sandbox: {
+      ...{ seed: 1, speed: 60, markets: 400, limits: true, port: 0, faults: "" },
+      ...{ recording: null, recordingPastShare: 0.5 },
+    },
     ...{ tradeDays: 30, fiveMinuteBarDays: 365, settledMarketDays: null },
     ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, eventDays: 7, metrics: null, logLevel: "info" },
   });
@@ -75,6 +78,7 @@ test("every setting is taken over", () => {
     },
     ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
     ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
+    ...{ PARALLAX_SANDBOX_RECORDING: "a.jsonl.gz", PARALLAX_SANDBOX_RECORDING_PAST: "100" },
     ...{ PARALLAX_PUBLIC_URL: "https://api.example.org//", PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1" },
     PARALLAX_SANDBOX_FAULTS: "kalshi:frozen=1",
   });
@@ -83,7 +87,7 @@ test("every setting is taken over", () => {
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
   assert.deepEqual(config.sandbox, {
     ...{ seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 },
-    faults: "kalshi:frozen=1",
+    ...{ faults: "kalshi:frozen=1", recording: "a.jsonl.gz", recordingPastShare: 1 },
   });
   assert.deepEqual([config.tradeDays, config.fiveMinuteBarDays, config.settledMarketDays], [7, 90, 400]);
   assert.deepEqual([config.redisUrl, config.eventDays], ["rediss://cache.example:6380/1", 365]);
@@ -142,6 +146,7 @@ test("numbers are good at their bounds and faults beyond", () => {
     PARALLAX_SANDBOX_SPEED: [1, 3_600],
     PARALLAX_SANDBOX_MARKETS: [10, 500_000],
     PARALLAX_SANDBOX_PORT: [0, 65_500],
+    PARALLAX_SANDBOX_RECORDING_PAST: [0, 100],
     PARALLAX_RAW_TICK_DAYS: [1, 3_650],
   };
   for (const [name, [min, max]] of Object.entries(bounds)) {

@@ -46,6 +46,10 @@ export interface SandboxSettings {
   readonly port: number;
   /** Faults of the simulated venues from the start; read by the sandbox. */
   readonly faults: string;
+  /** File of the recording to replay instead of simulating; null simulates. */
+  readonly recording: string | null;
+  /** Share of the recording that is past at the first start, in [0, 1]. */
+  readonly recordingPastShare: number;
 }
 
 /** Everything that is wrong with the settings, told at once. */
@@ -95,7 +99,11 @@ export const SETTINGS: readonly Setting[] = [
     help: "Redis or Valkey that wakes the other processes; without it PostgreSQL does",
   },
   { name: "PARALLAX_SANDBOX_SEED", fallback: "1", help: "seed of the simulated world, 0 to 4294967295" },
-  { name: "PARALLAX_SANDBOX_SPEED", fallback: "60", help: "how many times as lively as real trading, 1 to 3600" },
+  {
+    name: "PARALLAX_SANDBOX_SPEED",
+    fallback: "60",
+    help: "how many times as lively as real trading, or as fast as recorded, 1 to 3600",
+  },
   {
     name: "PARALLAX_SANDBOX_MARKETS",
     fallback: "400",
@@ -115,6 +123,16 @@ export const SETTINGS: readonly Setting[] = [
     name: "PARALLAX_SANDBOX_FAULTS",
     fallback: "",
     help: "faults of the simulated venues, venue:switch=rate,...;venue:...",
+  },
+  {
+    name: "PARALLAX_SANDBOX_RECORDING",
+    fallback: "",
+    help: "recording that the sandbox replays instead of simulating (npm run record makes one)",
+  },
+  {
+    name: "PARALLAX_SANDBOX_RECORDING_PAST",
+    fallback: "50",
+    help: "percentage of the recording that is past at the first start, 0 to 100",
   },
   { name: "PARALLAX_PUBLIC_URL", fallback: "", help: "address that customers see, for links" },
   {
@@ -269,6 +287,8 @@ export function parseConfig(
       limits: oneOf("PARALLAX_SANDBOX_LIMITS", ["on", "off"]) === "on",
       port: integer("PARALLAX_SANDBOX_PORT", 0, 65_500),
       faults: raw("PARALLAX_SANDBOX_FAULTS"),
+      recording: raw("PARALLAX_SANDBOX_RECORDING") || null,
+      recordingPastShare: integer("PARALLAX_SANDBOX_RECORDING_PAST", 0, 100) / 100,
     },
     venueUrls,
     venueKeys,

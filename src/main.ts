@@ -4,13 +4,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createPinoLog } from "./adapters/pino-log.ts";
-import { ConfigError, parseConfig, SETTINGS } from "./config.ts";
+import { type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
+import { record } from "./record.ts";
 import { FaultError, startSandbox } from "./sandbox/main.ts";
-import { describeInterface, isPlainFailure, startService } from "./serve.ts";
+import { areAllAddressed, describeInterface, isPlainFailure, startService } from "./serve.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
 
 const SANDBOX_PORT = 8790;
 const HARD_EXIT_MS = 10_000;
+const RECORD_MEGABYTES = 2_048;
+const PROGRESS_EVERY_MS = 5_000;
 const TERM_GRACE_MS = 2_000;
 
 const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
@@ -20,13 +23,15 @@ const USAGE = `Parallax ${version}: where is the price wrong, by how much, what 
   npm start                      the service, with simulated venues and data in it
   npm start -- --live            the service on the real venues
   npm run sandbox                the simulated venues alone, for other programs' tests
+  npm run record -- --out FILE   records what the venues send, for the sandbox to replay
   npm run openapi                writes openapi.json
 
-Commands: serve (default), sandbox, openapi
+Commands: serve (default), sandbox, record, openapi
 Options:
   --live             the same as PARALLAX_MODE=live
   --port N           sandbox: the first port (default ${SANDBOX_PORT}; 0 takes free ones)
   --genesis MS       sandbox: when the simulated world began, Unix milliseconds (default now)
+  --out FILE         record: the new file, gzip where it ends in .gz; "record --help" tells the rest
   --write FILE       openapi: where to write
   --help, --version
 
@@ -39,6 +44,19 @@ ${SETTINGS.map(({ name, fallback, help }) => `  ${name.padEnd(26)} ${help}${fall
                                .join(", ")}
   PARALLAX_<VENUE>_KEY_ID, PARALLAX_<VENUE>_PRIVATE_KEY_FILE
                              key of your account, where a venue's stream wants one
+`;
+
+const RECORD_USAGE = `Records what the venues' adapters deliver to a file that PARALLAX_SANDBOX_RECORDING replays.
+
+  npm run record -- --out FILE [--minutes N] [--venues LIST] [--max-megabytes N] [--live]
+
+  --out FILE          a new file; gzip where it ends in .gz
+  --minutes N         ends after so long, 1 to 100000 (default: goes on until Ctrl-C)
+  --venues LIST       as PARALLAX_VENUES, for this recording
+  --max-megabytes N   ends at this size, counted before compression (default ${RECORD_MEGABYTES})
+  --live              the real venues; without it simulated ones, unless PARALLAX_<VENUE>_URL names others
+
+Ctrl-C ends the file in good order. docs/recording.md describes what is in it.
 `;
 
 /** Entry point of `bin/parallax.mjs`. */
@@ -55,16 +73,21 @@ export async function main(argv: readonly string[]): Promise<void> {
         port: { type: "string" },
         genesis: { type: "string" },
         write: { type: "string" },
+        out: { type: "string" },
+        minutes: { type: "string" },
+        venues: { type: "string" },
+        "max-megabytes": { type: "string" },
       },
     });
     const [command = "serve", ...more] = positionals;
-    if (values.help === true) return say(USAGE);
+    if (values.help === true) return say(command === "record" ? RECORD_USAGE : USAGE);
     if (values.version === true) return say(`${version}\n`);
     if (more.length > 0) return fail(`Too many words: ${more.join(" ")}. Try --help.`);
     const environment = values.live === true ? { ...process.env, PARALLAX_MODE: "live" } : process.env;
     if (command === "serve") return await serve(environment);
     if (command === "sandbox")
       return await sandbox(environment, { ...values, isChild: values["with-parent"] === true });
+    if (command === "record") return await recordVenuesToFile(environment, values);
     if (command === "openapi") return await openapi(environment, values.write ?? null);
     return fail(`There is no command "${command}". Try --help.`);
   } catch (error) {
@@ -91,30 +114,38 @@ async function sandbox(
   environment: NodeJS.ProcessEnv,
   options: { port?: string; genesis?: string; isChild: boolean },
 ): Promise<void> {
-  const { sandbox: settings } = parseConfig(environment, VENUE_SERVICES);
+  const config = parseConfig(environment, VENUE_SERVICES);
+  const { sandbox: settings } = config;
   const genesis = options.isChild
     ? await genesisOfParent()
     : wholeNumber("--genesis", options.genesis ?? String(Date.now()), 8.64e15);
   const running = await startSandbox({
-    host: "127.0.0.1",
+    ...sandboxOptions(config, genesis),
     firstPort: wholeNumber(
       "--port",
       options.port ?? String(options.isChild ? settings.port : settings.port || SANDBOX_PORT),
       65_500,
     ),
-    seed: settings.seed,
-    speed: settings.speed,
-    marketCount: settings.markets,
-    enforceLimits: settings.limits,
-    faults: settings.faults,
-    genesis,
-    now: () => Date.now(),
   });
   say(`${JSON.stringify(running.urls)}\n`);
   onSignal(async () => {
     await running.close();
     process.exit(0);
   });
+}
+
+function sandboxOptions({ sandbox }: Config, genesis: number) {
+  return {
+    host: "127.0.0.1",
+    seed: sandbox.seed,
+    speed: sandbox.speed,
+    marketCount: sandbox.markets,
+    enforceLimits: sandbox.limits,
+    faults: sandbox.faults,
+    recording: sandbox.recording === null ? null : { file: sandbox.recording, pastShare: sandbox.recordingPastShare },
+    genesis,
+    now: () => Date.now(),
+  };
 }
 
 /**
@@ -126,6 +157,58 @@ async function genesisOfParent(): Promise<number> {
   lines.on("close", () => process.exit(0));
   const [line] = await once(lines, "line");
   return wholeNumber("genesis", String(line), 8.64e15);
+}
+
+interface RecordArguments {
+  readonly out?: string;
+  readonly minutes?: string;
+  readonly venues?: string;
+  readonly "max-megabytes"?: string;
+}
+
+/** Records until the time is over, the file is full or a signal comes; the first one ends it in good order. */
+async function recordVenuesToFile(environment: NodeJS.ProcessEnv, values: RecordArguments): Promise<void> {
+  const { out, minutes, venues, "max-megabytes": megabytes } = values;
+  if (out === undefined || out === "") return fail("Say where to write: --out FILE. Try record --help.");
+  const config = parseConfig(
+    venues === undefined ? environment : { ...environment, PARALLAX_VENUES: venues },
+    VENUE_SERVICES,
+  );
+  const durationMs = minutes === undefined ? null : 60_000 * wholeNumber("--minutes", minutes, 100_000);
+  const bytesMax = 1_000_000 * wholeNumber("--max-megabytes", megabytes ?? String(RECORD_MEGABYTES), 1_000_000);
+  const sandbox =
+    config.mode === "sandbox" && !areAllAddressed(config)
+      ? await startSandbox({ ...sandboxOptions(config, Date.now()), firstPort: config.sandbox.port })
+      : null;
+  const stop = new AbortController();
+  onSignal(async () => stop.abort());
+  const told = { at: 0 };
+  try {
+    const result = await record({
+      config,
+      log: createPinoLog(config.logLevel),
+      file: out,
+      source: config.mode === "live" ? "live venues" : sandbox === null ? "venues as configured" : "simulated venues",
+      durationMs,
+      bytesMax,
+      urls: sandbox?.urls ?? {},
+      signal: stop.signal,
+      onProgress(progress) {
+        if (!process.stderr.isTTY && Date.now() - told.at < PROGRESS_EVERY_MS) return;
+        told.at = Date.now();
+        process.stderr.write(process.stderr.isTTY ? `\r${recordLine(progress)}` : `${recordLine(progress)}\n`);
+      },
+    });
+    process.stderr.write(`${process.stderr.isTTY ? "\r" : ""}${recordLine(result)}\nWritten to ${out}.\n`);
+  } finally {
+    await sandbox?.close();
+  }
+  process.exit(process.exitCode ?? 0);
+}
+
+function recordLine({ facts, leftOut, bytes, drops }: Awaited<ReturnType<typeof record>>): string {
+  const lost = leftOut === 0 ? "" : `, ${leftOut} left out because the disk did not keep up`;
+  return `${facts} facts, ${(bytes / 1e6).toFixed(1)} MB before compression, ${drops} unusable${lost}`;
 }
 
 async function openapi(environment: NodeJS.ProcessEnv, file: string | null): Promise<void> {

@@ -22,6 +22,7 @@ import { drain } from "./http/lifecycle.ts";
 import type { Bus } from "./ports/bus.ts";
 import type { Database } from "./ports/database.ts";
 import type { Log } from "./ports/log.ts";
+import { RecordingError, recordingFingerprint } from "./recording/index.ts";
 import { databaseFailure, listenFailure, StartError } from "./start-failures.ts";
 import { createVenue, VENUE_SERVICES, type VenueSetting } from "./venues/registry.ts";
 
@@ -32,6 +33,8 @@ const READY_CHECK_MS = 20;
 const DRAIN_MS = 5_000;
 /** A busy machine, or a world of half a million markets, takes some ten seconds; a program that hangs is not waited for. */
 const SANDBOX_START_MS = 60_000;
+/** A recording is read whole before its first byte is served. */
+const REPLAY_START_MS = 120_000;
 
 /** Milliseconds since the process began, for the log of the start. */
 const sinceStart = () => Math.round(systemClock.monotonic());
@@ -51,7 +54,7 @@ export interface RunningService {
 
 /** Failures that a person can mend; their message says how, and a stack would only hide it. */
 export function isPlainFailure(error: unknown): error is Error {
-  return error instanceof DataDirLockedError || error instanceof StoreMixedError || error instanceof StartError;
+  return [DataDirLockedError, StoreMixedError, StartError, RecordingError].some((kind) => error instanceof kind);
 }
 
 type SandboxUrls = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -67,7 +70,8 @@ export async function startService(options: { config: Config; log: Log; version:
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
     const isSandbox = config.mode === "sandbox";
     // Begun before the store is open: loading its program takes as long as opening the store.
-    const sandbox = isSandbox && !areAllAddressed(config) ? spawnSandbox(log) : null;
+    const startMs = config.sandbox.recording === null ? SANDBOX_START_MS : REPLAY_START_MS;
+    const sandbox = isSandbox && !areAllAddressed(config) ? spawnSandbox(log, startMs) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database =
       config.databaseUrl === null
@@ -79,7 +83,7 @@ export async function startService(options: { config: Config; log: Log; version:
     await migrateDatabase(database);
     const claim = await claimStore(database, {
       data: config.mode,
-      seed: isSandbox ? config.sandbox.seed : null,
+      seed: isSandbox ? await worldSeed(config) : null,
       genesisAt: isSandbox ? systemClock.now() : null,
     });
     log.info({ ms: sinceStart() }, "store is open");
@@ -211,7 +215,7 @@ const nodeOf = (roles: Config["roles"]): NodeSettings => ({
 });
 
 /** Every venue was given addresses of its own: then nothing has to be simulated here. */
-function areAllAddressed(config: Config): boolean {
+export function areAllAddressed(config: Config): boolean {
   return config.venues.every(({ adapter }) =>
     (VENUE_SERVICES[adapter] ?? []).every((service) => config.venueUrls[adapter]?.[service] !== undefined),
   );
@@ -231,8 +235,13 @@ interface SandboxChild {
   close(): Promise<void>;
 }
 
+/** What tells one sandbox world from another: its seed, or the recording that it replays. */
+function worldSeed({ sandbox }: Config): Promise<number> | number {
+  return sandbox.recording === null ? sandbox.seed : recordingFingerprint(sandbox.recording);
+}
+
 /** The simulated venues as a process of their own, on free ports; it ends with this one, however this one ends. */
-function spawnSandbox(log: Log): SandboxChild {
+function spawnSandbox(log: Log, startMs: number): SandboxChild {
   const program = new URL("../bin/parallax.mjs", import.meta.url).pathname;
   const child = spawn(process.execPath, [program, "sandbox", "--with-parent"], { stdio: ["pipe", "pipe", "inherit"] });
   const urls = firstLine(child);
@@ -247,7 +256,7 @@ function spawnSandbox(log: Log): SandboxChild {
       child.stdin?.write(`${genesis}\n`);
       // Counted from here: the venues wait for this line, and a store that opens slowly is not their delay.
       const timeout = new AbortController();
-      const late = systemClock.sleep(SANDBOX_START_MS, timeout.signal).then(
+      const late = systemClock.sleep(startMs, timeout.signal).then(
         () =>
           Promise.reject(new StartError("The simulated venues did not start in time: is the machine out of memory?")),
         () => "",

@@ -6,7 +6,13 @@ import { limitlessMarketId } from "./protocol/limitless/index.ts";
 import { manifoldMarketId } from "./protocol/manifold/index.ts";
 import { polymarketMarketId } from "./protocol/polymarket/index.ts";
 import type { ServiceUrls } from "./serve.ts";
-import { type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./world/types.ts";
+import {
+  type ListedMarket,
+  type ReplayedRecording,
+  SANDBOX_VENUES,
+  type SandboxVenue,
+  type World,
+} from "./world/types.ts";
 
 /** The id under which a venue lists a market. */
 const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string>> = {
@@ -15,6 +21,17 @@ const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string
   limitless: limitlessMarketId,
   manifold: manifoldMarketId,
 };
+
+const presentRecording = (recording: ReplayedRecording) => ({
+  source: recording.source,
+  started_at: recording.startedAt,
+  ended_at: recording.endedAt,
+  pivot_at: recording.pivotAt,
+  facts: recording.facts,
+  markets: recording.markets,
+  left_out: recording.leftOut,
+  is_cut: recording.isCut,
+});
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
@@ -57,7 +74,13 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
       });
       app.get("/urls", () => urls);
       installFaults(app, context);
-      app.get("/world", () => ({ seed: world.seed, genesis: world.genesis, speed: world.speed, now: now() }));
+      app.get("/world", () => ({
+        seed: world.seed,
+        genesis: world.genesis,
+        speed: world.speed,
+        now: now(),
+        ...(world.recording === undefined ? {} : { recording: presentRecording(world.recording) }),
+      }));
       app.get<{ Params: { venue: string }; Querystring: { at?: string; market_id?: string } }>(
         "/truth/:venue",
         (request, reply) => {
@@ -120,16 +143,24 @@ type FaultRequest = FastifyRequest<{ Params: { venue: string } }>;
 
 const unknownVenue = (venue: string) => `there is no venue ${venue}; venues: ${SANDBOX_VENUES.join(", ")}, all`;
 
+function aboutOf({ seed, speed, genesis, recording }: World): string {
+  const begun = new Date(genesis).toISOString();
+  if (recording === undefined)
+    return `Seed ${seed}, trading ${speed} times as lively as in reality, begun ${begun} with thirty days of past.`;
+  const made = new Date(recording.startedAt).toISOString();
+  return `Replayed ${speed} times as fast as recorded, since ${begun}: ${recording.source}, recorded from ${made} on, ${recording.markets} markets.`;
+}
+
 function page(rows: string, context: ExchangeContext): string {
   const { world } = context;
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parallax sandbox</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1c2733}table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #d5dde5;padding:.5rem;text-align:left;vertical-align:top}code{background:#eef2f6;padding:.1rem .3rem;border-radius:4px}</style>
 <h1>Parallax sandbox</h1>
 <p>Simulated venues that speak the venues' own protocols. Nothing here is real: no venue is asked, no money moves.
-Seed ${world.seed}, trading ${world.speed} times as lively as in reality, begun ${new Date(world.genesis).toISOString()} with thirty days of past.</p>
+${escapeHtml(aboutOf(world))}</p>
 <table><tr><th>Venue</th><th>Open markets</th><th>Listed</th><th>Base URLs</th><th>Faults</th></tr>${rows}</table>
 <h2>For tests</h2>
-<p><code>GET /urls</code> the base URLs as JSON · <code>GET /world</code> seed, start, speed and time ·
+<p><code>GET /urls</code> the base URLs as JSON · <code>GET /world</code> seed, start, speed, time and what is replayed ·
 <code>GET /truth/{venue}?at={Unix milliseconds}&amp;market_id={id}</code> what the simulator knows of each market at an instant:
 book, lifecycle, outcome, volume.</p>
 <h2>Faults</h2>

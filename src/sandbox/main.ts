@@ -6,6 +6,7 @@ import { kalshiExchange } from "./protocol/kalshi/index.ts";
 import { limitlessExchange } from "./protocol/limitless/index.ts";
 import { manifoldExchange } from "./protocol/manifold/index.ts";
 import { polymarketExchange } from "./protocol/polymarket/index.ts";
+import { loadRecordedWorld } from "./recorded/index.ts";
 import { type ServiceUrls, serveExchanges } from "./serve.ts";
 import { createFeed, createWorld, type WorldOptions } from "./world/index.ts";
 import { uniform } from "./world/random.ts";
@@ -26,6 +27,12 @@ export interface SandboxOptions extends WorldOptions {
   /** Faults from the start, as `venue:switch=rate,...;venue:...`; more at the control address. */
   readonly faults?: string;
   readonly now: () => number;
+  /** A recording to replay instead of simulating; `speed` then says how many times as fast as it was made. */
+  readonly recording?: {
+    readonly file: string;
+    /** Share of it that is past at genesis, in [0, 1]. */
+    readonly pastShare: number;
+  } | null;
 }
 
 export interface RunningSandbox {
@@ -34,10 +41,15 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-/** Starts the four simulated venues over one world, and the page that describes them. */
+/**
+ * Starts the four venues over one world, simulated or replayed, and the page that describes them.
+ * @throws RecordingError when there is a recording and it cannot be read
+ */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const atStart = parseFaultText(options.faults ?? "", SANDBOX_VENUES);
-  const world = createWorld(options);
+  const world = options.recording
+    ? await loadRecordedWorld({ ...options, ...options.recording })
+    : createWorld(options);
   const feed = createFeed(world, { now: options.now, intervalMs: FEED_EVERY_MS });
   const faults = createFaults((...keys) => uniform(options.seed, FAULT_DRAWS, ...keys));
   for (const venue of SANDBOX_VENUES) faults[venue].replace(atStart.get(venue) ?? {});

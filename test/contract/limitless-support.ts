@@ -8,7 +8,7 @@ import type { VenueAdapter } from "../../src/ports/venue.ts";
 import { limitlessExchange } from "../../src/sandbox/protocol/limitless/index.ts";
 import { serveExchanges } from "../../src/sandbox/serve.ts";
 import { createWorld } from "../../src/sandbox/world/index.ts";
-import type { Feed, FeedEvent, ListedMarket, World } from "../../src/sandbox/world/types.ts";
+import type { Feed, FeedEvent, ListedMarket, SimulatedWorld } from "../../src/sandbox/world/types.ts";
 import { createLimitlessVenue } from "../../src/venues/limitless/index.ts";
 import { quietLog } from "../support/quiet-log.ts";
 
@@ -16,7 +16,7 @@ export const GENESIS = Date.UTC(2026, 10, 21, 4);
 
 /** Something that two sides agree on by hand: what the sandbox tells of the world, and when it is. */
 export interface LimitlessSandbox {
-  readonly world: World;
+  readonly world: SimulatedWorld;
   readonly restUrl: string;
   readonly wsUrl: string;
   /** The instant that the sandbox, the adapter and the assertions share. */

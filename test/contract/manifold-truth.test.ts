@@ -15,7 +15,7 @@ import {
 } from "../../src/sandbox/protocol/manifold/index.ts";
 import { serveExchanges } from "../../src/sandbox/serve.ts";
 import { createWorld } from "../../src/sandbox/world/index.ts";
-import type { ListedMarket, World, WorldOutcome } from "../../src/sandbox/world/types.ts";
+import type { ListedMarket, SimulatedWorld, WorldOutcome } from "../../src/sandbox/world/types.ts";
 import { createManifoldVenue } from "../../src/venues/manifold/index.ts";
 import { ManualFeed } from "../support/manual-feed.ts";
 import { quietLog } from "../support/quiet-log.ts";
@@ -29,7 +29,7 @@ const shown = (price: number) => fromMicros(toMicros(price));
 
 let bench: VenueBench;
 let adapter: VenueAdapter;
-let world: World;
+let world: SimulatedWorld;
 let now: number;
 let firstListed: MarketSnapshot[];
 let listed: MarketSnapshot[];
@@ -47,7 +47,7 @@ before(async () => {
 after(() => bench?.close());
 
 /** Voids and partial payouts are rare, and Manifold lists few of the world's events: the first world that has them. */
-function worldWithEveryEnding(): World {
+function worldWithEveryEnding(): SimulatedWorld {
   for (let seed = 1; seed <= 300; seed++) {
     const candidate = benchWorld(seed, 2_500);
     const lives = candidate.markets("manifold", NOW).map((market) => candidate.lifecycle(market, NOW));
@@ -345,7 +345,7 @@ test("the stream tells that a followed market was resolved, and a full read then
 });
 
 /** Exchange and adapter over a world whose time the test moves. */
-async function serve(ofWorld: World, at: () => number) {
+async function serve(ofWorld: SimulatedWorld, at: () => number) {
   const feed = new ManualFeed();
   const services = manifoldExchange({ world: ofWorld, feed, now: at, enforceLimits: false });
   const served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });

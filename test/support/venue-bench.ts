@@ -11,7 +11,7 @@ import type { VenueAdapter } from "../../src/ports/venue.ts";
 import type { ExchangeFactory } from "../../src/sandbox/protocol/exchange.ts";
 import { serveExchanges } from "../../src/sandbox/serve.ts";
 import { createFeed, createWorld } from "../../src/sandbox/world/index.ts";
-import type { World } from "../../src/sandbox/world/types.ts";
+import type { SimulatedWorld } from "../../src/sandbox/world/types.ts";
 import type { VenuePorts } from "../../src/venues/shared/venue-ports.ts";
 import { quietLog } from "./quiet-log.ts";
 import type { ScriptedAnswer } from "./scripted-http.ts";
@@ -48,13 +48,13 @@ export function hurriedClock(now: number): Clock {
   };
 }
 
-export function benchWorld(seed = 7, marketCount = 120): World {
+export function benchWorld(seed = 7, marketCount = 120): SimulatedWorld {
   return createWorld({ seed, genesis: GENESIS, speed: 1, marketCount });
 }
 
 /** One venue's sandbox exchange over a world held still, its adapter, and a hand on the wire between them. */
 export interface VenueBench {
-  readonly world: World;
+  readonly world: SimulatedWorld;
   /** Base URLs of the exchange's HTTP services, without a slash at the end. */
   readonly bases: readonly string[];
   /** Everything adapters have asked, also what never left. */
@@ -79,7 +79,7 @@ export interface VenueBench {
 }
 
 /** @param world instead of the small usual one */
-export async function openVenueBench(name: VenueName, world: World = benchWorld()): Promise<VenueBench> {
+export async function openVenueBench(name: VenueName, world: SimulatedWorld = benchWorld()): Promise<VenueBench> {
   const now = () => NOW;
   const feed = createFeed(world, { now, intervalMs: 50 });
   const exchange = await loadExchange(name);

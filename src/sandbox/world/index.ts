@@ -2,7 +2,7 @@
 import { activityClock, Dynamics, type Pause } from "./dynamics.ts";
 import { uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
-import type { ActivityState, BookState, Lifecycle, ListedMarket, PastPoint, World, WorldOutcome } from "./types.ts";
+import type { BookState, Lifecycle, ListedMarket, SimulatedWorld, WorldOutcome } from "./types.ts";
 import { Universe } from "./universe.ts";
 
 export { createFeed } from "./feed.ts";
@@ -26,7 +26,7 @@ export interface WorldOptions {
 }
 
 /** A world that is a function of its options: the same options give the same books, trades and outcomes at any instant. */
-export function createWorld(options: WorldOptions): World {
+export function createWorld(options: WorldOptions): SimulatedWorld {
   const { seed, genesis, speed } = options;
   const universe = new Universe(options);
   const clock = activityClock(genesis, speed);
@@ -89,7 +89,7 @@ export function createWorld(options: WorldOptions): World {
     };
   };
 
-  const activity = (market: ListedMarket, at: number): ActivityState => {
+  const activity: SimulatedWorld["activity"] = (market, at) => {
     const known = dynamicsOf(market);
     const now = known.traded(at);
     const dayAgo = known.traded(at - DAY_MS);
@@ -108,8 +108,8 @@ export function createWorld(options: WorldOptions): World {
     };
   };
 
-  const past = (market: ListedMarket, from: number, to: number, intervalMs: number): PastPoint[] => {
-    const points: PastPoint[] = [];
+  const past: SimulatedWorld["past"] = (market, from, to, intervalMs) => {
+    const points: ReturnType<SimulatedWorld["past"]>[number][] = [];
     const { endsAt } = universe.secret(market);
     const known = dynamicsOf(market);
     const first = Math.floor(Math.max(from, market.openAt) / intervalMs) + 1;

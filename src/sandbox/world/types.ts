@@ -1,8 +1,8 @@
 /**
- * The simulated world that the four sandbox exchanges show, each in its own protocol.
+ * The world that the four sandbox exchanges show, each in its own protocol: simulated, or replayed from a recording.
  *
- * Everything here is a function of (seed, genesis, speed) and an instant: there is no hidden state to save, a restart
- * continues where it was, and any past book can be asked for again. Prices are YES prices in (0, 1) on the market's tick
+ * Everything here is a function of (seed or recording, genesis, speed) and an instant: there is no hidden state to save, a
+ * restart continues where it was, and any past book can be asked for again. Prices are YES prices in (0, 1) on the market's tick
  * grid, sizes are contracts that pay 1, times are Unix milliseconds UTC.
  */
 export type SandboxVenue = "kalshi" | "polymarket" | "limitless" | "manifold";
@@ -34,9 +34,42 @@ export interface ListedEvent {
   readonly ladder: boolean;
   readonly featured: boolean;
   readonly openAt: number;
+  /** Infinity where a recording does not tell. */
   readonly closeAt: number;
   readonly markets: readonly ListedMarket[];
+  /** Only in a replayed recording: what the venue itself said of it. */
+  readonly recorded?: RecordedEvent;
 }
+
+/** Identity of an event in a recording, and what it does not know (null). */
+export interface RecordedEvent {
+  /** The venue's id; null for a question that stands alone. */
+  readonly eventId: string | null;
+  readonly url: string | null;
+}
+
+/** Identity of a market in a recording, and what it does not know (null). */
+export interface RecordedMarket {
+  /** The id by which the service knows it. */
+  readonly marketId: string;
+  /** The venue's other ids, by the names that its adapter gives them. */
+  readonly keys: Readonly<Record<string, string>>;
+  readonly url: string | null;
+  /** Name inside its event; null where it stands alone. */
+  readonly label: string | null;
+  /** From when on the recording knows it. */
+  readonly listedAt: number;
+  readonly openAt: number | null;
+  readonly expectedResolutionAt: number | null;
+  readonly tickSize: number | null;
+  readonly takerFee: RecordedFee | null;
+}
+
+export type RecordedFee =
+  | { readonly kind: "none" }
+  | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number }
+  /** Kinds that belong to one venue, which shows them without being told. */
+  | { readonly kind: "value_table" | "flat_value" };
 
 export interface Strike {
   readonly type: "greater" | "less" | "between";
@@ -64,12 +97,19 @@ export interface ListedMarket {
   readonly tick: number;
   /** Trading begins. */
   readonly openAt: number;
-  /** Trading ends. */
+  /** Trading ends. In a recording this and the next two may be Infinity: not told, or not yet. */
   readonly closeAt: number;
   /** Result proposed; then possibly disputed until `finalizeAt`. */
   readonly determineAt: number;
   readonly disputed: boolean;
   readonly finalizeAt: number;
+  /** Only in a replayed recording: what the venue itself said of it. */
+  readonly recorded?: RecordedMarket;
+}
+
+/** Whether the venue lists this market by `at`; a recording meets the markets of an event one by one. */
+export function isListed(market: ListedMarket, at: number): boolean {
+  return market.recorded === undefined || market.recorded.listedAt <= at;
 }
 
 export type Phase = "pending" | "active" | "paused" | "closed" | "determined" | "disputed" | "finalized";
@@ -92,7 +132,10 @@ export interface Lifecycle {
 
 export interface Level {
   readonly price: number;
+  /** Contracts. */
   readonly size: number;
+  /** Set in a recording that tells the price alone; `size` is then 1, where a protocol cannot do without. */
+  readonly isSizeUnknown?: true;
 }
 
 /** The YES book at an instant: bids highest first, asks lowest first, never crossed; empty unless active. */
@@ -100,6 +143,8 @@ export interface BookState {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
   readonly lastPrice: number | null;
+  /** Only in a replayed recording: the venue's own indication beside its book; null where it gave none. */
+  readonly indicativePrice?: number | null;
   /** When the book last became what it is. */
   readonly changedAt: number;
   /** Rises with every change of this market's book. */
@@ -109,6 +154,8 @@ export interface BookState {
 export interface WorldTrade {
   /** Unique over the world, stable. */
   readonly id: string;
+  /** Only in a replayed recording: the id by which the service knows it. */
+  readonly recordedId?: string;
   readonly at: number;
   readonly yesPrice: number;
   readonly size: number;
@@ -117,16 +164,17 @@ export interface WorldTrade {
   readonly taker: number;
 }
 
+/** Null: not told by the recording. The simulation knows everything. */
 export interface ActivityState {
   /** Since the market opened. */
-  readonly volumeContracts: number;
-  readonly volumeUsd: number;
+  readonly volumeContracts: number | null;
+  readonly volumeUsd: number | null;
   /** Over the last 24 hours of wall-clock time. */
-  readonly volume24hContracts: number;
-  readonly volume24hUsd: number;
-  readonly openInterestContracts: number;
-  readonly liquidityUsd: number;
-  readonly traderCount: number;
+  readonly volume24hContracts: number | null;
+  readonly volume24hUsd: number | null;
+  readonly openInterestContracts: number | null;
+  readonly liquidityUsd: number | null;
+  readonly traderCount: number | null;
 }
 
 /** A point of the past, for candles and price history. `at` is the end of the interval. */
@@ -135,15 +183,31 @@ export interface PastPoint {
   readonly bid: number | null;
   readonly ask: number | null;
   readonly lastPrice: number | null;
-  /** Traded in (at - interval, at]. */
-  readonly volumeContracts: number;
-  readonly volumeUsd: number;
+  /** Traded in (at - interval, at]; null when a recording does not tell. */
+  readonly volumeContracts: number | null;
+  readonly volumeUsd: number | null;
+}
+
+/** Instants of the recording itself, Unix milliseconds: `pivotAt` is what plays at genesis. */
+export interface ReplayedRecording {
+  readonly source: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly pivotAt: number;
+  readonly facts: number;
+  readonly markets: number;
+  /** AMM markets without any price: nothing could be shown of them. */
+  readonly leftOut: number;
+  /** The file ended in the middle of a line, which was left out. */
+  readonly isCut: boolean;
 }
 
 export interface World {
   readonly seed: number;
   readonly genesis: number;
   readonly speed: number;
+  /** What is replayed; absent in a simulated world. */
+  readonly recording?: ReplayedRecording;
   /**
    * Events that this venue has listed by `at`, also settled ones of the last 30 days; oldest listing first. The same
    * array until an event is added or taken away, so that what is made of it can be kept for as long.
@@ -153,8 +217,8 @@ export interface World {
   markets(venue: SandboxVenue, at: number): readonly ListedMarket[];
   lifecycle(market: ListedMarket, at: number): Lifecycle;
   book(market: ListedMarket, at: number): BookState;
-  /** Unrounded probability that quotes are made around: what an AMM shows. */
-  probability(market: ListedMarket, at: number): number;
+  /** Unrounded probability that quotes are made around: what an AMM shows. In a recording null before the first price. */
+  probability(market: ListedMarket, at: number): number | null;
   activity(market: ListedMarket, at: number): ActivityState;
   /** Trades with from <= at < to, oldest first. */
   trades(market: ListedMarket, from: number, to: number): readonly WorldTrade[];
@@ -164,6 +228,20 @@ export interface World {
   nextChangeAt(market: ListedMarket, after: number): number;
   /** First instant after `after` at which the market is in another phase; Infinity once it is finalized. */
   nextPhaseAt(market: ListedMarket, after: number): number;
+}
+
+type Known<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
+
+/** A simulated world knows every figure. */
+export interface SimulatedWorld extends World {
+  probability(market: ListedMarket, at: number): number;
+  activity(market: ListedMarket, at: number): Known<ActivityState>;
+  past(
+    market: ListedMarket,
+    from: number,
+    to: number,
+    intervalMs: number,
+  ): readonly (PastPoint & Known<Pick<PastPoint, "volumeContracts" | "volumeUsd">>)[];
 }
 
 /** What happens in the world, told when it happens, with its exact instant. */

@@ -11,8 +11,9 @@ export interface Candle {
   readonly price: (Range & { readonly mean: number }) | null;
   /** Last trade before the period; null before the first. */
   readonly previous: number | null;
-  readonly volume: number;
-  readonly openInterest: number;
+  /** Null: not told by a recording. */
+  readonly volume: number | null;
+  readonly openInterest: number | null;
 }
 
 interface Range {

@@ -1,6 +1,9 @@
 import type { ListedEvent } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
-import { iso } from "./market-json.ts";
+import { iso, isoOrNull } from "./market-json.ts";
+
+/** Dollars per contract at price p: this, times the multiplier, times p (1 - p). */
+const FEE_RATE = 0.07;
 
 /** The venue's own names of the world's categories. */
 const CATEGORIES: Readonly<Record<string, string>> = {
@@ -25,18 +28,27 @@ export function eventJson(event: ListedEvent): Record<string, unknown> {
     event_ticker: kalshiEventTicker(event),
     series_ticker: kalshiSeriesTicker(event),
     title: event.title,
-    sub_title: `Closes ${iso(event.closeAt).slice(0, 10)}`,
+    sub_title: event.recorded === undefined ? `Closes ${iso(event.closeAt).slice(0, 10)}` : event.description,
     collateral_return_type: event.mutuallyExclusive ? "MECNET" : "",
     mutually_exclusive: event.mutuallyExclusive,
     category: categoryOf(event),
-    strike_date: iso(event.closeAt),
+    strike_date: isoOrNull(event.closeAt),
     strike_period: null,
     settlement_sources: sourcesOf(event),
     last_updated_ts: iso(event.openAt),
-    fee_type_override: null,
-    fee_multiplier_override: null,
+    ...feeOverrides(event),
     product_metadata: null,
     exchange_index: 0,
+  };
+}
+
+/** Fees are the series' own; a recording knows them market by market, and shows them on the event. */
+function feeOverrides(event: ListedEvent): Record<string, unknown> {
+  const fee = event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee;
+  if (fee === undefined || fee === null) return { fee_type_override: null, fee_multiplier_override: null };
+  return {
+    fee_type_override: "quadratic",
+    fee_multiplier_override: fee.kind === "quadratic" ? Math.round((fee.rate / FEE_RATE) * 1e6) / 1e6 : 0,
   };
 }
 
@@ -72,8 +84,12 @@ export function seriesJson(event: ListedEvent): Record<string, unknown> {
     contract_url: `https://example.com/contracts/${ticker}.pdf`,
     contract_terms_url: `https://example.com/contract_terms/${ticker}.pdf`,
     product_metadata: null,
-    fee_type: hasMakerFees ? "quadratic_with_maker_fees" : "quadratic",
-    fee_multiplier: event.frequency === "fifteen_min" ? 0.5 : 1,
+    ...(event.recorded === undefined
+      ? {
+          fee_type: hasMakerFees ? "quadratic_with_maker_fees" : "quadratic",
+          fee_multiplier: event.frequency === "fifteen_min" ? 0.5 : 1,
+        }
+      : {}),
     additional_prohibitions: null,
     last_updated_ts: iso(event.openAt),
     exchange_index: 0,

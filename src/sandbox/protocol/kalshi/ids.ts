@@ -9,11 +9,15 @@ const marketTickers = new WeakMap<ListedEvent, readonly string[]>();
 
 /** Ticker of the recurring family: KXFED. */
 export function kalshiSeriesTicker(event: ListedEvent): string {
+  if (event.recorded !== undefined) {
+    return event.markets[0]?.recorded?.keys.series ?? kalshiEventTicker(event).split("-", 1)[0] ?? "";
+  }
   return `KX${event.series.toUpperCase().replaceAll(/[^A-Z0-9]/g, "")}`;
 }
 
 /** Ticker of the event: series, closing day and the event's number, which keeps two events of one day apart. */
 export function kalshiEventTicker(event: ListedEvent): string {
+  if (event.recorded !== undefined) return event.recorded.eventId ?? event.markets[0]?.recorded?.marketId ?? "";
   let ticker = eventTickers.get(event);
   if (ticker === undefined) {
     const date = new Date(event.closeAt);
@@ -28,6 +32,7 @@ export function kalshiEventTicker(event: ListedEvent): string {
 
 /** Ticker of the market: the event's, and the strike or the outcome's initials; a stand-alone question adds nothing. */
 export function kalshiTicker(market: ListedMarket): string {
+  if (market.recorded !== undefined) return market.recorded.marketId;
   let tickers = marketTickers.get(market.event);
   if (tickers === undefined) {
     tickers = tickersOf(market.event);

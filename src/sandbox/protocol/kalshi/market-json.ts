@@ -1,4 +1,4 @@
-import type { BookState, Lifecycle, ListedMarket, Phase, World } from "../../world/types.ts";
+import type { BookState, Level, Lifecycle, ListedMarket, Phase, World } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
 const DAY_MS = 86_400_000;
@@ -12,9 +12,11 @@ export function dollars(value: number): string {
   return (micros / 1e6).toFixed(micros % 100 === 0 ? 4 : 6);
 }
 
-/** Contracts with two decimals. */
-export function count(value: number): string {
-  return value.toFixed(2);
+/** Contracts with two decimals; null for what a recording does not tell. */
+export function count(value: number): string;
+export function count(value: number | null): string | null;
+export function count(value: number | null): string | null {
+  return value === null ? null : value.toFixed(2);
 }
 
 /** 1 - price without binary dust. */
@@ -24,6 +26,11 @@ export function opposite(price: number): number {
 
 export function iso(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** A date that a recording may not tell (Infinity). */
+export function isoOrNull(at: number): string | null {
+  return Number.isFinite(at) ? iso(at) : null;
 }
 
 const RAW_STATUS: Readonly<Record<Phase, string>> = {
@@ -63,7 +70,7 @@ const statics = new WeakMap<ListedMarket, Readonly<Record<string, unknown>>>();
 function staticPart(market: ListedMarket): Readonly<Record<string, unknown>> {
   const known = statics.get(market);
   if (known !== undefined) return known;
-  const { strike, tick, label } = market;
+  const { strike, tick, label, recorded } = market;
   const [primary = "", ...secondary] = market.rules.split("\n\n");
   const made = {
     ticker: kalshiTicker(market),
@@ -73,11 +80,18 @@ function staticPart(market: ListedMarket): Readonly<Record<string, unknown>> {
     subtitle: label,
     yes_sub_title: label,
     no_sub_title: label === "Yes" ? "No" : label,
-    created_time: iso(market.openAt),
-    open_time: iso(market.openAt),
-    expected_expiration_time: iso(market.closeAt + HOUR_MS),
-    expiration_time: iso(market.closeAt + 7 * DAY_MS),
-    latest_expiration_time: iso(market.closeAt + 7 * DAY_MS),
+    ...(recorded === undefined
+      ? {
+          created_time: iso(market.openAt),
+          open_time: iso(market.openAt),
+          expected_expiration_time: iso(market.closeAt + HOUR_MS),
+          expiration_time: iso(market.closeAt + 7 * DAY_MS),
+          latest_expiration_time: iso(market.closeAt + 7 * DAY_MS),
+        }
+      : {
+          open_time: recorded.openAt === null ? null : iso(recorded.openAt),
+          expected_expiration_time: recorded.expectedResolutionAt === null ? null : iso(recorded.expectedResolutionAt),
+        }),
     settlement_timer_seconds: market.event.frequency === "fifteen_min" ? 30 : 3_600,
     occurrence_datetime: null,
     fee_waiver_expiration_time: null,
@@ -91,8 +105,12 @@ function staticPart(market: ListedMarket): Readonly<Record<string, unknown>> {
     primary_participant_key: null,
     rules_primary: primary,
     rules_secondary: secondary.join("\n\n"),
-    price_level_structure: tick < 0.01 ? "deci_cent" : "linear_cent",
-    price_ranges: [{ start: "0.0000", end: "1.0000", step: dollars(tick) }],
+    ...(recorded?.tickSize === null
+      ? {}
+      : {
+          price_level_structure: tick < 0.01 ? "deci_cent" : "linear_cent",
+          price_ranges: [{ start: "0.0000", end: "1.0000", step: dollars(tick) }],
+        }),
     exchange_index: 0,
   };
   statics.set(market, made);
@@ -101,18 +119,22 @@ function staticPart(market: ListedMarket): Readonly<Record<string, unknown>> {
 
 export interface TopOfBook {
   readonly yes_bid_dollars: string;
-  readonly yes_bid_size_fp: string;
+  readonly yes_bid_size_fp: string | null;
   readonly yes_ask_dollars: string;
-  readonly yes_ask_size_fp: string;
+  readonly yes_ask_size_fp: string | null;
+}
+
+function sizeOf(level: Level | undefined): string | null {
+  return level?.isSizeUnknown === true ? null : count(level?.size ?? 0);
 }
 
 /** An absent side reads as a bid of 0 or an ask of 1. */
 export function topOfBook(book: BookState): TopOfBook {
   return {
     yes_bid_dollars: dollars(book.bids[0]?.price ?? 0),
-    yes_bid_size_fp: count(book.bids[0]?.size ?? 0),
+    yes_bid_size_fp: sizeOf(book.bids[0]),
     yes_ask_dollars: dollars(book.asks[0]?.price ?? 1),
-    yes_ask_size_fp: count(book.asks[0]?.size ?? 0),
+    yes_ask_size_fp: sizeOf(book.asks[0]),
   };
 }
 
@@ -150,7 +172,7 @@ export function marketJson(world: World, market: ListedMarket, at: number): Reco
     ...staticPart(market),
     status: RAW_STATUS[phase],
     updated_time: iso(changedAt),
-    close_time: iso(closeTimeOf(world, market, phase)),
+    close_time: isoOrNull(closeTimeOf(world, market, phase)),
     ...top,
     no_bid_dollars: dollars(opposite(Number(top.yes_ask_dollars))),
     no_ask_dollars: dollars(opposite(Number(top.yes_bid_dollars))),

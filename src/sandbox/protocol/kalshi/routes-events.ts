@@ -1,4 +1,4 @@
-import type { ListedEvent } from "../../world/types.ts";
+import { isListed, type ListedEvent } from "../../world/types.ts";
 import { eventJson, eventMetadataJson } from "./event-json.ts";
 import { kalshiSeriesTicker } from "./ids.ts";
 import { marketJson } from "./market-json.ts";
@@ -19,7 +19,9 @@ export function installEvents(get: Get, { context, catalogue }: RestOptions): vo
     return event;
   };
   const nestedMarkets = (event: ListedEvent) =>
-    event.markets.filter((market) => !catalogue.isHistorical(market)).map((market) => marketJson(world, market, now()));
+    event.markets
+      .filter((market) => isListed(market, now()) && !catalogue.isHistorical(market))
+      .map((market) => marketJson(world, market, now()));
 
   const statusOf = (event: ListedEvent): (typeof STATUS_WORDS)[number] => {
     const phases = event.markets.map((market) => world.lifecycle(market, now()).phase);

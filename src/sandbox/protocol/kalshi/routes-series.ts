@@ -20,7 +20,7 @@ export function installSeries(get: Get, { context, catalogue }: RestOptions): vo
   const present = (event: ListedEvent, isVolumeWanted: boolean) => {
     if (!isVolumeWanted) return seriesJson(event);
     const markets = catalogue.eventsOfSeries(kalshiSeriesTicker(event)).flatMap((one) => one.markets);
-    const volume = markets.reduce((sum, market) => sum + world.activity(market, now()).volumeContracts, 0);
+    const volume = markets.reduce((sum, market) => sum + (world.activity(market, now()).volumeContracts ?? 0), 0);
     return { ...seriesJson(event), volume_fp: count(volume) };
   };
 

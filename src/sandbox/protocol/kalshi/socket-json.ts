@@ -22,8 +22,11 @@ export function tickerMessage(world: World, market: ListedMarket, at: number): R
     last_trade_size_fp: count(lastTrade?.size ?? 0),
     volume_fp: count(activity.volumeContracts),
     open_interest_fp: count(activity.openInterestContracts),
-    dollar_volume: Math.round(activity.volumeUsd),
-    dollar_open_interest: Math.round(activity.openInterestContracts * (book.lastPrice ?? 0)),
+    dollar_volume: activity.volumeUsd === null ? null : Math.round(activity.volumeUsd),
+    dollar_open_interest:
+      activity.openInterestContracts === null
+        ? null
+        : Math.round(activity.openInterestContracts * (book.lastPrice ?? 0)),
     ts_ms: at,
     ts: seconds(at),
     time: iso(at),
@@ -32,7 +35,7 @@ export function tickerMessage(world: World, market: ListedMarket, at: number): R
 
 export function tradeMessage({ market, trade }: FeedEvent & { kind: "trade" }): Record<string, unknown> {
   return {
-    trade_id: uuidOf(trade.id),
+    trade_id: trade.recordedId ?? uuidOf(trade.id),
     market_ticker: kalshiTicker(market),
     yes_price_dollars: dollars(trade.yesPrice),
     no_price_dollars: dollars(opposite(trade.yesPrice)),
@@ -78,7 +81,7 @@ export function createdMessage(market: ListedMarket): Record<string, unknown> {
     event_type: "created",
     market_ticker: kalshiTicker(market),
     open_ts: seconds(market.openAt),
-    close_ts: seconds(market.closeAt),
+    close_ts: Number.isFinite(market.closeAt) ? seconds(market.closeAt) : null,
     additional_metadata: {
       name: market.label,
       title: market.question,

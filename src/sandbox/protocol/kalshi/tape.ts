@@ -51,7 +51,7 @@ export function tapeOf(
 export function tradeJson({ market, trade }: TapeEntry): Record<string, unknown> {
   const { yesPrice, takerSide } = trade;
   return {
-    trade_id: uuidOf(trade.id),
+    trade_id: trade.recordedId ?? uuidOf(trade.id),
     ticker: kalshiTicker(market),
     count_fp: count(trade.size),
     yes_price_dollars: dollars(yesPrice),

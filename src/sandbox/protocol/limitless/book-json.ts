@@ -27,8 +27,11 @@ export function bookPrices(book: BookState): Record<string, unknown> {
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;
   const shown = isEmpty ? (book.lastPrice ?? 0.5) : midpoint(book);
   const yes = Math.round(shown * 1000) / 1000;
+  const { indicativePrice } = book;
   return {
-    prices: [yes, round6(1 - yes)],
+    // Recorded is the indication itself, where the venue's said more than its book.
+    ...(indicativePrice === undefined ? { prices: [yes, round6(1 - yes)] } : {}),
+    ...(typeof indicativePrice === "number" ? { prices: [indicativePrice, round6(1 - indicativePrice)] } : {}),
     tradePrices: {
       buy: { market: [ask, round6(1 - bid)], limit: [bid, round6(1 - ask)] },
       sell: { market: [bid, round6(1 - ask)], limit: [ask, round6(1 - bid)] },

@@ -43,7 +43,7 @@ export class Catalogue {
       for (const market of event.markets) {
         const listed: Listed = { kind: "market", market };
         this.#byKey.set(limitlessSlug(market), listed);
-        if (market.mechanism === "amm") this.#byKey.set(limitlessAddress(market), listed);
+        if (market.mechanism === "amm") this.#byKey.set(limitlessAddress(market).toLowerCase(), listed);
       }
     }
   }

@@ -15,6 +15,7 @@ export const CATEGORIES: readonly { readonly id: number; readonly name: string }
 
 /** Category names of an event as the venue shows them. */
 export function categoryNames(event: ListedEvent): string[] {
+  if (event.recorded !== undefined) return event.category === "" ? [] : [event.category];
   const topic = CATEGORIES.some((category) => category.name === event.category) ? event.category : "Other";
   return event.frequency === "fifteen_min" ? ["15 min", topic] : [topic];
 }

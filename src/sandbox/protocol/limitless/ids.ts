@@ -35,16 +35,19 @@ function hex(kind: string, index: number): string {
 
 /** An event with several questions is shown as a group container, one with a single question as that question. */
 export function isGroup(event: ListedEvent): boolean {
+  if (event.recorded !== undefined) return event.recorded.eventId !== null;
   return event.markets.length > 1;
 }
 
 export function limitlessSlug(market: ListedMarket): string {
+  if (market.recorded !== undefined) return market.recorded.keys.slug ?? market.recorded.marketId;
   const text = isGroup(market.event) ? market.label : market.question;
   return `${slugify(text)}-${suffix(market.index, false)}`;
 }
 
 /** Slug of the group container, or of the only market where the event is no group. */
 export function limitlessEventSlug(event: ListedEvent): string {
+  if (event.recorded !== undefined && event.recorded.eventId !== null) return event.recorded.eventId;
   const [only] = event.markets;
   if (!isGroup(event) && only !== undefined) return limitlessSlug(only);
   return `${slugify(event.title)}-${suffix(event.index, true)}`;
@@ -52,6 +55,7 @@ export function limitlessEventSlug(event: ListedEvent): string {
 
 /** Contract address of an AMM market. */
 export function limitlessAddress(market: ListedMarket): string {
+  if (market.recorded !== undefined && market.mechanism === "amm") return market.recorded.marketId;
   return `0x${hex("address", market.index).slice(0, HEX_OF_ADDRESS)}`;
 }
 
@@ -62,6 +66,8 @@ export function limitlessMarketId(market: ListedMarket): string {
 
 /** Token ids are 256-bit numbers written in decimal. */
 export function limitlessTokens(market: ListedMarket): { yes: string; no: string } {
+  const { yesToken, noToken } = market.recorded?.keys ?? {};
+  if (yesToken !== undefined && noToken !== undefined) return { yes: yesToken, no: noToken };
   return {
     yes: BigInt(`0x${hex("yes", market.index)}`).toString(),
     no: BigInt(`0x${hex("no", market.index)}`).toString(),
@@ -69,7 +75,7 @@ export function limitlessTokens(market: ListedMarket): { yes: string; no: string
 }
 
 export function conditionId(market: ListedMarket): string {
-  return `0x${hex("condition", market.index)}`;
+  return market.recorded?.keys.conditionId ?? `0x${hex("condition", market.index)}`;
 }
 
 export function negRiskMarketId(event: ListedEvent): string {

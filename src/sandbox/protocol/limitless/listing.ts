@@ -46,7 +46,7 @@ export function sorted(context: ExchangeContext, rows: readonly ListedEvent[], s
     if (sort === "lp_rewards") return -event.markets.filter((market) => market.mechanism === "clob").length;
     return -event.markets.reduce((sum, market) => {
       const { volumeUsd, liquidityUsd } = context.world.activity(market, now);
-      return sum + (sort === "liquidity" ? liquidityUsd : volumeUsd);
+      return sum + ((sort === "liquidity" ? liquidityUsd : volumeUsd) ?? 0);
     }, 0);
   };
   return rows

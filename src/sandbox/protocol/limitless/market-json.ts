@@ -1,4 +1,4 @@
-import type { ListedEvent, ListedMarket, WorldOutcome } from "../../world/types.ts";
+import { isListed, type ListedEvent, type ListedMarket, type WorldOutcome } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { bookPrices } from "./book-json.ts";
 import { roundSymbol } from "./catalogue.ts";
@@ -24,6 +24,7 @@ const NO_STRIKE_YET = "---";
 
 /** The same markets every time, about one in `every`. */
 function isChosen(market: ListedMarket, every: number): boolean {
+  if (market.recorded !== undefined) return false;
   return (Math.imul(market.index + 1, 0x9e3779b1) >>> 0) % every === 0;
 }
 
@@ -53,12 +54,15 @@ export function rawUnits(amount: number): string {
   return String(Math.round(amount * 1e6));
 }
 
-function amountPair(name: string, amount: number): Record<string, string> {
+/** Nothing where a recording does not tell the amount. */
+function amountPair(name: string, amount: number | null): Record<string, string> {
+  if (amount === null) return {};
   const raw = rawUnits(amount);
   return { [name]: raw, [`${name}Formatted`]: (Number(raw) / 1e6).toFixed(6) };
 }
 
-function displayDate(at: number): string {
+function displayDate(at: number): string | null {
+  if (!Number.isFinite(at)) return null;
   const date = new Date(at);
   return `${MONTHS[date.getUTCMonth()]} ${date.getUTCDate()}, ${date.getUTCFullYear()}`;
 }
@@ -104,7 +108,7 @@ function life(context: ExchangeContext, market: ListedMarket, now: number): Reco
   const isLive = phase === "pending" || phase === "active";
   const funded = isChosen(market, FLAGGED_EVERY) ? "FUNDED_FLAGGED" : "FUNDED";
   return {
-    status: isLive ? funded : "LOCKED",
+    status: market.recorded !== undefined && phase === "pending" ? "DRAFTED" : isLive ? funded : "LOCKED",
     expired: now >= market.closeAt,
     winningOutcomeIndex: null,
     ...startFields(market, phase === "pending"),
@@ -118,7 +122,7 @@ function startFields(market: ListedMarket, isPending: boolean): Record<string, u
 
 function metadata(market: ListedMarket, now: number): Record<string, unknown> {
   return {
-    fee: !isChosen(market, FREE_EVERY),
+    fee: market.recorded?.takerFee?.kind !== "none" && !isChosen(market, FREE_EVERY),
     isBannered: market.event.featured,
     isPolyArbitrage: false,
     shouldMarketMake: market.mechanism === "clob",
@@ -141,7 +145,7 @@ function tradingFields(context: ExchangeContext, market: ListedMarket, now: numb
       address: ids.limitlessAddress(market),
       prices: [yes, Math.round((1 - yes) * 1e6) / 1e6],
       // The world knows what rests in books, not what lies in a pool: left out rather than shown as nothing.
-      ...(liquidityUsd > 0 ? amountPair("liquidity", liquidityUsd) : {}),
+      ...(liquidityUsd !== null && liquidityUsd > 0 ? amountPair("liquidity", liquidityUsd) : {}),
     };
   }
   const tokens = ids.limitlessTokens(market);
@@ -168,15 +172,17 @@ function tradingFields(context: ExchangeContext, market: ListedMarket, now: numb
 
 /** Probability that an AMM shows, on the grid of its token decimals. */
 export function ammPrice(context: ExchangeContext, market: ListedMarket, at: number): number {
-  return Math.round(context.world.probability(market, at) * 1e6) / 1e6;
+  const probability = context.world.probability(market, at);
+  if (probability === null) throw new Error("an AMM is listed only where its price is known");
+  return Math.round(probability * 1e6) / 1e6;
 }
 
-function commonFields(event: ListedEvent, createdAt: number, expiresAt: number): Record<string, unknown> {
+function commonFields(event: ListedEvent, createdAt: number | null, expiresAt: number): Record<string, unknown> {
   return {
     proxyTitle: null,
     collateralToken: USDC,
     expirationDate: displayDate(expiresAt),
-    createdAt: new Date(createdAt).toISOString(),
+    createdAt: createdAt === null ? null : new Date(createdAt).toISOString(),
     categories: categoryNames(event),
     tags: [...event.tags],
     creator: CREATOR,
@@ -198,10 +204,11 @@ export function presentMarket(context: ExchangeContext, market: ListedMarket, no
     id: ids.numericMarketId(market),
     slug: ids.limitlessSlug(market),
     title: grouped ? market.label : market.question,
-    description: descriptionHtml(market.rules, market.resolutionSource),
-    ...commonFields(event, market.openAt, market.closeAt),
+    description: descriptionHtml(market.rules, market.resolutionSource || null),
+    ...commonFields(event, market.recorded === undefined ? market.openAt : market.recorded.openAt, market.closeAt),
     // The venue writes this number as text now and then.
-    expirationTimestamp: isChosen(market, 2) ? market.closeAt : String(market.closeAt),
+    expirationTimestamp:
+      isChosen(market, 2) || !Number.isFinite(market.closeAt) ? market.closeAt : String(market.closeAt),
     updatedAt: new Date(since).toISOString(),
     ...life(context, market, now),
     ...tradingFields(context, market, now),
@@ -230,11 +237,12 @@ function oracle(event: ListedEvent): Record<string, unknown> {
 
 /** A group container with its children nested; it has neither book nor tokens of its own. */
 export function presentGroup(context: ExchangeContext, event: ListedEvent, now: number): Record<string, unknown> {
-  const children = event.markets.map((market) => presentMarket(context, market, now));
+  const listed = event.markets.filter((market) => isListed(market, now));
+  const children = listed.map((market) => presentMarket(context, market, now));
   const statuses = children.map((child) => String(child.status));
   const allResolved = statuses.every((status) => status === "RESOLVED");
   const status = allResolved ? "RESOLVED" : statuses.some((word) => word.startsWith("FUNDED")) ? "FUNDED" : "LOCKED";
-  const volume = children.reduce((sum, child) => sum + Number(child.volumeFormatted), 0);
+  const volume = children.reduce((sum, child) => sum + Number(child.volumeFormatted ?? 0), 0);
   return {
     id: ids.numericGroupId(event),
     slug: ids.limitlessEventSlug(event),
@@ -250,7 +258,7 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
     marketType: "group",
     metadata: { fee: true, isBannered: event.featured, isPolyArbitrage: false, shouldMarketMake: true },
     ...amountPair("volume", volume),
-    outcomeTokens: event.markets.map((market) => market.label),
+    outcomeTokens: listed.map((market) => market.label),
     ...(event.mutuallyExclusive ? { negRiskMarketId: ids.negRiskMarketId(event) } : {}),
     markets: children,
   };

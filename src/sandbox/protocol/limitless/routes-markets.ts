@@ -91,7 +91,7 @@ function slugRow(event: ListedEvent, now: number): Record<string, unknown> {
     slug: limitlessEventSlug(event),
     strikePrice: isGroup(event) || only === undefined ? null : strikeText(only, now),
     ticker: event.category === "Crypto" ? roundSymbol(event) : null,
-    deadline: new Date(event.closeAt).toISOString(),
+    deadline: Number.isFinite(event.closeAt) ? new Date(event.closeAt).toISOString() : null,
     ...(isGroup(event) ? { markets: event.markets.map((market) => ({ slug: limitlessSlug(market) })) } : {}),
   };
 }

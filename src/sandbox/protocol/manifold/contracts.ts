@@ -63,7 +63,7 @@ export class Contracts {
       id: manifoldContractId(event),
       slug: manifoldSlug(event),
       event,
-      isMultiple: event.markets.length > 1,
+      isMultiple: event.recorded === undefined ? event.markets.length > 1 : event.recorded.eventId !== null,
       sumsToOne: event.mutuallyExclusive && event.exhaustive,
       groupSlugs: [...new Set([topicOf(event.category), ...event.tags.map(slugify)])],
       answerIds: new Map(event.markets.map((market) => [market, manifoldAnswerId(market)])),
@@ -106,7 +106,11 @@ function topicOf(category: string): string {
 
 /** Probability that Manifold shows while nothing is resolved. */
 export function manifoldProbability(world: World, market: ListedMarket, at: number): number {
-  return Math.min(PROBABILITY_MAX, Math.max(PROBABILITY_MIN, world.probability(market, at)));
+  const probability = world.probability(market, at);
+  if (probability === null) throw new Error("a contract is listed only where its probability is known");
+  // What is recorded is what was shown.
+  if (market.recorded !== undefined) return probability;
+  return Math.min(PROBABILITY_MAX, Math.max(PROBABILITY_MIN, probability));
 }
 
 /**
@@ -136,7 +140,10 @@ export function closeTimeOf(world: World, contract: Contract, at: number): numbe
   for (const market of contract.event.markets) {
     const { phase } = world.lifecycle(market, at);
     const hasEnded = phase !== "pending" && phase !== "active" && phase !== "paused";
-    const endedAt = hasEnded ? world.lifecycle(market, market.determineAt - 1).since : market.closeAt;
+    const before = hasEnded ? world.lifecycle(market, market.determineAt - 1) : null;
+    // Recorded questions may go from open to resolved at once.
+    const endedAt =
+      before === null ? market.closeAt : before.phase === "closed" ? before.since : Math.min(at, market.determineAt);
     closeTime = Math.max(closeTime, Math.min(endedAt, market.closeAt));
   }
   return closeTime;
@@ -151,6 +158,6 @@ export function poolOf(probability: number, liquidity: number): { YES: number; N
   return { YES: liquidity / odds, NO: liquidity * odds };
 }
 
-export function liquidityOf(traderCount: number): number {
-  return ANTE + LIQUIDITY_PER_TRADER * traderCount;
+export function liquidityOf(traderCount: number | null): number {
+  return ANTE + LIQUIDITY_PER_TRADER * (traderCount ?? 0);
 }

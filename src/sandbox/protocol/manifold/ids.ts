@@ -50,16 +50,21 @@ function inverse(): number {
 
 /** Id of the contract that shows this event. */
 export function manifoldContractId(event: ListedEvent): string {
+  const { recorded } = event.markets[0] ?? {};
+  if (recorded !== undefined) return recorded.keys.contractId ?? recorded.marketId.split(":", 1)[0] ?? "";
   return scramble(event.index) + encode(hash(event.title), 6);
 }
 
 /** Id of the answer that shows this market inside a group. */
 export function manifoldAnswerId(market: ListedMarket): string {
+  const { recorded } = market;
+  if (recorded !== undefined) return recorded.keys.answerId ?? recorded.marketId.split(":")[1] ?? "";
   return scramble(market.index) + encode(hash(`answer ${market.label}`), 4);
 }
 
 /** The public market id an adapter should give this market: the contract's, or contract and answer. */
 export function manifoldMarketId(market: ListedMarket): string {
+  if (market.recorded !== undefined) return market.recorded.marketId;
   const contractId = manifoldContractId(market.event);
   return market.event.markets.length === 1 ? contractId : `${contractId}:${manifoldAnswerId(market)}`;
 }

@@ -1,4 +1,4 @@
-import type { ListedMarket, World } from "../../world/types.ts";
+import { isListed, type ListedMarket, type World } from "../../world/types.ts";
 import { lastBetTimeOf } from "./bets.ts";
 import {
   type Contract,
@@ -62,8 +62,9 @@ export function presentLite(world: World, contract: Contract, at: number, withAn
   const creator = creatorOf(event);
   const creatorUsername = userNameOf(creator);
   const activity = event.markets.map((market) => world.activity(market, at));
-  const traders = Math.max(...activity.map(({ traderCount }) => traderCount));
+  const traders = Math.max(...activity.map(({ traderCount }) => traderCount ?? 0));
   const only = contract.isMultiple ? undefined : event.markets[0];
+  const recordedUrl = event.recorded?.url ?? event.markets[0]?.recorded?.url ?? null;
   const probability = only === undefined ? undefined : manifoldProbability(world, only, at);
   const totalLiquidity = liquidityOf(traders);
   const { resolutions: _, ...state } = stateOf(world, contract, at);
@@ -76,13 +77,13 @@ export function presentLite(world: World, contract: Contract, at: number, withAn
     createdTime: event.openAt,
     question: event.title,
     slug: contract.slug,
-    url: `https://manifold.markets/${creatorUsername}/${contract.slug}`,
+    url: recordedUrl ?? `https://manifold.markets/${creatorUsername}/${contract.slug}`,
     outcomeType: contract.isMultiple ? "MULTIPLE_CHOICE" : "BINARY",
     mechanism: contract.isMultiple ? "cpmm-multi-1" : "cpmm-1",
     ...(probability === undefined ? {} : { pool: poolOf(probability, totalLiquidity), p: 0.5, probability }),
     totalLiquidity,
-    volume: activity.reduce((sum, { volumeUsd }) => sum + volumeUsd, 0),
-    volume24Hours: activity.reduce((sum, { volume24hUsd }) => sum + volume24hUsd, 0),
+    volume: activity.reduce((sum, { volumeUsd }) => sum + (volumeUsd ?? 0), 0),
+    volume24Hours: activity.reduce((sum, { volume24hUsd }) => sum + (volume24hUsd ?? 0), 0),
     ...state,
     uniqueBettorCount: traders,
     lastUpdatedTime: Math.max(lastBetTime ?? event.openAt, state.resolutionTime ?? 0),
@@ -92,8 +93,12 @@ export function presentLite(world: World, contract: Contract, at: number, withAn
   };
 }
 
+function answersOf(contract: Contract, at: number): readonly ListedMarket[] {
+  return contract.event.markets.filter((market) => isListed(market, at));
+}
+
 function liteAnswers(world: World, contract: Contract, at: number) {
-  return contract.event.markets.map((market) => ({
+  return answersOf(contract, at).map((market) => ({
     id: contract.answerIds.get(market),
     text: market.label,
     probability: answerProbability(world, contract, market, at),
@@ -143,7 +148,7 @@ export function presentFull(world: World, contract: Contract, at: number) {
     ...(resolutions === undefined ? {} : { resolutions }),
     ...(contract.isMultiple
       ? {
-          answers: event.markets.map((market) => presentAnswer(world, contract, market, at)),
+          answers: answersOf(contract, at).map((market) => presentAnswer(world, contract, market, at)),
           shouldAnswersSumToOne: contract.sumsToOne,
           addAnswersMode: "DISABLED",
         }

@@ -138,12 +138,12 @@ function keyOf(world: World, by: NonNullable<SearchParams["sort"]>, now: number)
     case "last-updated":
       return (contract) => -(lastBetTimeOf(world, contract.event.markets, now) ?? 0);
     case "24-hour-vol":
-      return (contract) => -activity(contract).reduce((sum, one) => sum + one.volume24hUsd, 0);
+      return (contract) => -activity(contract).reduce((sum, one) => sum + (one.volume24hUsd ?? 0), 0);
     case "prob-ascending":
       return probability;
     case "prob-descending":
       return (contract) => -probability(contract);
     default:
-      return (contract) => -activity(contract).reduce((sum, one) => sum + one.traderCount, 0);
+      return (contract) => -activity(contract).reduce((sum, one) => sum + (one.traderCount ?? 0), 0);
   }
 }

@@ -90,7 +90,7 @@ export function clobMarket(state: MarketState) {
     question: market.question,
     description: market.rules,
     market_slug: polymarketMarketSlug(market),
-    end_date_iso: new Date(market.closeAt).toISOString(),
+    end_date_iso: Number.isFinite(market.closeAt) ? new Date(market.closeAt).toISOString() : null,
     game_start_time: null,
     seconds_delay: 0,
     fpmm: "",

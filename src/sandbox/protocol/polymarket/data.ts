@@ -149,7 +149,7 @@ function installHoldings(app: FastifyInstance, context: ExchangeContext, listing
   app.get<{ Querystring: Query }>("/oi", async ({ query }) => {
     const conditions = listParam(query, "market");
     if (conditions === null) {
-      const total = listing.markets().reduce((sum, market) => sum + openInterest(market), 0);
+      const total = listing.markets().reduce((sum, market) => sum + (openInterest(market) ?? 0), 0);
       return [{ market: "GLOBAL", value: total }];
     }
     return conditions.flatMap((id) => {
@@ -164,7 +164,7 @@ function installHoldings(app: FastifyInstance, context: ExchangeContext, listing
       market: polymarketConditionId(market),
       value: world.activity(market, context.now()).volumeUsd,
     }));
-    return [{ total: markets.reduce((sum, { value }) => sum + value, 0), markets }];
+    return [{ total: markets.reduce((sum, { value }) => sum + (value ?? 0), 0), markets }];
   });
   app.get<{ Querystring: Query }>("/holders", async ({ query }) => {
     const conditions = listParam(query, "market");

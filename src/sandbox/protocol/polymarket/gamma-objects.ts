@@ -1,4 +1,4 @@
-import type { ActivityState, ListedEvent, ListedMarket, World } from "../../world/types.ts";
+import { type ActivityState, isListed, type ListedEvent, type ListedMarket, type World } from "../../world/types.ts";
 import {
   negRiskMarketId,
   otherMarketId,
@@ -22,6 +22,7 @@ import {
   marketState,
   ORDER_SIZE_MIN,
   outcomeNames,
+  recordedFee,
   rewardsOf,
   shownPrice,
 } from "./market-state.ts";
@@ -33,6 +34,8 @@ const MICROS = 1_000_000;
 const ORACLE = walletOf("oracle");
 
 const iso = (at: number) => new Date(at).toISOString();
+/** A date that a recording may not tell. */
+const isoOrNull = (at: number | null) => (at !== null && Number.isFinite(at) ? iso(at) : null);
 /** Some times of this venue come with a space and a short offset instead of T and Z. */
 const spacedIso = (at: number) => `${iso(at).slice(0, 19).replace("T", " ")}+00`;
 const micros = (value: number) => Math.round(value * MICROS) / MICROS;
@@ -53,13 +56,15 @@ export function gammaMarket(
   activity: ActivityState = world.activity(state.market, now),
 ) {
   const { market, book, oracle } = state;
-  const { event } = market;
+  const { event, recorded } = market;
   const negRisk = isNegRisk(event);
   const rate = feeRate(event);
+  // Whether there are fees is told only where it is known.
+  const areFeesKnown = recorded === undefined || recordedFee(event) !== null;
   const rewards = rewardsOf(market);
   const tokenIds = JSON.stringify(polymarketTokenIds(market));
   const openedAt = iso(event.openAt);
-  const closesAt = iso(market.closeAt);
+  const closesAt = isoOrNull(market.closeAt);
   const bestBid = book.bids[0]?.price ?? 0;
   const bestAsk = book.asks[0]?.price ?? 1;
   const since = (ageMs: number) => priceChange(world, state, now - ageMs);
@@ -76,7 +81,7 @@ export function gammaMarket(
     outcomePrices: JSON.stringify(state.prices.map(decimal)),
     clobTokenIds: tokenIds,
     positionIds: tokenIds,
-    groupItemTitle: event.markets.length > 1 ? market.label : "",
+    groupItemTitle: groupItemTitle(market),
     groupItemThreshold: String(market.strike?.floor ?? market.strike?.cap ?? market.position),
     active: true,
     closed: state.isClosed,
@@ -93,13 +98,13 @@ export function gammaMarket(
     resolvedBy: ORACLE,
     // Filled only where a pool makes the market, as none has done for years.
     marketMakerAddress: "",
-    startDate: openedAt,
-    startDateIso: openedAt.slice(0, 10),
+    ...(recorded === undefined ? { startDate: openedAt, startDateIso: openedAt.slice(0, 10) } : {}),
     endDate: closesAt,
-    endDateIso: closesAt.slice(0, 10),
+    endDateIso: closesAt?.slice(0, 10) ?? null,
+    ...(recorded === undefined ? {} : { umaEndDate: isoOrNull(recorded.expectedResolutionAt) }),
     createdAt: openedAt,
     updatedAt: iso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
-    acceptingOrdersTimestamp: market.openAt === event.openAt ? openedAt : iso(market.openAt),
+    acceptingOrdersTimestamp: isoOrNull(recorded === undefined ? market.openAt : recorded.openAt),
     ...(state.isClosed ? { closedTime: spacedIso(state.lifecycle.since), umaEndDate: iso(state.lifecycle.since) } : {}),
     bestBid,
     bestAsk,
@@ -121,18 +126,18 @@ export function gammaMarket(
     liquidity: decimal(activity.liquidityUsd),
     liquidityNum: activity.liquidityUsd,
     liquidityClob: activity.liquidityUsd,
-    orderPriceMinTickSize: market.tick,
+    orderPriceMinTickSize: recorded === undefined ? market.tick : recorded.tickSize,
     orderMinSize: ORDER_SIZE_MIN,
     negRisk,
     negRiskOther: false,
     ...(negRisk
       ? { negRiskMarketID: negRiskMarketId(event), negRiskRequestID: `0x${sha256Hex(`request:${market.index}`)}` }
       : {}),
-    feesEnabled: rate > 0,
+    ...(areFeesKnown ? { feesEnabled: rate > 0 } : {}),
     ...(rate > 0
       ? {
           feeType: `${event.category.toLowerCase()}_fees`,
-          feeSchedule: { rate, exponent: 1, takerOnly: true, rebateRate: FEE_REBATE_RATE },
+          feeSchedule: { rate, exponent: feeExponent(event), takerOnly: true, rebateRate: FEE_REBATE_RATE },
         }
       : {}),
     makerBaseFee: 0,
@@ -160,6 +165,16 @@ export function gammaMarket(
   };
 }
 
+function groupItemTitle({ event, label, recorded }: ListedMarket): string {
+  if (recorded !== undefined) return recorded.label ?? "";
+  return event.markets.length > 1 ? label : "";
+}
+
+function feeExponent(event: ListedEvent): number {
+  const fee = recordedFee(event);
+  return fee?.kind === "quadratic" ? fee.exponent : 1;
+}
+
 function priceChange(world: World, state: MarketState, at: number): number | null {
   if (at < state.market.openAt) return null;
   const past = world.book(state.market, at);
@@ -181,7 +196,7 @@ function eventHead(event: ListedEvent, isClosed: boolean) {
     startDate: iso(event.openAt),
     creationDate: iso(event.openAt),
     createdAt: iso(event.openAt),
-    endDate: iso(event.closeAt),
+    endDate: isoOrNull(event.closeAt),
     active: true,
     closed: isClosed,
     archived: false,
@@ -201,10 +216,15 @@ function eventHead(event: ListedEvent, isClosed: boolean) {
 
 /** A Gamma event with its markets, also closed ones, its series and its tags. */
 export function gammaEvent(world: World, event: ListedEvent, now: number) {
-  const states = event.markets.map((market) => marketState(world, market, now));
-  const activities = event.markets.map((market) => world.activity(market, now));
-  const sum = (pick: (activity: ActivityState) => number) =>
-    activities.reduce((total, activity) => total + pick(activity), 0);
+  const markets = event.markets.filter((market) => isListed(market, now));
+  const states = markets.map((market) => marketState(world, market, now));
+  const activities = markets.map((market) => world.activity(market, now));
+  // A sum of which one part is not known is not known.
+  const sum = (pick: (activity: ActivityState) => number | null) =>
+    activities.reduce<number | null>((total, activity) => {
+      const part = pick(activity);
+      return total === null || part === null ? null : total + part;
+    }, 0);
   const volume = sum((activity) => activity.volumeUsd);
   const isClosed = states.every((state) => state.isClosed);
   const options = { withEvents: false, withTags: false, withLongChanges: false };
@@ -212,7 +232,7 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
   return {
     ...eventHead(event, isClosed),
     updatedAt: iso(now),
-    ...(isClosed ? { closedTime: iso(closedAt) } : {}),
+    ...(isClosed ? { closedTime: isoOrNull(closedAt) } : {}),
     liquidity: sum((activity) => activity.liquidityUsd),
     liquidityClob: sum((activity) => activity.liquidityUsd),
     volume,
@@ -227,7 +247,7 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
     ended: isClosed,
     markets: [
       ...states.map((state, position) => gammaMarket(world, state, now, options, activities[position])),
-      ...(isAugmented(event) ? [otherMarket(event, isClosed)] : []),
+      ...(isAugmented(event) && event.recorded === undefined ? [otherMarket(event, isClosed)] : []),
     ],
     series: [seriesObject(event)],
     tags: tagsOf(event),
@@ -254,7 +274,7 @@ export function otherMarket(event: ListedEvent, isClosed: boolean) {
     umaResolutionStatus: "",
     marketMakerAddress: "",
     startDate: iso(event.openAt),
-    endDate: iso(event.closeAt),
+    endDate: isoOrNull(event.closeAt),
     volume: "0",
     negRisk: true,
     negRiskOther: true,

@@ -128,12 +128,12 @@ export function marketFilter(world: World, query: Query, now: number): Test<List
     ...rangeTests<ListedMarket>(
       numberParam(query, "volume_num_min"),
       numberParam(query, "volume_num_max"),
-      (m) => activity(m).volumeUsd,
+      (m) => activity(m).volumeUsd ?? 0,
     ),
     ...rangeTests<ListedMarket>(
       numberParam(query, "liquidity_num_min"),
       numberParam(query, "liquidity_num_max"),
-      (m) => activity(m).liquidityUsd,
+      (m) => activity(m).liquidityUsd ?? 0,
     ),
   ];
   return (market) => tests.every((test) => test(market));
@@ -182,7 +182,7 @@ function eventSum(
   now: number,
   name: "volumeUsd" | "volume24hUsd" | "liquidityUsd" | "openInterestContracts",
 ): number {
-  return event.markets.reduce((sum, market) => sum + world.activity(market, now)[name], 0);
+  return event.markets.reduce((sum, market) => sum + (world.activity(market, now)[name] ?? 0), 0);
 }
 
 /** Value to sort by; null for the default order by id. */
@@ -220,18 +220,18 @@ export function marketSortKey(world: World, query: Query, now: number): SortKey<
     endDate: (market) => market.closeAt,
     closedTime: (market) => (isMarketClosed(market, now) ? market.finalizeAt : 0),
     updatedAt: (market) => world.book(market, now).changedAt,
-    volume: (market) => activity(market).volumeUsd,
-    volumeNum: (market) => activity(market).volumeUsd,
-    volumeClob: (market) => activity(market).volumeUsd,
-    volume24hr: (market) => activity(market).volume24hUsd,
-    volume24hrClob: (market) => activity(market).volume24hUsd,
-    volume1wk: (market) => youngVolume(market.openAt, now, 7, () => activity(market).volumeUsd),
-    volume1mo: (market) => youngVolume(market.openAt, now, 30, () => activity(market).volumeUsd),
-    volume1yr: (market) => youngVolume(market.openAt, now, 365, () => activity(market).volumeUsd),
-    liquidityClob: (market) => activity(market).liquidityUsd,
+    volume: (market) => activity(market).volumeUsd ?? 0,
+    volumeNum: (market) => activity(market).volumeUsd ?? 0,
+    volumeClob: (market) => activity(market).volumeUsd ?? 0,
+    volume24hr: (market) => activity(market).volume24hUsd ?? 0,
+    volume24hrClob: (market) => activity(market).volume24hUsd ?? 0,
+    volume1wk: (market) => youngVolume(market.openAt, now, 7, () => activity(market).volumeUsd ?? 0),
+    volume1mo: (market) => youngVolume(market.openAt, now, 30, () => activity(market).volumeUsd ?? 0),
+    volume1yr: (market) => youngVolume(market.openAt, now, 365, () => activity(market).volumeUsd ?? 0),
+    liquidityClob: (market) => activity(market).liquidityUsd ?? 0,
     competitive: () => 0,
-    liquidity: (market) => activity(market).liquidityUsd,
-    liquidityNum: (market) => activity(market).liquidityUsd,
+    liquidity: (market) => activity(market).liquidityUsd ?? 0,
+    liquidityNum: (market) => activity(market).liquidityUsd ?? 0,
     lastTradePrice: (market) => state(market).book.lastPrice ?? 0,
     bestBid: (market) => state(market).book.bids[0]?.price ?? 0,
     bestAsk: (market) => state(market).book.asks[0]?.price ?? 1,

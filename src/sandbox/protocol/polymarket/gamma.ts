@@ -203,7 +203,8 @@ function installObjects(app: FastifyInstance, context: ExchangeContext, listing:
   app.get<ById>("/markets/:id", async ({ params, query }, reply) => {
     assertId(params.id);
     const event = listing.eventByIndex(eventIndexOfOtherId(params.id));
-    if (event !== null && isAugmented(event)) return otherMarket(event, isEventClosed(event, context.now()));
+    if (event !== null && event.recorded === undefined && isAugmented(event))
+      return otherMarket(event, isEventClosed(event, context.now()));
     return sendMarket(reply, listing.marketById(params.id), query, "id not found");
   });
   app.get<BySlug>("/markets/slug/:slug", async ({ params, query }, reply) =>

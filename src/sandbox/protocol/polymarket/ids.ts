@@ -33,15 +33,16 @@ function openIndex(sealed: string): number {
 
 /** The numeric Gamma id: what the service calls the market id. */
 export function polymarketMarketId(market: ListedMarket): string {
-  return String(GAMMA_MARKET_ID_BASE + market.index);
+  return market.recorded?.marketId ?? String(GAMMA_MARKET_ID_BASE + market.index);
 }
 
 export function polymarketEventId(event: ListedEvent): string {
-  return String(GAMMA_EVENT_ID_BASE + event.index);
+  return event.recorded?.eventId ?? String(GAMMA_EVENT_ID_BASE + event.index);
 }
 
 /** 0x and 64 hex digits; every sixteenth has the 62 digits of the newer protocol. */
 export function polymarketConditionId(market: ListedMarket): string {
+  if (market.recorded?.keys.conditionId !== undefined) return market.recorded.keys.conditionId;
   const digits = market.index % SHORT_CONDITION_EVERY === 5 ? 62 : 64;
   const prefix = sha256Hex(`condition:${market.index}:${market.question}`).slice(0, digits - INDEX_DIGITS);
   return `0x${sealIndex(prefix, market.index)}`;
@@ -49,6 +50,8 @@ export function polymarketConditionId(market: ListedMarket): string {
 
 /** Decimal token ids: the one that pays on YES, then the other. */
 export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
+  const { tokenYes, tokenNo } = market.recorded?.keys ?? {};
+  if (tokenYes !== undefined && tokenNo !== undefined) return [tokenYes, tokenNo];
   return [tokenId(market, 0), tokenId(market, 1)];
 }
 
@@ -81,11 +84,19 @@ function slugOf(text: string, index: number): string {
 }
 
 export function polymarketMarketSlug(market: ListedMarket): string {
+  if (market.recorded !== undefined) return market.recorded.keys.slug ?? "";
   return slugOf(market.question, market.index);
 }
 
 export function polymarketEventSlug(event: ListedEvent): string {
+  if (event.recorded !== undefined) return slugOfUrl(event.recorded.url ?? event.markets[0]?.recorded?.url ?? null);
   return slugOf(event.title, event.index);
+}
+
+/** The event's slug in the address of a page; "" where none is known. */
+function slugOfUrl(url: string | null): string {
+  const slug = /\/event\/([^/?#]+)/.exec(url ?? "")?.[1];
+  return slug === undefined ? "" : decodeURIComponent(slug);
 }
 
 const POSITIVE_INTEGER = /^[1-9]\d{0,15}$/;

@@ -1,4 +1,4 @@
-import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
+import { isListed, type ListedEvent, type ListedMarket, type World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import {
   eventIndexOfId,
@@ -7,7 +7,9 @@ import {
   indexOfToken,
   marketIndexOfId,
   polymarketConditionId,
+  polymarketEventId,
   polymarketEventSlug,
+  polymarketMarketId,
   polymarketMarketSlug,
   polymarketQuestionId,
   polymarketTokenIds,
@@ -27,6 +29,9 @@ export class Listing {
   readonly #world: World;
   readonly #now: Now;
   #arrays: Arrays | null = null;
+  /** Ids of recorded markets say nothing of their index; each is noted once. */
+  readonly #recorded = new Map<string, ListedMarket>();
+  readonly #recordedEvents = new Map<string, ListedEvent>();
 
   constructor(world: World, now: Now) {
     this.#world = world;
@@ -42,17 +47,19 @@ export class Listing {
   }
 
   marketById(id: string): ListedMarket | null {
-    return this.#marketByIndex(marketIndexOfId(id));
+    return (
+      this.#findRecorded(`id ${id}`) ?? this.#isWanted(this.#marketByIndex(marketIndexOfId(id)), polymarketMarketId, id)
+    );
   }
 
   marketBySlug(slug: string): ListedMarket | null {
     const market = this.#marketByIndex(indexOfSlug(slug));
-    return market !== null && polymarketMarketSlug(market) === slug ? market : null;
+    return this.#findRecorded(`slug ${slug}`) ?? this.#isWanted(market, polymarketMarketSlug, slug);
   }
 
   marketByCondition(conditionId: string): ListedMarket | null {
     const market = this.#marketByIndex(indexOfHex(conditionId));
-    return market !== null && polymarketConditionId(market) === conditionId ? market : null;
+    return this.#findRecorded(`condition ${conditionId}`) ?? this.#isWanted(market, polymarketConditionId, conditionId);
   }
 
   marketByQuestion(questionId: string): ListedMarket | null {
@@ -61,7 +68,7 @@ export class Listing {
   }
 
   marketByToken(token: string): { readonly market: ListedMarket; readonly side: TokenSide } | null {
-    const market = this.#marketByIndex(indexOfToken(token));
+    const market = this.#findRecorded(`token ${token}`) ?? this.#marketByIndex(indexOfToken(token));
     if (market === null) return null;
     const [yes, no] = polymarketTokenIds(market);
     if (token === yes) return { market, side: 0 };
@@ -69,16 +76,48 @@ export class Listing {
   }
 
   eventById(id: string): ListedEvent | null {
-    return this.eventByIndex(eventIndexOfId(id));
+    const recorded = this.#findRecordedEvent(`id ${id}`);
+    const event = recorded ?? this.eventByIndex(eventIndexOfId(id));
+    return event !== null && polymarketEventId(event) === id ? event : null;
   }
 
   eventBySlug(slug: string): ListedEvent | null {
-    const event = this.eventByIndex(indexOfSlug(slug));
+    const event = this.#findRecordedEvent(`slug ${slug}`) ?? this.eventByIndex(indexOfSlug(slug));
     return event !== null && polymarketEventSlug(event) === slug ? event : null;
   }
 
   eventByIndex(index: number | null): ListedEvent | null {
     return index === null ? null : this.#search((arrays) => arrays.events, index);
+  }
+
+  /** An id that leads to a market's index need not be that market's. */
+  #isWanted(market: ListedMarket | null, idOf: (market: ListedMarket) => string, id: string): ListedMarket | null {
+    return market !== null && idOf(market) === id ? market : null;
+  }
+
+  #findRecorded(key: string): ListedMarket | null {
+    if (this.#world.recording === undefined) return null;
+    this.#fresh();
+    return this.#recorded.get(key) ?? null;
+  }
+
+  #findRecordedEvent(key: string): ListedEvent | null {
+    if (this.#world.recording === undefined) return null;
+    this.#fresh();
+    return this.#recordedEvents.get(key) ?? null;
+  }
+
+  #note(event: ListedEvent): void {
+    if (event.recorded === undefined || this.#recordedEvents.get(`id ${polymarketEventId(event)}`) === event) return;
+    this.#recordedEvents.set(`id ${polymarketEventId(event)}`, event);
+    this.#recordedEvents.set(`slug ${polymarketEventSlug(event)}`, event);
+    for (const market of event.markets) {
+      if (market.recorded === undefined) continue;
+      this.#recorded.set(`id ${market.recorded.marketId}`, market);
+      this.#recorded.set(`slug ${polymarketMarketSlug(market)}`, market);
+      this.#recorded.set(`condition ${polymarketConditionId(market)}`, market);
+      for (const token of polymarketTokenIds(market)) this.#recorded.set(`token ${token}`, market);
+    }
   }
 
   #marketByIndex(index: number | null): ListedMarket | null {
@@ -93,12 +132,16 @@ export class Listing {
   }
 
   #fresh(): Arrays {
-    const listed = this.#world.events("polymarket", this.#now());
+    const at = this.#now();
+    const listed = this.#world.events("polymarket", at);
     if (this.#arrays?.listed === listed) return this.#arrays;
     const byIndex = (a: { readonly index: number }, b: { readonly index: number }) => a.index - b.index;
     const events = [...listed].sort(byIndex);
-    // A market's index begins with its event's, so that the markets of sorted events are sorted as well.
-    const markets = events.flatMap((event) => event.markets);
+    // A market's index begins with its event's, so that the markets of sorted events are sorted as well; a recording's
+    // are numbered otherwise.
+    const markets = events.flatMap((event) => event.markets).filter((market) => isListed(market, at));
+    if (this.#world.recording !== undefined) markets.sort(byIndex);
+    for (const event of events) this.#note(event);
     this.#arrays = { listed, events, markets };
     return this.#arrays;
   }

@@ -5,6 +5,7 @@ import type {
   ListedEvent,
   ListedMarket,
   Phase,
+  RecordedFee,
   World,
   WorldOutcome,
 } from "../../world/types.ts";
@@ -17,8 +18,11 @@ export function mirrored(price: number): number {
   return (MICROS - Math.round(price * MICROS)) / MICROS;
 }
 
-/** A price or size as the venue writes it: a plain decimal, never an exponent. */
-export function decimal(value: number): string {
+/** A price or size as the venue writes it: a plain decimal, never an exponent. Null stays null. */
+export function decimal(value: number): string;
+export function decimal(value: number | null): string | null;
+export function decimal(value: number | null): string | null {
+  if (value === null) return null;
   const text = value.toFixed(6);
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
@@ -109,7 +113,7 @@ export function marketState(world: World, market: ListedMarket, now: number): Ma
 
 /** Exactly one market of the event wins, and NO of one converts to YES of the others. */
 export function isNegRisk(event: ListedEvent): boolean {
-  return event.mutuallyExclusive && event.markets.length > 1;
+  return event.mutuallyExclusive && (event.recorded !== undefined || event.markets.length > 1);
 }
 
 /** Names may be missing from the set: an "Other" row stands for them. */
@@ -121,12 +125,21 @@ export function outcomeNames(market: ListedMarket): readonly [string, string] {
   return market.event.frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"];
 }
 
+/** Fee of the event's markets in a recording; null where it does not tell, and in a simulated world. */
+export function recordedFee(event: ListedEvent): RecordedFee | null {
+  return event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee ?? null;
+}
+
 const FEE_RATES: Readonly<Record<string, number>> = { Crypto: 0.07, Sports: 0.03, Politics: 0.04, Tech: 0.04 };
 const OTHER_FEE_RATE = 0.05;
 export const FEE_REBATE_RATE = 0.25;
 
 /** The taker's fee rate; world affairs are free of fees. */
 export function feeRate(event: ListedEvent): number {
+  if (event.recorded !== undefined) {
+    const fee = recordedFee(event);
+    return fee?.kind === "quadratic" ? fee.rate : 0;
+  }
   return event.tags.includes("World") ? 0 : (FEE_RATES[event.category] ?? OTHER_FEE_RATE);
 }
 
@@ -135,6 +148,7 @@ const REWARDED_EVERY = 3;
 
 /** Liquidity rewards of a market: a property of the listing, not of its trading. */
 export function rewardsOf(market: ListedMarket): { dailyRate: number; minSize: number; maxSpread: number } | null {
-  if (market.event.frequency === "fifteen_min" || market.index % REWARDED_EVERY !== 0) return null;
+  if (market.recorded !== undefined || market.event.frequency === "fifteen_min" || market.index % REWARDED_EVERY !== 0)
+    return null;
   return { dailyRate: 5 + (market.index % 10) * 5, minSize: 50, maxSpread: 3.5 };
 }

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fromMicros } from "../domain/price.ts";
+import { type Fact, LineFault, readFact, readHeader, writeFact, writeHeader } from "./format.ts";
+
+const at = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2199, 0) });
+const micros = fc.integer({ min: 1, max: 999_999 });
+const price = micros.map(fromMicros);
+const size = fc.integer({ min: 1, max: 1e9 }).map((hundredths) => hundredths / 100);
+const text = fc.string({ unit: "grapheme", maxLength: 40 });
+const id = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
+const amount = maybe(fc.double({ min: 0, max: 1e12, noNaN: true }).filter((value) => !Object.is(value, -0)));
+/** Two ascending prices, so that a book or quote is not crossed; either may be missing. */
+const top = fc.uniqueArray(micros, { minLength: 2, maxLength: 2 }).chain((pair) => {
+  const [bid = 1, ask = 2] = pair.sort((a, b) => a - b).map(fromMicros);
+  return fc.tuple(maybe(fc.constant(bid)), maybe(fc.constant(ask)));
+});
+
+const event = fc.record({
+  eventId: id,
+  title: text,
+  description: maybe(text),
+  category: maybe(text),
+  url: maybe(text),
+  mutuallyExclusive: fc.boolean(),
+  exhaustive: fc.boolean(),
+  featured: fc.boolean(),
+  endAt: maybe(at),
+});
+const outcome = fc.oneof(
+  fc.constantFrom({ kind: "yes" } as const, { kind: "no" } as const),
+  price.map((value) => ({ kind: "partial", value }) as const),
+  maybe(price).map((value) => ({ kind: "void", value }) as const),
+);
+const takerFee = fc.oneof(
+  fc.constant({ kind: "none" } as const),
+  fc.record({ kind: fc.constant("quadratic" as const), rate: price, exponent: fc.constantFrom(1, 2) }),
+  fc.record({ kind: fc.constant("value_table" as const), buyPoints: fc.array(fc.tuple(price, price)) }),
+  fc.record({ kind: fc.constant("flat_value" as const), rate: price }),
+);
+const market = fc.record({
+  marketId: id,
+  eventId: maybe(id),
+  title: text,
+  outcomeLabel: maybe(text),
+  url: maybe(text),
+  category: maybe(text),
+  status: fc.constantFrom("pending", "active", "closed", "determined", "finalized"),
+  paused: fc.boolean(),
+  outcome: maybe(outcome),
+  rules: maybe(text),
+  openAt: maybe(at),
+  closeAt: maybe(at),
+  expectedResolutionAt: maybe(at),
+  resolvedAt: maybe(at),
+  tickSize: maybe(price),
+  takerFee: maybe(takerFee),
+  venueKeys: fc.dictionary(
+    id.filter((name) => name !== "__proto__"),
+    text,
+    { noNullPrototype: true },
+  ),
+});
+const quote = fc
+  .tuple(top, maybe(size), maybe(size), maybe(price), maybe(price), maybe(at))
+  .map(([[bid, ask], bidSize, askSize, lastPrice, indicativePrice, eventAt]) => ({
+    ...{ bid, ask, bidSize, askSize },
+    ...{ lastPrice, indicativePrice, eventAt },
+  }));
+const activity = fc.record({
+  volume24hUsd: amount,
+  volumeTotalUsd: amount,
+  liquidityUsd: amount,
+  openInterestUsd: amount,
+});
+/** Different prices, those below a cut as bids and the others as asks, each with its best first. */
+const book = fc
+  .record({
+    levels: fc.uniqueArray(fc.tuple(micros, size), { maxLength: 30, selector: ([at]) => at }),
+    cut: micros,
+    lastPrice: maybe(price),
+    eventAt: maybe(at),
+  })
+  .map(({ levels, cut, lastPrice, eventAt }) => {
+    const sorted = levels
+      .sort(([a], [b]) => a - b)
+      .map(([at, size]) => ({ at, level: { price: fromMicros(at), size } }));
+    const side = (isBid: boolean) => sorted.filter((one) => one.at < cut === isBid).map((one) => one.level);
+    return { bids: side(true).reverse(), asks: side(false), lastPrice, eventAt };
+  });
+const trade = fc.record({
+  tradeId: id,
+  executedAt: at,
+  yesPrice: price,
+  size,
+  takerSide: maybe(fc.constantFrom("yes", "no")),
+});
+const head = { at, venue: fc.constantFrom("kalshi", "polymarket", "a1_b") };
+const fact: fc.Arbitrary<Fact> = fc.oneof(
+  fc.record({ ...head, kind: fc.constant("event" as const), event }),
+  fc.record({ ...head, kind: fc.constant("market" as const), market }),
+  fc.record({ ...head, kind: fc.constant("quote" as const), marketId: id, quote }),
+  fc.record({ ...head, kind: fc.constant("activity" as const), marketId: id, activity }),
+  fc.record({ ...head, kind: fc.constant("book" as const), marketId: id, book }),
+  fc.record({ ...head, kind: fc.constant("trade" as const), marketId: id, trade }),
+);
+
+test("every fact survives the way to its line and back", () => {
+  fc.assert(
+    fc.property(fact, (fact) => {
+      const line = writeFact(fact);
+      assert.ok(!line.includes("\n"));
+      // What fast-check makes has no prototype.
+      assert.deepEqual(readFact(line), structuredClone(fact));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("what is not known is not in the line at all", () => {
+  fc.assert(
+    fc.property(fact, (fact) => assert.doesNotMatch(JSON.stringify(keysOf(JSON.parse(writeFact(fact)))), /null/)),
+  );
+});
+
+/** The values of a line's own fields, without texts, which may say anything. */
+function keysOf(line: Record<string, unknown>): unknown[] {
+  return Object.values(line).filter(
+    (value) => (typeof value !== "string" && typeof value !== "object") || value === null,
+  );
+}
+
+test("a header survives, and another format or version is refused with its reason", () => {
+  const header = { startedAt: Date.UTC(2026, 6, 7, 1, 2, 3, 4), source: "live venues" };
+  assert.deepEqual(readHeader(writeHeader(header)), header);
+  assert.throws(() => readHeader('{"ts":"2026-07-07","ticker":"X"}'), /not the header of a recording/);
+  assert.throws(() => readHeader(writeHeader(header).replace('"version":1', '"version":2')), /reads version 1/);
+});
+
+test("malformed and hostile lines are refused with a word, never taken", () => {
+  const quote = { at: 1_783_385_870_299, venue: "kalshi", kind: "quote", market_id: "A" };
+  const book = { ...quote, kind: "book" };
+  const lines: [unknown, RegExp][] = [
+    ["{", /not JSON/],
+    [[], /no fact of a known kind/],
+    [{ ...quote, kind: "toString" }, /no fact of a known kind/],
+    [{ ...quote, bid: 1.7 }, /bid/],
+    [{ ...quote, bid: 0 }, /bid/],
+    [{ ...quote, bid: "0.5" }, /bid/],
+    [{ ...quote, bid: 0.6, ask: 0.5 }, /crossed/],
+    [{ ...quote, at: 12 }, /at/],
+    [{ ...quote, venue: "../x" }, /venue/],
+    [{ ...quote, market_id: "" }, /market_id/],
+    [
+      {
+        ...book,
+        bids: [
+          [0.4, 1],
+          [0.5, 1],
+        ],
+      },
+      /best first/,
+    ],
+    [
+      {
+        ...book,
+        bids: [
+          [0.5, 1],
+          [0.5, 1],
+        ],
+      },
+      /best first/,
+    ],
+    [{ ...book, bids: [[0.5, 0]] }, /bids/],
+    [{ ...book, bids: [[0.5, 1]], asks: [[0.5, 1]] }, /crossed/],
+    [{ ...quote, kind: "market", title: "T", status: "open" }, /status/],
+    [{ ...quote, kind: "trade", trade_id: "t", executed_at: quote.at, yes_price: 0.5, size: -1 }, /size/],
+  ];
+  for (const [line, reason] of lines) {
+    const text = typeof line === "string" ? line : JSON.stringify(line);
+    assert.throws(
+      () => readFact(text),
+      (error) => error instanceof LineFault && reason.test(error.message),
+      text,
+    );
+  }
+});

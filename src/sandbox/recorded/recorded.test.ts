@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { World } from "../world/types.ts";
+import { loadRecordedWorld } from "./index.ts";
+
+const AT = Date.UTC(2026, 6, 7);
+const GENESIS = Date.UTC(2026, 10, 21);
+const head = { format: "parallax-recording", version: 1, started_at: new Date(AT).toISOString(), source: "a test" };
+const market = { venue: "kalshi", kind: "market", market_id: "E-A", event_id: "E", title: "A", status: "active" };
+const of = (kind: string) => ({ venue: "kalshi", kind, market_id: "E-A" });
+
+async function load(lines: readonly object[], options: { speed: number; pastShare: number }): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), "parallax-recorded-"));
+  try {
+    const file = join(folder, "r.jsonl");
+    await writeFile(file, [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
+    return await loadRecordedWorld({ file, genesis: GENESIS, ...options });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+test("what is past at genesis lies at its own pace, what follows comes as many times as fast", async () => {
+  const lines = [0, 50_000, 100_000].map((after, index) => ({ ...of("quote"), at: AT + after, bid: 0.1 + index / 10 }));
+  const world = await load([{ ...market, at: AT }, ...lines], { speed: 10, pastShare: 0.5 });
+  const [only] = world.markets("kalshi", GENESIS);
+  assert.ok(only !== undefined);
+  const bids = [-50_001, -50_000, -1, 0, 4_999, 5_000].map((ms) => world.book(only, GENESIS + ms).bids[0]?.price);
+  assert.deepEqual(bids, [undefined, 0.1, 0.1, 0.2, 0.2, 0.30000000000000004]);
+  assert.equal(world.nextChangeAt(only, GENESIS), GENESIS + 5_000);
+  assert.equal(world.nextChangeAt(only, GENESIS + 5_000), Number.POSITIVE_INFINITY);
+});
+
+test("a newer quote tops the last book; depth stays where it is worse, and an unknown size is told as unknown", async () => {
+  const book = {
+    ...of("book"),
+    at: AT + 1,
+    bids: [
+      [0.5, 7],
+      [0.4, 8],
+    ],
+    asks: [
+      [0.6, 9],
+      [0.7, 3],
+    ],
+  };
+  const quote = { ...of("quote"), at: AT + 2, bid: 0.45, ask: 0.6 };
+  const world = await load([{ ...market, at: AT }, book, quote, { ...of("quote"), at: AT + 3 }], {
+    speed: 1,
+    pastShare: 1,
+  });
+  const [only] = world.markets("kalshi", GENESIS);
+  assert.ok(only !== undefined);
+  const { bids, asks } = world.book(only, GENESIS - 1);
+  assert.deepEqual(bids, [
+    { price: 0.45, size: 1, isSizeUnknown: true },
+    { price: 0.4, size: 8 },
+  ]);
+  assert.deepEqual(asks, [
+    { price: 0.6, size: 9 },
+    { price: 0.7, size: 3 },
+  ]);
+  assert.deepEqual([world.book(only, GENESIS).bids, world.book(only, GENESIS).asks], [[], []]);
+  assert.equal(world.activity(only, GENESIS).volumeUsd, null);
+});
+
+test("status and outcome follow the recording, also backwards", async () => {
+  const settled = { ...market, status: "finalized", outcome: { kind: "yes" } };
+  const lines = [
+    { ...market, at: AT },
+    { ...settled, at: AT + 10 },
+    { ...market, at: AT + 20 },
+    { ...settled, at: AT + 30 },
+  ];
+  const world = await load(lines, { speed: 1, pastShare: 1 });
+  const [only] = world.markets("kalshi", GENESIS);
+  assert.ok(only !== undefined);
+  const phases = [-30, -20, -10, 0].map((ms) => world.lifecycle(only, GENESIS + ms).phase);
+  assert.deepEqual(phases, ["active", "finalized", "active", "finalized"]);
+  assert.deepEqual(world.lifecycle(only, GENESIS).outcome, { kind: "yes" });
+  assert.equal(only.finalizeAt, GENESIS);
+});
+
+test("a market is listed when the recording first tells of it, not before", async () => {
+  const other = { ...market, market_id: "E-B", at: AT + 10 };
+  const world = await load([{ ...market, at: AT }, other], { speed: 1, pastShare: 1 });
+  assert.deepEqual(
+    [-1, 0].map((ms) => world.markets("kalshi", GENESIS + ms).length),
+    [1, 2],
+  );
+});
+
+test("facts of unknown markets and venues are refused with their line", async () => {
+  const options = { speed: 1, pastShare: 1 };
+  await assert.rejects(
+    load([{ ...of("quote"), at: AT }], options),
+    /line 2: no line before this one tells of the market/,
+  );
+  await assert.rejects(load([{ ...market, venue: "nowhere", at: AT }], options), /line 2: there is no venue "nowhere"/);
+  await assert.rejects(load([], options), /tells of no market/);
+});
