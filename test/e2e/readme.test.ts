@@ -19,6 +19,9 @@ before(async () => {
 after(() => folder.release());
 
 /** The shell blocks, in order. */
+/** The README's call that makes a simulated venue fail. */
+const FAULTS_CALL =
+  /^curl -X PUT http:\/\/127\.0\.0\.1:8790(\/faults\/kalshi) -H "Content-Type: application\/json" -d '(.*)'$/;
 const commands = () => [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]?.trim() ?? "");
 
 /** Runs an npm script as the README writes it, and gives the address in its banner. */
@@ -33,7 +36,7 @@ async function started(args: readonly string[], env: Record<string, string>) {
 }
 
 test("the README's commands are the ones that are tested: two by .ci/run, the rest below", async () => {
-  const [start, call, check, live, sandbox, ...more] = commands();
+  const [start, call, check, live, sandbox, faults, ...more] = commands();
   assert.equal(start, "npm ci && npm start");
   assert.match(
     call ?? "",
@@ -42,6 +45,7 @@ test("the README's commands are the ones that are tested: two by .ci/run, the re
   assert.equal(check, "npm ci && npm test");
   assert.equal(live, "npm start -- --live");
   assert.equal(sandbox, "npm run sandbox");
+  assert.match(faults ?? "", FAULTS_CALL);
   assert.deepEqual(more, []);
   const ci = await readFile(`${PROJECT}.ci/run`, "utf8");
   for (const command of ["npm ci", "npm test", "npm run check"]) assert.ok(ci.includes(`\n${command}\n`));
@@ -104,6 +108,16 @@ test("`npm run sandbox` prints one JSON line of base URLs and serves the page th
   const page = await (await fetch(urls.control.rest)).text();
   for (const url of [urls.kalshi.rest, urls.polymarket.clob, urls.limitless.ws, urls.manifold.rest])
     assert.ok(page.includes(url));
+  const [, path, body] = commands().flatMap((command) => FAULTS_CALL.exec(command) ?? []);
+  const reply = await fetch(`${urls.control.rest}${path}`, {
+    ...{ method: "PUT", headers: { "content-type": "application/json" }, body: body ?? "" },
+  });
+  assert.equal(reply.status, 200);
+  const { venues } = (await reply.json()) as { venues: { kalshi: { on: Record<string, { rate: number }> } } };
+  assert.deepEqual(
+    Object.entries(venues.kalshi.on).map(([name, { rate }]) => [name, rate]),
+    Object.entries(JSON.parse(body ?? "")),
+  );
   program.child.kill("SIGTERM");
   await program.ended;
 });

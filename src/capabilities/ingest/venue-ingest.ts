@@ -75,7 +75,6 @@ export class VenueIngest {
   #streamUp = false;
   /** Markets in the sweep before, whole or not. */
   #lastSweepMarkets = 0;
-  #wasSweepWhole = true;
   /** How long the last whole sweep took. */
   #sweepMs = 0;
   /** How long the last sweep, whole or not, was reading pages. */
@@ -169,8 +168,6 @@ export class VenueIngest {
     }
     this.#lastSweepMarkets = seen.size;
     if (cuts.size > 0) {
-      // Only the first time: a listing that is never whole is no reason to read it all the time.
-      if (this.#wasSweepWhole) this.#doubt();
       health.sweepIncomplete();
       log.warn(
         { venue: venue.id, markets: seen.size, cuts: [...cuts] },
@@ -183,7 +180,6 @@ export class VenueIngest {
         if (market.listing.venue === venue.id) this.#noteSeen(market, seen.has(market.listing.marketId));
       }
     }
-    this.#wasSweepWhole = cuts.size === 0;
     this.#sweepMs = clock.monotonic() - begunAt;
   }
 

@@ -30,3 +30,17 @@ export function parseSize(value: string | number | null | undefined): number | n
 export function parseMs(value: number | null | undefined): number | null {
   return typeof value === "number" && value >= TIME_MIN && value <= TIME_MAX ? Math.round(value) : null;
 }
+
+/** More contracts than this are no count of anything, and their value in dollars might be no number. */
+const CONTRACTS_MAX = 1e12;
+
+/**
+ * Contracts counted one side, times a price, as the venue has no dollar figure of them. Null without a price or a count
+ * (an estimate of nothing is not 0), and for a count that is absurd.
+ */
+export function valueInUsd(contracts: string | number | null | undefined, price: number | null): number | null {
+  const amount = parseDecimal(contracts);
+  if (amount === null || amount < 0 || amount > CONTRACTS_MAX) return null;
+  if (amount === 0) return 0;
+  return price === null ? null : Math.round(amount * price * 100) / 100;
+}

@@ -1,9 +1,9 @@
 import { yesPrice } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
-import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint, Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parseMs, parseSize, parseTime } from "./parse-scalars.ts";
+import { parseMs, parseSize, parseTime, valueInUsd } from "./parse-scalars.ts";
 import type { CandleWire, TradeMessageWire, TradeWire } from "./wire.ts";
 
 /** A trade of REST or of the stream; null (counted) when it cannot be used. Block trades say nothing of the book. */
@@ -38,20 +38,12 @@ export function parseCandle(row: CandleWire, intervalMs: number, drop: DropCount
   const isTorn = isCrossed(bid, ask);
   if (isTorn) drop("crossed_book");
   const quote = { bid: isTorn ? null : bid, ask: isTorn ? null : ask };
-  const contracts = parseDecimal(row.volume_fp ?? row.volume);
-  const isVolume = contracts !== null && contracts >= 0;
   const endAt = row.end_period_ts * 1_000;
   return {
     startAt: endAt - intervalMs,
     endAt,
     yesPrice: yesPrice({ ...quote, lastPrice: close ?? previous, indicativePrice: null }),
     ...quote,
-    volumeUsd: isVolume
-      ? contracts === 0
-        ? 0
-        : mean === null
-          ? null
-          : Math.round(contracts * mean * 100) / 100
-      : null,
+    volumeUsd: valueInUsd(row.volume_fp ?? row.volume, mean),
   };
 }

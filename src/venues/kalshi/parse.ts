@@ -4,7 +4,7 @@ import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { type EventFacts, takerFeeOf } from "./parse-event.ts";
-import { parsePrice, parseSize, parseTime } from "./parse-scalars.ts";
+import { parsePrice, parseSize, parseTime, valueInUsd } from "./parse-scalars.ts";
 import { isPriceRange, type MarketWire } from "./wire.ts";
 
 const TEXT_LENGTH_MAX = 50_000;
@@ -62,24 +62,13 @@ function parseTick(row: MarketWire): number | null {
   return steps.length > 0 ? Math.min(...steps) : (TICKS[row.price_level_structure ?? ""] ?? null);
 }
 
-/**
- * Contracts counted one side, times the price now, as the venue has no dollar figure of it. Null without a price or a
- * count: an estimate of nothing is not 0.
- */
-function toUsd(contracts: string | number | null | undefined, price: number | null): number | null {
-  const amount = parseDecimal(contracts);
-  if (amount === null || amount < 0) return null;
-  if (amount === 0) return 0;
-  return price === null ? null : Math.round(amount * price * 100) / 100;
-}
-
 function parseActivity(row: MarketWire, quote: Quote): Activity {
   const price = yesPrice(quote);
   return {
-    volume24hUsd: toUsd(row.volume_24h_fp, price),
-    volumeTotalUsd: toUsd(row.volume_fp, price),
+    volume24hUsd: valueInUsd(row.volume_24h_fp, price),
+    volumeTotalUsd: valueInUsd(row.volume_fp, price),
     liquidityUsd: null,
-    openInterestUsd: toUsd(row.open_interest_fp, price),
+    openInterestUsd: valueInUsd(row.open_interest_fp, price),
   };
 }
 
