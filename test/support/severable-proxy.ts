@@ -12,6 +12,8 @@ export interface SeverableProxy {
   restore(): Promise<void>;
   /** Sockets that are open now, on both sides. */
   readonly connections: number;
+  /** Pieces that came from clients while it was frozen and were let through to nobody. */
+  readonly swallowed: number;
   /** Connections taken since the start. */
   readonly accepted: number;
   close(): Promise<void>;
@@ -24,6 +26,7 @@ export async function openSeverableProxy(target: {
   const sockets = new Set<Socket>();
   let isFrozen = false;
   let accepted = 0;
+  let swallowed = 0;
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
@@ -41,7 +44,10 @@ export async function openSeverableProxy(target: {
     track(far);
     near.on("close", () => far.destroy());
     far.on("close", () => near.destroy());
-    near.on("data", (bytes) => void (isFrozen || far.write(bytes)));
+    near.on("data", (bytes) => {
+      if (isFrozen) swallowed += 1;
+      else far.write(bytes);
+    });
     far.on("data", (bytes) => void (isFrozen || near.write(bytes)));
   });
   const listen = async (port: number) => {
@@ -69,6 +75,9 @@ export async function openSeverableProxy(target: {
       if (isFrozen) cut();
       isFrozen = false;
       if (!server.listening) await listen(port);
+    },
+    get swallowed() {
+      return swallowed;
     },
     get accepted() {
       return accepted;
