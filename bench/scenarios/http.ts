@@ -9,6 +9,8 @@ const ROUNDS = 9;
 const ROUNDS_INFORMATION = 3;
 const SECONDS = 4;
 const RATIO_MIN = 0.6;
+/** First sweeps, past prices and the compiler are done by then. */
+const WARM_UP_SECONDS = 10;
 /** Hardly anything to ingest: what is measured is the way of a request. */
 const QUIET = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };
 
@@ -28,7 +30,8 @@ export const httpScenario: Scenario = {
         { figure: "health", path: "/v1/health", rounds: few, isJudged: false },
       ]) {
         options.say(`${route.figure}: ${route.rounds} rounds of ${seconds} s each way`);
-        rows.push(...(await compare(service, { ...route, seconds })));
+        const warmUpSeconds = route.isJudged && !options.quick ? WARM_UP_SECONDS : 1;
+        rows.push(...(await compare(service, { ...route, seconds, warmUpSeconds })));
       }
       return rows;
     } finally {
@@ -39,7 +42,7 @@ export const httpScenario: Scenario = {
 
 async function compare(
   service: BenchService,
-  route: { figure: string; path: string; rounds: number; isJudged: boolean; seconds: number },
+  route: { figure: string; path: string; rounds: number; isJudged: boolean; seconds: number; warmUpSeconds: number },
 ): Promise<BenchRow[]> {
   const target: LoadTarget = { url: `${service.url}${route.path}`, headers: service.headers };
   const bare = await startBareServer(target);
@@ -54,7 +57,7 @@ async function compare(
       return perSecond;
     };
     const bareTarget = { ...target, url: `${bare.url}${route.path}` };
-    await saturate(target, 1);
+    await saturate(target, route.warmUpSeconds);
     await saturate(bareTarget, 1);
     const samples = await interleave(route.rounds, {
       ours: () => measure("ours", service.pid, target),

@@ -5,6 +5,8 @@ import { findKeyOwner, type KeyOwner } from "./queries.ts";
 
 /** How long an answer may be reused: a revoked key lives on for at most this long. */
 const ENTRY_MS_MAX = 1_000;
+/** From this age on an answer is asked for anew while it still serves: no request of a busy key waits for the store. */
+const REFRESH_FROM_MS = 500;
 const KEY_ENTRIES_MAX = 10_000;
 
 export interface KeyDirectory {
@@ -15,60 +17,115 @@ export interface KeyDirectory {
   find(key: string): Promise<KeyOwner | null> | KeyOwner | null;
 }
 
-interface Entry {
+interface Answer {
+  /** When the store was asked: the answer is true for that instant or a later one. */
   readonly asOf: number;
   /** The answer, or where it is still on its way the promise of it. */
   owner: Promise<KeyOwner | null> | KeyOwner | null;
+  /** The store did not answer. That is no answer to tell, and is kept only to not ask again at every request. */
+  hasFailed: boolean;
 }
 
-/** Keys looked up by hash, each at most once a second; the least recently used are forgotten beyond the bound. */
+interface Entry {
+  answer: Answer;
+  /** The answer that is to follow. */
+  next: Answer | null;
+}
+
+/**
+ * Keys looked up by hash, each at most twice a second; the least recently used are forgotten beyond the bound.
+ *
+ * Within `ENTRY_MS_MAX` of a key's first use its text itself leads to its entry, because hashing it at every request costs
+ * more than all else that is done with it. Then all texts are forgotten together: what stays in memory is their hashes.
+ */
 export function createKeyDirectory(options: {
   readonly database: Database;
   readonly clock: Clock;
   readonly entriesMax?: number;
 }): KeyDirectory {
   const { database, clock, entriesMax = KEY_ENTRIES_MAX } = options;
-  /** By hash in hex, least recently used first; the keys themselves are not kept even here. */
+  /** By hash in hex, least recently used first. */
   const entries = new Map<string, Entry>();
+  /** The same entries by the key's text, for a second at most. */
+  const texts = new Map<string, Entry>();
 
-  const lookUp = async (name: string, parsed: ParsedKey): Promise<KeyOwner | null> => {
-    try {
-      const owner = await findKeyOwner(database, parsed.hash);
-      // The prefix names the plan for the reader's sake; one that contradicts the store is not a key of ours.
-      return owner?.plan === parsed.plan ? owner : null;
-    } catch (error) {
-      // A failure is no answer: the next call asks again.
-      entries.delete(name);
-      throw error;
+  const remember = (key: string, entry: Entry) => {
+    if (texts.size >= entriesMax) return;
+    if (texts.size === 0) clock.setTimeout(() => texts.clear(), ENTRY_MS_MAX);
+    texts.set(key, entry);
+  };
+
+  const lookUp = async (parsed: ParsedKey): Promise<KeyOwner | null> => {
+    const owner = await findKeyOwner(database, parsed.hash);
+    // The prefix names the plan for the reader's sake; one that contradicts the store is not a key of ours.
+    return owner?.plan === parsed.plan ? owner : null;
+  };
+
+  const ask = (parsed: ParsedKey): Answer => {
+    const owner = lookUp(parsed);
+    const answer: Answer = { owner, asOf: clock.monotonic(), hasFailed: false };
+    owner.then(
+      (found) => {
+        answer.owner = found;
+      },
+      () => {
+        answer.hasFailed = true;
+      },
+    );
+    return answer;
+  };
+
+  /** The entry's owner where one may still be told, asking for the next in time; undefined where nothing may be. */
+  const recall = (key: string, entry: Entry): Answer["owner"] | undefined => {
+    const { next } = entry;
+    const now = clock.monotonic();
+    const mayBeTold = ({ asOf, hasFailed }: Answer) => !hasFailed && now - asOf < ENTRY_MS_MAX;
+    const hasCome = next !== null && !(next.owner instanceof Promise);
+    if (next !== null && (hasCome || (!mayBeTold(entry.answer) && mayBeTold(next)))) {
+      entry.answer = next;
+      entry.next = null;
     }
+    if (!mayBeTold(entry.answer)) return undefined;
+    if (entry.next === null && now - entry.answer.asOf >= REFRESH_FROM_MS) {
+      const parsed = parseKey(key);
+      if (parsed !== null) entry.next = ask(parsed);
+    }
+    return entry.answer.owner;
   };
 
   return {
     find(key) {
+      const recent = texts.get(key);
+      if (recent !== undefined) {
+        const owner = recall(key, recent);
+        if (owner !== undefined) return owner;
+        texts.delete(key);
+      }
       const name = keyName(key);
       if (name === null) return null;
       const known = entries.get(name);
       entries.delete(name);
-      if (known !== undefined && clock.monotonic() - known.asOf < ENTRY_MS_MAX) {
-        entries.set(name, known);
-        return known.owner;
+      if (known !== undefined) {
+        const owner = recall(key, known);
+        if (owner !== undefined) {
+          entries.set(name, known);
+          remember(key, known);
+          return owner;
+        }
       }
       const parsed = parseKey(key);
       if (parsed === null) return null;
-      const owner = lookUp(name, parsed);
-      const entry: Entry = { owner, asOf: clock.monotonic() };
+      const answer = ask(parsed);
+      const entry: Entry = { answer, next: null };
       entries.set(name, entry);
-      owner.then(
-        (found) => {
-          entry.owner = found;
-        },
-        () => {},
-      );
       if (entries.size > entriesMax) {
         const [oldest] = entries.keys();
         if (oldest !== undefined) entries.delete(oldest);
+        // Whose text led to the forgotten entry is not known.
+        texts.clear();
       }
-      return owner;
+      remember(key, entry);
+      return answer.owner;
     },
   };
 }

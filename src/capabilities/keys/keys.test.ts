@@ -119,7 +119,7 @@ function countingDatabase(answer: () => Promise<never[]>): Database & { queries:
   return database as unknown as Database & { queries: number };
 }
 
-test("the store is asked at most once a second per key, never for a malformed one, and no more are remembered than allowed", async () => {
+test("the store is asked once for a key that is asked for at once or anew after a second, never for a malformed one, and no more are remembered than allowed", async () => {
   const clock = new FakeClock();
   const database = countingDatabase(async () => []);
   const directory = createKeyDirectory({ database, clock, entriesMax: 2 });
@@ -146,6 +146,102 @@ test("an answer that did not come is an error, and is not remembered", async () 
   await assert.rejects(async () => directory.find(key), /away/);
   isAway = false;
   assert.equal(await directory.find(key), null);
+});
+
+/** A store whose every look-up waits until the test answers it. */
+function heldDatabase() {
+  const waiting: { resolve(rows: readonly object[]): void; reject(error: Error): void }[] = [];
+  const query = () => new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+  return { waiting, database: { query, close: async () => {} } as unknown as Database };
+}
+
+const ownerRow = (keyId: string) => ({ key_id: keyId, customer_id: "cus-a", plan: "free" });
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function withRememberedKey() {
+  const clock = new FakeClock();
+  const { waiting, database } = heldDatabase();
+  const directory = createKeyDirectory({ database, clock });
+  const { key } = createKey(seededRandom(1), "free");
+  const first = directory.find(key);
+  waiting[0]?.resolve([ownerRow("first")]);
+  assert.equal((await first)?.keyId, "first");
+  return { clock, waiting, directory, key };
+}
+
+test("an answer half a second old serves on without a wait while one look-up asks for the next", async () => {
+  const { clock, waiting, directory, key } = await withRememberedKey();
+  await clock.advance(499);
+  assert.deepEqual(directory.find(key), { keyId: "first", customerId: "cus-a", plan: "free" });
+  assert.equal(waiting.length, 1);
+  await clock.advance(1);
+  for (let turn = 0; turn < 3; turn++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  assert.equal(waiting.length, 2);
+  waiting[1]?.resolve([ownerRow("second")]);
+  await settle();
+  assert.equal((directory.find(key) as { keyId: string }).keyId, "second");
+  await clock.advance(499);
+  // A second after the first look-up, half a second after the one that counts.
+  assert.equal((directory.find(key) as { keyId: string }).keyId, "second");
+  assert.equal(waiting.length, 2);
+});
+
+test("an answer is never told a second after its look-up was sent, however late the next one comes", async () => {
+  const { clock, waiting, directory, key } = await withRememberedKey();
+  await clock.advance(600);
+  directory.find(key);
+  await clock.advance(399);
+  assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  await clock.advance(1);
+  const late = [directory.find(key), directory.find(key)];
+  assert.ok(late.every((answer) => answer instanceof Promise));
+  assert.equal(waiting.length, 2, "the look-up under way is waited for, not sent again");
+  waiting[1]?.resolve([]);
+  assert.deepEqual(await Promise.all(late), [null, null]);
+  // It was sent at 600 ms and counts from there.
+  await clock.advance(600);
+  assert.ok(directory.find(key) instanceof Promise);
+  assert.equal(waiting.length, 3);
+});
+
+test("a look-up that fails leaves the old answer its second, is not repeated meanwhile, and is told after it", async () => {
+  const { clock, waiting, directory, key } = await withRememberedKey();
+  await clock.advance(500);
+  directory.find(key);
+  waiting[1]?.reject(new AppError("store_unavailable", "away"));
+  await settle();
+  for (let turn = 0; turn < 3; turn++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  assert.equal(waiting.length, 2);
+  await clock.advance(500);
+  const after = directory.find(key);
+  assert.equal(waiting.length, 3);
+  waiting[2]?.reject(new AppError("store_unavailable", "away"));
+  await assert.rejects(async () => after, /away/);
+});
+
+test("a look-up that fails while callers wait for it is told to them and asked anew at once", async () => {
+  const { clock, waiting, directory, key } = await withRememberedKey();
+  await clock.advance(999);
+  directory.find(key);
+  await clock.advance(1);
+  const waits = directory.find(key);
+  waiting[1]?.reject(new AppError("store_unavailable", "away"));
+  await assert.rejects(async () => waits, /away/);
+  const again = directory.find(key);
+  assert.equal(waiting.length, 3);
+  waiting[2]?.resolve([ownerRow("third")]);
+  assert.equal((await again)?.keyId, "third");
+});
+
+test("all texts of keys are forgotten a second after the first use, also of those that are never asked for again", async () => {
+  const { clock, directory, key } = await withRememberedKey();
+  directory.find(createKey(seededRandom(2), "free").key);
+  assert.equal(clock.pending, 1);
+  await clock.advance(1_000);
+  assert.equal(clock.pending, 0);
+  directory.find(key);
+  // The timer is set with the first text only: the other one is not there any more.
+  assert.equal(clock.pending, 1);
 });
 
 eachDatabase(

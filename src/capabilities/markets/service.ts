@@ -41,6 +41,8 @@ export interface ListRequest {
 }
 
 export interface MarketsService {
+  /** The market as it is known now, where that can be shown; null says only that `getMarket` has to look further. */
+  findMarket(venue: VenueId, marketId: string): BoardMarket | null;
   /** @throws AppError `market_not_found`; VenueError when the venue must be asked and gives no answer */
   getMarket(venue: VenueId, marketId: string): Promise<BoardMarket>;
   listMarkets(
@@ -83,18 +85,25 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
     return only === undefined ? ports.venues : [only];
   };
 
+  const findMarket = (venue: VenueId, marketId: string): BoardMarket | null => {
+    const known = board.find(venue, marketId);
+    return known !== null && known.yesPrice !== null ? known : null;
+  };
+
   return {
+    findMarket,
+
     async getMarket(venue, marketId) {
       const notFound = () => new AppError("market_not_found", "There is no such market on this venue");
       if (marketId.length > MARKET_ID_LENGTH_MAX || marketId.includes("\0") || marketId === "") throw notFound();
-      const known = board.find(venue, marketId);
-      if (known !== null && known.yesPrice !== null) return known;
+      const known = findMarket(venue, marketId);
+      if (known !== null) return known;
       const id = `${venue}/${marketId}`;
       const now = clock.now();
-      if (known !== null || (absentUntil.get(id) ?? 0) > now) throw notFound();
+      if (board.find(venue, marketId) !== null || (absentUntil.get(id) ?? 0) > now) throw notFound();
       await lookUp(venue, marketId);
-      const found = board.find(venue, marketId);
-      if (found !== null && found.yesPrice !== null) return found;
+      const found = findMarket(venue, marketId);
+      if (found !== null) return found;
       absentUntil.set(id, now + ABSENT_KEPT_MS);
       for (const oldest of absentUntil.keys()) {
         if (absentUntil.size <= ABSENT_MAX) break;
