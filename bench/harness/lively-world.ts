@@ -16,7 +16,7 @@ const LIVELY_WORLD = {
 
 export const LIVELY_TICKS_PER_SECOND = 2_000;
 
-/** One of the venues streams to holders of a key only, and polled it gives a tenth of the ticks; any RSA key will do there. */
+/** One of the venues streams to holders of a key only; any well-formed RSA key will do there. */
 const VENUE_KEY_ID = "bench";
 const RSA_BITS = 2_048;
 
