@@ -42,6 +42,13 @@ const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n
 
 const fromMs = Date.now() - 3_600_000;
 let next = 0;
+/** Nodes that share a server write each tick under their lease of its venue, and the store checks it with every batch. */
+const shared = kind === "postgres" ? { claim: { venue: "alpha", fence: 1 } } : {};
+if (kind === "postgres") {
+  await database.query(
+    "insert into leases (name, holder, fence, expires_at) values ('venue:alpha', 'bench', 1, now() + interval '1 day')",
+  );
+}
 
 /** Rows a second through the production writer, for at least so many milliseconds. */
 async function writeTicks(forMs: number): Promise<number> {
@@ -49,7 +56,7 @@ async function writeTicks(forMs: number): Promise<number> {
   const startedAt = performance.now();
   const first = next;
   while (performance.now() - startedAt < forMs) {
-    for (let row = 0; row < BURST_ROWS; row++) writer.write(sampleTick(next++, fromMs));
+    for (let row = 0; row < BURST_ROWS; row++) writer.write({ ...sampleTick(next++, fromMs), ...shared });
     await writer.flush();
   }
   const seconds = (performance.now() - startedAt) / 1_000;

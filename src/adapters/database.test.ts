@@ -44,6 +44,21 @@ eachDatabase("values come back as the same types on both homes", async (database
   );
 });
 
+eachDatabase("arrays of numbers arrive as they were, empty, unknown, tiny, huge and beside text", async (database) => {
+  const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
+  const [row] = await database.query(
+    "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
+    [floats, [], [null, null], [true, null, false], ["1", null, "2,3"]],
+  );
+  assert.deepEqual(row, {
+    floats,
+    none: [],
+    unknown: [null, null],
+    flags: [true, null, false],
+    texts: ["1", null, "2,3"],
+  });
+});
+
 eachDatabase("a transaction is kept when it ends well and leaves nothing when it throws", async (database) => {
   await database.kysely.transaction().execute(async (trx) => {
     await trx.insertInto("meta").values({ key: "kept", value: "1" }).execute();

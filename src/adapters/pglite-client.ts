@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "../ports/log.ts";
+import { encodeArrayParameters } from "./array-parameters.ts";
 import type { SqlResult } from "./database-dialect.ts";
 import { storeUnavailable, toStoreError } from "./database-errors.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
@@ -107,7 +108,8 @@ export async function startPgliteClient(options: {
       const id = nextId++;
       const { promise, resolve, reject } = Promise.withResolvers<SqlResult>();
       pending.set(id, { resolve, reject });
-      worker.postMessage({ kind: "query", id, text, parameters } satisfies PgliteRequest);
+      const encoded = encodeArrayParameters(parameters);
+      worker.postMessage({ kind: "query", id, text, parameters: encoded } satisfies PgliteRequest);
       const watchdog = setTimeout(() => void worker.terminate(), STATEMENT_MS_MAX);
       try {
         return await promise;

@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import type { Tables } from "../ports/tables.ts";
+import { encodeArrayParameters } from "./array-parameters.ts";
 import { createSessionDialect, runTransaction, type SqlResult, type SqlSession } from "./database-dialect.ts";
 import { storeUnavailable, toStoreError } from "./database-errors.ts";
 
@@ -38,7 +39,7 @@ const typeParsers: pg.CustomTypesConfig = {
 
 async function run(client: pg.PoolClient | pg.Pool, text: string, parameters: readonly unknown[]): Promise<SqlResult> {
   try {
-    const { rows, rowCount } = await client.query(text, [...parameters]);
+    const { rows, rowCount } = await client.query(text, encodeArrayParameters(parameters));
     return { rows: rows ?? [], affectedRows: rowCount ?? 0 };
   } catch (error) {
     throw toStoreError(error);

@@ -41,17 +41,25 @@ with held as materialized (${heldClaimsSql("$9", "$10")}), added as (
 select number from held`;
 
 /**
+ * Without those that another for the same market and instant replaces, in the order of the table's key: neighbours in
+ * the index are then written one after the other, and two nodes that write the same rows lock them in one order.
+ */
+function lastOfEach(rows: readonly TickRow[]): TickRow[] {
+  const sorted = rows.toSorted(
+    (a, b) => a.marketKey - b.marketKey || a.eventAt - b.eventAt || a.receivedAt - b.receivedAt,
+  );
+  return sorted.filter((row, index) => {
+    const next = sorted[index + 1];
+    return next === undefined || next.marketKey !== row.marketKey || next.eventAt !== row.eventAt;
+  });
+}
+
+/**
  * Stores ticks; of two for the same market and instant the one received last stays, within a batch and across batches.
  * Gives how many were refused because the lease they were heard under has been taken over since.
  */
 export async function insertTicks(database: Database, rows: readonly TickRow[]): Promise<number> {
-  const unique = new Map<string, TickRow>();
-  for (const row of rows) {
-    const name = `${row.marketKey} ${row.eventAt}`;
-    const other = unique.get(name);
-    if (other === undefined || row.receivedAt >= other.receivedAt) unique.set(name, row);
-  }
-  const kept = [...unique.values()];
+  const kept = lastOfEach(rows);
   const columns = [
     kept.map((row) => row.marketKey),
     kept.map((row) => row.eventAt),

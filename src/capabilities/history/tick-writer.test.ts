@@ -99,6 +99,29 @@ test("ticks wait out a store that is away, tried again ever less often, and none
   assert.deepEqual(writer.counters, { written: 10, dropped: 0, queued: 0 });
 });
 
+test("a batch goes in the order of the table's key, and of two alike in time and receipt the one taken last stays", async () => {
+  const clock = new FakeClock(NOW);
+  const sent: unknown[] = [];
+  const database: Pick<Database, "query"> = {
+    async query(text, parameters = []) {
+      if (text.includes("insert into ticks")) sent.push(parameters[0], parameters[1], parameters[3]);
+      return [];
+    },
+  };
+  const writer = createTickWriter({ database: database as Database, clock, log: quietLog });
+  writer.write(tick(7, NOW, { bid: 0.1 }));
+  writer.write(tick(3, NOW + 1, { bid: 0.2 }));
+  writer.write(tick(7, NOW, { bid: 0.3 }));
+  writer.write(tick(3, NOW, { bid: 0.4 }));
+  await writer.close();
+  assert.deepEqual(sent, [
+    [3, 3, 7],
+    [NOW, NOW + 1, NOW],
+    [400_000, 200_000, 300_000],
+  ]);
+  assert.deepEqual(writer.counters, { written: 4, dropped: 0, queued: 0 });
+});
+
 test("a full queue gives up its oldest tick and counts it", async () => {
   const { state, database } = fakeDatabase();
   const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog, queueMax: 3 });
