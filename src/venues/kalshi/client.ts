@@ -39,6 +39,8 @@ export interface PageShape<Envelope extends { cursor?: string | null }> {
   /** Field that tells the rows apart. */
   readonly idField: string;
   readonly pagesMax: number;
+  /** The pages are read to their end. */
+  readonly ahead?: boolean;
 }
 
 export interface KalshiClientOptions extends Pick<VenuePorts, "http" | "clock" | "random" | "drop"> {
@@ -104,6 +106,7 @@ export class KalshiClient {
       idsOf: ({ rows }) => idsOf(rows, shape.idField),
       rowsOf: ({ rows }) => rows.length,
       pagesMax: shape.pagesMax,
+      ahead: shape.ahead ?? false,
       drop: this.#drop,
     });
     for await (const { page, cut } of walk) {
