@@ -182,7 +182,9 @@ test("the embedded store's log is cut between transactions, so that a start afte
       await write(3_000).execute(transaction);
       await write(1).execute(transaction);
       const { rows } = await sql<{ bytes: number }>`
-        select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(transaction);
+        select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(
+        transaction,
+      );
       assert.ok((rows[0]?.bytes ?? 0) > logBytesMax);
     });
     await database.query("select 1");
