@@ -4,6 +4,7 @@ import { availableParallelism, cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { type BenchOptions, type BenchRow, type Scenario, SkippedError } from "./harness/scenario.ts";
 import { formatRows } from "./harness/table.ts";
+import { boardScenario } from "./scenarios/board.ts";
 import { diskFullScenario } from "./scenarios/disk-full.ts";
 import { historyScenario } from "./scenarios/history.ts";
 import { httpScenario } from "./scenarios/http.ts";
@@ -13,6 +14,7 @@ import { postgresAwayScenario } from "./scenarios/postgres-away.ts";
 import { soakScenario } from "./scenarios/soak.ts";
 import { startScenario } from "./scenarios/start.ts";
 import { storeScenario } from "./scenarios/store.ts";
+import { sweepScenario } from "./scenarios/sweep.ts";
 
 const SCENARIOS: readonly Scenario[] = [
   startScenario,
@@ -20,6 +22,8 @@ const SCENARIOS: readonly Scenario[] = [
   latencyScenario,
   storeScenario,
   historyScenario,
+  sweepScenario,
+  boardScenario,
   killScenario,
   diskFullScenario,
   postgresAwayScenario,

@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 
-const POLL_MS = 200;
+/** Health counts the markets for each answer: asked more often, it would be measured too. */
+const POLL_MS = 500;
 const SWEEP_MS_MAX = 20 * 60_000;
 /** Memory is read once more when the garbage of the sweep had time to go. */
 const REST_MS = 15_000;

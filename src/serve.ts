@@ -173,6 +173,11 @@ async function buildServiceApp(
     ),
   );
   const urlsOf = ({ adapter }: VenueSetting) => ({ ...sandboxUrls[adapter], ...config.venueUrls[adapter] });
+  /** Never towards an address that the operator has given: it may be a real venue's. */
+  const areLimitsLifted = ({ adapter }: VenueSetting) =>
+    !config.sandbox.limits &&
+    sandboxUrls[adapter] !== undefined &&
+    Object.keys(config.venueUrls[adapter] ?? {}).length === 0;
   return buildApp({
     clock: systemClock,
     random: systemRandom,
@@ -199,7 +204,10 @@ async function buildServiceApp(
       create: (drop, drift) =>
         createVenue(
           setting,
-          { http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop, drift },
+          {
+            ...{ http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop, drift },
+            areLimitsLifted: areLimitsLifted(setting),
+          },
           urlsOf(setting),
           venueKeys.get(setting.adapter) ?? null,
         ),

@@ -173,6 +173,45 @@ test("a closed embedded store answers store_unavailable and frees its directory"
 const WRITER = fileURLToPath(new URL("../../test/support/write-until-killed.ts", import.meta.url));
 const ACKNOWLEDGED_MIN = 300;
 
+test("the embedded store's log is cut between transactions, so that a start after a kill has little to replay", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  const logBytesMax = 2 ** 20;
+  const database = await openEmbeddedDatabase({
+    dataDir,
+    log: quietLog,
+    spawn: (workerData) =>
+      new Worker(new URL("./pglite-worker.ts", import.meta.url), {
+        workerData: { ...workerData, logBytesMax, logLookEveryMs: 0 },
+      }),
+  });
+  const write = (rows: number) => sql`insert into bulk select repeat('x', 1000) from generate_series(1, ${rows}::int)`;
+  const logBytes = async () => {
+    const [row] = await database.query<{ bytes: number }>(
+      "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()",
+    );
+    return row?.bytes ?? Number.NaN;
+  };
+  try {
+    await database.query("create table bulk (text text)");
+    await database.kysely.transaction().execute(async (transaction) => {
+      await write(3_000).execute(transaction);
+      await write(1).execute(transaction);
+      const { rows } = await sql<{ bytes: number }>`
+        select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(
+        transaction,
+      );
+      assert.ok((rows[0]?.bytes ?? 0) > logBytesMax);
+    });
+    await database.query("select 1");
+    assert.ok((await logBytes()) <= logBytesMax);
+    const [row] = await database.query<{ count: number }>("select count(*) as count from bulk");
+    assert.equal(row?.count, 3_001);
+  } finally {
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  }
+});
+
 test("every acknowledged write is there after the process was killed in the middle of writing", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   const child = spawn(process.execPath, [WRITER, dataDir], { stdio: ["ignore", "pipe", "inherit"] });

@@ -26,4 +26,7 @@ export interface PgliteFailure {
 export interface PgliteWorkerData {
   /** Folder of the store's files; null keeps everything in memory. */
   readonly folder: string | null;
+  /** For tests: after how many bytes of log a checkpoint is made, and how often that is looked at. */
+  readonly logBytesMax?: number;
+  readonly logLookEveryMs?: number;
 }

@@ -40,7 +40,7 @@ export function openIngestBench(
   const history = new MemoryHistory();
   const recorder = new Recorder({ board, store, ticks, clock, log: quietLog });
   const venues = makeVenues(clock);
-  const past = new StoredPastPrices({ history, venues, board, clock, flush: () => recorder.flush() });
+  const past = new StoredPastPrices({ history, venues, board, clock, store: (market) => recorder.flushMarket(market) });
   const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
   const health = (venue: ScriptedVenue): VenueHealth => {
     const known = healths.get(venue);

@@ -141,17 +141,17 @@ export function createIngest(options: IngestOptions): Ingest {
           finalizedSinceMs: settledSince,
           ...{ board, changes, clock, log },
         });
+  const areSweepsOver = () => [...running.keys()].every((venue) => known.get(venue)?.health.isSettled === true);
   const shared = leases === null ? {} : { shared: { claim, changes } };
-  const recorder = new Recorder({ board, store, ticks, clock, log, ...shared });
+  const isFirstSweep = () => !areSweepsOver();
+  const recorder = new Recorder({ board, store, ticks, clock, log, isFirstSweep, ...shared });
   const past = new StoredPastPrices({
     history,
     venues: venues.map(({ adapter }) => adapter),
     board,
     clock,
-    flush: () => recorder.flush(),
+    store: (market) => recorder.flushMarket(market),
   });
-  const areSweepsOver = () => [...running.keys()].every((venue) => known.get(venue)?.health.isSettled === true);
-
   const read = (venue: VenueId) => {
     const { adapter, health } = known.get(venue) ?? {};
     if (adapter === undefined || health === undefined) return;

@@ -22,8 +22,8 @@ export interface PastPricesOptions {
   readonly venues: readonly VenueAdapter[];
   readonly board: MarketBoard;
   readonly clock: Clock;
-  /** Stores what is queued, so that a market just met gets its key. */
-  readonly flush: () => Promise<void>;
+  /** Stores a market just met now, so that it gets its key. */
+  readonly store: (market: BoardMarket) => Promise<void>;
 }
 
 /** Past prices from the store; what it lacks is fetched from the venue on the first request and kept. */
@@ -92,7 +92,7 @@ export class StoredPastPrices implements PastPrices {
 
   async #stored(market: BoardMarket): Promise<BoardMarket> {
     if (market.storeKey !== null) return market;
-    await this.#options.flush();
+    await this.#options.store(market);
     return this.#options.board.find(market.listing.venue, market.listing.marketId) ?? market;
   }
 }

@@ -16,7 +16,7 @@ const trade = (tradeId: string, executedAt = SAMPLE_AT): Trade => ({
 
 /** A recorder over a real store behind a switch; `before` runs before each statement. */
 function bench(real: Database) {
-  const state = { isUp: true, before: () => {} };
+  const state = { isUp: true, isFirstSweep: false, before: () => {} };
   const gone = () => Promise.reject(new AppError("store_unavailable", "gone"));
   const switched = ({ query }: Transaction): Transaction["query"] =>
     function queryWhenUp<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
@@ -32,7 +32,15 @@ function bench(real: Database) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const ticks = createTickWriter({ database, clock, log: quietLog });
-  const recorder = new Recorder({ board, store: createMarketStore(database), ticks, clock, log: quietLog });
+  const isFirstSweep = () => state.isFirstSweep;
+  const recorder = new Recorder({
+    board,
+    store: createMarketStore(database),
+    ticks,
+    clock,
+    log: quietLog,
+    isFirstSweep,
+  });
   const tell = (id: string, parts: SampleParts = {}): BoardMarket => {
     const change = board.apply(
       sampleMarket(id, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } }),
@@ -240,5 +248,47 @@ eachDatabase("the queue of trades has a bound; what comes after is counted as dr
   );
   await recorder.flush();
   assert.deepEqual([recorder.counters.tradesQueued, recorder.counters.tradesDropped], [50_000, 10]);
+  await recorder.close();
+});
+
+eachDatabase(
+  "a first sweep is stored bit by bit while it lasts, whoever is asked for at once, and whole after it",
+  async (database) => {
+    const { state, clock, board, recorder, tell, count } = bench(database);
+    state.isFirstSweep = true;
+    for (let index = 0; index < 1_000; index++) tell(`m${index}`);
+    recorder.start();
+    const turn = async () => {
+      await clock.advance(1_000);
+      // Joins the queue behind the turn that the clock began.
+      await recorder.flushMarket(tell("m0"));
+    };
+    await turn();
+    const first = await count("markets");
+    assert.ok(first > 0 && first < 500, `${first} rows`);
+    const last = board.find("alpha", "m999");
+    assert.ok(last !== null && last.storeKey === null);
+    await recorder.flushMarket(last);
+    assert.ok(Number.isInteger(board.find("alpha", "m999")?.storeKey));
+    assert.equal(await count("markets"), first + 1);
+    state.isFirstSweep = false;
+    await turn();
+    assert.equal(await count("markets"), 1_000);
+    await recorder.close();
+  },
+);
+
+eachDatabase("a market just met is written once, not again for its price", async (database) => {
+  const { state, clock, recorder, tell } = bench(database);
+  await recorder.flush();
+  clock.jumpWallClock(60_000);
+  let writes = 0;
+  tell("a");
+  tell("a", { quote: { bid: 0.41 } });
+  state.before = () => {
+    writes += 1;
+  };
+  await recorder.flush();
+  assert.equal(writes, 1);
   await recorder.close();
 });

@@ -7,8 +7,16 @@ import type { BoardChange, BoardMarket, MarketBoard } from "../markets/index.ts"
 
 const BATCH_ROWS_MAX = 2_000;
 const FLUSH_EVERY_MS = 1_000;
+/** Market rows that one turn of the timer writes: whoever waits for a market to be stored waits for one turn at most. */
+const TURN_ROWS_MAX = 4_000;
+/**
+ * The same while a first sweep goes on: the board has what it reads, and the processor time that storing costs is better
+ * spent on reading. A sweep that never ends still comes to be stored.
+ */
+const FIRST_SWEEP_TURN_ROWS_MAX = 200;
 /** A change of price alone is written to the market's own row this often: the ticks have it already. */
-const QUOTE_FLUSH_EVERY_MS = 10_000;
+const QUOTE_FLUSH_TURNS = 10;
+const QUOTE_FLUSH_EVERY_MS = QUOTE_FLUSH_TURNS * FLUSH_EVERY_MS;
 const TRADES_QUEUED_MAX = 50_000;
 const STATUS_CHANGES_QUEUED_MAX = 50_000;
 
@@ -34,6 +42,7 @@ export class Recorder {
   readonly #changed = new Set<BoardMarket["row"]>();
   readonly #repriced = new Set<BoardMarket["row"]>();
   readonly #shared: SharedWriting | null;
+  readonly #isFirstSweep: () => boolean;
   /** Where shared: when each row's quote was last queued for the store. */
   readonly #quotedAt: number[] = [];
   readonly #events = new Map<string, EventListing>();
@@ -46,7 +55,10 @@ export class Recorder {
   #flushing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  /** @param options.shared  left out where no other node can write */
+  /**
+   * @param options.shared  left out where no other node can write
+   * @param options.isFirstSweep  whether what is on the board is still coming in for the first time
+   */
   constructor(options: {
     board: MarketBoard;
     store: MarketStore;
@@ -54,8 +66,10 @@ export class Recorder {
     clock: Clock;
     log: Log;
     shared?: SharedWriting;
+    isFirstSweep?: () => boolean;
   }) {
     this.#shared = options.shared ?? null;
+    this.#isFirstSweep = options.isFirstSweep ?? (() => false);
     this.#board = options.board;
     this.#store = options.store;
     this.#ticks = options.ticks;
@@ -65,10 +79,16 @@ export class Recorder {
 
   start(): void {
     this.#cancelTimer = this.#clock.setTimeout(() => {
-      this.flush().then(() => {
+      this.#inTurn(() => this.#flushQueued(this.#turnRows())).then(() => {
         if (!this.#isClosed) this.start();
       });
     }, FLUSH_EVERY_MS);
+  }
+
+  /** Other nodes see of a venue only what is stored, so where there are some nothing is put off. */
+  #turnRows(): number {
+    if (this.#shared !== null) return Number.POSITIVE_INFINITY;
+    return this.#isFirstSweep() ? FIRST_SWEEP_TURN_ROWS_MAX : TURN_ROWS_MAX;
   }
 
   get counters(): Readonly<
@@ -123,32 +143,41 @@ export class Recorder {
    * again.
    */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#flushQueued());
+    return this.#inTurn(() => this.#flushQueued(Number.POSITIVE_INFINITY));
+  }
+
+  /** Writes one market before all that is queued; a failure leaves it queued. */
+  flushMarket({ row }: BoardMarket): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#changed.has(row)) await this.#flushMarkets(this.#changed, [row]);
+    });
+  }
+
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    this.#flushing = this.#flushing.then(write).catch((error: unknown) => {
+      this.#log.warn({ err: error }, "the store takes no writes at the moment; they are kept and tried again");
+    });
     return this.#flushing;
   }
 
-  async #flushQueued(): Promise<void> {
-    try {
-      const now = this.#clock.now();
-      if (this.#events.size > 0) {
-        const events = [...this.#events];
-        await this.#store.upsertEvents(
-          events.map(([, event]) => event),
-          this.#claims(events.map(([, { venue }]) => venue)),
-        );
-        for (const [key, event] of events) if (this.#events.get(key) === event) this.#events.delete(key);
-      }
-      await this.#flushMarkets(this.#changed);
-      if (this.#shared !== null) await this.#flushQuotes(this.#shared);
-      else if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
-        this.#quotesFlushedAt = now;
-        await this.#flushMarkets(this.#repriced);
-      }
-      await this.#flushStatusChanges();
-      await this.#flushTrades();
-    } catch (error) {
-      this.#log.warn({ err: error }, "the store takes no writes at the moment; they are kept and tried again");
+  async #flushQueued(rowsMax: number): Promise<void> {
+    const now = this.#clock.now();
+    if (this.#events.size > 0) {
+      const events = [...this.#events.entries().take(rowsMax)];
+      await this.#store.upsertEvents(
+        events.map(([, event]) => event),
+        this.#claims(events.map(([, { venue }]) => venue)),
+      );
+      for (const [key, event] of events) if (this.#events.get(key) === event) this.#events.delete(key);
     }
+    await this.#flushMarkets(this.#changed, this.#changed.values().take(rowsMax));
+    if (this.#shared !== null) await this.#flushQuotes(this.#shared);
+    else if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
+      this.#quotesFlushedAt = now;
+      await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax * QUOTE_FLUSH_TURNS));
+    }
+    await this.#flushStatusChanges();
+    await this.#flushTrades();
   }
 
   async close(): Promise<void> {
@@ -187,7 +216,8 @@ export class Recorder {
   }
 
   #requote(market: BoardMarket): void {
-    this.#repriced.add(market.row);
+    // Alone, a row that is to be written whole takes its price along.
+    if (this.#shared !== null || !this.#changed.has(market.row)) this.#repriced.add(market.row);
     this.#quotedAt[market.row] = this.#clock.monotonic();
   }
 
@@ -215,9 +245,14 @@ export class Recorder {
   }
 
   /** What changes while the store writes is queued anew, so a row leaves the queue before it is written. */
-  async #flushMarkets(rows: Set<number>): Promise<void> {
+  async #flushMarkets(queue: Set<number>, due: Iterable<number>): Promise<void> {
+    const rows = [...due];
     const markets = [...this.#board.rows(rows)];
-    rows.clear();
+    for (const row of rows) {
+      queue.delete(row);
+      // A row is written whole, with its price.
+      if (this.#shared === null) this.#repriced.delete(row);
+    }
     for (let start = 0; start < markets.length; start += BATCH_ROWS_MAX) {
       const batch = markets.slice(start, start + BATCH_ROWS_MAX);
       try {
@@ -228,7 +263,7 @@ export class Recorder {
           this.#tick(this.#board.annotate(market, { storeKey }));
         });
       } catch (error) {
-        for (const { row } of markets.slice(start)) rows.add(row);
+        for (const { row } of markets.slice(start)) queue.add(row);
         throw error;
       }
     }

@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { ListingCut } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
-import { type VenueAnswer, VenueClient } from "../shared/venue-client.ts";
+import { limitsFor, type VenueAnswer, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
 import type { KalshiWatches } from "./wire-shapes.ts";
@@ -39,9 +39,12 @@ export interface PageShape<Envelope extends { cursor?: string | null }> {
   /** Field that tells the rows apart. */
   readonly idField: string;
   readonly pagesMax: number;
+  /** The pages are read to their end. */
+  readonly ahead?: boolean;
 }
 
-export interface KalshiClientOptions extends Pick<VenuePorts, "http" | "clock" | "random" | "drop"> {
+export interface KalshiClientOptions
+  extends Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> {
   readonly restUrl: string;
   readonly signer: Signer | null;
   readonly watch: KalshiWatches;
@@ -62,7 +65,7 @@ export class KalshiClient {
       clock,
       random,
       drop,
-      limits: { perSecond, burst: perSecond, concurrency: CONCURRENCY },
+      limits: limitsFor(options, { perSecond, burst: perSecond, concurrency: CONCURRENCY }),
       deadlineMs: DEADLINE_MS,
       maxBodyBytes: BODY_BYTES_MAX,
       ...(signer === null ? {} : { headers: (method, url) => signer(method, url.pathname, clock.now()) }),
@@ -104,6 +107,7 @@ export class KalshiClient {
       idsOf: ({ rows }) => idsOf(rows, shape.idField),
       rowsOf: ({ rows }) => rows.length,
       pagesMax: shape.pagesMax,
+      ahead: shape.ahead ?? false,
       drop: this.#drop,
     });
     for await (const { page, cut } of walk) {

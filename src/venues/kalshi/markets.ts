@@ -87,10 +87,8 @@ function marketPages(
   pagesMax: number,
   signal: AbortSignal,
 ): AsyncGenerator<Page> {
-  return client.pages(
-    { path, query, isEnvelope: isMarketsPage, rowsOf: ({ markets }) => markets, idField: "ticker", pagesMax },
-    signal,
-  );
+  const shape = { path, query, isEnvelope: isMarketsPage, idField: "ticker", pagesMax, ahead: true };
+  return client.pages({ ...shape, rowsOf: ({ markets }) => markets }, signal);
 }
 
 /** @param told events that were already given out; grows */

@@ -1,5 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
-import { type RequestLimits, type VenueAnswer, VenueClient } from "../shared/venue-client.ts";
+import { limitsFor, type RequestLimits, type VenueAnswer, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 
 /** A larger page is an error on this venue. */
@@ -25,7 +25,7 @@ export interface LimitlessClient {
 }
 
 export function createLimitlessClient(
-  ports: Pick<VenuePorts, "http" | "clock" | "random" | "drop">,
+  ports: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted">,
   restUrl: string,
 ): LimitlessClient {
   const venue = new VenueClient({
@@ -33,7 +33,7 @@ export function createLimitlessClient(
     clock: ports.clock,
     random: ports.random,
     drop: ports.drop,
-    limits: LIMITS,
+    limits: limitsFor(ports, LIMITS),
   });
   const base = restUrl.replace(/\/$/, "");
 

@@ -64,6 +64,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
       idsOf: ({ rows }) => idsOf(rows, "slug"),
       rowsOf: ({ rows }) => rows.length,
       totalOf: ({ total }) => total,
+      ahead: true,
       pagesMax: LIST_PAGES_MAX,
       drop,
     });

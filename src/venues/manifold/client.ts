@@ -1,5 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
-import { VenueClient } from "../shared/venue-client.ts";
+import { limitsFor, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 
 /** Where Manifold itself listens. */
@@ -34,9 +34,11 @@ export class ManifoldClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
 
-  constructor(options: Pick<VenuePorts, "http" | "clock" | "random" | "drop"> & { restUrl: string }) {
+  constructor(
+    options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { restUrl: string },
+  ) {
     const { http, clock, random, drop } = options;
-    this.#client = new VenueClient({ http, clock, random, drop, limits: LIMITS });
+    this.#client = new VenueClient({ http, clock, random, drop, limits: limitsFor(options, LIMITS) });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
   }
 

@@ -51,6 +51,7 @@ async function* listType(
     idsOf: ({ rows }) => idsOf(rows, "id"),
     rowsOf: ({ rows }) => rows.length,
     overlap: true,
+    ahead: true,
     pagesMax: PAGES_MAX,
     drop: source.drop,
   });

@@ -1,4 +1,4 @@
-import { VenueClient } from "../shared/venue-client.ts";
+import { limitsFor, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 
 export interface PolymarketUrls {
@@ -34,12 +34,12 @@ export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
   return {
     gamma: new VenueClient({
       ...shared,
-      limits: { perSecond: 15, burst: 15, concurrency: 4 },
+      limits: limitsFor(ports, { perSecond: 15, burst: 15, concurrency: 4 }),
       deadlineMs: 30_000,
       maxBodyBytes: GAMMA_BODY_BYTES_MAX,
     }),
-    clob: new VenueClient({ ...shared, limits: { perSecond: 50, burst: 50, concurrency: 8 } }),
-    data: new VenueClient({ ...shared, limits: { perSecond: 10, burst: 10, concurrency: 4 } }),
+    clob: new VenueClient({ ...shared, limits: limitsFor(ports, { perSecond: 50, burst: 50, concurrency: 8 }) }),
+    data: new VenueClient({ ...shared, limits: limitsFor(ports, { perSecond: 10, burst: 10, concurrency: 4 }) }),
   };
 }
 

@@ -47,6 +47,39 @@ test("a whole sequence is walked to its end and nothing is counted", async () =>
   assert.deepEqual([seen.length, cut, drops], [50, null, {}]);
 });
 
+test("a walk ahead asks for the next page before this one is worked on, for none behind the last, and fails in its place", async () => {
+  const asked: (string | null)[] = [];
+  const whole = walkPages<Page>({
+    async fetch(cursor) {
+      asked.push(cursor);
+      return numbered((number) => ({ ids: ids(number * 10, 10), next: String(number + 1) }))(cursor ?? "");
+    },
+    nextOf: ({ next }) => next,
+    idsOf: (page) => page.ids,
+    rowsOf: (page) => page.ids.length,
+    ahead: true,
+    pagesMax: 2,
+    drop() {},
+  });
+  const askedAtPage: number[] = [];
+  for await (const _ of whole) askedAtPage.push(asked.length);
+  assert.deepEqual(askedAtPage, [2, 2]);
+  const failing = walkPages<Page>({
+    async fetch(cursor) {
+      if (cursor !== null) throw new Error("the next page failed");
+      return { ids: ids(0, 10), next: "1" };
+    },
+    nextOf: ({ next }) => next,
+    idsOf: (page) => page.ids,
+    rowsOf: (page) => page.ids.length,
+    ahead: true,
+    pagesMax: 9,
+    drop() {},
+  });
+  assert.equal((await failing.next()).done, false);
+  await assert.rejects(async () => failing.next(), /the next page failed/);
+});
+
 test("a cursor that comes again ends the walk, though the rows are new each time", async () => {
   let turn = 0;
   const { drops, cut, asked } = await walk(() => ({ ids: ids(10 * turn++, 10), next: "again" }));

@@ -12,6 +12,8 @@ export interface PageWalkOptions<Page> {
   readonly totalOf?: (page: Page) => number | null;
   /** Pages are asked for so that they overlap: rows told again say nothing. */
   readonly overlap?: boolean;
+  /** The next page is asked for while this one is worked on: for walks that are followed to their end. */
+  readonly ahead?: boolean;
   readonly pagesMax: number;
   readonly drop: DropCounter;
 }
@@ -36,9 +38,9 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
   const cursors = new Set<string>();
   const ids = new Set<string>();
   let rows = 0;
-  let cursor: string | null = null;
+  let coming = fetch(null);
   for (let number = 1; ; number++) {
-    const page: Page = await fetch(cursor);
+    const page: Page = await coming;
     const pageIds = idsOf(page);
     const before = ids.size;
     for (const id of pageIds) ids.add(id);
@@ -54,10 +56,16 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
     else if (next === null && total !== null && rows < total * TOTAL_SHARE_MIN - TOTAL_SLACK_ROWS) cut = "page_short";
     if (cut !== null) drop(cut);
     else if (repeated > 0 && options.overlap !== true) drop("page_rows_repeated", repeated);
+    const isLast = cut !== null || next === null;
+    if (!isLast && options.ahead === true) {
+      coming = fetch(next);
+      // Whoever asks for the page sees the failure; nobody asking, after an early end, must not end the process.
+      coming.catch(() => {});
+    }
     yield { page, cut };
-    if (cut !== null || next === null) return;
+    if (isLast) return;
     cursors.add(next);
-    cursor = next;
+    if (options.ahead !== true) coming = fetch(next);
   }
 }
 

@@ -5,7 +5,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
 import type { OutgoingRequest } from "../../ports/http-out.ts";
-import { parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
+import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
 
 const URL_OF = (path: string) => `https://venue.example/${path}`;
 const NEVER = new AbortController().signal;
@@ -311,4 +311,16 @@ test("a body makes it a JSON POST and headers are made afresh for each attempt",
       ["POST", '["a"]', "POST /books 2"],
     ],
   );
+});
+
+test("towards a venue that enforces no limits a hundred times the published rate is asked, and to no other more than that", async () => {
+  const published: RequestLimits = { perSecond: 2, burst: 2, concurrency: 4 };
+  const countIn = async (venue: { areLimitsLifted?: boolean }) => {
+    const { clock, http, fetch } = setUp(() => ({}), limitsFor(venue, published));
+    for (let call = 0; call < 100; call++) fetch().catch(() => {});
+    await clock.advance(1_000);
+    return http.requests.length;
+  };
+  assert.equal(await countIn({ areLimitsLifted: true }), 100);
+  for (const venue of [{}, { areLimitsLifted: false }]) assert.ok((await countIn(venue)) <= 4);
 });

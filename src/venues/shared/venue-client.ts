@@ -14,6 +14,15 @@ export interface RequestLimits {
   readonly concurrency: number;
 }
 
+/** So many times its published rate is no rate to wait for, and still a bound. */
+const LIFTED_FACTOR = 100;
+
+/** How often to ask a venue that publishes `limits`. */
+export function limitsFor(venue: { readonly areLimitsLifted?: boolean }, limits: RequestLimits): RequestLimits {
+  if (venue.areLimitsLifted !== true) return limits;
+  return { ...limits, perSecond: limits.perSecond * LIFTED_FACTOR, burst: limits.burst * LIFTED_FACTOR };
+}
+
 export interface VenueClientOptions {
   readonly http: HttpOut;
   readonly clock: Clock;

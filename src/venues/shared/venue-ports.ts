@@ -18,4 +18,6 @@ export interface VenuePorts {
   readonly log: Log;
   readonly drop: DropCounter;
   readonly drift: DriftCounter;
+  /** The venue is a simulated one that enforces no request limits: its published ones are not kept to. False by default. */
+  readonly areLimitsLifted?: boolean;
 }

@@ -1,0 +1,17 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const OUTPUT_BYTES_MAX = 1 << 20;
+
+/**
+ * Runs a program of this folder to its end and gives what it prints first, one line of JSON.
+ * @throws Error with what it wrote to its error output when it ends badly
+ */
+export async function resultOf<Result>(program: string, args: readonly string[]): Promise<Result> {
+  const file = new URL(`../${program}`, import.meta.url).pathname;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, [file, ...args], { maxBuffer: OUTPUT_BYTES_MAX });
+  const line = stdout.split("\n").find((candidate) => candidate.startsWith("{"));
+  if (line === undefined) throw new Error(`${program} printed no result`);
+  return JSON.parse(line) as Result;
+}

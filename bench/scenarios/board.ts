@@ -1,0 +1,47 @@
+import { resultOf } from "../harness/program.ts";
+import { benchRow, type Scenario } from "../harness/scenario.ts";
+
+const MARKETS = 300_000;
+const MARKETS_QUICK = 5_000;
+const ROUNDS = 300;
+const ROUNDS_QUICK = 20;
+
+interface BoardResult {
+  readonly markets: number;
+  readonly restore_s: number;
+  readonly ready_s: number;
+  readonly rss_end_mb: number;
+  readonly p99_ms: number;
+}
+
+export const boardScenario: Scenario = {
+  name: "board",
+  describe: "A start from the stored state of 300,000 markets, then lists and searches while 2,000 changes/s come in.",
+  async run(options) {
+    const [wanted, usual] = options.quick ? [MARKETS_QUICK, ROUNDS_QUICK] : [MARKETS, ROUNDS];
+    const args = ["--markets", String(wanted), "--rounds", String(options.rounds ?? usual)];
+    options.say("filling the store takes some minutes");
+    const result = await resultOf<BoardResult>("board.ts", args);
+    return [
+      benchRow({
+        figure: `start with ${result.markets} markets`,
+        unit: "s until ready",
+        samples: [result.ready_s],
+        target: { of: "median", bound: "at_most", value: 15 },
+        note: `${result.restore_s} s of it from the opened store on`,
+      }),
+      benchRow({
+        figure: "lists and searches, p99",
+        unit: "ms",
+        samples: [result.p99_ms],
+        target: { of: "median", bound: "at_most", value: 20 },
+      }),
+      benchRow({
+        figure: "service",
+        unit: "MB resident",
+        samples: [result.rss_end_mb],
+        target: { of: "median", bound: "at_most", value: 2_048 },
+      }),
+    ];
+  },
+};

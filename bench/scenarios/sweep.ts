@@ -1,0 +1,48 @@
+import { resultOf } from "../harness/program.ts";
+import { benchRow, type Scenario } from "../harness/scenario.ts";
+
+const MARKETS = 300_000;
+const MARKETS_QUICK = 2_000;
+
+interface SweepResult {
+  readonly markets: number;
+  readonly marketsPerSecond: number;
+  readonly venues: readonly { readonly venue: string; readonly markets: number; readonly seconds: number }[];
+  readonly cpuSeconds: { readonly service: number; readonly sandbox: number };
+  readonly rssMib: { readonly serviceLater: number };
+}
+
+export const sweepScenario: Scenario = {
+  name: "sweep",
+  describe: "The first sweep of 300,000 simulated markets through the real adapters, no request limits on either side.",
+  async run(options) {
+    options.say("a world of 300,000 markets takes some minutes to be read");
+    const wanted = options.quick ? MARKETS_QUICK : MARKETS;
+    const { markets, ...result } = await resultOf<SweepResult>("sweep.ts", ["--markets", String(wanted)]);
+    return [
+      benchRow({
+        figure: "first sweep",
+        unit: "markets/s",
+        samples: [result.marketsPerSecond],
+        target: { of: "median", bound: "at_least", value: 5_000 },
+        note: result.venues.map(({ venue, ...own }) => `${venue} ${Math.round(own.markets / own.seconds)}`).join(", "),
+      }),
+      benchRow({
+        figure: "processor time, service with its store",
+        unit: "µs/market",
+        samples: [(result.cpuSeconds.service / markets) * 1e6],
+      }),
+      benchRow({
+        figure: "processor time, simulated venues",
+        unit: "µs/market",
+        samples: [(result.cpuSeconds.sandbox / markets) * 1e6],
+      }),
+      benchRow({
+        figure: `service with ${markets} markets`,
+        unit: "MiB resident",
+        samples: [result.rssMib.serviceLater],
+        target: { of: "median", bound: "at_most", value: 2_048 },
+      }),
+    ];
+  },
+};
