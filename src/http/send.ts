@@ -5,6 +5,9 @@ import type { Lifecycle } from "./lifecycle.ts";
 
 type Done = (error: Error | null, payload?: unknown) => void;
 
+/** Told of each answer just before it goes out. */
+type Note = (request: FastifyRequest, reply: FastifyReply) => void;
+
 /** Pages may load nothing from elsewhere, run no inline script and be framed by nobody. */
 const HTML_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
@@ -14,9 +17,18 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-/** The last look at an answer: caching rules, entity tag and 304, page headers, compression. Streams pass untouched. */
-export function sendHook(lifecycle: Lifecycle) {
-  return (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void => {
+/**
+ * The last look at an answer: caching rules, entity tag and 304, page headers, compression. Streams pass untouched.
+ *
+ * @param note  the log and the metrics. They are told here and not when the last byte is out: listening for that would
+ *   cost every request as much as finding its route does.
+ */
+export function sendHook(lifecycle: Lifecycle, note: Note) {
+  return (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
+    const done: Done = (error, body) => {
+      note(request, reply);
+      send(error, body);
+    };
     if (lifecycle.state === "draining") reply.header("connection", "close");
     setCacheControl(request, reply);
     const type = String(reply.getHeader("content-type") ?? "");

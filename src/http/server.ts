@@ -124,10 +124,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   });
   app.addHook("onRequest", onRequest(options, routes));
   app.addHook("preHandler", judge(options.guards ?? {}));
-  app.addHook("onSend", sendHook(app.lifecycle));
   const logRequest = createRequestLog(log, options.successLogSample);
   const { onAnswered } = options;
-  app.addHook("onResponse", (request, reply, done) => {
+  const note = (request: FastifyRequest, reply: FastifyReply): void => {
     logRequest(request, reply);
     onAnswered?.({
       route: routeOf(request),
@@ -135,8 +134,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1000,
     });
-    done();
-  });
+  };
+  app.addHook("onSend", sendHook(app.lifecycle, note));
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
   return app;
 }

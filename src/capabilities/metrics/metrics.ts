@@ -159,7 +159,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const durations = new Histogram({
     name: "parallax_http_request_duration_seconds",
-    help: "Time from the request's head to the answer's last byte, by route pattern.",
+    help: "Time from the request's head until its answer is ready to go out, by route pattern.",
     labelNames: ["method", "route", "status"],
     buckets: DURATION_BUCKETS,
     registers,
