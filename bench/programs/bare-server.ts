@@ -16,6 +16,8 @@ const server = createServer((_request, response) => {
   response.writeHead(200, headers);
   response.end(body);
 });
+// As long as the service's: a connection that is closed between two rounds would be counted as a failed request.
+server.keepAliveTimeout = 72_000;
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });
