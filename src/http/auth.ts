@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
+import type { Plan } from "../domain/plan.ts";
 
 /** Who is calling, once proven. */
 export interface Principal {
@@ -7,7 +8,7 @@ export interface Principal {
   readonly kind: "customer" | "marketplace" | "payer";
   /** Unique among all kinds: everything that belongs to the caller is filed under it. */
   readonly customerId: string;
-  readonly plan: "free" | "pro" | "enterprise";
+  readonly plan: Plan;
 }
 
 /** public: anyone. key: only a proven caller; the handler is not reached, nor the body read, without one. */

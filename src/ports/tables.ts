@@ -1,4 +1,5 @@
 import type { Generated, GeneratedAlways } from "kysely";
+import type { Plan } from "../domain/plan.ts";
 
 /**
  * The tables as `migrations/` makes them, for typed queries. Prices are integer micros of a contract that pays 1
@@ -113,7 +114,7 @@ export interface HistoryCoverageTable {
 export interface CustomersTable {
   customer_id: string;
   email: string | null;
-  plan: "free" | "pro" | "enterprise";
+  plan: Plan;
   status: "active" | "past_due" | "canceled";
   created_at: Date;
 }
@@ -123,7 +124,7 @@ export interface ApiKeysTable {
   key_hash: Uint8Array;
   key_id: string;
   customer_id: string;
-  plan: "free" | "pro" | "enterprise";
+  plan: Plan;
   /** The beginning of the key, to tell keys apart on a page. */
   prefix: string;
   name: string;

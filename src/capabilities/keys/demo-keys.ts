@@ -1,9 +1,10 @@
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
-import { createKey, type Plan, parseKey, randomBase32 } from "./key-format.ts";
+import { createKey, parseKey, randomBase32 } from "./key-format.ts";
 import { findKeyOwner, replaceKey } from "./queries.ts";
 
 const FILE = "demo-keys.json";

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { Plan } from "../../domain/plan.ts";
 import type { Random } from "../../ports/random.ts";
-
-export type Plan = "free" | "pro" | "enterprise";
 
 const SERVICE = "plx";
 const PLAN_WORDS: Readonly<Record<Plan, string>> = { free: "free", pro: "pro", enterprise: "ent" };

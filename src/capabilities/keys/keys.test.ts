@@ -7,11 +7,12 @@ import fc from "fast-check";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { AppError } from "../../domain/errors.ts";
+import type { Plan } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { DEMO_CUSTOMER_IDS, ensureDemoKeys } from "./demo-keys.ts";
 import { createKeyDirectory } from "./key-directory.ts";
-import { createKey, type Plan, parseKey } from "./key-format.ts";
+import { createKey, parseKey } from "./key-format.ts";
 import { replaceKey } from "./queries.ts";
 
 /** A fixed stream of bytes, so that a failing run can be repeated. */

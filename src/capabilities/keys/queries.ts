@@ -1,5 +1,6 @@
+import type { Plan } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
-import type { NewKey, Plan } from "./key-format.ts";
+import type { NewKey } from "./key-format.ts";
 
 /** Who a key speaks for. */
 export interface KeyOwner {
