@@ -19,6 +19,13 @@ export function splitStatements(text: string): string[] {
     .filter((statement) => statement !== "");
 }
 
+const LOOKS_AGAIN_MAX = 5;
+/** PostgreSQL's code for a schema that is not there. */
+const INVALID_SCHEMA_NAME = "3F000";
+
+const isSchemaGone = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === INVALID_SCHEMA_NAME;
+
 async function readMigrations(folder: string) {
   const names = (await readdir(folder)).filter((name) => MIGRATION_FILE.test(name)).sort();
   const migrations: Record<string, { up(kysely: Kysely<unknown>): Promise<void> }> = {};
@@ -47,7 +54,11 @@ export async function migrateDatabase(database: Database, folder = MIGRATIONS_FO
     provider: { getMigrations: () => readMigrations(folder) },
     ...(home?.schema == null ? {} : { migrationTableSchema: home.schema }),
   });
-  const { error, results } = await migrator.migrateToLatest();
+  let { error, results } = await migrator.migrateToLatest();
+  // The migrator looks at every schema of the server: one that is dropped meanwhile, by whomever, is no fault of ours.
+  for (let again = 0; isSchemaGone(error) && again < LOOKS_AGAIN_MAX; again++) {
+    ({ error, results } = await migrator.migrateToLatest());
+  }
   if (error !== undefined) {
     const failed = results?.find((result) => result.status === "Error")?.migrationName;
     const what = failed === undefined ? "The store could not be brought up to date" : `Migration ${failed} failed`;
