@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Kysely, sql } from "kysely";
-import { Migrator } from "kysely/migration";
+import { type MigrationResultSet, Migrator } from "kysely/migration";
 import type { Database } from "../ports/database.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../migrations/", import.meta.url));
@@ -19,12 +19,16 @@ export function splitStatements(text: string): string[] {
     .filter((statement) => statement !== "");
 }
 
-const LOOKS_AGAIN_MAX = 5;
-/** PostgreSQL's code for a schema that is not there. */
-const INVALID_SCHEMA_NAME = "3F000";
+const LOOKS_AGAIN_MAX = 10;
+/** PostgreSQL's codes for a schema or table that is not there, and for one that vanishes while it is looked up. */
+const GONE = new Set<unknown>(["3F000", "42P01", "XX000"]);
 
-const isSchemaGone = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === INVALID_SCHEMA_NAME;
+/** Something vanished while the migrator looked at what there is; no migration had begun by then. */
+const hasMissedItsFooting = ({ error, results = [] }: MigrationResultSet): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  GONE.has(error.code) &&
+  !results.some(({ status }) => status === "Error");
 
 async function readMigrations(folder: string) {
   const names = (await readdir(folder)).filter((name) => MIGRATION_FILE.test(name)).sort();
@@ -54,11 +58,12 @@ export async function migrateDatabase(database: Database, folder = MIGRATIONS_FO
     provider: { getMigrations: () => readMigrations(folder) },
     ...(home?.schema == null ? {} : { migrationTableSchema: home.schema }),
   });
-  let { error, results } = await migrator.migrateToLatest();
+  let outcome = await migrator.migrateToLatest();
   // The migrator looks at every schema of the server: one that is dropped meanwhile, by whomever, is no fault of ours.
-  for (let again = 0; isSchemaGone(error) && again < LOOKS_AGAIN_MAX; again++) {
-    ({ error, results } = await migrator.migrateToLatest());
+  for (let again = 0; hasMissedItsFooting(outcome) && again < LOOKS_AGAIN_MAX; again++) {
+    outcome = await migrator.migrateToLatest();
   }
+  const { error, results } = outcome;
   if (error !== undefined) {
     const failed = results?.find((result) => result.status === "Error")?.migrationName;
     const what = failed === undefined ? "The store could not be brought up to date" : `Migration ${failed} failed`;
