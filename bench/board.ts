@@ -35,6 +35,7 @@ import type { EventListing, MarketSnapshot } from "../src/domain/market.ts";
 import { encodeCursor } from "../src/http/pagination.ts";
 import type { ListingPage, StreamHandlers, VenueAdapter } from "../src/ports/venue.ts";
 import { plainAppPorts } from "../test/support/app-ports.ts";
+import { liftLimits } from "../test/support/lifted-limits.ts";
 import { type Draw, drawFrom, SYNTHETIC_VENUES, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -166,6 +167,7 @@ async function serve(folder: string): Promise<void> {
   const database = await openEmbeddedDatabase({ dataDir: folder, log });
   await migrateDatabase(database);
   const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
+  await liftLimits(database);
   let changes = 0;
   const idsOf = new Map<string, string[]>(SYNTHETIC_VENUES.map((id) => [id, []]));
   const drawMarket = (venue: string) => (draw: Draw) => {
@@ -188,6 +190,7 @@ async function serve(folder: string): Promise<void> {
       })),
     }),
   );
+  await app.metering.start();
   const begunAt = performance.now();
   const markets = await app.ingest.restore();
   const restoreMs = performance.now() - begunAt;

@@ -10,7 +10,10 @@ import { historyScenario } from "./scenarios/history.ts";
 import { httpScenario } from "./scenarios/http.ts";
 import { killScenario } from "./scenarios/kill.ts";
 import { latencyScenario } from "./scenarios/latency.ts";
+import { meteringScenario } from "./scenarios/metering.ts";
+import { paymentsScenario } from "./scenarios/payments.ts";
 import { postgresAwayScenario } from "./scenarios/postgres-away.ts";
+import { quotaScenario } from "./scenarios/quota.ts";
 import { soakScenario } from "./scenarios/soak.ts";
 import { startScenario } from "./scenarios/start.ts";
 import { storeScenario } from "./scenarios/store.ts";
@@ -19,12 +22,15 @@ import { sweepScenario } from "./scenarios/sweep.ts";
 const SCENARIOS: readonly Scenario[] = [
   startScenario,
   httpScenario,
+  meteringScenario,
   latencyScenario,
   storeScenario,
   historyScenario,
   sweepScenario,
   boardScenario,
+  paymentsScenario,
   killScenario,
+  quotaScenario,
   diskFullScenario,
   postgresAwayScenario,
   soakScenario,

@@ -5,7 +5,7 @@
  *   node bench/storm.ts --frozen [--rounds 7] [--markets 200]
  *
  * The first prints what was asked and answered, what broke a rule, the memory of the service, how often each fault
- * happened, what health counted, and how long after the last fault every market is the simulator's again. The second
+ * happened, what health counted, and how long after the last fault every market is the simulator's again, by venue. The second
  * compares, round by round in turn, the answer times of the venues that work while another one is frozen and while none
  * is. Results are one JSON object on standard output.
  */
@@ -59,11 +59,20 @@ async function weather({ service }: Storm) {
   const since = Date.now();
   say("all switches are off");
   const recovery: { afterMs: number; untrue: number; examples: readonly string[] }[] = [];
+  /** By venue, when the first look was over that found all its markets true and none untrue after it. */
+  const trueAfterMs: Record<string, number | null> = {};
   for (;;) {
+    const { wrong, looked } = await untrueMarkets(storm, since);
+    // A look takes a while, and what it found is known at its end.
     const afterMs = Date.now() - since;
-    const wrong = await untrueMarkets(storm, since);
     recovery.push({ afterMs, untrue: wrong.length, examples: wrong.slice(0, 5) });
-    say(`${afterMs} ms: ${wrong.length} untrue`);
+    for (const venue of looked.keys()) {
+      if (wrong.some((market) => market.startsWith(`${venue}/`))) trueAfterMs[venue] = null;
+      else trueAfterMs[venue] ??= afterMs;
+    }
+    say(
+      `${afterMs} ms: ${wrong.length} untrue of ${[...looked].map(([venue, count]) => `${count} ${venue}`).join(", ")}`,
+    );
     if (wrong.length === 0 || afterMs > RECOVERY_MS_MAX) break;
     await sleep(100);
   }
@@ -82,6 +91,7 @@ async function weather({ service }: Storm) {
         ([venue, { drops, stream, status }]) => [venue, { status, stream, drops }],
       ),
     ),
+    trueAfterMs,
     recovery,
   };
 }

@@ -1,21 +1,48 @@
 /** The composition root: ports in, capabilities wired, routes registered. Read it and you know the API. */
 import type { FastifyInstance } from "fastify";
+import { type AccountSettings, accountRoutes, createAccountPage } from "./capabilities/account/index.ts";
+import {
+  type Customers,
+  createCustomers,
+  customerRoutes,
+  type SignUpSettings,
+} from "./capabilities/customers/index.ts";
 import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { type RetentionDays, readMarketWideTrend } from "./capabilities/history/index.ts";
 import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./capabilities/ingest/index.ts";
-import { createKeyDirectory, type KeyOwner } from "./capabilities/keys/index.ts";
+import { createKeyDirectory, createKeyUsage, type KeyOwner } from "./capabilities/keys/index.ts";
+import { createMarketplace, MARKETPLACE_HEADERS, type Marketplace } from "./capabilities/marketplace/index.ts";
 import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
+import { createMetering, type Metering, pricingRoutes } from "./capabilities/metering/index.ts";
 import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
+import { pageRoutes } from "./capabilities/pages/index.ts";
+import {
+  createChainReader,
+  createFacilitator,
+  createPaymentService,
+  createPaymentUpkeep,
+  createSignatureCheck,
+  createTill,
+} from "./capabilities/payments/index.ts";
+import { createSessions } from "./capabilities/sessions/index.ts";
 import { createEventLog } from "./capabilities/streaming/index.ts";
 import type { VenueId } from "./domain/market.ts";
-import type { Principal } from "./http/auth.ts";
+import type { Authenticator, Principal } from "./http/auth.ts";
+import { createMeteringGuards } from "./http/metering-guards.ts";
 import { createHttpServer } from "./http/server.ts";
+import type { PaymentSettings } from "./payment-settings.ts";
 import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
+import type { HttpOut } from "./ports/http-out.ts";
+import type { SharedLimitLog } from "./ports/limit-log.ts";
 import type { Log } from "./ports/log.ts";
 import type { Random } from "./ports/random.ts";
+import type { SpendJournal } from "./ports/spend-journal.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
+
+/** Some key opens something else than before: no node believes what it remembers. */
+const KEYS_TOPIC = "keys";
 
 /** Everything that differs between production, tests and a developer's laptop. */
 export interface AppPorts {
@@ -24,18 +51,36 @@ export interface AppPorts {
   readonly log: Log;
   readonly database: Database;
   readonly bus: Bus;
+  /** This process's own record of the quota that it spends. */
+  readonly journal: SpendJournal;
+  /** Minute limits over all nodes; null where this one keeps its own. */
+  readonly sharedLimits: SharedLimitLog | null;
   readonly data: "sandbox" | "live";
   readonly version: string;
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
-  readonly rawTickDays: number;
-  /** For how many days events are kept. */
-  readonly eventDays: number;
+  /** What the API marketplace proves itself with, two while one replaces the other; none where there is no marketplace. */
+  readonly marketplaceSecrets: readonly string[];
+  /** For how many days things are kept; the defaults for what is left out. */
   readonly retention?: Partial<RetentionDays>;
+  /** The same of events. */
+  readonly eventDays: number;
+  /** How strangers become customers; null refuses them with `signup_not_configured`. */
+  readonly signUp: SignUpSettings | null;
+  /** How people prove on the account's page that they are no bots, and how they sign in. */
+  readonly account: AccountSettings;
+  /** For how many days changes of accounts can be traced. */
+  readonly auditDays: number;
   /** This process among others that share the store; left out where it is alone and does everything. */
   readonly node?: NodeSettings;
   /** Prometheus metrics on a server of their own or, behind a token, on this one; null where nobody asked. */
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
+  /** How calls can be paid for one by one; left out where they cannot. Needs `publicUrl`. */
+  readonly payments?: PaymentSettings & {
+    readonly http: HttpOut;
+    /** For tests: how long the facilitator may take. */
+    readonly deadlines?: { readonly verifyMs: number; readonly settleMs: number };
+  };
   /** Makes a venue's adapter; it counts what it cannot use through `drop`, what it does not know through `drift`. */
   readonly venues: readonly {
     readonly id: VenueId;
@@ -50,8 +95,11 @@ export interface App {
   readonly metricsHttp: FastifyInstance | null;
   readonly ingest: Ingest;
   readonly board: MarketBoard;
+  /** To be started before anyone is served. */
+  readonly metering: Metering;
+  readonly customers: Customers;
   start(): void;
-  /** Stops reading the venues and stores what is queued. */
+  /** Stops reading the venues, stores what is queued and gives unused quota back. */
   stop(): Promise<void>;
 }
 
@@ -66,13 +114,28 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     return { adapter, health };
   });
   const eventLog = createEventLog({ database, bus });
-  const { rawTickDays, eventDays } = ports;
+  const { eventDays } = ports;
   const ingest = createIngest({
-    ...{ venues, board, database, clock, log, rawTickDays, eventLog, eventDays },
+    ...{ venues, board, database, clock, log, bus, eventLog, eventDays },
     ...(ports.retention === undefined ? {} : { retention: ports.retention }),
     ...(ports.node === undefined ? {} : { node: ports.node }),
   });
-  const keys = createKeyDirectory({ database, clock });
+  const keyUsage = createKeyUsage({ database, clock, log });
+  const keys = createKeyDirectory({ database, clock, onUsed: (keyId) => keyUsage.note(keyId) });
+  const customers = createCustomers({
+    ...{ database, clock, random, log, signUp: ports.signUp, auditDays: ports.auditDays },
+    onKeysChanged() {
+      // At once here; the bus wakes the others, and this node once more.
+      keys.forget();
+      bus.publish(KEYS_TOPIC);
+    },
+  });
+  const marketplace = createMarketplace({ secrets: ports.marketplaceSecrets, database, clock });
+  const sessions = createSessions({ database, clock, random });
+  const accountPage = createAccountPage({
+    ...{ database, clock, random, log, data, sessions, accounts: customers, settings: ports.account },
+    ownerOf: (apiKey) => keys.find(apiKey),
+  });
   const probe = new StoreProbe(database, clock);
   const metrics =
     ports.metrics === null
@@ -86,10 +149,16 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           boardMarkets: () => board.size,
           failingJobs: () => ingest.failingJobs,
         });
+  const { journal, sharedLimits } = ports;
+  const nodeId = ports.node?.id ?? "alone";
+  const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
+  const upgradeUrl = `${ports.publicUrl ?? ""}/account`;
+  const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments);
   const http = await createHttpServer({
     log,
     random,
     data,
+    guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
     publicUrl: ports.publicUrl,
     trustProxy: ports.trustProxy,
     ...(metrics === null ? {} : { onAnswered: metrics.answered }),
@@ -98,7 +167,10 @@ export async function buildApp(ports: AppPorts): Promise<App> {
         const owner = keys.find(bearer);
         return owner instanceof Promise ? owner.then(asPrincipal) : asPrincipal(owner);
       },
+      // In this order: a marketplace's user never pays twice.
+      authenticateOtherwise: [byMarketplace(marketplace), ...(payments === null ? [] : [payments.till.identify])],
     },
+    ...(payments === null ? {} : { till: payments.till }),
   });
 
   const venueIds = {
@@ -113,7 +185,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     past: ingest.past,
     readTrend: () => readMarketWideTrend(database, clock.now()),
   });
-  if (ports.node?.serves !== false)
+  if (ports.node?.serves !== false) {
     marketRoutes(http, {
       service: markets,
       board,
@@ -121,6 +193,14 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       publicUrl: ports.publicUrl,
       now: () => clock.now(),
     });
+    const usage = (customer: Parameters<typeof metering.usage>[0]) => metering.usage(customer);
+    customerRoutes(http, { customers, usage });
+    pageRoutes(http);
+    accountRoutes(http, {
+      ...{ page: accountPage, customers, sessions, settings: ports.account, random, data, usage },
+      publicUrl: ports.publicUrl,
+    });
+  }
 
   const startedAt = clock.monotonic();
   const report = (): HealthReport => {
@@ -165,6 +245,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       },
     };
   };
+  pricingRoutes(http);
   healthRoutes(http, { report, isStoreUp: () => probe.isUp });
 
   let metricsHttp: FastifyInstance | null = null;
@@ -176,22 +257,69 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     }
     metricsRoutes(metricsHttp ?? http, { metrics, token });
   }
+  let endHearing: () => void = () => {};
   return {
     http,
     metricsHttp,
     ingest,
     board,
+    metering,
+    customers,
     start() {
       probe.start();
+      endHearing = bus.subscribe(KEYS_TOPIC, () => keys.forget());
+      keyUsage.start();
+      customers.start();
       ingest.start();
+      payments?.upkeep.start();
     },
     async stop() {
       probe.stop();
+      await payments?.upkeep.stop();
+      endHearing();
+      await Promise.all([customers.stop(), accountPage.stop(), keyUsage.stop()]);
       await ingest.stop();
+      await metering.stop();
     },
   };
 }
 
+/** Whom the marketplace names, once it has proved itself. */
+function byMarketplace(marketplace: Marketplace): Authenticator {
+  const { secret, user, subscription } = MARKETPLACE_HEADERS;
+  return ({ headers }) => {
+    // Node joins what is sent more than once into one text, which then is no secret.
+    const sent = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
+    const caller = marketplace.identify({ secret: sent(secret), user: sent(user), subscription: sent(subscription) });
+    if (caller === null) return null;
+    const asPrincipal = (known: Omit<Principal, "kind">): Principal => ({ kind: "marketplace", ...known });
+    return caller instanceof Promise ? caller.then(asPrincipal) : asPrincipal(caller);
+  };
+}
+
+async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["payments"]>) {
+  const { database, clock, random, log, publicUrl } = ports;
+  const { asset, http, facilitatorUrl, facilitatorToken, rpcUrl, deadlines } = settings;
+  if (publicUrl === null) throw new Error("payments need the address that is paid for");
+  const service = createPaymentService({
+    ...{ database, clock, random, log, asset },
+    facilitator: createFacilitator({
+      ...{ http, url: facilitatorUrl, token: facilitatorToken },
+      ...(deadlines === undefined
+        ? {}
+        : { verifyDeadlineMs: deadlines.verifyMs, settleDeadlineMs: deadlines.settleMs }),
+    }),
+    chain: rpcUrl === null ? null : createChainReader({ http, url: rpcUrl, asset }),
+    isSignedByPayer: await createSignatureCheck(asset),
+  });
+  return {
+    till: createTill({ service, publicUrl, log }),
+    upkeep: createPaymentUpkeep({ database, clock, random, log, asset, service }),
+  };
+}
+
 function asPrincipal(owner: KeyOwner | null): Principal | null {
-  return owner === null ? null : { kind: "customer", customerId: owner.customerId, plan: owner.plan };
+  if (owner === null) return null;
+  const { customerId, plan, allowance, keyId } = owner;
+  return { kind: "customer", customerId, plan, allowance, keyId };
 }

@@ -35,6 +35,7 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       databaseUrl: null,
       redisUrl: null,
       publicUrl: null,
+      marketplaceSecrets: [],
       trustProxy: null,
     },
     sandbox: {
@@ -42,7 +43,8 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       ...{ recording: null, recordingPastShare: 0.5 },
     },
     ...{ tradeDays: 30, fiveMinuteBarDays: 365, settledMarketDays: null },
-    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, eventDays: 7, metrics: null, logLevel: "info" },
+    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, eventDays: 7, metrics: null, payments: null, logLevel: "info" },
+    ...{ turnstile: null, mail: null, disposableDomains: [], auditDays: 400 },
   });
   assert.deepEqual([...roles], ["api", "ingest", "worker"]);
   assert.deepEqual(
@@ -120,6 +122,45 @@ test("metrics are served on a port of their own, behind a token, or both", () =>
   assert.match(fault ?? "", /^PARALLAX_METRICS_TOKEN: .*16/);
   assert.ok(!fault?.includes("short"));
   assert.deepEqual(more, []);
+});
+
+const PAID: Environment = {
+  PARALLAX_X402_PAY_TO: `0x${"1".repeat(40)}`,
+  PARALLAX_X402_FACILITATOR_URL: "https://facilitator.example.org/",
+  PARALLAX_PUBLIC_URL: "https://api.example.org",
+  PARALLAX_MODE: "live",
+};
+
+test("calls can be paid for one by one where an address says to whom, in USDC of a known network or another token", () => {
+  assert.equal(parse({ ...PAID, PARALLAX_X402_PAY_TO: "" }).payments, null);
+  const { payments } = parse(PAID);
+  assert.deepEqual(
+    [payments?.asset.network, payments?.asset.name, payments?.facilitatorUrl, payments?.rpcUrl],
+    ["eip155:8453", "USD Coin", "https://facilitator.example.org", null],
+  );
+  const sandbox = { ...PAID, PARALLAX_MODE: "sandbox", PARALLAX_X402_NETWORK: "eip155:84532" };
+  assert.equal(parse(sandbox).payments?.asset.name, "USDC");
+  const asset = `0x${"2".repeat(40)};Test Dollar;1`;
+  const other = parse({ ...sandbox, PARALLAX_X402_NETWORK: "eip155:31337", PARALLAX_X402_ASSET: asset }).payments
+    ?.asset;
+  assert.deepEqual([other?.chainId, other?.name, other?.version], [31_337, "Test Dollar", "1"]);
+});
+
+test("payments that could not be taken, or would be real money for simulated data, stop the start", () => {
+  const cases: readonly [Environment, RegExp][] = [
+    [{ PARALLAX_X402_PAY_TO: "0x123" }, /PAY_TO: give an address/],
+    [{ PARALLAX_PUBLIC_URL: "" }, /PAY_TO: needs PARALLAX_PUBLIC_URL/],
+    [{ PARALLAX_MODE: "sandbox" }, /NETWORK=eip155:8453: nobody should pay real money/],
+    [{ PARALLAX_X402_NETWORK: "base" }, /NETWORK=base: give eip155:/],
+    [{ PARALLAX_X402_NETWORK: "eip155:1" }, /ASSET: give address;name;version/],
+    [{ PARALLAX_X402_ASSET: "USDC" }, /ASSET: give address;name;version/],
+    [{ PARALLAX_X402_FACILITATOR_URL: "" }, /FACILITATOR_URL: give an https/],
+    [{ PARALLAX_X402_FACILITATOR_URL: "http://facilitator.example.org" }, /FACILITATOR_URL: give an https/],
+    [{ PARALLAX_X402_RPC_URL: "http://10.0.0.1:8545" }, /RPC_URL: give an https/],
+  ];
+  for (const [changes, fault] of cases) assert.match(faultsOf({ ...PAID, ...changes }).join(), fault);
+  const local = { PARALLAX_X402_FACILITATOR_URL: "http://127.0.0.1:4021", PARALLAX_X402_RPC_URL: "http://[::1]:8545" };
+  assert.equal(parse({ ...PAID, ...local }).payments?.facilitatorUrl, "http://127.0.0.1:4021");
 });
 
 test("every fault is told at once, each with its setting's name", () => {
@@ -267,6 +308,45 @@ test("what may hold a secret is never repeated in a fault", () => {
   assert.equal(new ConfigError(faults).message.includes(secret), false);
 });
 
+test("sign-up is off by default, and what it is set up with is read", () => {
+  assert.deepEqual([parse().turnstile, parse().mail, parse().disposableDomains], [null, null, []]);
+  const config = parse({
+    ...{ PARALLAX_TURNSTILE_SECRET: "0x4A", PARALLAX_PUBLIC_URL: "https://api.example.org/" },
+    ...{ PARALLAX_SMTP_URL: "smtps://a:b@mail.example.org", PARALLAX_MAIL_FROM: "Parallax <a@example.org>" },
+    PARALLAX_DISPOSABLE_DOMAINS: "a.example, /etc/parallax/disposable.txt",
+  });
+  assert.deepEqual(config.turnstile, {
+    secret: "0x4A",
+    url: "https://challenges.cloudflare.com/turnstile/v0/siteverify",
+    siteKey: null,
+  });
+  const siteKey = { PARALLAX_TURNSTILE_SITE_KEY: "0x4AAAAAAA-b_c" };
+  assert.equal(parse({ ...siteKey, PARALLAX_TURNSTILE_SECRET: "0x4A" }).turnstile?.siteKey, "0x4AAAAAAA-b_c");
+  assert.match(faultsOf(siteKey).join(), /SITE_KEY needs PARALLAX_TURNSTILE_SECRET/);
+  assert.match(faultsOf({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }).join(), /SITE_KEY: give/);
+  assert.deepEqual(config.mail, { smtpUrl: "smtps://a:b@mail.example.org", from: "Parallax <a@example.org>" });
+  assert.deepEqual(config.disposableDomains, ["a.example", "/etc/parallax/disposable.txt"]);
+});
+
+test("what would let anybody in, or could verify nobody, stops the start", () => {
+  const live = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
+  const testSecret = { PARALLAX_TURNSTILE_SECRET: "1x0000000000000000000000000000000AA" };
+  assert.match(faultsOf({ ...live, ...testSecret }).join(), /published test keys/);
+  assert.equal(parse(testSecret).turnstile?.secret, testSecret.PARALLAX_TURNSTILE_SECRET, "a sandbox may");
+  assert.match(
+    faultsOf({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
+    /needs PARALLAX_PUBLIC_URL/,
+  );
+  const smtp = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25" };
+  assert.equal(faultsOf(smtp).length, 2);
+  for (const from of ["nobody", "a@b.org\r\nBcc: e@b.org", "<a@b.org>, <e@b.org>", "a@b.org,e@b.org"])
+    assert.match(
+      faultsOf({ ...smtp, ...live, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
+      /MAIL_FROM/,
+      from,
+    );
+});
+
 test(".env.example names every setting with its default, and nothing else", () => {
   const lines = readFileSync(new URL("../.env.example", import.meta.url), "utf8").split("\n");
   const set = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
@@ -286,4 +366,17 @@ test(".env.example names every setting with its default, and nothing else", () =
 test("every default is one that is taken, and every setting says what it is for", () => {
   assert.deepEqual(parse(Object.fromEntries(SETTINGS.map(({ name, fallback }) => [name, fallback]))), parse());
   for (const { help } of SETTINGS) assert.ok(help.length > 10);
+});
+
+test("a marketplace secret is long, and there are two at most; an empty setting is no secret", () => {
+  const [first, second] = ["a".repeat(32), "b".repeat(32)];
+  assert.deepEqual(parse({}).marketplaceSecrets, []);
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: "" }).marketplaceSecrets, []);
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: first }).marketplaceSecrets, [first]);
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: `${first}, ${second}` }).marketplaceSecrets, [first, second]);
+  for (const wrong of ["short", `${first},`, ",", `${first},short`, `${first},${second},${first}`, " "]) {
+    const faults = faultsOf({ PARALLAX_MARKETPLACE_SECRET: wrong });
+    assert.equal(faults.length, 1, wrong);
+    assert.ok(!faults.join().includes(first), "a secret is never shown");
+  }
 });

@@ -1,4 +1,6 @@
 import { isIP } from "node:net";
+import { isTestSecret, TURNSTILE_URL } from "./capabilities/customers/turnstile.ts";
+import { type PaymentSettings, parsePaymentSettings } from "./payment-settings.ts";
 import { DEFAULT_VENUES, parseVenues, type VenueSetting } from "./venues/registry.ts";
 
 /** Settings of one process, read once from the environment and the command line; nothing else reads the environment. */
@@ -21,6 +23,8 @@ export interface Config {
   readonly publicUrl: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; null believes none. */
   readonly trustProxy: readonly string[] | null;
+  /** What the API marketplace proves itself with: none, one, or two while one replaces the other. */
+  readonly marketplaceSecrets: readonly string[];
   readonly rawTickDays: number;
   readonly eventDays: number;
   readonly tradeDays: number;
@@ -29,6 +33,20 @@ export interface Config {
   readonly settledMarketDays: number | null;
   /** Where Prometheus metrics are served: a port of their own, the API's own port behind a token; null for nowhere. */
   readonly metrics: { readonly port: number | null; readonly token: string | null } | null;
+  /** How calls can be paid for one by one; null where they cannot. */
+  readonly payments: PaymentSettings | null;
+  /** The bot check of sign-up; null where no secret is set. */
+  readonly turnstile: {
+    readonly secret: string;
+    readonly url: string;
+    /** Of the widget on the account's page; null shows no form to sign up there. */
+    readonly siteKey: string | null;
+  } | null;
+  /** Where letters go out; null verifies no e-mail address. */
+  readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
+  /** Domains, and files of domains, that are refused at sign-up beside the built-in ones. */
+  readonly disposableDomains: readonly string[];
+  readonly auditDays: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -96,7 +114,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: "REDIS_URL",
     fallback: "",
-    help: "Redis or Valkey that wakes the other processes; without it PostgreSQL does",
+    help: "Redis or Valkey that wakes the other processes (else PostgreSQL does) and shares minute limits",
   },
   { name: "PARALLAX_SANDBOX_SEED", fallback: "1", help: "seed of the simulated world, 0 to 4294967295" },
   {
@@ -140,6 +158,11 @@ export const SETTINGS: readonly Setting[] = [
     fallback: "",
     help: "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are believed",
   },
+  {
+    name: "PARALLAX_MARKETPLACE_SECRET",
+    fallback: "",
+    help: "the API marketplace's proxy secret, at least 32 characters; two, comma-separated, while one replaces the other",
+  },
   { name: "PARALLAX_RAW_TICK_DAYS", fallback: "30", help: "days for which every tick is kept; bars are kept longer" },
   { name: "PARALLAX_EVENT_DAYS", fallback: "7", help: "days for which a stream or webhook can catch up on events" },
   { name: "PARALLAX_TRADE_DAYS", fallback: "30", help: "days for which every trade is kept" },
@@ -159,6 +182,51 @@ export const SETTINGS: readonly Setting[] = [
     fallback: "",
     help: "at least 16 characters; GET /metrics asks for it as a Bearer token, on the API's port if no other is set",
   },
+  {
+    name: "PARALLAX_X402_PAY_TO",
+    fallback: "",
+    help: "address that receives payments by the call (x402); without it there are none (docs/payments.md)",
+  },
+  { name: "PARALLAX_X402_FACILITATOR_URL", fallback: "", help: "x402 facilitator that checks and settles payments" },
+  { name: "PARALLAX_X402_FACILITATOR_TOKEN", fallback: "", help: "Bearer token for a facilitator that wants one" },
+  {
+    name: "PARALLAX_X402_NETWORK",
+    fallback: "eip155:8453",
+    help: "chain of the payments; Base, 84532 for its test net",
+  },
+  {
+    name: "PARALLAX_X402_ASSET",
+    fallback: "",
+    help: "address;name;version of a dollar token with 6 decimals and EIP-3009; USDC on both Base networks",
+  },
+  {
+    name: "PARALLAX_X402_RPC_URL",
+    fallback: "",
+    help: "JSON-RPC address of the chain, which settles doubts about a payment",
+  },
+  {
+    name: "PARALLAX_TURNSTILE_SECRET",
+    fallback: "",
+    help: "secret key of Cloudflare Turnstile; without it live sign-up answers 503",
+  },
+  {
+    name: "PARALLAX_TURNSTILE_SITE_KEY",
+    fallback: "",
+    help: "site key of the same widget, for the form on /account; the secret alone serves POST /v1/customers/signup",
+  },
+  { name: "PARALLAX_TURNSTILE_URL", fallback: TURNSTILE_URL, help: "siteverify, for a stand-in in tests" },
+  {
+    name: "PARALLAX_SMTP_URL",
+    fallback: "",
+    help: "smtp:// or smtps:// server; with it new e-mail addresses are verified by a letter",
+  },
+  { name: "PARALLAX_MAIL_FROM", fallback: "", help: "sender of letters, address or Name <address>" },
+  {
+    name: "PARALLAX_DISPOSABLE_DOMAINS",
+    fallback: "",
+    help: "more domains refused at sign-up, comma-separated; an entry with a / is a file of them, one a line",
+  },
+  { name: "PARALLAX_AUDIT_DAYS", fallback: "400", help: "days for which changes of accounts can be traced" },
   { name: "PARALLAX_LOG_LEVEL", fallback: "info", help: "debug, info, warn or error" },
 ];
 
@@ -168,6 +236,12 @@ export const SETTINGS: readonly Setting[] = [
  */
 const VENUE_SETTING = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
 
+/** As long as 32 random bytes are in the shortest usual writing. */
+const MARKETPLACE_SECRET = /^[\x21-\x2b\x2d-\x7e]{32,200}$/;
+const MARKETPLACE_SECRETS_MAX = 2;
+/** An address, or a name and an address in angle brackets. */
+const MAIL_FROM = /^(?:[^\s<>@,;"]+@[^\s<>@,;"]+|[^\p{Cc}<>@,;"]+ <[^\s<>@,;"]+@[^\s<>@,;"]+>)$/u;
+const SITE_KEY = /^[A-Za-z0-9_-]{1,100}$/;
 const METRICS_TOKEN = /^[A-Za-z0-9\-._~+/=]{16,200}$/;
 
 /** Parses the environment; throws `ConfigError` with every fault. Unknown `PARALLAX_*` names are faults. */
@@ -268,10 +342,35 @@ export function parseConfig(
   const metricsToken = raw("PARALLAX_METRICS_TOKEN") === "" ? null : raw("PARALLAX_METRICS_TOKEN");
   if (metricsToken !== null && !METRICS_TOKEN.test(metricsToken))
     faults.push("PARALLAX_METRICS_TOKEN: give 16 to 200 letters, digits or any of -._~+/=");
+  const sentSecrets = raw("PARALLAX_MARKETPLACE_SECRET");
+  const marketplaceSecrets = sentSecrets === "" ? [] : sentSecrets.split(",").map((part) => part.trim());
+  const areSecrets = marketplaceSecrets.every((secret) => MARKETPLACE_SECRET.test(secret));
+  if (!areSecrets || marketplaceSecrets.length > MARKETPLACE_SECRETS_MAX)
+    faults.push(
+      "PARALLAX_MARKETPLACE_SECRET: give one secret of 32 to 200 visible ASCII characters, or two with a comma between",
+    );
+  const mode = oneOf("PARALLAX_MODE", ["sandbox", "live"]);
+  const publicUrl = url("PARALLAX_PUBLIC_URL", ["http:", "https:"]);
+  const turnstileSecret = raw("PARALLAX_TURNSTILE_SECRET");
+  if (mode === "live" && isTestSecret(turnstileSecret))
+    faults.push("PARALLAX_TURNSTILE_SECRET: this is one of the published test keys, which let anybody in");
+  if (mode === "live" && turnstileSecret !== "" && raw("PARALLAX_PUBLIC_URL") === "")
+    faults.push("PARALLAX_TURNSTILE_SECRET needs PARALLAX_PUBLIC_URL: tokens of other sites are refused by its host");
+  const siteKey = raw("PARALLAX_TURNSTILE_SITE_KEY");
+  if (siteKey !== "" && !SITE_KEY.test(siteKey))
+    faults.push("PARALLAX_TURNSTILE_SITE_KEY: give letters, digits, - or _, as Turnstile shows it");
+  if (siteKey !== "" && turnstileSecret === "")
+    faults.push("PARALLAX_TURNSTILE_SITE_KEY needs PARALLAX_TURNSTILE_SECRET of the same widget");
+  const smtpUrl = url("PARALLAX_SMTP_URL", ["smtp:", "smtps:"]);
+  const mailFrom = raw("PARALLAX_MAIL_FROM");
+  if (mailFrom !== "" && !MAIL_FROM.test(mailFrom))
+    faults.push("PARALLAX_MAIL_FROM: give an address, or a name and an address as in Parallax <hello@example.org>");
+  for (const name of ["PARALLAX_MAIL_FROM", "PARALLAX_PUBLIC_URL"])
+    if (smtpUrl !== null && raw(name) === "") faults.push(`PARALLAX_SMTP_URL needs ${name}`);
   const parsedVenues = parseVenues(raw("PARALLAX_VENUES"));
   faults.push(...parsedVenues.faults.map((fault) => `PARALLAX_VENUES: ${fault}`));
   const config: Config = {
-    mode: oneOf("PARALLAX_MODE", ["sandbox", "live"]),
+    mode,
     host: raw("PARALLAX_HOST"),
     port: integer("PARALLAX_PORT", 0, 65_535),
     dataDir: raw("PARALLAX_DATA_DIR"),
@@ -292,7 +391,8 @@ export function parseConfig(
     },
     venueUrls,
     venueKeys,
-    publicUrl: url("PARALLAX_PUBLIC_URL", ["http:", "https:"]),
+    publicUrl,
+    marketplaceSecrets,
     trustProxy: proxies.length === 0 ? null : proxies,
     rawTickDays: integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     eventDays: integer("PARALLAX_EVENT_DAYS", 1, 365),
@@ -300,6 +400,21 @@ export function parseConfig(
     fiveMinuteBarDays: integer("PARALLAX_BAR_DAYS", 30, 36_500),
     settledMarketDays,
     metrics: metricsPort === null && metricsToken === null ? null : { port: metricsPort, token: metricsToken },
+    payments: parsePaymentSettings(raw, { mode, publicUrl }, (text) => faults.push(text)),
+    turnstile:
+      turnstileSecret === ""
+        ? null
+        : {
+            secret: turnstileSecret,
+            url: url("PARALLAX_TURNSTILE_URL", ["http:", "https:"]) ?? TURNSTILE_URL,
+            siteKey: siteKey === "" ? null : siteKey,
+          },
+    mail: smtpUrl === null ? null : { smtpUrl, from: mailFrom },
+    disposableDomains: raw("PARALLAX_DISPOSABLE_DOMAINS")
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== ""),
+    auditDays: integer("PARALLAX_AUDIT_DAYS", 1, 36_500),
     logLevel: oneOf("PARALLAX_LOG_LEVEL", ["debug", "info", "warn", "error"]),
   };
   if (faults.length > 0) throw new ConfigError(faults);

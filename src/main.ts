@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createPinoLog } from "./adapters/pino-log.ts";
+import { runCustomers } from "./cli/run-customers.ts";
 import { type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
 import { record } from "./record.ts";
 import { FaultError, startSandbox } from "./sandbox/main.ts";
@@ -25,8 +26,9 @@ const USAGE = `Parallax ${version}: where is the price wrong, by how much, what 
   npm run sandbox                the simulated venues alone, for other programs' tests
   npm run record -- --out FILE   records what the venues send, for the sandbox to replay
   npm run openapi                writes openapi.json
+  npx parallax customers --help  customers, keys, plans and quotas, for operators
 
-Commands: serve (default), sandbox, record, openapi
+Commands: serve (default), sandbox, record, openapi, customers
 Options:
   --live             the same as PARALLAX_MODE=live
   --port N           sandbox: the first port (default ${SANDBOX_PORT}; 0 takes free ones)
@@ -62,6 +64,8 @@ Ctrl-C ends the file in good order. docs/recording.md describes what is in it.
 /** Entry point of `bin/parallax.mjs`. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
+    const [first, ...rest] = argv;
+    if (first === "customers") return await customers(process.env, rest);
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
@@ -215,6 +219,18 @@ async function openapi(environment: NodeJS.ProcessEnv, file: string | null): Pro
   const text = `${JSON.stringify(await describeInterface(parseConfig(environment, VENUE_SERVICES)), null, 2)}\n`;
   if (file === null) say(text);
   else writeFileSync(file, text);
+}
+
+async function customers(environment: NodeJS.ProcessEnv, argv: readonly string[]): Promise<void> {
+  // Its answers are on standard output, for other programs to read: the log has only what is wrong.
+  const { code, out, err } = await runCustomers(
+    argv,
+    () => parseConfig(environment, VENUE_SERVICES),
+    createPinoLog("error"),
+  );
+  process.stdout.write(out);
+  process.stderr.write(err);
+  process.exitCode = code;
 }
 
 function wholeNumber(name: string, text: string, max: number): number {

@@ -5,22 +5,31 @@ import { DataDirLockedError } from "./adapters/data-dir-lock.ts";
 import { claimStore, StoreMixedError } from "./adapters/database-claim.ts";
 import { openEmbeddedDatabase } from "./adapters/database-embedded.ts";
 import { migrateDatabase } from "./adapters/database-migrations.ts";
+import { processGivesWay } from "./adapters/give-way.ts";
 import { createInProcessBus } from "./adapters/in-process-bus.ts";
+import { listenOnOperatorSocket } from "./adapters/operator-socket.ts";
 import { openPostgresBus } from "./adapters/postgres-bus.ts";
 import { openPostgresDatabase } from "./adapters/postgres-database.ts";
 import { openRedisBus } from "./adapters/redis-bus.ts";
+import { openRedisLimitLog } from "./adapters/redis-limit-log.ts";
 import { createSocketIoClient } from "./adapters/socket-io-client.ts";
+import { openSpendJournal } from "./adapters/spend-journal-file.ts";
+import { createMemoryJournal } from "./adapters/spend-journal-memory.ts";
+import { claimJournalPlace } from "./adapters/spend-journal-place.ts";
 import { systemClock } from "./adapters/system-clock.ts";
 import { systemRandom } from "./adapters/system-random.ts";
 import { createUndiciHttp } from "./adapters/undici-http.ts";
 import { createWsSockets } from "./adapters/ws-socket.ts";
-import { type App, buildApp } from "./app.ts";
+import { type App, type AppPorts, buildApp } from "./app.ts";
 import type { NodeSettings } from "./capabilities/ingest/index.ts";
 import { ensureDemoKeys } from "./capabilities/keys/index.ts";
+import { LIMIT_WINDOW_MS } from "./capabilities/metering/index.ts";
+import { findMisspeltAddress } from "./capabilities/payments/index.ts";
+import { answerOperator } from "./cli/run-customers.ts";
 import type { Config } from "./config.ts";
 import { drain } from "./http/lifecycle.ts";
+import { peopleSettings } from "./people-settings.ts";
 import type { Bus } from "./ports/bus.ts";
-import type { Database } from "./ports/database.ts";
 import type { Log } from "./ports/log.ts";
 import { RecordingError, recordingFingerprint } from "./recording/index.ts";
 import { databaseFailure, listenFailure, StartError } from "./start-failures.ts";
@@ -35,6 +44,15 @@ const DRAIN_MS = 5_000;
 const SANDBOX_START_MS = 60_000;
 /** A recording is read whole before its first byte is served. */
 const REPLAY_START_MS = 120_000;
+
+/** Where processors are scarce the simulated venues give way to the service: they stand for somebody else's machines. */
+const SANDBOX_NICENESS = 10;
+
+/**
+ * Room for new objects in the simulated venues' process, taken as it is needed. A page of a listing is some ten megabytes
+ * of them, gone once it is sent: with the room that Node gives, too many are copied, for a fifth of the processor time.
+ */
+const SANDBOX_NURSERY = ["--max-semi-space-size=128", "--semi-space-growth-factor=4"];
 
 /** Milliseconds since the process began, for the log of the start. */
 const sinceStart = () => Math.round(systemClock.monotonic());
@@ -95,9 +113,21 @@ export async function startService(options: { config: Config; log: Log; version:
 
     const bus = openBus(config, log);
     closers.push(() => bus.close());
-    const app = await buildServiceApp(config, { database, bus, log, version, sandboxUrls }, closers);
+    const place = claimJournalPlace(config.dataDir);
+    closers.push(() => place.release());
+    const sharedLimits =
+      config.redisUrl === null ? null : openRedisLimitLog({ url: config.redisUrl, windowMs: LIMIT_WINDOW_MS });
+    closers.push(() => sharedLimits?.close());
+    const journal = openSpendJournal(place.path);
+    const parts = { database, bus, journal, sharedLimits, log, version, sandboxUrls };
+    const app = await buildServiceApp(config, parts, closers);
+    await app.metering.start();
     const restored = await app.ingest.restore();
     if (restored > 0) log.info({ markets: restored }, "markets restored from the store");
+    if (config.databaseUrl === null) {
+      const answer = (request: unknown) => answerOperator(request, app.customers);
+      closers.push(await listenOnOperatorSocket(config.dataDir, answer, log));
+    }
     const { metricsHttp } = app;
     if (metricsHttp !== null) {
       const address = { host: config.host, port: config.metrics?.port ?? 0 };
@@ -135,11 +165,8 @@ export async function describeInterface(config: Config): Promise<unknown> {
   const log = createPinoLog("error");
   const closers: (() => Promise<unknown> | unknown)[] = [];
   const database = await openEmbeddedDatabase({ dataDir: null, log });
-  const app = await buildServiceApp(
-    config,
-    { database, bus: createInProcessBus(log), log, version: "", sandboxUrls: {} },
-    closers,
-  );
+  const parts = { bus: createInProcessBus(log), journal: createMemoryJournal(), sharedLimits: null };
+  const app = await buildServiceApp(config, { ...parts, database, log, version: "", sandboxUrls: {} }, closers);
   await app.http.ready();
   const reply = await app.http.inject("/openapi.json");
   await app.http.close();
@@ -156,10 +183,13 @@ function openBus({ redisUrl, databaseUrl }: Config, log: Log): Bus {
 
 async function buildServiceApp(
   config: Config,
-  parts: { database: Database; bus: Bus; log: Log; version: string; sandboxUrls: SandboxUrls },
+  parts: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version"> & {
+    readonly sandboxUrls: SandboxUrls;
+  },
   closers: (() => Promise<unknown> | unknown)[],
 ): Promise<App> {
-  const { database, bus, log, version, sandboxUrls } = parts;
+  const { sandboxUrls, ...ports } = parts;
+  const { log } = ports;
   const http = createUndiciHttp(systemClock);
   closers.push(() => http.close());
   const sockets = createWsSockets(systemClock);
@@ -172,6 +202,9 @@ async function buildServiceApp(
       ),
     ),
   );
+  const misspelt = config.payments === null ? null : await findMisspeltAddress(config.payments.asset);
+  if (misspelt !== null)
+    throw new StartError(`PARALLAX_X402: ${misspelt} is misspelt: its capital letters do not fit it`);
   const urlsOf = ({ adapter }: VenueSetting) => ({ ...sandboxUrls[adapter], ...config.venueUrls[adapter] });
   /** Never towards an address that the operator has given: it may be a real venue's. */
   const areLimitsLifted = ({ adapter }: VenueSetting) =>
@@ -181,16 +214,17 @@ async function buildServiceApp(
   return buildApp({
     clock: systemClock,
     random: systemRandom,
-    log,
-    database,
-    bus,
+    ...ports,
     data: config.mode,
-    version,
     publicUrl: config.publicUrl,
+    ...(config.payments === null ? {} : { payments: { ...config.payments, http } }),
     trustProxy: config.trustProxy,
-    rawTickDays: config.rawTickDays,
+    marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
+    ...(await peopleSettings(config, { http, log, closers })),
+    auditDays: config.auditDays,
     retention: {
+      tickDays: config.rawTickDays,
       tradeDays: config.tradeDays,
       fiveMinuteBarDays: config.fiveMinuteBarDays,
       settledMarketDays: config.settledMarketDays,
@@ -251,7 +285,10 @@ function worldSeed({ sandbox }: Config): Promise<number> | number {
 /** The simulated venues as a process of their own, on free ports; it ends with this one, however this one ends. */
 function spawnSandbox(log: Log, startMs: number): SandboxChild {
   const program = new URL("../bin/parallax.mjs", import.meta.url).pathname;
-  const child = spawn(process.execPath, [program, "sandbox", "--with-parent"], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...SANDBOX_NURSERY, program, "sandbox", "--with-parent"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  if (child.pid !== undefined) processGivesWay(child.pid, SANDBOX_NICENESS);
   const urls = firstLine(child);
   // Whoever waits for it sees the failure; before that, while the store opens, it must not end the process.
   urls.catch(() => {});
@@ -303,6 +340,7 @@ function banner(facts: {
     "",
     `  Parallax  ${url}   (${data === "sandbox" ? "simulated data" : "live data"})`,
     `  Docs      ${url}/docs`,
+    `  Account   ${url}/account`,
     ...(sandboxUrl === null ? [] : [`  Venues    ${sandboxUrl}   (simulated, on this machine)`]),
     ...(keys === null
       ? []

@@ -124,3 +124,17 @@ test("every setting stands in .env.example with its default", async () => {
   for (const { name, fallback } of SETTINGS)
     assert.ok(example.includes(`\n${name}=${fallback}\n`), `${name}=${fallback}`);
 });
+
+test("no package's native part is left out by npm ci under the oldest Node that may run it", async () => {
+  // npm leaves an optional package out without a word where its `engines` exclude the Node that npm itself runs under; ours
+  // is a package. Where a new version brings them back, take `engines` out of its entries in the lock file.
+  const lock = JSON.parse(await readFile(join(PROJECT, "package-lock.json"), "utf8"));
+  const entries = Object.entries(lock.packages) as [string, { os?: string[]; engines?: { node?: string } }][];
+  const bound = entries.filter(
+    ([, { os, engines }]) => os !== undefined && /^>=? ?(?:2[1-9]|[3-9]\d)/.test(engines?.node ?? ""),
+  );
+  assert.deepEqual(
+    bound.map(([name]) => name),
+    [],
+  );
+});

@@ -10,7 +10,7 @@ import { type BenchService, openService } from "./service.ts";
  */
 const LIVELY_WORLD = {
   PARALLAX_SANDBOX_MARKETS: "2000",
-  PARALLAX_SANDBOX_SPEED: "600",
+  PARALLAX_SANDBOX_SPEED: "450",
   PARALLAX_SANDBOX_LIMITS: "off",
 };
 

@@ -62,6 +62,7 @@ export async function askAtFixedRate(
   let due = 0;
   /** Due but without a free connection; a server that keeps up leaves it empty. */
   const waiting: number[] = [];
+  /** Used in turn: a connection that has not asked for anything for long is closed by the server, and rightly. */
   const idle = [...lanes];
   const startedAt = performance.now();
   const dueAt = (index: number) => startedAt + (index * 1_000) / perSecond;
@@ -77,7 +78,7 @@ export async function askAtFixedRate(
   while (due < total) {
     const now = performance.now();
     for (; due < total && dueAt(due) <= now; due++) {
-      const lane = idle.pop();
+      const lane = idle.shift();
       if (lane === undefined) waiting.push(due);
       else serve(lane, due);
     }

@@ -1,3 +1,4 @@
+import { prepareStore } from "../../test/support/lifted-limits.ts";
 import {
   eventually,
   type ServiceProcess,
@@ -12,10 +13,14 @@ export interface BenchService extends ServiceProcess {
   close(): Promise<void>;
 }
 
-/** The service as `npm start` runs it, in processes of its own, with simulated venues and a folder that is removed at the end. */
+/** The service as `npm start` runs it, with limits that no load reaches (on the embedded store), in processes of its own, with simulated venues and a folder that is removed at the end. */
 export async function openService(env: Readonly<Record<string, string>>): Promise<BenchService> {
   const folder = await temporaryFolder();
-  const service = await startServiceProcess({ dataDir: folder.path, env }).catch(async (error: unknown) => {
+  const start = async () => {
+    if (env.DATABASE_URL === undefined) await prepareStore(folder.path);
+    return startServiceProcess({ dataDir: folder.path, env });
+  };
+  const service = await start().catch(async (error: unknown) => {
     await folder.release();
     throw error;
   });

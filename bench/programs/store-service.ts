@@ -14,6 +14,7 @@ import { buildApp } from "../../src/app.ts";
 import { createTickWriter } from "../../src/capabilities/history/index.ts";
 import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
 import { plainAppPorts } from "../../test/support/app-ports.ts";
+import { liftLimits } from "../../test/support/lifted-limits.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
@@ -37,6 +38,7 @@ const app = await buildApp(
     venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
   }),
 );
+await app.metering.start();
 const address = await app.http.listen({ host: "127.0.0.1", port: 0 });
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
@@ -110,6 +112,7 @@ async function writeBare(forMs: number): Promise<number> {
   return (bareNext - first) / ((performance.now() - startedAt) / 1_000);
 }
 
+await liftLimits(database);
 say({ url: address, key: keys.enterprise });
 for await (const line of createInterface({ input: process.stdin })) {
   const { who, forMs }: { who: "ours" | "bare"; forMs: number } = JSON.parse(line);

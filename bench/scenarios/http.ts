@@ -27,7 +27,7 @@ export const httpScenario: Scenario = {
       for (const route of [
         { figure: "one market", path: service.marketPath, rounds, isJudged: true },
         { figure: "list of 30 markets", path: "/v1/markets", rounds: few, isJudged: false },
-        { figure: "health", path: "/v1/health", rounds: few, isJudged: false },
+        { figure: "nothing but a status", path: "/livez", rounds: few, isJudged: false },
       ]) {
         options.say(`${route.figure}: ${route.rounds} rounds of ${seconds} s each way`);
         const warmUpSeconds = route.isJudged && !options.quick ? WARM_UP_SECONDS : 1;

@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import pg from "pg";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import { openSeverableProxy, type SeverableProxy } from "../../test/support/severable-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../../test/support/tcp-proxy.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createInProcessBus } from "./in-process-bus.ts";
@@ -26,7 +26,7 @@ after(async () => {
 /** How one process gets to the server. */
 interface Way {
   readonly clock?: Clock;
-  readonly proxy?: SeverableProxy;
+  readonly proxy?: TcpProxy;
 }
 
 /** One kind of bus: how a process opens it, and for those with a connection, how to end that one from the other side. */
@@ -42,7 +42,7 @@ interface Kind {
   inject(text: string): Promise<void>;
 }
 
-function through(url: string, proxy: SeverableProxy | undefined): string {
+function through(url: string, proxy: TcpProxy | undefined): string {
   if (proxy === undefined) return url;
   const address = new URL(url);
   address.hostname = "127.0.0.1";
@@ -163,16 +163,16 @@ async function openPair(kind: Kind, options: { here?: Way; there?: Way } = {}) {
 }
 
 /** Lets the clock run only while nothing is under way, so that a busy server does not look like one that is away. */
-async function comeBack(bus: Bus, proxy: SeverableProxy, clock: FakeClock): Promise<void> {
+async function comeBack(bus: Bus, proxy: TcpProxy, clock: FakeClock): Promise<void> {
   while (!bus.isConnected) {
     if (proxy.connections === 0) await clock.advance(100);
     await pause(2, undefined, { signal: running });
   }
 }
 
-async function openProxy(kind: Kind): Promise<SeverableProxy> {
+async function openProxy(kind: Kind): Promise<TcpProxy> {
   if (kind.server === null) throw new Error("this kind of bus has no server");
-  const proxy = await openSeverableProxy(kind.server);
+  const proxy = await startTcpProxy(kind.server);
   opened.push(() => proxy.close());
   return proxy;
 }
@@ -280,14 +280,14 @@ eachLinkedKind("while the server is away nothing throws; what was published is t
   const { here, there } = await openPair(kind, { here: { proxy } });
   const near = listen(here, "prices");
   const far = listen(there, "prices");
-  await proxy.sever();
+  proxy.refuse();
   await until(() => !here.isConnected);
   for (let number = 1; number <= 1_000; number++) here.publish("prices", `${number}`);
   for (let number = 1; number <= 1_000; number++) here.publish(`topic-${number}`, "x".repeat(256));
   await nextTurn();
   await nextTurn();
   assert.deepEqual([near.hints, far.hints], [["1000"], []]);
-  await proxy.restore();
+  proxy.restore();
   await until(() => far.hints.includes("1000"));
   assert.ok(far.hints.length <= 3, `${far.hints.length} wake-ups`);
 });
@@ -298,13 +298,13 @@ eachLinkedKind("whoever comes back only after it was told is woken all the same"
   const { there: witness } = await openPair(kind);
   const far = listen(there, "prices");
   const told = listen(witness, "prices");
-  for (const proxy of proxies) await proxy.sever();
+  for (const proxy of proxies) proxy.refuse();
   await until(() => !here.isConnected && !there.isConnected);
   here.publish("prices", "1");
-  await proxies[0].restore();
+  proxies[0].restore();
   await until(() => told.hints.includes("1"));
   assert.deepEqual(far.hints, []);
-  await proxies[1].restore();
+  proxies[1].restore();
   await until(() => far.hints.length > 0);
   assert.deepEqual(far.hints, [null]);
 });
@@ -315,11 +315,11 @@ eachLinkedKind("what went into a connection that was lost before the server had 
   const { here, there } = await openPair(kind, { here: { proxy, clock } });
   const prices = listen(there, "prices");
   const volumes = listen(there, "volumes");
-  proxy.freeze();
+  proxy.blackhole();
   for (const topic of ["prices", "volumes"]) here.publish(topic, "1");
   await until(() => proxy.swallowed > 0);
   here.publish("prices", "2");
-  await proxy.restore();
+  proxy.restore();
   await until(() => !here.isConnected);
   await comeBack(here, proxy, clock);
   await until(() => prices.hints.length > 0 && volumes.hints.length > 0);
@@ -332,12 +332,12 @@ eachLinkedKind("what the server does not confirm in time is told again over a ne
   const clock = new FakeClock();
   const { here, there } = await openPair(kind, { here: { proxy, clock } });
   const far = listen(there, "prices");
-  proxy.freeze();
+  proxy.blackhole();
   here.publish("prices", "1");
   await until(() => proxy.swallowed > 0);
   await clock.advance(1_500);
   assert.equal(here.isConnected, false);
-  await proxy.restore();
+  proxy.restore();
   await comeBack(here, proxy, clock);
   await until(() => far.hints.length > 0);
   assert.deepEqual(far.hints, ["1"]);
@@ -345,14 +345,14 @@ eachLinkedKind("what the server does not confirm in time is told again over a ne
 
 eachLinkedKind("a server that is away at the start is waited for", async (kind) => {
   const proxy = await openProxy(kind);
-  await proxy.sever();
+  proxy.refuse();
   const bus = kind.open({ proxy });
   opened.push(() => bus.close());
   const heard = listen(bus, "prices");
   bus.publish("prices", "1");
   await until(() => heard.hints.length > 0);
   assert.equal(bus.isConnected, false);
-  await proxy.restore();
+  proxy.restore();
   await until(() => bus.isConnected && heard.hints.includes(null));
 });
 
@@ -363,12 +363,12 @@ eachLinkedKind(
     const clock = new FakeClock();
     const { here } = await openPair(kind, { here: { proxy, clock } });
     const heard = listen(here, "prices");
-    proxy.freeze();
+    proxy.blackhole();
     await clock.advance(5_000);
     assert.equal(here.isConnected, true);
     await clock.advance(1_500);
     assert.equal(here.isConnected, false);
-    await proxy.restore();
+    proxy.restore();
     await comeBack(here, proxy, clock);
     await nextTurn();
     assert.deepEqual(heard.hints, [null]);
@@ -379,7 +379,7 @@ eachLinkedKind(
   "a server that takes connections and says nothing is given up, again and again, and leaves none behind",
   async (kind) => {
     const proxy = await openProxy(kind);
-    proxy.freeze();
+    proxy.blackhole();
     const clock = new FakeClock();
     const bus = kind.open({ proxy, clock });
     let most = 0;

@@ -1,10 +1,9 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { tryLockFile } from "./file-lock.ts";
 
 const LOCK_FILE = "lock";
 const OWNER_FILE = "lock-owner.json";
-const SQLITE_BUSY = 5;
 
 /** Another process works in this data directory. The message is one sentence made to be shown. */
 export class DataDirLockedError extends Error {
@@ -42,32 +41,22 @@ async function readOwner(dataDir: string): Promise<number | null> {
 /**
  * Takes the directory for this process alone, or throws `DataDirLockedError` having touched nothing of it.
  *
- * The lock is the operating system's own lock on a file, held through an exclusive transaction on an empty SQLite file
- * (Node brings SQLite, and has no call for file locks). The system ends it with the process, however that dies, so there
- * is no stale lock to judge, no process id to mistake for another one's, no race between two that take over, and a holder
- * that is merely stopped keeps it. It holds between containers that share a local disk, where process ids say nothing.
- * The owner file beside it is for the message only. Nothing else of this process may open the lock file: closing any
- * handle of it would end a POSIX lock.
+ * The owner file beside the lock is for the message only.
  */
 export async function acquireDataDirLock(directory: string): Promise<DataDirLock> {
   const dataDir = resolve(directory);
-  const file = new DatabaseSync(join(dataDir, LOCK_FILE));
-  try {
-    file.exec("pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive");
-  } catch (error) {
-    file.close();
-    const isBusy = error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
-    if (!isBusy) throw error;
-    throw new DataDirLockedError(dataDir, await readOwner(dataDir));
-  }
+  const lock = tryLockFile(join(dataDir, LOCK_FILE));
+  if (lock === null) throw new DataDirLockedError(dataDir, await readOwner(dataDir));
   const draft = join(dataDir, `${OWNER_FILE}.new`);
   await writeFile(draft, `${JSON.stringify({ pid: process.pid })}\n`, { mode: 0o600 });
   await rename(draft, join(dataDir, OWNER_FILE));
+  let isReleased = false;
   return {
     async release() {
-      if (!file.isOpen) return;
+      if (isReleased) return;
+      isReleased = true;
       await rm(join(dataDir, OWNER_FILE), { force: true });
-      file.close();
+      lock.release();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, types } from "@electric-sql/pglite";
+import { threadGivesWay } from "./give-way.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
 
 /** The store's own thread: the engine computes on the thread it lives in, and the API's must never stall. */
@@ -34,6 +35,10 @@ function describeFailure(error: unknown): PgliteFailure {
     isEnd: code === null || !SQLSTATE.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
   };
 }
+
+/** Most of what the store does, nobody waits for. */
+const NICENESS = 5;
+threadGivesWay(NICENESS);
 
 const engine = await PGlite.create({
   ...(folder === null ? {} : { dataDir: folder }),

@@ -1,6 +1,6 @@
 import { Kysely } from "kysely";
 import pg from "pg";
-import type { Database } from "../ports/database.ts";
+import type { Database, Patience } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import type { Tables } from "../ports/tables.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
@@ -16,6 +16,8 @@ const LOCK_MS_MAX = 10_000;
 const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
 /** A server that is frozen never says that the statement timed out; the client then gives up by itself. */
 const ANSWER_MS_MAX = STATEMENT_MS_MAX + 5_000;
+/** The same for reads that a caller waits for, of which the slowest takes some tens of milliseconds. */
+const READ_ANSWER_MS_MAX = 3_000;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
 const INT8_ARRAY_OID = 1016;
@@ -37,9 +39,17 @@ const typeParsers: pg.CustomTypesConfig = {
   },
 };
 
-async function run(client: pg.PoolClient | pg.Pool, text: string, parameters: readonly unknown[]): Promise<SqlResult> {
+async function run(
+  client: pg.PoolClient | pg.Pool,
+  text: string,
+  parameters: readonly unknown[],
+  answerMsMax = ANSWER_MS_MAX,
+): Promise<SqlResult> {
   try {
-    const { rows, rowCount } = await client.query(text, encodeArrayParameters(parameters));
+    const values = encodeArrayParameters(parameters);
+    // The driver knows the deadline of a single query; its types do not.
+    const query: pg.QueryConfig & { readonly query_timeout: number } = { text, values, query_timeout: answerMsMax };
+    const { rows, rowCount } = await client.query(query);
     return { rows: rows ?? [], affectedRows: rowCount ?? 0 };
   } catch (error) {
     throw toStoreError(error);
@@ -125,9 +135,13 @@ export async function openPostgresDatabase(options: {
   }
   return {
     kysely,
-    async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
+    async query<Row extends Record<string, unknown>>(
+      text: string,
+      parameters: readonly unknown[] = [],
+      patience: Patience = "background",
+    ) {
       assertRoom();
-      const { rows } = await run(pool, text, parameters);
+      const { rows } = await run(pool, text, parameters, patience === "request" ? READ_ANSWER_MS_MAX : ANSWER_MS_MAX);
       return rows as Row[];
     },
     transaction: (run) => runTransaction(kysely, run),

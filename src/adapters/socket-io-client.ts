@@ -1,6 +1,7 @@
 import { io } from "socket.io-client";
 import type { Clock } from "../ports/clock.ts";
 import type { SocketIoEmit, SocketIoOut } from "../ports/socket-io-out.ts";
+import { createInbox } from "./inbox.ts";
 
 const RECONNECT_MS_MIN = 500;
 const RECONNECT_MS_MAX = 30_000;
@@ -22,6 +23,7 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         randomizationFactor: 0.5,
         ...(options.headers === undefined ? {} : { extraHeaders: { ...options.headers } }),
       });
+      const take = createInbox(clock);
       let isClosed = false;
       let cancelRetry: () => void = () => {};
       const emit: SocketIoEmit = (event, payload) => {
@@ -34,11 +36,15 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         cancelRetry();
         cancelRetry = clock.setTimeout(() => socket.connect(), RECONNECT_AFTER_REFUSAL_MS);
       };
-      socket.on("connect", () => handlers.onUp(emit));
-      socket.on("disconnect", (reason) => down(reason));
-      socket.on("connect_error", (error) => down(error.message));
+      // All in one order: an event of before must not be taken for one of after.
+      socket.on("connect", () => take(() => handlers.onUp(emit)));
+      socket.on("disconnect", (reason) => take(() => down(reason)));
+      socket.on("connect_error", (error) => take(() => down(error.message)));
       socket.onAny((event: string, payload: unknown) => {
-        if (!isClosed) handlers.onEvent(event, payload, clock.now());
+        const receivedAt = clock.now();
+        take(() => {
+          if (!isClosed) handlers.onEvent(event, payload, receivedAt);
+        });
       });
       return {
         emit,

@@ -1,6 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../ports/clock.ts";
 
+/** Who waits for a turn; no more of them than there are pieces of work under way. */
+const waiting: (() => void)[] = [];
+
+/** One a round of the event loop: whatever several of them do would again be one long piece. */
+const grantTurn = () => {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(grantTurn);
+};
+
 /** The wall clock and timers of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -12,5 +21,11 @@ export const systemClock: Clock = {
   },
   async sleep(delayMs, signal) {
     await delay(delayMs, undefined, signal === undefined ? {} : { signal });
+  },
+  turn() {
+    return new Promise((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === 1) setImmediate(grantTurn);
+    });
   },
 };

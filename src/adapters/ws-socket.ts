@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
 import type { Clock } from "../ports/clock.ts";
 import type { SocketOut } from "../ports/socket-out.ts";
+import { createInbox } from "./inbox.ts";
 
 /** WebSockets out through `ws`; pings are answered by the library and reported. */
 export function createWsSockets(clock: Clock): SocketOut {
@@ -13,20 +14,32 @@ export function createWsSockets(clock: Clock): SocketOut {
         perMessageDeflate: false,
         followRedirects: false,
       });
+      const take = createInbox(clock);
+      let isClosed = false;
+      /** What came before we closed is nobody's concern any more. */
+      const unlessClosed = (work: () => void) => () => {
+        if (!isClosed) work();
+      };
       const handle = {
         send: (text: string) => {
           if (socket.readyState === WebSocket.OPEN) socket.send(text);
         },
-        close: () => socket.terminate(),
+        close: () => {
+          isClosed = true;
+          socket.terminate();
+        },
       };
       let reason = "closed by peer";
       socket.on("open", () => handlers.onOpen(handle));
-      socket.on("message", (data) => handlers.onMessage(data.toString(), clock.now()));
+      socket.on("message", (data) => {
+        const receivedAt = clock.now();
+        take(unlessClosed(() => handlers.onMessage(data.toString(), receivedAt)));
+      });
       socket.on("ping", () => handlers.onPing());
       socket.on("error", (error) => {
         reason = error.message;
       });
-      socket.on("close", () => handlers.onClose(reason));
+      socket.on("close", () => take(() => handlers.onClose(reason)));
       return handle;
     },
   };

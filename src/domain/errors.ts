@@ -1,17 +1,37 @@
 /** Every error a caller can meet, by its stable code. The HTTP status of each stands in `http/problem.ts`. */
 export type ErrorCode =
   | "bad_request"
+  | "malformed_payment"
   | "unauthorized"
+  | "payment_required"
+  | "account_required"
+  | "plan_required"
+  | "bot_check_failed"
+  | "cross_site_refused"
+  | "proof_required"
   | "market_not_found"
   | "event_not_found"
   | "not_found"
+  | "customer_not_found"
+  | "key_not_found"
+  | "verification_not_found"
   | "method_not_allowed"
+  | "payment_in_progress"
+  | "email_taken"
+  | "key_name_taken"
+  | "key_limit_reached"
   | "body_too_large"
   | "unsupported_media_type"
   | "rate_limited"
+  | "quota_exceeded"
   | "internal_error"
   | "venue_unavailable"
   | "store_unavailable"
+  | "payment_unavailable"
+  | "settlement_unknown"
+  | "signup_not_configured"
+  | "bot_check_unavailable"
+  | "mail_unavailable"
   | "starting"
   | "draining";
 
@@ -83,5 +103,16 @@ export class VenueError extends Error {
     this.status = options.status ?? null;
     this.retryable = options.retryable;
     this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+/** A letter could not be handed over. `retryable` is decided where the reason is known. */
+export class MailError extends Error {
+  readonly retryable: boolean;
+
+  constructor(message: string, options: { readonly retryable: boolean; readonly cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = "MailError";
+    this.retryable = options.retryable;
   }
 }

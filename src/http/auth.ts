@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
-import type { Plan } from "../domain/plan.ts";
+import type { Allowance, Plan } from "../domain/plan.ts";
 
 /** Who is calling, once proven. */
 export interface Principal {
@@ -9,6 +9,9 @@ export interface Principal {
   /** Unique among all kinds: everything that belongs to the caller is filed under it. */
   readonly customerId: string;
   readonly plan: Plan;
+  readonly allowance: Allowance;
+  /** The key that was shown; a customer's only. */
+  readonly keyId?: string;
 }
 
 /** public: anyone. key: only a proven caller; the handler is not reached, nor the body read, without one. */
@@ -18,11 +21,14 @@ export interface AuthenticationOptions {
   /** The owner of a Bearer key, or null where it is unknown, revoked or malformed. */
   readonly authenticate: (bearer: string) => Promise<Principal | null> | Principal | null;
   /**
-   * Another way to prove who is calling, asked only where no Authorization header was sent (marketplace, payment).
-   * Null means that it does not apply; it throws where it applies and fails.
+   * Other ways to prove who is calling, asked in this order and only where no Authorization header was sent
+   * (marketplace, payment). Null means that one does not apply; it throws where it applies and fails.
    */
-  readonly authenticateOtherwise?: (request: FastifyRequest) => Promise<Principal | null>;
+  readonly authenticateOtherwise?: readonly Authenticator[];
 }
+
+/** Without a promise where the answer is known at once. */
+export type Authenticator = (request: FastifyRequest) => Promise<Principal | null> | Principal | null;
 
 const AUTHORIZATION_LENGTH_MAX = 512;
 /** RFC 6750: the scheme in any case, exactly one space, then b64token. */
@@ -38,8 +44,24 @@ export function authenticateRequest(
   options: AuthenticationOptions,
 ): Promise<Principal> | Principal {
   const sent = authorizationHeaders(request);
-  const answer = sent.length === 0 ? options.authenticateOtherwise?.(request) : authenticateBearer(sent, options);
-  return answer instanceof Promise ? answer.then(assertKnown) : assertKnown(answer ?? null);
+  const answer =
+    sent.length === 0
+      ? firstToKnow(request, options.authenticateOtherwise ?? [], 0)
+      : authenticateBearer(sent, options);
+  return answer instanceof Promise ? answer.then(assertKnown) : assertKnown(answer);
+}
+
+function firstToKnow(
+  request: FastifyRequest,
+  ways: readonly Authenticator[],
+  first: number,
+): Promise<Principal | null> | Principal | null {
+  for (let index = first; index < ways.length; index++) {
+    const answer = ways[index]?.(request) ?? null;
+    if (answer instanceof Promise) return answer.then((known) => known ?? firstToKnow(request, ways, index + 1));
+    if (answer !== null) return answer;
+  }
+  return null;
 }
 
 function authenticateBearer(

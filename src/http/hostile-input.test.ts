@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import Type from "typebox";
 import { AppError } from "../domain/errors.ts";
+import { METERING } from "../domain/metering.ts";
 import { defineRoute } from "./route.ts";
 import { GOOD_KEY, testServer } from "./test-app.ts";
 import { commaList } from "./validation.ts";
@@ -21,7 +22,13 @@ before(async () => {
   app = server.app;
   lines = server.lines;
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/markets/:platform/:market_id", access: "key", tag: "Markets" },
+    ...{
+      method: "GET",
+      url: "/v1/markets/:platform/:market_id",
+      access: "key",
+      metering: METERING.LISTING,
+      tag: "Markets",
+    },
     ...{ summary: "One market", operationId: "get_market", errors: ["market_not_found"] },
     params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
     query: Type.Object({
@@ -37,14 +44,22 @@ before(async () => {
     },
   });
   defineRoute(app, {
-    ...{ method: "POST", url: "/v1/webhooks", access: "key", tag: "Streaming" },
+    ...{ method: "POST", url: "/v1/webhooks", access: "key", metering: METERING.LISTING, tag: "Streaming" },
     ...{ summary: "Register", operationId: "create_webhook" },
     body: Type.Object({ url: Type.String({ maxLength: 100 }), secret: Type.Optional(Type.String({ maxLength: 256 })) }),
     responses: { 200: Type.Object({ url: Type.String() }) },
     handler: ({ body }) => ({ url: body.url }),
   });
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/broken", access: "key", tag: "Analytics", summary: "Fails", operationId: "broken" },
+    ...{
+      method: "GET",
+      url: "/v1/broken",
+      access: "key",
+      metering: METERING.LISTING,
+      tag: "Analytics",
+      summary: "Fails",
+      operationId: "broken",
+    },
     responses: { 200: Type.Object({}) },
     handler: () => {
       throw new Error(`lost with Bearer ${GOOD_KEY} and ${SECRET}`);

@@ -4,6 +4,7 @@ import { Agent, get } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
 import Type from "typebox";
+import { METERING } from "../domain/metering.ts";
 import type { Clock } from "../ports/clock.ts";
 import { drain } from "./lifecycle.ts";
 import { defineRoute } from "./route.ts";
@@ -21,6 +22,7 @@ function manualClock(): { clock: Clock; fire(): void } {
         return () => callbacks.delete(callback);
       },
       sleep: async () => {},
+      turn: async () => {},
     },
     fire: () => {
       for (const callback of callbacks) callback();
@@ -33,7 +35,15 @@ async function slowServer() {
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   defineRoute(app, {
-    ...{ method: "GET", url: "/slow", access: "public", tag: "Markets", summary: "s", operationId: "s" },
+    ...{
+      method: "GET",
+      url: "/slow",
+      access: "public",
+      metering: METERING.FREE,
+      tag: "Markets",
+      summary: "s",
+      operationId: "s",
+    },
     responses: { 200: Type.Object({ done: Type.Boolean() }) },
     handler: async () => {
       entered.resolve();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Type from "typebox";
+import { METERING } from "../domain/metering.ts";
 import { defineRoute, TAGS } from "./route.ts";
 import { testServer } from "./test-app.ts";
 import { commaList } from "./validation.ts";
@@ -8,7 +9,13 @@ import { commaList } from "./validation.ts";
 async function described() {
   const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/markets/:platform/:market_id", access: "key", tag: "Markets" },
+    ...{
+      method: "GET",
+      url: "/v1/markets/:platform/:market_id",
+      access: "key",
+      metering: METERING.LISTING,
+      tag: "Markets",
+    },
     ...{ summary: "One market", operationId: "get_market", errors: ["market_not_found", "venue_unavailable"] },
     params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
     query: Type.Object({ expand: Type.Optional(commaList(["history"], { description: "What to add" })) }),
@@ -16,7 +23,15 @@ async function described() {
     handler: ({ params }) => ({ market_id: params.market_id }),
   });
   defineRoute(app, {
-    ...{ method: "POST", url: "/v1/notes", access: "public", tag: "Insights", summary: "Note", operationId: "note" },
+    ...{
+      method: "POST",
+      url: "/v1/notes",
+      access: "public",
+      metering: METERING.FREE,
+      tag: "Insights",
+      summary: "Note",
+      operationId: "note",
+    },
     ...{ body: Type.Object({ text: Type.String(), size: Type.Integer({ default: 3 }) }), bodyOptional: true },
     responses: { 202: Type.Object({}) },
     handler: ({ reply }) => {
@@ -57,13 +72,27 @@ test("each operation tells its errors, its parameters' form and whether it needs
   const app = await described();
   const { paths, components } = (await app.inject("/openapi.json")).json();
   const get = paths["/v1/markets/{platform}/{market_id}"].get;
-  assert.deepEqual(Object.keys(get.responses), ["200", "400", "401", "404", "422", "429", "500", "502"]);
+  assert.deepEqual(Object.keys(get.responses), [
+    "200",
+    "400",
+    "401",
+    "402",
+    "404",
+    "409",
+    "422",
+    "429",
+    "500",
+    "502",
+    "503",
+  ]);
+  assert.match(get.responses["429"].description, /rate_limited.*quota_exceeded/);
+  assert.deepEqual([get["x-quota-tier"], get["x-minimum-plan"], get["x-rate-class"]], ["LISTING", "free", "general"]);
   assert.match(get.responses["404"].description, /market_not_found/);
   assert.equal(
     get.responses["422"].content["application/json"].schema.$ref,
     "#/components/schemas/HTTPValidationError",
   );
-  assert.deepEqual(get.security, [{ bearer: [] }]);
+  assert.deepEqual(get.security, [{ bearer: [] }, { payment: [] }]);
   assert.deepEqual(get.parameters[0], {
     ...{ in: "query", name: "expand", required: false, description: "What to add", style: "form", explode: false },
     schema: { type: "array", items: { type: "string", enum: ["history"] }, maxItems: 50 },
@@ -90,7 +119,14 @@ test("/docs renders without a key and without loading anything from elsewhere", 
 
 test("two routes of one operation id stop the start", async () => {
   const { app } = await testServer();
-  const note = { access: "public", tag: "Markets", summary: "n", operationId: "twice", responses: {} } as const;
+  const note = {
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "n",
+    operationId: "twice",
+    responses: {},
+  } as const;
   defineRoute(app, { ...note, method: "GET", url: "/a", handler: ({ reply }) => reply.send() });
   assert.throws(() => {
     defineRoute(app, { ...note, method: "GET", url: "/b", handler: ({ reply }) => reply.send() });

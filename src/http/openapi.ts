@@ -1,8 +1,9 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
-import type { FastifyInstance, RouteOptions } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, RouteOptions } from "fastify";
 import Type from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
+import { METERING, type Metering } from "../domain/metering.ts";
 import { sendPreserialised } from "./preserialised.ts";
 import { STATUS } from "./problem.ts";
 import { defineRoute, TAGS } from "./route.ts";
@@ -10,13 +11,14 @@ import { defineRoute, TAGS } from "./route.ts";
 const INTERFACE_VERSION = "1.0.0";
 export const DOCS_PREFIX = "/docs";
 const BEARER_SCHEME = "bearer";
+const PAYMENT_SCHEME = "payment";
 
 /** What each error status means, in the words of the interface specification. */
 const STATUS_MEANING: Readonly<Record<number, string>> = {
   400: "Malformed request",
   401: "Missing or invalid API key",
-  402: "Payment required",
-  403: "Valid key, but its plan is too low for this endpoint",
+  402: "Payment required, where calls can be paid for one by one",
+  403: "Refused: the key's plan is too low for this endpoint, or the bot check failed",
   404: "Not found",
   409: "Conflict with what exists",
   413: "Body too large",
@@ -57,10 +59,26 @@ export async function installOpenApi(
       },
       ...(options.publicUrl === null ? {} : { servers: [{ url: options.publicUrl }] }),
       tags: TAGS.map((name) => ({ name })),
-      components: { securitySchemes: { [BEARER_SCHEME]: { type: "http", scheme: "bearer" } } },
+      components: {
+        securitySchemes: {
+          [BEARER_SCHEME]: { type: "http", scheme: "bearer" },
+          [PAYMENT_SCHEME]: {
+            ...{ type: "apiKey", in: "header", name: "PAYMENT-SIGNATURE" },
+            description: "Pay for one call (x402), where the operator has turned that on: a 402 tells what to pay.",
+          },
+        },
+      },
     },
     transform: ({ schema, url, route }) => ({
-      schema: { ...schema, security: route.config?.access === "key" ? [{ [BEARER_SCHEME]: [] }] : [] },
+      schema: {
+        ...schema,
+        security:
+          route.config?.access !== "key"
+            ? []
+            : [BEARER_SCHEME, ...(isForSale(route.config) ? [PAYMENT_SCHEME] : [])].map((name) => ({ [name]: [] })),
+        ...(route.config?.deprecation === undefined ? {} : { deprecated: true }),
+        ...describeMetering(route.config?.metering),
+      },
       url,
     }),
     transformObject: (documents) => {
@@ -73,12 +91,25 @@ export async function installOpenApi(
   if (options.docs) await installDocs(app);
 }
 
+/** What a call counts as, for programs; free routes have none of it. */
+function describeMetering(metering: Metering | undefined): Readonly<Record<`x-${string}`, unknown>> {
+  if (metering === undefined || metering.rateClass === null) return {};
+  const { quotaTier, priceTier, minimumPlan, rateClass } = metering;
+  return {
+    "x-quota-tier": quotaTier,
+    "x-price-tier": priceTier,
+    "x-minimum-plan": minimumPlan,
+    "x-rate-class": rateClass,
+  };
+}
+
 function serveDocument(app: FastifyInstance): void {
   let bytes: Buffer | null = null;
   defineRoute(app, {
     method: "GET",
     url: "/openapi.json",
     access: "public",
+    metering: METERING.FREE,
     tag: "Analytics",
     summary: "This description of the interface",
     operationId: "get_openapi",
@@ -114,9 +145,24 @@ function documentedErrors(route: RouteOptions): readonly ErrorCode[] {
     "bad_request",
     "internal_error",
     ...(config?.access === "key" ? (["unauthorized", "rate_limited"] as const) : []),
+    ...(isForSale(config) ? PAYMENT_ERRORS : []),
+    ...(config?.metering?.needsAccount === true ? (["account_required"] as const) : []),
+    ...(config?.metering?.minimumPlan === "free" ? [] : (["plan_required"] as const)),
+    ...(config?.metering?.quotaTier === null ? [] : (["quota_exceeded", "store_unavailable"] as const)),
     ...(schema?.body === undefined ? [] : (["body_too_large", "unsupported_media_type"] as const)),
   ];
 }
+
+/** Whether a call can be paid for by itself, where the operator has turned that on. */
+function isForSale(config: FastifyContextConfig | undefined): boolean {
+  const { priceTier = null, needsAccount = false } = config?.metering ?? {};
+  return priceTier !== null && !needsAccount;
+}
+
+const PAYMENT_ERRORS = [
+  ...(["malformed_payment", "payment_required", "payment_in_progress"] as const),
+  ...(["payment_unavailable", "settlement_unknown"] as const),
+];
 
 function addErrorResponses(
   document: { paths: Record<string, Record<string, unknown>>; components: { schemas?: Record<string, unknown> } },

@@ -1,25 +1,53 @@
+import type { FastifyReply } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError, type ValidationItem, VenueError } from "../domain/errors.ts";
 
 /** HTTP status of every error code; the compiler asks for a row when a code is added. */
 export const STATUS: Record<ErrorCode, number> = {
   bad_request: 400,
+  malformed_payment: 400,
   unauthorized: 401,
+  payment_required: 402,
+  account_required: 403,
+  plan_required: 403,
+  bot_check_failed: 403,
+  cross_site_refused: 403,
+  proof_required: 403,
   market_not_found: 404,
   event_not_found: 404,
   not_found: 404,
+  customer_not_found: 404,
+  key_not_found: 404,
+  verification_not_found: 404,
   method_not_allowed: 405,
+  payment_in_progress: 409,
+  email_taken: 409,
+  key_name_taken: 409,
+  key_limit_reached: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
+  quota_exceeded: 429,
   internal_error: 500,
   venue_unavailable: 502,
   store_unavailable: 503,
+  payment_unavailable: 503,
+  settlement_unknown: 503,
+  signup_not_configured: 503,
+  bot_check_unavailable: 503,
+  mail_unavailable: 503,
   starting: 503,
   draining: 503,
 };
 
 /** What a 503 tells a client to wait when the error itself does not say. */
 const RETRY_AFTER_SECONDS = 2;
+
+/** What every answer carries, whatever became of its request. */
+export const COMMON_HEADERS: ReadonlySet<string> = new Set([
+  "x-request-id",
+  "x-content-type-options",
+  "x-parallax-data",
+]);
 
 /** An answer that is not a success, ready to be written. */
 export interface Problem {
@@ -32,7 +60,7 @@ export interface Problem {
  * Turns whatever was thrown into an answer that shows nothing internal.
  *
  * `AppError.details` that reach the caller: `allow` (405), `retryAfterSeconds` (Retry-After), `resetsOn` (quota 429:
- * Retry-After and, with `retryAfterSeconds`, the body).
+ * Retry-After and, with `retryAfterSeconds`, the body), and whatever is in `headers` and `body` (402).
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof InvalidRequestError) return validationProblem(error.errors);
@@ -42,6 +70,17 @@ export function toProblem(error: unknown): Problem {
   }
   const known = fastifyProblem(error);
   return known ?? problem(500, "internal_error", "Internal Server Error");
+}
+
+/** Turns the reply into this answer, whatever it was before; gives the body to send. */
+export function prepareProblem(reply: FastifyReply, answer: Problem): string {
+  reply.removeHeader("etag").removeHeader("link");
+  reply
+    .code(answer.status)
+    .header("cache-control", "no-store")
+    .headers({ ...answer.headers })
+    .header("content-type", "application/json; charset=utf-8");
+  return answer.body;
 }
 
 /** A plain `{"detail", "code"}` answer. */
@@ -62,8 +101,8 @@ function validationProblem(errors: readonly ValidationItem[]): Problem {
 function appProblem(error: AppError): Problem {
   const status = STATUS[error.code];
   const { allow, resetsOn, retryAfterSeconds } = error.details;
-  const headers: Record<string, string> = {};
-  const more: Record<string, unknown> = {};
+  const headers: Record<string, string> = { ...(error.details.headers as Record<string, string> | undefined) };
+  const more: Record<string, unknown> = { ...(error.details.body as object | undefined) };
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (typeof allow === "string") headers.allow = allow;
   if (typeof retryAfterSeconds === "number") headers["retry-after"] = String(Math.max(0, Math.ceil(retryAfterSeconds)));

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import Type from "typebox";
+import { METERING } from "../domain/metering.ts";
 import { defineRoute } from "./route.ts";
 import { testServer } from "./test-app.ts";
 
@@ -58,7 +59,13 @@ let app: FastifyInstance;
 
 before(async () => {
   app = (await testServer()).app;
-  const common = { access: "public", tag: "Markets", summary: "For the comparison", responses: EVERYTHING } as const;
+  const common = {
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "For the comparison",
+    responses: EVERYTHING,
+  } as const;
   defineRoute(app, {
     ...common,
     ...{ method: "GET", url: "/query", operationId: "query", query: QUERY },

@@ -1,15 +1,31 @@
-/** Which methods a path is known for, to tell a wrong method (405) from an unknown path (404). */
+import type { RouteOptions } from "fastify";
+import type { RouteEntry } from "../domain/metering.ts";
+
+/** A route that will go stays at least this long after that was announced (contract, section 8: six months). */
+const SUNSET_NOTICE_MS = 182 * 86_400_000;
+
+/** Every route of the server. */
 export interface RouteTable {
-  add(method: string | readonly string[], pattern: string): void;
-  /** Methods of every pattern that matches, sorted; empty where the path is unknown. */
+  /**
+   * The routes that are described to callers, in order of their definition; a HEAD is its GET's.
+   */
+  readonly entries: readonly RouteEntry[];
+  /** @throws Error that stops the start, where a route does not say who may call it and what it counts as */
+  add(route: RouteOptions): void;
+  /** Methods of every pattern that matches, sorted, to tell a wrong method (405) from an unknown path (404). */
   methodsOf(url: string): readonly string[];
 }
 
 export function createRouteTable(): RouteTable {
   const routes: { readonly methods: readonly string[]; readonly segments: readonly string[] }[] = [];
+  const entries: RouteEntry[] = [];
   return {
-    add(method, pattern) {
-      routes.push({ methods: typeof method === "string" ? [method] : method, segments: pattern.split("/") });
+    entries,
+    add(route) {
+      const { method, url } = route;
+      const entry = entryOf(route);
+      if (entry !== null) entries.push(entry);
+      routes.push({ methods: typeof method === "string" ? [method] : method, segments: url.split("/") });
     },
     methodsOf(url) {
       const path = url.split(/[?#]/, 1)[0] ?? "";
@@ -18,6 +34,22 @@ export function createRouteTable(): RouteTable {
       return [...new Set(found)].sort();
     },
   };
+}
+
+/** Null for what callers are not told of. */
+function entryOf({ method, url, config, schema }: RouteOptions): RouteEntry | null {
+  const name = `Route ${method} ${url}`;
+  const { access, metering, deprecation = null } = config ?? {};
+  if (access === undefined) throw new Error(`${name} does not say who may call it`);
+  if (metering === undefined) throw new Error(`${name} does not say what it counts as`);
+  const { quotaTier, priceTier, minimumPlan, rateClass } = metering;
+  const isFree = quotaTier === null && priceTier === null && rateClass === null && minimumPlan === "free";
+  if (access === "public" && !isFree) throw new Error(`${name} asks for no key and so can count for nobody`);
+  if (deprecation !== null && deprecation.sunset.getTime() < deprecation.since.getTime() + SUNSET_NOTICE_MS)
+    throw new Error(`${name} goes less than six months after that was announced`);
+  const { operationId } = (schema ?? {}) as { operationId?: string };
+  if (operationId === undefined || typeof method !== "string" || method === "HEAD") return null;
+  return { method, path: url.replace(/:([A-Za-z0-9_]+)/g, "{$1}"), operationId, metering, deprecation };
 }
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -9,6 +9,7 @@ import type {
 } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
+import type { Deprecation, Metering } from "../domain/metering.ts";
 import type { Access, Principal } from "./auth.ts";
 import { compileRequestValidator, type RequestValidator } from "./validation.ts";
 
@@ -22,6 +23,7 @@ export const TAGS = [
   "Analytics",
   "Streaming",
   "Consensus",
+  "Account",
 ] as const;
 
 type Tag = (typeof TAGS)[number];
@@ -30,16 +32,24 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Who may call; a route without it stops the start. */
     access?: Access;
+    /** What a call counts as; a route without it stops the start. */
+    metering?: Metering;
+    /** Told in the headers of every answer. */
+    deprecation?: Deprecation;
     /** Errors of its own that the route can answer with, for the interface description. */
     errors?: readonly ErrorCode[];
     validate?: RequestValidator;
     /** Cache-Control of successes, where not the default. */
     cacheControl?: string;
     bodyOptional?: boolean;
+    /** The route is for people: what goes wrong there is told on a page, of which this is the HTML. */
+    problemPage?: (status: number, error: unknown) => string;
   }
   interface FastifyRequest {
     /** The proven caller; null on public routes. */
     principal: Principal | null;
+    /** `routeOptions.config`, read once: the framework makes that object anew whenever it is asked. */
+    routeConfig: FastifyContextConfig;
     /** Header values by the route's `headers` schema. */
     checkedHeaders: unknown;
   }
@@ -78,6 +88,10 @@ export interface RouteDefinition<
   /** Fastify's pattern, for example `/v1/markets/:platform/:market_id`. */
   readonly url: string;
   readonly access: A;
+  /** Tier, price, plan and limit: one of `METERING`, or one's own. */
+  readonly metering: Metering;
+  /** Left out while the route is to stay. */
+  readonly deprecation?: Deprecation;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
@@ -94,8 +108,6 @@ export interface RouteDefinition<
   /** Error codes beyond those that follow from access, parameters and body. */
   readonly errors?: readonly ErrorCode[];
   readonly cacheControl?: string;
-  /** Anything else that hooks want to know about the route, such as its tier. */
-  readonly config?: Omit<FastifyContextConfig, "access" | "errors" | "validate" | "cacheControl" | "bodyOptional">;
   /**
    * Gives the body, or the reply after sending through it (`sendPreserialised`, a stream). Status 200 unless it says
    * `reply.code(202)`.
@@ -117,10 +129,12 @@ export function defineRoute<
   Body extends TSchema = Nothing,
   Responses extends Readonly<Record<number, TSchema>> = Readonly<Record<number, TSchema>>,
 >(app: FastifyInstance, definition: RouteDefinition<A, Params, Query, Headers, Body, Responses>): void {
-  const { method, url, access, tag, summary, description, operationId, params, query, headers, body } = definition;
+  const { method, url, access, metering, deprecation, tag, summary, description, operationId } = definition;
+  const { params, query, headers, body } = definition;
   const config: FastifyContextConfig = {
-    ...definition.config,
     access,
+    metering,
+    ...(deprecation === undefined ? {} : { deprecation }),
     errors: definition.errors ?? [],
     validate: compileRequestValidator(definition),
     ...(definition.cacheControl === undefined ? {} : { cacheControl: definition.cacheControl }),

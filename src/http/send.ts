@@ -1,12 +1,22 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Deprecation } from "../domain/metering.ts";
 import { COMPRESS_FROM_BYTES, chooseEncoding, compress, type Encoding, isCompressible } from "./compression.ts";
 import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { isPaid, type Till } from "./till.ts";
 
 type Done = (error: Error | null, payload?: unknown) => void;
 
-/** Told of each answer just before it goes out. */
-type Note = (request: FastifyRequest, reply: FastifyReply) => void;
+/** Who is told of each answer before it goes out. */
+interface Listeners {
+  /** They may still write headers. */
+  readonly beforeSend: readonly ((request: FastifyRequest, reply: FastifyReply) => void)[];
+  /**
+   * The log and the metrics. They are told here and not when the last byte is out: listening for that would cost every
+   * request as much as finding its route does.
+   */
+  readonly note: (request: FastifyRequest, reply: FastifyReply) => void;
+}
 
 /** Pages may load nothing from elsewhere, run no inline script and be framed by nobody. */
 const HTML_HEADERS: Readonly<Record<string, string>> = {
@@ -20,17 +30,19 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
 /**
  * The last look at an answer: caching rules, entity tag and 304, page headers, compression. Streams pass untouched.
  *
- * @param note  the log and the metrics. They are told here and not when the last byte is out: listening for that would
- *   cost every request as much as finding its route does.
+ * @param till  decides first what a paid request gets
  */
-export function sendHook(lifecycle: Lifecycle, note: Note) {
-  return (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
+export function sendHook(lifecycle: Lifecycle, { beforeSend, note }: Listeners, till?: Till) {
+  const finish = (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
     const done: Done = (error, body) => {
       note(request, reply);
       send(error, body);
     };
     if (lifecycle.state === "draining") reply.header("connection", "close");
+    for (const tell of beforeSend) tell(request, reply);
     setCacheControl(request, reply);
+    const { deprecation } = request.routeConfig;
+    if (deprecation !== undefined) announceDeprecation(reply, deprecation);
     const type = String(reply.getHeader("content-type") ?? "");
     if (type.startsWith("text/html")) setMissing(reply, HTML_HEADERS);
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) {
@@ -46,6 +58,11 @@ export function sendHook(lifecycle: Lifecycle, note: Note) {
     } else {
       encodeInto(reply, payload, mayShrink ? chooseEncoding(request.headers["accept-encoding"]) : null, done);
     }
+  };
+  if (till === undefined) return finish;
+  return (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
+    if (!isPaid(request)) finish(request, reply, payload, send);
+    else till.close(request, reply, payload).then((answer) => finish(request, reply, answer, send), send);
   };
 }
 
@@ -79,11 +96,19 @@ function isLarge(payload: string | Buffer): boolean {
 
 function setCacheControl(request: FastifyRequest, reply: FastifyReply): void {
   if (reply.hasHeader("cache-control")) return;
-  const { access, cacheControl } = request.routeOptions.config;
+  const { access, cacheControl } = request.routeConfig;
   const isFresh = isRead(request) && reply.statusCode < 400;
   if (!isFresh) reply.header("cache-control", "no-store");
   // "no-cache" lets a client keep the answer and ask with its entity tag whether it still holds.
   else reply.header("cache-control", cacheControl ?? (access === "key" ? "private, no-cache" : "no-cache"));
+}
+
+/** RFC 9745 (seconds as a structured field) and RFC 8594 (an HTTP date), beside whatever links the route gives itself. */
+function announceDeprecation(reply: FastifyReply, { since, sunset, link }: Deprecation): void {
+  reply.header("deprecation", `@${Math.floor(since.getTime() / 1000)}`).header("sunset", sunset.toUTCString());
+  if (link === undefined) return;
+  const links = [reply.getHeader("link") ?? [], `<${link}>; rel="deprecation"; type="text/html"`].flat();
+  reply.header("link", links.join(", "));
 }
 
 function isRead(request: FastifyRequest): boolean {

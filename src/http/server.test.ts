@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import type { FastifyInstance } from "fastify";
+import type { FastifyContextConfig, FastifyInstance } from "fastify";
 import Type from "typebox";
 import { AppError, VenueError } from "../domain/errors.ts";
+import { METERING } from "../domain/metering.ts";
 import { sendPreserialised } from "./preserialised.ts";
 import { defineRoute } from "./route.ts";
 import { CUSTOMER, GOOD_KEY, testServer } from "./test-app.ts";
@@ -15,6 +16,7 @@ const ANY = { 200: Type.Unknown() };
 function read(app: FastifyInstance, url: string, handler: () => unknown, access: "public" | "key" = "public"): void {
   defineRoute(app, {
     ...{ method: "GET", url, access, tag: "Markets", summary: url, operationId: `get${url.replaceAll("/", "_")}` },
+    metering: access === "key" ? METERING.LISTING : METERING.FREE,
     responses: ANY,
     handler,
   });
@@ -23,6 +25,68 @@ function read(app: FastifyInstance, url: string, handler: () => unknown, access:
 test("a route that does not say who may call it stops the start", async () => {
   const { app } = await testServer();
   assert.throws(() => app.get("/open-door", () => "hello"), /does not say who may call it/);
+  await app.close();
+});
+
+test("a route that does not say what it counts as stops the start", async () => {
+  const { app } = await testServer();
+  const start = (config: FastifyContextConfig) => () => app.get("/gift", { config }, () => "hello");
+  assert.throws(start({ access: "key" }), /does not say what it counts as/);
+  assert.throws(start({ access: "public", metering: METERING.LISTING }), /can count for nobody/);
+  await app.close();
+});
+
+test("the route table tells every described route once, with its path as callers write it", async () => {
+  const { app } = await testServer();
+  defineRoute(app, {
+    ...{ method: "GET", url: "/v1/things/:kind/:id", access: "key", metering: METERING.DEEP, tag: "Markets" },
+    ...{ summary: "t", operationId: "get_thing", responses: ANY },
+    handler: ({ params }) => params,
+  });
+  assert.deepEqual(app.routeTable.entries.at(-1), {
+    ...{ method: "GET", path: "/v1/things/{kind}/{id}", operationId: "get_thing" },
+    ...{ metering: METERING.DEEP, deprecation: null },
+  });
+  assert.deepEqual(
+    app.routeTable.entries.map(({ operationId }) => operationId),
+    ["get_openapi", "get_thing"],
+  );
+  await app.close();
+});
+
+test("a route that will go says since when, until when and what instead, on every answer and in the description", async () => {
+  const { app } = await testServer();
+  const deprecation = {
+    since: new Date("2026-01-31T00:00:00Z"),
+    sunset: new Date("2026-08-01T00:00:00Z"),
+    link: "https://docs.example/instead",
+  };
+  const old = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets", summary: "o" } as const;
+  const tooSoon = { ...deprecation, sunset: new Date("2026-07-01T00:00:00Z") };
+  assert.throws(
+    () =>
+      defineRoute(app, {
+        ...{ ...old, url: "/sooner", operationId: "sooner", deprecation: tooSoon, responses: ANY },
+        handler: () => ({}),
+      }),
+    /less than six months/,
+  );
+  defineRoute(app, {
+    ...{ ...old, deprecation, responses: ANY },
+    ...{ url: "/old", operationId: "get_old" },
+    handler: ({ reply }) => reply.header("link", '</old?page=2>; rel="next"').send({}),
+  });
+  const page = await app.inject({ url: "/old", headers: KEY });
+  assert.equal(page.headers.deprecation, "@1769817600");
+  assert.equal(page.headers.sunset, "Sat, 01 Aug 2026 00:00:00 GMT");
+  const link = '<https://docs.example/instead>; rel="deprecation"; type="text/html"';
+  assert.equal(page.headers.link, `</old?page=2>; rel="next", ${link}`);
+  const refused = await app.inject("/old");
+  assert.equal(refused.statusCode, 401);
+  assert.equal(refused.headers.link, link);
+  assert.equal(refused.headers.sunset, page.headers.sunset);
+  assert.equal((await app.inject("/openapi.json")).json().paths["/old"].get.deprecated, true);
+  assert.equal((await app.inject("/openapi.json")).headers.sunset, undefined);
   await app.close();
 });
 
@@ -94,7 +158,15 @@ test("422: a route's own rule is told in the same form", async () => {
 test("an empty text is absent only where the schema says so", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{ method: "GET", url: "/filter", access: "public", tag: "Markets", summary: "f", operationId: "f" },
+    ...{
+      method: "GET",
+      url: "/filter",
+      access: "public",
+      metering: METERING.FREE,
+      tag: "Markets",
+      summary: "f",
+      operationId: "f",
+    },
     query: Type.Object({
       source: Type.Optional(emptyIsAbsent(Type.Enum(["kalshi"]))),
       status: Type.Optional(Type.Enum(["active"])),
@@ -110,7 +182,15 @@ test("an empty text is absent only where the schema says so", async () => {
 test("a comma-separated list is judged word by word, without repeats and within its bound", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{ method: "GET", url: "/list", access: "public", tag: "Streaming", summary: "l", operationId: "l" },
+    ...{
+      method: "GET",
+      url: "/list",
+      access: "public",
+      metering: METERING.FREE,
+      tag: "Streaming",
+      summary: "l",
+      operationId: "l",
+    },
     query: Type.Object({ ids: commaListOf(Type.String({ minLength: 2 }), { maxItems: 3 }) }),
     responses: ANY,
     handler: ({ query }) => query.ids,
@@ -128,17 +208,28 @@ test("the order of judgement is 401, minute limit and plan, 422, quota, work", a
     seen.push(name);
   };
   const { app } = await testServer({
-    guards: {
-      beforeAuthentication: step("address"),
-      unauthorized: step("refused"),
-      afterAuthentication: (request) => {
-        seen.push(`limits of ${request.principal?.customerId}`);
+    guards: [
+      {
+        beforeAuthentication: step("address"),
+        refused: step("refused"),
+        afterAuthentication: (request) => {
+          seen.push(`limits of ${request.principal?.customerId}`);
+        },
+        afterValidation: step("quota"),
+        beforeSend: step("headers"),
       },
-      afterValidation: step("quota"),
-    },
+    ],
   });
   defineRoute(app, {
-    ...{ method: "POST", url: "/work", access: "key", tag: "Strategy", summary: "w", operationId: "w" },
+    ...{
+      method: "POST",
+      url: "/work",
+      access: "key",
+      metering: METERING.LISTING,
+      tag: "Strategy",
+      summary: "w",
+      operationId: "w",
+    },
     body: Type.Object({ n: Type.Integer() }),
     responses: { 202: Type.Object({ n: Type.Integer() }) },
     handler: ({ body, principal, reply }) => {
@@ -153,11 +244,11 @@ test("the order of judgement is 401, minute limit and plan, 422, quota, work", a
   };
   const limits = `limits of ${CUSTOMER.customerId}`;
   assert.equal(await call({}, {}), 401);
-  assert.deepEqual(seen, ["address", "refused"]);
+  assert.deepEqual(seen, ["address", "refused", "headers"]);
   assert.equal(await call(KEY, { n: "x" }), 422);
-  assert.deepEqual(seen, ["address", limits]);
+  assert.deepEqual(seen, ["address", limits, "headers"]);
   assert.equal(await call(KEY, { n: 1 }), 202);
-  assert.deepEqual(seen, ["address", limits, "quota", `work for ${CUSTOMER.customerId}`]);
+  assert.deepEqual(seen, ["address", limits, "quota", `work for ${CUSTOMER.customerId}`, "headers"]);
   await app.close();
 });
 
@@ -165,7 +256,11 @@ test("another way to authenticate is asked only where no Authorization header wa
   const { app } = await testServer({
     authentication: {
       authenticate: () => null,
-      authenticateOtherwise: async (request) => (request.headers["x-proxy"] === "yes" ? CUSTOMER : null),
+      authenticateOtherwise: [
+        () => null,
+        async () => null,
+        (request) => (request.headers["x-proxy"] === "yes" ? CUSTOMER : null),
+      ],
     },
   });
   read(app, "/me", () => "ok", "key");
@@ -215,7 +310,15 @@ test("stored bytes are sent as they are, and compressed only when large and aske
   const small = Buffer.from('{"small": true}');
   const large = Buffer.from(JSON.stringify({ text: "markets ".repeat(4_000) }));
   defineRoute(app, {
-    ...{ method: "GET", url: "/bytes/:size", access: "public", tag: "Markets", summary: "b", operationId: "b" },
+    ...{
+      method: "GET",
+      url: "/bytes/:size",
+      access: "public",
+      metering: METERING.FREE,
+      tag: "Markets",
+      summary: "b",
+      operationId: "b",
+    },
     params: Type.Object({ size: Type.String() }),
     responses: ANY,
     handler: ({ params, reply }) => sendPreserialised(reply, params.size === "small" ? small : large),
@@ -240,7 +343,15 @@ test("stored bytes are sent as they are, and compressed only when large and aske
 test("pages carry a policy that lets in nothing from elsewhere", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{ method: "GET", url: "/page", access: "public", tag: "Markets", summary: "p", operationId: "p" },
+    ...{
+      method: "GET",
+      url: "/page",
+      access: "public",
+      metering: METERING.FREE,
+      tag: "Markets",
+      summary: "p",
+      operationId: "p",
+    },
     responses: ANY,
     handler: ({ reply }) => reply.type("text/html; charset=utf-8").send("<p>hello</p>"),
   });

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
+import { METERING } from "../domain/metering.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import { type AuthenticationOptions, authenticateRequest } from "./auth.ts";
@@ -7,11 +8,13 @@ import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { parseJson } from "./json-text.ts";
 import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
-import { type Problem, problem, toProblem } from "./problem.ts";
+import { sendPage } from "./pages.ts";
+import { type Problem, prepareProblem, problem, STATUS, toProblem } from "./problem.ts";
 import { isWellEncoded, parseQuery } from "./query-text.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
 import { createRouteTable, type RouteTable } from "./route-table.ts";
 import { sendHook } from "./send.ts";
+import { isPaid, type Till } from "./till.ts";
 import { UnreadableBody } from "./validation.ts";
 
 const BODY_BYTES_MAX = 256 * 1024;
@@ -29,6 +32,8 @@ const REQUEST_IDS_AT_ONCE = 64;
 declare module "fastify" {
   interface FastifyInstance {
     readonly lifecycle: Lifecycle;
+    /** The one table that enforcement, prices, the description and the SDK read. */
+    readonly routeTable: RouteTable;
   }
 }
 
@@ -36,15 +41,17 @@ declare module "fastify" {
 type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | void;
 
 /** Where others step in. The order of judgement is fixed: 401, minute limit, 403, 422, quota, 404, work. */
-interface Guards {
+export interface Guards {
   /** Before anyone is known, for example a limit per address. */
   readonly beforeAuthentication?: Guard;
-  /** A caller was refused with 401. */
-  readonly unauthorized?: (request: FastifyRequest) => void;
+  /** A caller was refused because nobody knows him; what it throws is told instead. */
+  readonly refused?: (request: FastifyRequest, error: AppError) => void;
   /** `request.principal` is set (null on public routes): minute limits, then what the plan may call. */
   readonly afterAuthentication?: Guard;
   /** Parameters and body are valid: quota, payment. */
   readonly afterValidation?: Guard;
+  /** The status of the answer is known, and nothing of it is sent; must not throw. */
+  readonly beforeSend?: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
 export interface HttpServerOptions {
@@ -53,7 +60,10 @@ export interface HttpServerOptions {
   /** Told in `x-parallax-data` of every answer. */
   readonly data: "sandbox" | "live";
   readonly authentication: AuthenticationOptions;
-  readonly guards?: Guards;
+  /** At each step in this order. */
+  readonly guards?: readonly Guards[];
+  /** Where requests without an account pay for themselves; nobody can where it is left out. */
+  readonly till?: Till;
   /** The service's address as callers know it, for links; the Host header is never believed. */
   readonly publicUrl?: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; none by default. */
@@ -105,25 +115,27 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
 
   const routes = createRouteTable();
   app.decorate("lifecycle", createLifecycle());
+  app.decorate("routeTable", routes);
   closeUnusedConnections(app);
   app.server.on("checkExpectation", (_request, response) =>
     answerExpectation(response, { data, requestId: newRequestId() }),
   );
   app.decorateRequest("principal", null);
   app.decorateRequest("checkedHeaders", null);
+  app.decorateRequest("metered", null);
+  // Set before anything reads it.
+  app.decorateRequest("routeConfig", null as never);
   // Requests are judged by `compileRequestValidator`, all parts at once and after authentication.
   app.setValidatorCompiler(() => () => true);
   installBodyParsers(app);
   installErrorHandlers(app, log);
   app.addHook("onRoute", (route) => {
     if (route.url === DOCS_PREFIX || route.url.startsWith(`${DOCS_PREFIX}/`))
-      route.config = { ...route.config, access: "public" };
-    if (route.config?.access === undefined)
-      throw new Error(`Route ${route.method} ${route.url} does not say who may call it`);
-    routes.add(route.method, route.url);
+      route.config = { ...route.config, access: "public", metering: METERING.FREE };
+    routes.add(route);
   });
   app.addHook("onRequest", onRequest(options, routes));
-  app.addHook("preHandler", judge(options.guards ?? {}));
+  app.addHook("preHandler", judge(options.guards ?? [], options.till));
   const logRequest = createRequestLog(log, options.successLogSample);
   const { onAnswered } = options;
   const note = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -135,7 +147,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       seconds: reply.elapsedTime / 1000,
     });
   };
-  app.addHook("onSend", sendHook(app.lifecycle, note));
+  const beforeSend = (options.guards ?? []).flatMap((guards) => guards.beforeSend ?? []);
+  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, note }, options.till));
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
   return app;
 }
@@ -156,8 +169,9 @@ function createRequestIds(random: Random): () => string {
 
 /** The steps up to a known caller, in the fixed order of judgement, and the last look before a body is read. */
 function onRequest(options: HttpServerOptions, routes: RouteTable) {
-  const { guards = {}, authentication, data } = options;
+  const { guards = [], authentication, data } = options;
   const assertWellFormed: Guard = (request, reply) => {
+    request.routeConfig = request.routeOptions.config;
     setCommonHeaders(request.id, reply, data);
     if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
       throw new AppError("bad_request", "The request has no Host header");
@@ -168,11 +182,13 @@ function onRequest(options: HttpServerOptions, routes: RouteTable) {
     }
   };
   const noteRefusal = (request: FastifyRequest, error: unknown): never => {
-    if (error instanceof AppError && error.code === "unauthorized") guards.unauthorized?.(request);
+    // A store that is away says nothing about the caller.
+    if (error instanceof AppError && STATUS[error.code] < 500)
+      for (const { refused } of guards) refused?.(request, error);
     throw error;
   };
   const authenticate: Guard = (request) => {
-    if (request.routeOptions.config.access === "public") return;
+    if (request.routeConfig.access === "public") return;
     try {
       const answer = authenticateRequest(request, authentication);
       if (!(answer instanceof Promise)) {
@@ -191,9 +207,10 @@ function onRequest(options: HttpServerOptions, routes: RouteTable) {
   };
   return inTurn([
     assertWellFormed,
-    guards.beforeAuthentication,
+    ...guards.map((guard) => guard.beforeAuthentication),
     authenticate,
-    guards.afterAuthentication,
+    ...guards.map((guard) => guard.afterAuthentication),
+    refuseWithoutAccount,
     refuseEncodedBody,
   ]);
 }
@@ -226,7 +243,8 @@ function inTurn(guards: readonly (Guard | undefined)[]): Hook {
       return;
     }
     if (waiting === undefined) done();
-    else waiting.then(() => done(), done);
+    // A step that has answered by itself ends the request's way.
+    else waiting.then(() => (reply.sent ? undefined : done()), done);
   };
 }
 
@@ -237,6 +255,12 @@ function unknownRoute(request: FastifyRequest, routes: RouteTable): AppError {
     : new AppError("method_not_allowed", "Method Not Allowed", { details: { allow: methods.join(", ") } });
 }
 
+/** Some routes do something for their caller later on: there has to be somebody who then still is there. */
+function refuseWithoutAccount({ principal, routeConfig }: FastifyRequest): void {
+  if (routeConfig.metering?.needsAccount !== true || principal?.kind === "customer") return;
+  throw new AppError("account_required", "This endpoint needs an account of this service");
+}
+
 /** A compressed body could unfold to any size. */
 function refuseEncodedBody(request: FastifyRequest): void {
   const encoding = request.headers["content-encoding"];
@@ -244,9 +268,11 @@ function refuseEncodedBody(request: FastifyRequest): void {
   throw new AppError("unsupported_media_type", "Send the body without a content encoding");
 }
 
-function judge(guards: Guards): Hook {
-  const validate: Guard = (request, reply) => request.routeOptions.config.validate?.(request, reply);
-  return inTurn([validate, guards.afterValidation]);
+function judge(guards: readonly Guards[], till: Till | undefined): Hook {
+  const validate: Guard = (request, reply) => request.routeConfig.validate?.(request, reply);
+  const pay: Guard | undefined =
+    till && ((request, reply) => (isPaid(request) ? till.open(request, reply) : undefined));
+  return inTurn([validate, ...guards.map((guard) => guard.afterValidation), pay]);
 }
 
 function installBodyParsers(app: FastifyInstance): void {
@@ -279,6 +305,9 @@ function readJson(bytes: Buffer, utf8: InstanceType<typeof TextDecoder>): unknow
 function installErrorHandlers(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = toProblem(error);
+    const page = request.routeConfig?.problemPage;
+    const send = () =>
+      page === undefined ? sendProblem(reply, answer) : sendProblemPage(reply, answer, page(answer.status, error));
     if (answer.status >= 500) {
       const fields = {
         requestId: request.id,
@@ -287,11 +316,11 @@ function installErrorHandlers(app: FastifyInstance, log: Log): void {
         status: answer.status,
       };
       // A probe asking too early or too late is told so and is nothing to log: the line of the request says it.
-      if (isPassing(error)) return sendProblem(reply, answer);
+      if (isPassing(error)) return send();
       if (answer.status === 500) log.error({ ...fields, ...describeError(error) }, "request failed");
       else log.warn({ ...fields, ...describeError(error) }, "request failed");
     }
-    return sendProblem(reply, answer);
+    return send();
   });
   // The hook above has answered by then; this only keeps the framework's own body from ever being sent.
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem(404, "not_found", "Not Found")));
@@ -308,10 +337,10 @@ function setCommonHeaders(requestId: string, reply: FastifyReply, data: string):
 }
 
 function sendProblem(reply: FastifyReply, answer: Problem): FastifyReply {
-  reply.removeHeader("etag").removeHeader("link");
-  reply
-    .code(answer.status)
-    .header("cache-control", "no-store")
-    .headers({ ...answer.headers });
-  return reply.header("content-type", "application/json; charset=utf-8").send(answer.body);
+  return reply.send(prepareProblem(reply, answer));
+}
+
+function sendProblemPage(reply: FastifyReply, answer: Problem, html: string): FastifyReply {
+  prepareProblem(reply, answer);
+  return sendPage(reply, answer.status, html);
 }

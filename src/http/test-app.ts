@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { PLAN_ALLOWANCES } from "../domain/plan.ts";
 import type { Log, LogFields } from "../ports/log.ts";
 import type { Principal } from "./auth.ts";
 import { createHttpServer, type HttpServerOptions } from "./server.ts";
@@ -17,7 +18,12 @@ export function recordingLog(): {
 }
 
 export const GOOD_KEY = "plx_free_goodgoodgoodgoodgoodgoodgood";
-export const CUSTOMER: Principal = { kind: "customer", customerId: "cus-1", plan: "free" };
+export const CUSTOMER: Principal = {
+  kind: "customer",
+  customerId: "cus-1",
+  plan: "free",
+  allowance: PLAN_ALLOWANCES.free,
+};
 
 /** A server as tests want it: countable request ids, one known key, every request logged, no documentation pages. */
 export async function testServer(

@@ -8,4 +8,9 @@ export interface Clock {
   setTimeout(callback: () => void, delayMs: number): () => void;
   /** Resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves once everything else that is ready has had its turn. Long work asks for one between its pieces, so that no
+   * request waits for more than a piece of it.
+   */
+  turn(): Promise<void>;
 }

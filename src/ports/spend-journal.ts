@@ -11,11 +11,19 @@ export interface JournalEntry {
 export interface SpendJournal {
   /** What an earlier process left behind; the caller settles it with the store and then calls `clear`. */
   readonly recovered: readonly JournalEntry[];
-  clear(): void;
-  /** A place for a block's count, or null when all are taken: what is unspent of such a block is lost with the process. */
+  /** The node that kept this journal before; null where none did. Of its blocks those that are not in `recovered` are unspent. */
+  readonly predecessor: string | null;
+  /** From now on this is the journal of `nodeId`; before it nothing may be opened. */
+  clear(nodeId: string): void;
+  /** A place for a block's count, or null when all are taken: nothing may be spent of such a block. */
   open(blockId: number): number | null;
-  /** Records how much of the block in this place is spent. Returns when the operating system has it. */
+  /** Records how much of the block in this place is spent; it counts from `committed` on. */
   write(slot: number, entry: JournalEntry): void;
+  /**
+   * Resolves when the operating system has all that was written so far, undefined where nothing is to be waited for.
+   * Rejects where it cannot be written: what is not recorded is not served.
+   */
+  committed(): Promise<void> | undefined;
   close(slot: number): void;
   end(): void;
 }

@@ -1,5 +1,5 @@
 import type { Generated, GeneratedAlways } from "kysely";
-import type { Plan } from "../domain/plan.ts";
+import type { Allowance, Plan } from "../domain/plan.ts";
 
 /**
  * The tables as `migrations/` makes them, for typed queries. Prices are integer micros of a contract that pays 1
@@ -17,11 +17,17 @@ export interface Tables {
   history_coverage: HistoryCoverageTable;
   customers: CustomersTable;
   api_keys: ApiKeysTable;
+  pending_signups: PendingSignupsTable;
+  attempts: AttemptsTable;
+  audit_log: AuditLogTable;
+  sign_in_links: SignInLinksTable;
+  sessions: SessionsTable;
   leases: LeasesTable;
   lease_candidates: LeaseCandidatesTable;
   quotes: QuotesTable;
   event_log: EventLogTable;
   event_log_head: EventLogHeadTable;
+  payments: PaymentsTable;
 }
 
 /** Facts about the store itself: what its data is, how far jobs have come. */
@@ -113,10 +119,16 @@ export interface HistoryCoverageTable {
 
 export interface CustomersTable {
   customer_id: string;
+  /** In canonical form, and no other customer's; null for those of a sandbox. */
   email: string | null;
+  /** As the customer wants to be called. */
+  name: Generated<string | null>;
   plan: Plan;
   status: "active" | "past_due" | "canceled";
   created_at: Date;
+  /** Numbers of its own, where it has any; JSON of part of an allowance's. */
+  quotas: Generated<Partial<Allowance["quotas"]> | null>;
+  rate_limits: Generated<Partial<Allowance["rateLimits"]> | null>;
 }
 
 export interface ApiKeysTable {
@@ -131,6 +143,61 @@ export interface ApiKeysTable {
   created_at: Date;
   last_used_at: Generated<Date | null>;
   revoked_at: Generated<Date | null>;
+}
+
+/** Who has asked for an account and not yet opened the letter. */
+export interface PendingSignupsTable {
+  /** In canonical form. */
+  email: string;
+  name: string | null;
+  /** The account's id, once it is one. */
+  customer_id: string;
+  /** SHA-256 of the link's token. */
+  token_hash: Uint8Array;
+  expires_at: Date;
+}
+
+/** Sliding logs that hold over nodes and restarts. */
+export interface AttemptsTable {
+  /** What is limited, for example `mail:` and a mailbox. */
+  subject: string;
+  /** Oldest first. */
+  taken_at: Date[];
+  last_at: Date;
+}
+
+/** Who changed what of which account. */
+export interface AuditLogTable {
+  audit_id: GeneratedAlways<number>;
+  occurred_at: Date;
+  actor_kind: string;
+  actor_id: string;
+  action: string;
+  customer_id: string;
+  /** JSON object without any secret. */
+  details: unknown;
+}
+
+/** The one link of a customer that leads to a session. */
+export interface SignInLinksTable {
+  customer_id: string;
+  /** SHA-256 of the link's token. */
+  token_hash: Uint8Array;
+  expires_at: Date;
+}
+
+/** Who is signed in to the account's page. */
+export interface SessionsTable {
+  /** Names the session in the audit log; opens nothing. */
+  session_id: string;
+  /** SHA-256 of the cookie's token. */
+  token_hash: Uint8Array;
+  customer_id: string;
+  started_at: Date;
+  /** When the customer last proved who he is. */
+  proven_at: Date;
+  /** To the minute. */
+  last_seen_at: Date;
 }
 
 /** What only one node may do at a time, who does it, and until when. */
@@ -196,4 +263,36 @@ export interface EventLogHeadTable {
   last_id: number;
   /** Retention has dropped the events up to this id. */
   dropped_through: number;
+}
+
+/** One signed authorization of a payer, and what became of it (docs/payments.md). */
+export interface PaymentsTable {
+  payment_id: GeneratedAlways<number>;
+  /** CAIP-2; addresses and nonce in lower case. */
+  network: string;
+  asset: string;
+  payer: string;
+  nonce: string;
+  /** Atomic units in decimal digits. */
+  amount: string;
+  valid_before: Date;
+  /** SHA-256 of the signed authorization, and of the request that it pays for. */
+  authorization_hash: Uint8Array;
+  request_hash: Uint8Array;
+  /** JSON of the signed authorization, while it may have to be settled again. */
+  authorization_json: string | null;
+  state: "reserved" | "verified" | "settling" | "settled" | "delivered" | "rejected" | "released" | "unknown";
+  attempt: string;
+  lease_until: Date;
+  tries: Generated<number>;
+  next_try_at: Date | null;
+  reason: string | null;
+  transaction_hash: string | null;
+  response_status: number | null;
+  /** JSON object. */
+  response_headers: string | null;
+  response_body: Uint8Array | null;
+  response_until: Date | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
 }

@@ -18,6 +18,8 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 const DATABASE_URL = process.env.TEST_DATABASE_URL;
 const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
 const SCHEMA = `away_${process.pid}_${Date.now().toString(36)}`;
+/** A read that is given up, or a connection that never comes about, and something for a busy machine. */
+const TOLD_MS_MAX = 8_000;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 let proxy: TcpProxy;
@@ -83,7 +85,7 @@ for (const way of ["refuse", "blackhole"] as const) {
     assert.equal(await statusOf("/livez"), 200);
     assert.equal(writer.counters.written, 0);
     assert.equal(writer.counters.queued, 1);
-    if (way === "refuse") await becomes("/v1/markets", 503);
+    await becomes("/v1/markets", 503);
 
     proxy.restore();
     assert.ok(isUnavailable(await flushed));
@@ -103,3 +105,15 @@ for (const way of ["refuse", "blackhole"] as const) {
     await writer.close();
   });
 }
+
+test("a read that a caller waits for, swallowed on an open connection, is told of within seconds", {
+  skip,
+}, async () => {
+  await database.query("select 1");
+  proxy.blackhole();
+  const askedAt = performance.now();
+  await assert.rejects(database.query("select 1", [], "request"), isUnavailable);
+  assert.ok(performance.now() - askedAt < TOLD_MS_MAX, `told after ${performance.now() - askedAt} ms`);
+  proxy.restore();
+  await becomes("/readyz", 200);
+});

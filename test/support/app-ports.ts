@@ -1,4 +1,5 @@
 import { createInProcessBus } from "../../src/adapters/in-process-bus.ts";
+import { createMemoryJournal } from "../../src/adapters/spend-journal-memory.ts";
 import { systemClock } from "../../src/adapters/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system-random.ts";
 import type { AppPorts } from "../../src/app.ts";
@@ -9,13 +10,18 @@ export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues
     clock: systemClock,
     random: systemRandom,
     bus: createInProcessBus(parts.log),
+    journal: createMemoryJournal(),
+    sharedLimits: null,
     data: "sandbox",
     version: "test",
     publicUrl: null,
     trustProxy: null,
-    rawTickDays: 30,
+    marketplaceSecrets: [],
     eventDays: 7,
     metrics: null,
+    signUp: null,
+    account: { botCheck: null, letters: null },
+    auditDays: 400,
     ...parts,
   };
 }

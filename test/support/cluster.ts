@@ -32,6 +32,7 @@ export class ClusterNode {
     this.clock = {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
+      turn: () => clock.turn(),
       setTimeout,
       sleep: (delayMs, signal) =>
         new Promise((resolve, reject) => {

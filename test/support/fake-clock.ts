@@ -61,6 +61,10 @@ export class FakeClock implements Clock {
     });
   }
 
+  turn(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Timers and sleeps that have not fired. */
   get pending(): number {
     return this.#timers.size;

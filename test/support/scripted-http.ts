@@ -6,7 +6,7 @@ export interface ScriptedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How long the exchange takes. */
+  /** How long the exchange takes; past the request's deadline it is a timeout. */
   readonly afterMs?: number;
 }
 
@@ -31,9 +31,11 @@ export class ScriptedHttp implements HttpOut {
       const answer = this.#answer(request, this.requests.length - 1);
       if (answer instanceof Error) throw answer;
       if (answer.afterMs !== undefined) {
-        await this.#clock.sleep(answer.afterMs, request.signal).catch((cause) => {
+        const isLate = answer.afterMs > request.deadlineMs;
+        await this.#clock.sleep(Math.min(answer.afterMs, request.deadlineMs), request.signal).catch((cause) => {
           throw new VenueError("network", "given up", { retryable: false, cause });
         });
+        if (isLate) throw new VenueError("timeout", "no answer", { retryable: true });
       }
       const { status = 200, headers = {}, body = "{}" } = answer;
       return { status, headers, body, receivedAt: this.#clock.now() };

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunningSandbox } from "../../src/sandbox/main.ts";
+import { prepareStore } from "./lifted-limits.ts";
 import { testSandbox, venueSettings } from "./sandbox.ts";
 import {
   everyMarket,
@@ -19,6 +20,7 @@ const VIOLATIONS_KEPT_MAX = 50;
 const PAGE_MARKETS = 100;
 /** Between two questions of one asker: the venues live in the same process and must be able to answer, too. */
 const ASK_EVERY_MS = 5;
+const HEALTH_EVERY_LOOPS = 4;
 const BACK_STEP_MS = 50;
 
 // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is read as it is and judged
@@ -52,8 +54,11 @@ export async function openStorm(options: { readonly marketCount: number; readonl
   const keyFile = join(folder.path, "key.pem");
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   await writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
+  const dataDir = join(folder.path, "data");
+  // Whoever watches asks more than any customer.
+  await prepareStore(dataDir);
   const service = await startServiceProcess({
-    dataDir: join(folder.path, "data"),
+    dataDir,
     env: {
       ...venueSettings(sandbox),
       PARALLAX_KALSHI_KEY_ID: "storm",
@@ -130,9 +135,11 @@ export function watchAnswers(service: ServiceProcess): { stop(): Promise<WatchRe
   };
   const watch = async () => {
     let turn = 0;
+    let loop = 0;
     while (!isOver) {
       const list = await ask(`/v1/markets?limit=${PAGE_MARKETS}&sort=${turn % 2 === 0 ? "liquidity" : "volume_24h"}`);
-      await ask("/v1/health");
+      // Without a key an address has 600 requests a minute.
+      if (loop++ % HEALTH_EVERY_LOOPS === 0) await ask("/v1/health");
       const events = await ask("/v1/events?limit=50");
       const [event] = events.json ?? [];
       if (event !== undefined) await ask(`/v1/events/${encodeURIComponent(event.slug)}`);
@@ -172,7 +179,13 @@ export async function residentBytes(pid: number): Promise<number> {
  * The markets whose served quotes are not the simulator's of this moment, nor those of the time they are stamped with,
  * unless that lies before `since`.
  */
-export async function untrueMarkets(storm: Storm, since: number): Promise<string[]> {
+export async function untrueMarkets(
+  storm: Storm,
+  since: number,
+): Promise<{
+  readonly wrong: readonly string[] /** Markets looked at, by venue. */;
+  readonly looked: ReadonlyMap<string, number>;
+}> {
   const control = `${storm.sandbox.urls.control?.rest}/truth`;
   const markets = await everyMarket(storm.service);
   const truths = new Map<string, Json>();
@@ -202,5 +215,7 @@ export async function untrueMarkets(storm: Storm, since: number): Promise<string
       `${platform}/${id} bid ${bid} ask ${ask} at ${at}, ${Date.parse(at) < since ? "not read since" : "untrue"}`,
     );
   }
-  return wrong;
+  const looked = new Map<string, number>();
+  for (const { platform } of markets) looked.set(platform, (looked.get(platform) ?? 0) + 1);
+  return { wrong, looked };
 }

@@ -10,6 +10,12 @@ export interface TcpProxy {
   blackhole(): void;
   /** Everything passes again; connections from before are reset, as by a server that was started anew. */
   restore(): void;
+  /** Sockets that are open now, on both sides. */
+  readonly connections: number;
+  /** Connections taken since the start. */
+  readonly accepted: number;
+  /** Pieces from clients that were lost. */
+  readonly swallowed: number;
   close(): Promise<void>;
 }
 
@@ -17,6 +23,8 @@ export interface TcpProxy {
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let mode: "passing" | "refusing" | "silent" = "passing";
+  let accepted = 0;
+  let swallowed = 0;
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
@@ -26,6 +34,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     for (const socket of sockets) socket.resetAndDestroy();
   };
   const server = createServer((client) => {
+    accepted += 1;
     track(client);
     if (mode === "refusing") {
       client.resetAndDestroy();
@@ -43,6 +52,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     ] as const) {
       from.on("data", (chunk: Buffer) => {
         if (mode === "passing") to.write(chunk);
+        else if (from === client) swallowed += 1;
       });
       from.on("close", () => {
         if (mode !== "silent") to.destroy();
@@ -65,6 +75,15 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     restore() {
       resetAll();
       mode = "passing";
+    },
+    get connections() {
+      return sockets.size;
+    },
+    get accepted() {
+      return accepted;
+    },
+    get swallowed() {
+      return swallowed;
     },
     async close() {
       resetAll();

@@ -43,6 +43,7 @@ export function hurriedClock(now: number): Clock {
   return {
     now: () => now,
     monotonic: () => systemClock.monotonic() * HURRY,
+    turn: systemClock.turn,
     setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / HURRY),
     sleep: (delayMs, signal) => systemClock.sleep(delayMs / HURRY, signal),
   };

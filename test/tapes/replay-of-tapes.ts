@@ -151,8 +151,8 @@ async function compareMarkets(replay: Replay, tape: Tape, keys: readonly string[
     const { status, json } = await replay.service.get(`/v1/markets/${key}`);
     const quotes = tape.get(key) ?? [];
     if (status === 200 && json.yes_price !== null) priced += 1;
-    // A market of which no price is known is not served.
-    const isRight = status === 404 ? wasUnpriced(quotes, replay) : status === 200 && isOnTape(json, quotes, replay);
+    // A market that is known and has no price now cannot be told.
+    const isRight = status === 502 ? wasUnpriced(quotes, replay) : status === 200 && isOnTape(json, quotes, replay);
     if (!isRight)
       wrong.push(`${key}: ${status} bid ${json?.bid} ask ${json?.ask} price ${json?.yes_price} at ${json?.updated_at}`);
   }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { AppError } from "../../domain/errors.ts";
+import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
 
 const venueStatus = Type.Unsafe<"starting" | "ok" | "degraded" | "down">({
@@ -88,6 +89,7 @@ export function healthRoutes(
     method: "GET",
     url: "/v1/health",
     access: "public",
+    metering: METERING.FREE,
     tag: "Analytics",
     summary: "Health of the service and of each venue",
     operationId: "get_health",
@@ -99,6 +101,7 @@ export function healthRoutes(
     method: "GET",
     url: "/livez",
     access: "public",
+    metering: METERING.PROBE,
     tag: "Analytics",
     summary: "Is the process alive",
     operationId: "get_livez",
@@ -110,6 +113,7 @@ export function healthRoutes(
     method: "GET",
     url: "/readyz",
     access: "public",
+    metering: METERING.PROBE,
     tag: "Analytics",
     summary: "Can the process answer",
     operationId: "get_readyz",

@@ -13,6 +13,7 @@ export async function findRollUpState(database: Database): Promise<RollUpState> 
   const rows = await database.query<{ key: string; value: string }>(
     "select key, value from meta where key = any($1::text[])",
     [[META_ROLLED_UP_UNTIL, META_OBSERVING_SINCE]],
+    "request",
   );
   const find = (key: string) => {
     const value = Number(rows.find((row) => row.key === key)?.value ?? Number.NaN);

@@ -96,10 +96,11 @@ export async function readHistory(
   const tailFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;
   const isHourly = grid.intervalMs % HOUR_MS === 0;
   const [bars, tail] = await Promise.all([
-    database.query<BarRow>(isHourly ? SELECT_BARS_BY_HOUR : SELECT_BARS, [marketKey, grid.fromMs, toMs]),
+    database.query<BarRow>(isHourly ? SELECT_BARS_BY_HOUR : SELECT_BARS, [marketKey, grid.fromMs, toMs], "request"),
     database.query<BarRow>(
       `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from (${tickBarsSql(true)}) as bar`,
       [tailFromMs, Math.max(tailFromMs, toMs), state.observingSince, marketKey],
+      "request",
     ),
   ]);
   const hours = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toPoint);

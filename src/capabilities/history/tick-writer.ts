@@ -10,7 +10,8 @@ import { insertTicks, type TickRow } from "./tick-queries.ts";
 /** Ticks that may wait for the store; beyond it the oldest is given up, because the newest price matters most. */
 const TICK_QUEUE_MAX = 200_000;
 const BATCH_ROWS_MAX = 2_000;
-const FLUSH_MS = 500;
+/** Often, because a batch is made ready at once: while it is, nobody else has a turn. */
+const FLUSH_MS = 100;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
 /** A venue's time further back than this is "still so", not "just now": such a tick is stored at its receipt. */

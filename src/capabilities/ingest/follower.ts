@@ -44,7 +44,7 @@ export class Follower {
     this.#loop = this.#run();
   }
 
-  /** Reads at once instead of at the next turn; for a bus that tells of changes. */
+  /** Reads at once instead of at the next turn, and once more where a read is under way: the bus tells of changes. */
   wake(): void {
     this.#wake.abort();
   }

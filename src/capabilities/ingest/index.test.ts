@@ -24,7 +24,7 @@ function bench(database: Database) {
     clock,
     board,
     venue,
-    ingest: createIngest({ venues, board, database, clock, log: quietLog, rawTickDays: 30, eventLog, eventDays: 7 }),
+    ingest: createIngest({ venues, board, database, clock, log: quietLog, eventLog, eventDays: 7 }),
   };
 }
 

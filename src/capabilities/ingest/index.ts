@@ -1,6 +1,7 @@
 /** Ingest: reads the venues and keeps the board and the store true. */
 import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
+import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
@@ -41,6 +42,8 @@ const RETENTION_EVERY_MS = 3_600_000;
 /** A job whose lease another node holds looks this often whether it is its turn now. */
 const JOB_STANDBY_MS = 5_000;
 const JOBS_LEASE = "job:maintenance";
+/** The bus topic on which a node tells that it has stored changes of markets. */
+const CHANGES_TOPIC = "market_changes";
 /** Counting the markets is a pass over all of them, and probes ask for health often. */
 const COUNTED_FOR_MS = 500;
 
@@ -50,13 +53,14 @@ export interface IngestOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly rawTickDays: number;
   readonly eventLog: EventLog;
   readonly eventDays: number;
-  /** What replaces the defaults of how long other things are kept. */
+  /** What replaces the defaults of how long things are kept. */
   readonly retention?: Partial<RetentionDays>;
   /** This process among others on the same store; left out where it is alone and does everything. */
   readonly node?: NodeSettings;
+  /** Tells the other processes of what was stored; without it each looks by itself, twice a second. */
+  readonly bus?: Bus;
 }
 
 /** Of several processes that share a store: which this one is and what it does. */
@@ -141,8 +145,10 @@ export function createIngest(options: IngestOptions): Ingest {
           finalizedSinceMs: settledSince,
           ...{ board, changes, clock, log },
         });
+  let unsubscribe: (() => void) | undefined;
   const areSweepsOver = () => [...running.keys()].every((venue) => known.get(venue)?.health.isSettled === true);
-  const shared = leases === null ? {} : { shared: { claim, changes } };
+  const announce = () => options.bus?.publish(CHANGES_TOPIC);
+  const shared = leases === null ? {} : { shared: { claim, changes, announce } };
   const isFirstSweep = () => !areSweepsOver();
   const recorder = new Recorder({ board, store, ticks, clock, log, isFirstSweep, ...shared });
   const past = new StoredPastPrices({
@@ -246,7 +252,7 @@ export function createIngest(options: IngestOptions): Ingest {
     for (const market of old) board.remove(market);
   };
 
-  const retention = { ...DEFAULT_RETENTION, ...options.retention, tickDays: options.rawTickDays };
+  const retention = { ...DEFAULT_RETENTION, ...options.retention };
   const isMaintaining = () => leases === null || leases.fenceOf(JOBS_LEASE) !== null;
 
   /** As the node that reads the venue last told it. */
@@ -282,6 +288,7 @@ export function createIngest(options: IngestOptions): Ingest {
       leases?.start();
       if (hasBoard) {
         follower?.start();
+        if (follower !== null) unsubscribe = options.bus?.subscribe(CHANGES_TOPIC, () => follower.wake());
         jobs.push(
           job("price_day_ago", DAY_AGO_EVERY_MS, readDayAgo),
           job("forget_settled", RETENTION_EVERY_MS, forgetSettled),
@@ -346,6 +353,7 @@ export function createIngest(options: IngestOptions): Ingest {
     },
     async stop() {
       stopping.abort();
+      unsubscribe?.();
       await leases?.stop();
       await Promise.all([...running.values()].map((ingest) => ingest.stop()));
       await follower?.stop();

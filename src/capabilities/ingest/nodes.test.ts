@@ -6,6 +6,7 @@ import { quietLog } from "../../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../../test/support/scripted-venue.ts";
 import { createInProcessBus } from "../../adapters/in-process-bus.ts";
 import type { VenueId } from "../../domain/market.ts";
+import type { Bus } from "../../ports/bus.ts";
 import type { Database } from "../../ports/database.ts";
 import { MarketBoard } from "../markets/index.ts";
 import { createEventLog } from "../streaming/index.ts";
@@ -23,7 +24,7 @@ interface Member {
 }
 
 /** Whole ingests over one store. Every node sees the same venues: what `show` puts there, all of them are shown. */
-function openNodes(database: Database) {
+function openNodes(database: Database, bus?: Bus) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];
   const shown: ReturnType<typeof sampleMarket>[] = [];
@@ -40,8 +41,9 @@ function openNodes(database: Database) {
         health: new VenueHealth(node.clock, adapter.profile),
       })),
       node: { id: `node-${members.length}`, serves: true, ingests: true, maintains: true, ...does },
-      ...{ board, database: node.database, clock: node.clock, log: quietLog, rawTickDays: 30 },
+      ...{ board, database: node.database, clock: node.clock, log: quietLog },
       ...{ eventLog, eventDays: 7 },
+      ...(bus === undefined ? {} : { bus }),
     });
     const member = { node, board, ingest, venues };
     members.push(member);
@@ -105,6 +107,25 @@ eachDatabase("two nodes read a venue each, and both show the markets of both wit
       assert.deepEqual([bidOn(member, "alpha", "a"), bidOn(member, "beta", "b")], [bid, bid]);
     }
   }
+  await close();
+});
+
+eachDatabase("a change that a node has stored is shown by the others at once, woken by the bus", async (database) => {
+  const bus = createInProcessBus(quietLog);
+  const { cluster, add, show, advance, bidOn, close } = openNodes(database, bus);
+  show("alpha", "a");
+  const reader = await add({ serves: false });
+  // Out of step with the reader, so that no look of its own falls together with a writing.
+  await advance(330);
+  const server = await add({ ingests: false, maintains: false });
+  await advance(10_000);
+  let storedAt = Number.NaN;
+  bus.subscribe("market_changes", () => {
+    if (Number.isNaN(storedAt) && bidOn(reader, "alpha", "a") === 0.3) storedAt = cluster.clock.now();
+  });
+  show("alpha", "a", { quote: { bid: 0.3 } });
+  while (bidOn(server, "alpha", "a") !== 0.3) await advance(10);
+  assert.ok(cluster.clock.now() - storedAt <= 20, `shown ${cluster.clock.now() - storedAt} ms after it was stored`);
   await close();
 });
 

@@ -5,7 +5,8 @@ import type { Log } from "../../ports/log.ts";
 import type { ChangeStore, MarketStore, PresentQuote, TickWriter, VenueClaim } from "../history/index.ts";
 import type { BoardChange, BoardMarket, MarketBoard } from "../markets/index.ts";
 
-const BATCH_ROWS_MAX = 2_000;
+/** Rows that are made ready for the store at once: while they are, nobody else has a turn. */
+const BATCH_ROWS_MAX = 250;
 const FLUSH_EVERY_MS = 1_000;
 /** Market rows that one turn of the timer writes: whoever waits for a market to be stored waits for one turn at most. */
 const TURN_ROWS_MAX = 4_000;
@@ -29,6 +30,8 @@ export interface SharedWriting {
   /** The claim to a venue whose lease is ours right now, else null. */
   claim(venue: VenueId): VenueClaim | null;
   readonly changes: Pick<ChangeStore, "saveQuotes">;
+  /** Called after each round of writing, for those who follow what is stored. */
+  announce(): void;
 }
 
 /** Writes what the board learns to the store, in batches, in the background. Nothing waits for it. */
@@ -162,6 +165,7 @@ export class Recorder {
 
   async #flushQueued(rowsMax: number): Promise<void> {
     const now = this.#clock.now();
+    const isNews = this.#events.size + this.#changed.size + this.#repriced.size > 0;
     if (this.#events.size > 0) {
       const events = [...this.#events.entries().take(rowsMax)];
       await this.#store.upsertEvents(
@@ -176,6 +180,7 @@ export class Recorder {
       this.#quotesFlushedAt = now;
       await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax * QUOTE_FLUSH_TURNS));
     }
+    if (isNews) this.#shared?.announce();
     await this.#flushStatusChanges();
     await this.#flushTrades();
   }

@@ -84,6 +84,22 @@ test("a venue that is back is read within seconds, however long it was away", as
   await stop();
 });
 
+test("a request that hung was no load on the venue: a doubt that came meanwhile is ended without a rest for it", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  venue.answerMs = 100;
+  await start();
+  await clock.advance(30_000);
+  venue.answerMs = 10_000;
+  await clock.advance(40_000);
+  venue.stream?.onUp();
+  venue.stream?.onDown("the venue closed it");
+  await clock.advance(20_000);
+  const [, hung = 0, next = Number.POSITIVE_INFINITY] = venue.asked("listOpenMarkets").map(({ at }) => at);
+  // Two answers of ten seconds, then the second that every venue gets.
+  assert.equal(next - hung, 21_000);
+  await stop();
+});
+
 test("when something begins to fail, and when it ends, what is shown is confirmed by a sweep at once, and not in between", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   await start();

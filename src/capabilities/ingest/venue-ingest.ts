@@ -10,6 +10,8 @@ import type { Recorder } from "./recorder.ts";
 import { RollingVolume } from "./rolling-volume.ts";
 import type { VenueHealth } from "./venue-health.ts";
 
+/** Markets of a page that the board takes over at once; everybody else has a turn in between. */
+const ABSORBED_A_TURN_MAX = 200;
 const REFRESH_EVERY_MS = 1_000;
 const REFRESH_BATCH_MAX = 100;
 const REFRESH_QUEUE_MAX = 20_000;
@@ -48,6 +50,8 @@ const DOUBT_PAUSE_MS = 2_500;
 const DOUBT_MS = 30_000;
 /** A sweep is a load on the venue: it gets this many times as long a rest. */
 const REST_PER_SWEEP = 2;
+/** The shortest of so many whole sweeps says what one costs the venue: what hung in the others cost it nothing. */
+const SWEEP_LOADS_KEPT = 5;
 
 export interface VenueIngestOptions {
   readonly venue: VenueAdapter;
@@ -79,6 +83,8 @@ export class VenueIngest {
   #sweepMs = 0;
   /** How long the last sweep, whole or not, was reading pages. */
   #sweepLoadMs = 0;
+  /** The same of the last whole sweeps. */
+  #wholeSweepLoads: readonly number[] = [];
   /** Something failed or was lost since the last sweep began: what is shown may be old or wrong. */
   #isInDoubt = false;
   #doubtedAt = Number.NEGATIVE_INFINITY;
@@ -150,7 +156,10 @@ export class VenueIngest {
     try {
       for await (const page of venue.listOpenMarkets(this.#stop.signal)) {
         for (const { listing } of page.markets) seen.add(listing.marketId);
-        this.absorb(page);
+        for (const slice of slicesOf(page)) {
+          await clock.turn();
+          this.absorb(slice);
+        }
         if (page.cut !== undefined) cuts.add(page.cut);
         health.sweepRead(page.markets.length, page.totalRows);
         health.succeeded();
@@ -175,6 +184,7 @@ export class VenueIngest {
       );
     } else {
       health.sweepCompleted();
+      this.#wholeSweepLoads = [...this.#wholeSweepLoads, this.#sweepLoadMs].slice(-SWEEP_LOADS_KEPT);
       if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
       for (const market of board.markets()) {
         if (market.listing.venue === venue.id) this.#noteSeen(market, seen.has(market.listing.marketId));
@@ -465,7 +475,7 @@ export class VenueIngest {
           log.error({ venue: venue.id, loop: name, err: error }, "ingest step failed");
         }
       }
-      const restMs = name === "sweep" ? REST_PER_SWEEP * this.#sweepLoadMs : 0;
+      const restMs = name === "sweep" ? REST_PER_SWEEP * Math.min(this.#sweepLoadMs, ...this.#wholeSweepLoads) : 0;
       if (failures > 0) {
         const growing = Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, 5));
         await this.#pause(name, Math.max(ERROR_PAUSE_MS_MIN, restMs), Math.max(pauseMs, restMs, growing));
@@ -495,4 +505,11 @@ export class VenueIngest {
 function firstOf<Item>(items: Iterable<Item>, fits: (item: Item) => boolean): Item | null {
   for (const item of items) if (fits(item)) return item;
   return null;
+}
+
+/** A page in parts that are taken over in a turn each; the events with the first. */
+function* slicesOf(page: ListingPage): Generator<ListingPage> {
+  yield { ...page, markets: page.markets.slice(0, ABSORBED_A_TURN_MAX) };
+  for (let from = ABSORBED_A_TURN_MAX; from < page.markets.length; from += ABSORBED_A_TURN_MAX)
+    yield { ...page, events: [], markets: page.markets.slice(from, from + ABSORBED_A_TURN_MAX) };
 }

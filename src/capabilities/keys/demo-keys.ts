@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Plan } from "../../domain/plan.ts";
+import { type Allowance, PLANS, type Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
@@ -9,7 +9,15 @@ import { findKeyOwner, replaceKey } from "./queries.ts";
 
 const FILE = "demo-keys.json";
 const KEY_ID_LENGTH = 26;
-const PLANS: readonly Plan[] = ["free", "pro", "enterprise"];
+/** So that trying things out never hits a wall. */
+const CALLS_A_MONTH = 1_000_000;
+const CALLS_A_MINUTE = 6_000;
+const DEMO_ALLOWANCES: Readonly<Partial<Record<Plan, Allowance>>> = {
+  enterprise: {
+    quotas: { LISTING: CALLS_A_MONTH, INSIGHT: CALLS_A_MONTH, STRATEGY: CALLS_A_MONTH, DEEP: CALLS_A_MONTH },
+    rateLimits: { general: CALLS_A_MINUTE, strategy: CALLS_A_MINUTE },
+  },
+};
 
 /** The demo customers keep their ids, so that what they did is still theirs after their keys were made anew. */
 export const DEMO_CUSTOMER_IDS: Readonly<Record<Plan, string>> = {
@@ -34,7 +42,7 @@ async function readKeys(path: string): Promise<Partial<Record<Plan, string>>> {
 async function isLiving(database: Database, plan: Plan, key: string | undefined): Promise<boolean> {
   const parsed = key === undefined ? null : parseKey(key);
   if (parsed === null || parsed.plan !== plan) return false;
-  const owner = await findKeyOwner(database, parsed.hash);
+  const owner = await findKeyOwner(database, parsed);
   return owner !== null && owner.customerId === DEMO_CUSTOMER_IDS[plan] && owner.plan === plan;
 }
 
@@ -61,7 +69,8 @@ export async function ensureDemoKeys(
     }
     const made = createKey(tools.random, plan);
     const keyId = `key-${randomBase32(tools.random, KEY_ID_LENGTH)}`;
-    const customer = { customerId: DEMO_CUSTOMER_IDS[plan], email: null, plan };
+    const own = DEMO_ALLOWANCES[plan];
+    const customer = { customerId: DEMO_CUSTOMER_IDS[plan], plan, ...(own === undefined ? {} : { own }) };
     await replaceKey(database, customer, { ...made, keyId, name: "demo" }, tools.clock.now());
     keys[plan] = made.key;
     isChanged = true;

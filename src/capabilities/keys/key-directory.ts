@@ -15,6 +15,8 @@ export interface KeyDirectory {
    * `store_unavailable` rather than guess. Answers at once, without a promise, where the key was asked for just now.
    */
   find(key: string): Promise<KeyOwner | null> | KeyOwner | null;
+  /** Some key has changed: whatever is remembered is asked for anew. */
+  forget(): void;
 }
 
 interface Answer {
@@ -42,8 +44,10 @@ export function createKeyDirectory(options: {
   readonly database: Database;
   readonly clock: Clock;
   readonly entriesMax?: number;
+  /** Told about once a second of each key that is in use. */
+  readonly onUsed?: (keyId: string) => void;
 }): KeyDirectory {
-  const { database, clock, entriesMax = KEY_ENTRIES_MAX } = options;
+  const { database, clock, entriesMax = KEY_ENTRIES_MAX, onUsed } = options;
   /** By hash in hex, least recently used first. */
   const entries = new Map<string, Entry>();
   /** The same entries by the key's text, for a second at most. */
@@ -55,18 +59,13 @@ export function createKeyDirectory(options: {
     texts.set(key, entry);
   };
 
-  const lookUp = async (parsed: ParsedKey): Promise<KeyOwner | null> => {
-    const owner = await findKeyOwner(database, parsed.hash);
-    // The prefix names the plan for the reader's sake; one that contradicts the store is not a key of ours.
-    return owner?.plan === parsed.plan ? owner : null;
-  };
-
   const ask = (parsed: ParsedKey): Answer => {
-    const owner = lookUp(parsed);
+    const owner = findKeyOwner(database, parsed);
     const answer: Answer = { owner, asOf: clock.monotonic(), hasFailed: false };
     owner.then(
       (found) => {
         answer.owner = found;
+        if (found !== null) onUsed?.(found.keyId);
       },
       () => {
         answer.hasFailed = true;
@@ -126,6 +125,11 @@ export function createKeyDirectory(options: {
       }
       remember(key, entry);
       return answer.owner;
+    },
+    forget() {
+      // What is on its way may have been read before the change: it serves who waits for it already, and nobody after.
+      entries.clear();
+      texts.clear();
     },
   };
 }

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { Plan } from "../../domain/plan.ts";
+import { PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { DEMO_CUSTOMER_IDS, ensureDemoKeys } from "./demo-keys.ts";
@@ -68,7 +68,7 @@ test("a key with any one character changed, or the plan swapped, is refused with
 
 async function withKey(database: Database, plan: Plan, seed = 1) {
   const made = createKey(seededRandom(seed), plan);
-  const customer = { customerId: "cus-a", email: null, plan };
+  const customer = { customerId: "cus-a", plan };
   await replaceKey(database, customer, { ...made, keyId: `key-${seed}`, name: "test" }, Date.UTC(2026, 10, 21));
   return made;
 }
@@ -76,7 +76,12 @@ async function withKey(database: Database, plan: Plan, seed = 1) {
 eachDatabase("a stored key is found by its text, and only its hash is in the store", async (database) => {
   const { key } = await withKey(database, "pro");
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
-  assert.deepEqual(await directory.find(key), { customerId: "cus-a", plan: "pro", keyId: "key-1" });
+  assert.deepEqual(await directory.find(key), {
+    customerId: "cus-a",
+    plan: "pro",
+    keyId: "key-1",
+    allowance: PLAN_ALLOWANCES.pro,
+  });
   const [row] = await database.query("select * from api_keys");
   assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
 });
@@ -85,9 +90,17 @@ eachDatabase("a key that the store does not know, or with another plan than its 
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   assert.equal(await directory.find(createKey(seededRandom(2), "pro").key), null);
   const made = createKey(seededRandom(3), "pro");
-  const customer = { customerId: "cus-a", email: null, plan: "free" as const };
+  const customer = { customerId: "cus-a", plan: "free" as const };
   await replaceKey(database, customer, { ...made, plan: "free", keyId: "key-3", name: "test" }, 0);
   assert.equal(await directory.find(made.key), null);
+});
+
+eachDatabase("numbers of a customer's own take the place of the plan's, the others stay", async (database) => {
+  const { key } = await withKey(database, "enterprise");
+  await database.query(`update customers set quotas = '{"DEEP": 7}' where customer_id = 'cus-a'`);
+  const owner = await createKeyDirectory({ database, clock: new FakeClock() }).find(key);
+  const standard = PLAN_ALLOWANCES.enterprise;
+  assert.deepEqual(owner?.allowance, { ...standard, quotas: { ...standard.quotas, DEEP: 7 } });
 });
 
 eachDatabase("a replaced key ends within a second, also where its answer is remembered", async (database) => {
@@ -99,6 +112,16 @@ eachDatabase("a replaced key ends within a second, also where its answer is reme
   await clock.advance(1_000);
   assert.equal(await directory.find(old.key), null);
   assert.equal((await directory.find(next.key))?.keyId, "key-2");
+});
+
+eachDatabase("a replaced key ends at once where the directory is told to forget", async (database) => {
+  const directory = createKeyDirectory({ database, clock: new FakeClock() });
+  const old = await withKey(database, "pro", 1);
+  assert.notEqual(await directory.find(old.key), null);
+  await withKey(database, "pro", 2);
+  assert.notEqual(directory.find(old.key), null);
+  directory.forget();
+  assert.equal(await directory.find(old.key), null);
 });
 
 eachDatabase("the key of a canceled customer is null", async (database) => {
@@ -156,7 +179,9 @@ function heldDatabase() {
   return { waiting, database: { query, close: async () => {} } as unknown as Database };
 }
 
-const ownerRow = (keyId: string) => ({ key_id: keyId, customer_id: "cus-a", plan: "free" });
+const ownerRow = (keyId: string) => ({
+  ...{ key_id: keyId, customer_id: "cus-a", plan: "free", quotas: null, rate_limits: null },
+});
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 async function withRememberedKey() {
@@ -173,7 +198,9 @@ async function withRememberedKey() {
 test("an answer half a second old serves on without a wait while one look-up asks for the next", async () => {
   const { clock, waiting, directory, key } = await withRememberedKey();
   await clock.advance(499);
-  assert.deepEqual(directory.find(key), { keyId: "first", customerId: "cus-a", plan: "free" });
+  assert.deepEqual(directory.find(key), {
+    ...{ keyId: "first", customerId: "cus-a", plan: "free", allowance: PLAN_ALLOWANCES.free },
+  });
   assert.equal(waiting.length, 1);
   await clock.advance(1);
   for (let turn = 0; turn < 3; turn++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
@@ -234,6 +261,19 @@ test("a look-up that fails while callers wait for it is told to them and asked a
   assert.equal((await again)?.keyId, "third");
 });
 
+test("a look-up that was sent before the directory was told to forget serves nobody who comes after", async () => {
+  const { clock, waiting, directory, key } = await withRememberedKey();
+  await clock.advance(500);
+  directory.find(key);
+  directory.forget();
+  waiting[1]?.resolve([ownerRow("stale")]);
+  await settle();
+  const after = directory.find(key);
+  assert.equal(waiting.length, 3);
+  waiting[2]?.resolve([]);
+  assert.equal(await after, null);
+});
+
 test("all texts of keys are forgotten a second after the first use, also of those that are never asked for again", async () => {
   const { clock, directory, key } = await withRememberedKey();
   directory.find(createKey(seededRandom(2), "free").key);
@@ -263,6 +303,14 @@ eachDatabase(
       const directory = createKeyDirectory({ database, clock: tools.clock });
       assert.equal(await directory.find(first.pro), null);
       assert.equal((await directory.find(second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
+
+      const allowanceOf = async () => (await directory.find(second.enterprise))?.allowance;
+      assert.deepEqual((await allowanceOf())?.rateLimits, { general: 6_000, strategy: 6_000 });
+      assert.equal((await allowanceOf())?.quotas.DEEP, 1_000_000);
+      await database.query(`update customers set rate_limits = '{"general": 1}' where plan = 'enterprise'`);
+      await ensureDemoKeys(database, dataDir, tools);
+      await tools.clock.advance(1_000);
+      assert.equal((await allowanceOf())?.rateLimits.general, 1, "what an operator sets stays");
 
       await database.query("delete from api_keys where plan = 'free'");
       const third = await ensureDemoKeys(database, dataDir, tools);

@@ -1,62 +1,83 @@
-import type { Plan } from "../../domain/plan.ts";
-import type { Database } from "../../ports/database.ts";
-import type { NewKey } from "./key-format.ts";
+import { type Allowance, allowanceOf, type Plan } from "../../domain/plan.ts";
+import type { Database, Transaction } from "../../ports/database.ts";
+import type { NewKey, ParsedKey } from "./key-format.ts";
 
 /** Who a key speaks for. */
 export interface KeyOwner {
   readonly customerId: string;
+  /** What the customer has booked by now; the key's prefix names the plan that it was made under. */
   readonly plan: Plan;
+  readonly allowance: Allowance;
   readonly keyId: string;
 }
 
 /** The living key with this hash, of a customer that may call; null when there is none. */
-export async function findKeyOwner(database: Database, hash: Uint8Array): Promise<KeyOwner | null> {
-  const [row] = await database.query<{ key_id: string; customer_id: string; plan: Plan }>(
-    `select api_keys.key_id, api_keys.customer_id, api_keys.plan from api_keys
+export async function findKeyOwner(database: Database, key: ParsedKey): Promise<KeyOwner | null> {
+  const [row] = await database.query<{
+    key_id: string;
+    customer_id: string;
+    plan: Plan;
+    quotas: Partial<Allowance["quotas"]> | null;
+    rate_limits: Partial<Allowance["rateLimits"]> | null;
+  }>(
+    `select api_keys.key_id, api_keys.customer_id, customers.plan, quotas, rate_limits from api_keys
      join customers using (customer_id)
-     where key_hash = $1 and revoked_at is null and customers.status <> 'canceled'`,
-    [hash],
+     where key_hash = $1 and api_keys.plan = $2 and revoked_at is null and customers.status <> 'canceled'`,
+    [key.hash, key.plan],
+    "request",
   );
-  return row === undefined ? null : { customerId: row.customer_id, plan: row.plan, keyId: row.key_id };
+  if (row === undefined) return null;
+  const { key_id: keyId, customer_id: customerId, plan, quotas, rate_limits: rateLimits } = row;
+  return { customerId, plan, keyId, allowance: allowanceOf(plan, { quotas, rateLimits }) };
 }
 
-/** Makes the customer where it is missing, ends the key it had, and gives it this one; all or nothing. */
+/** Stores a key's hash; the customer must be there, and no living key of it have that name. */
+export async function insertKey(
+  transaction: Transaction,
+  key: ParsedKey & {
+    readonly keyId: string;
+    readonly customerId: string;
+    readonly name: string;
+    readonly prefix: string;
+  },
+  now: number,
+): Promise<void> {
+  await transaction.query(
+    `insert into api_keys (key_hash, key_id, customer_id, plan, prefix, name, created_at)
+     values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000))`,
+    [key.hash, key.keyId, key.customerId, key.plan, key.prefix, key.name, now],
+  );
+}
+
+/** Makes the customer where it is missing, ends the key of this name that it had, and gives it this one; all or nothing. */
 export async function replaceKey(
   database: Database,
-  customer: { readonly customerId: string; readonly email: string | null; readonly plan: Plan },
+  customer: {
+    readonly customerId: string;
+    readonly plan: Plan;
+    /** Numbers of its own; left out, those of the plan. */
+    readonly own?: Allowance;
+  },
   key: NewKey & { readonly keyId: string; readonly name: string },
   now: number,
 ): Promise<void> {
-  const at = new Date(now);
-  await database.kysely.transaction().execute(async (trx) => {
-    await trx
-      .insertInto("customers")
-      .values({
-        customer_id: customer.customerId,
-        email: customer.email,
-        plan: customer.plan,
-        status: "active",
-        created_at: at,
-      })
-      .onConflict((conflict) => conflict.column("customer_id").doUpdateSet({ plan: customer.plan }))
-      .execute();
-    await trx
-      .updateTable("api_keys")
-      .set({ revoked_at: at })
-      .where("customer_id", "=", customer.customerId)
-      .where("revoked_at", "is", null)
-      .execute();
-    await trx
-      .insertInto("api_keys")
-      .values({
-        key_hash: key.hash,
-        key_id: key.keyId,
-        customer_id: customer.customerId,
-        plan: key.plan,
-        prefix: key.prefix,
-        name: key.name,
-        created_at: at,
-      })
-      .execute();
+  const { customerId, plan, own } = customer;
+  await database.transaction(async (transaction) => {
+    await transaction.query(
+      `insert into customers (customer_id, plan, status, created_at, quotas, rate_limits)
+       values ($1, $2, 'active', to_timestamp($3::float8 / 1000), $4::text::jsonb, $5::text::jsonb)
+       on conflict (customer_id) do update
+       set plan = excluded.plan, quotas = excluded.quotas, rate_limits = excluded.rate_limits`,
+      [customerId, plan, now, jsonOf(own?.quotas), jsonOf(own?.rateLimits)],
+    );
+    await transaction.query(
+      `update api_keys set revoked_at = to_timestamp($3::float8 / 1000)
+       where customer_id = $1 and name = $2 and revoked_at is null`,
+      [customerId, key.name, now],
+    );
+    await insertKey(transaction, { ...key, customerId }, now);
   });
 }
+
+// As text: a driver would send an object as it sees fit.
+const jsonOf = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));

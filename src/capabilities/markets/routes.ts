@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { METERING } from "../../domain/metering.ts";
 import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../http/pagination.ts";
 import { sendPreserialised } from "../../http/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
@@ -48,6 +49,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/markets",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "List markets",
     description: "Markets of all venues, filtered and sorted. The next page is in the Link header.",
@@ -71,6 +73,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/markets/:platform/:market_id",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "Get one market",
     operationId: "get_market",
@@ -90,6 +93,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/markets/:platform/:market_id/history",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "Price and volume history",
     description:
@@ -109,6 +113,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/events",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "List events",
     description: "Events with an open market, largest 24-hour volume first.",
@@ -132,6 +137,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/events/trending",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "Trending events",
     description:
@@ -149,6 +155,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/events/search",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "Search events",
     operationId: "search_events",
@@ -164,6 +171,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/events/:slug",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "Get one event",
     operationId: "get_event",
@@ -179,6 +187,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/events/:slug/markets",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Markets",
     summary: "Markets of one event",
     operationId: "list_event_markets",
@@ -195,6 +204,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     method: "GET",
     url: "/v1/sentiment",
     access: "key",
+    metering: METERING.LISTING,
     tag: "Analytics",
     summary: "Mood of all open markets",
     operationId: "get_sentiment",

@@ -102,10 +102,10 @@ test("a market that appears on the board meanwhile is found although its absence
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
 });
 
-test("a market without a price is not found, and its venue is not asked about what the board knows", async () => {
+test("a known market without a price is unavailable, and its venue is not asked about what the board knows", async () => {
   const { board, asked, service } = bench();
   board.apply(sampleMarket("m", { quote: { bid: null, ask: null, lastPrice: null } }), SAMPLE_AT);
-  await assert.rejects(service.getMarket("alpha", "m"), isMissing);
+  await assert.rejects(service.getMarket("alpha", "m"), { code: "venue_unavailable" });
   assert.deepEqual(asked, []);
 });
 

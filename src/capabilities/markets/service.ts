@@ -43,7 +43,7 @@ export interface ListRequest {
 export interface MarketsService {
   /** The market as it is known now, where that can be shown; null says only that `getMarket` has to look further. */
   findMarket(venue: VenueId, marketId: string): BoardMarket | null;
-  /** @throws AppError `market_not_found`; VenueError when the venue must be asked and gives no answer */
+  /** @throws AppError `market_not_found`, or `venue_unavailable` while it has no price; VenueError when the venue must be asked and gives no answer */
   getMarket(venue: VenueId, marketId: string): Promise<BoardMarket>;
   listMarkets(
     request: ListRequest,
@@ -100,7 +100,10 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
       if (known !== null) return known;
       const id = `${venue}/${marketId}`;
       const now = clock.now();
-      if (board.find(venue, marketId) !== null || (absentUntil.get(id) ?? 0) > now) throw notFound();
+      // It may have had a price a moment ago and have one again in the next: it is there all the while.
+      if (board.find(venue, marketId) !== null)
+        throw new AppError("venue_unavailable", "The venue gives no price for this market at the moment");
+      if ((absentUntil.get(id) ?? 0) > now) throw notFound();
       await lookUp(venue, marketId);
       const found = findMarket(venue, marketId);
       if (found !== null) return found;

@@ -15,31 +15,48 @@ export interface TakenBlock {
   readonly size: number;
   /** First day of the month that they belong to, for example "2026-11-01". */
   readonly month: string;
-  /** Units of the month that are spent or in blocks now, these included. */
+}
+
+/** What the store says to a wish for units. */
+export interface TakeAnswer {
+  /** Empty when none is left. */
+  readonly blocks: readonly TakenBlock[];
+  /** Units of the month that are spent or in blocks now, those just taken included. */
   readonly taken: number;
   /** Milliseconds from now until the month ends, by the store's clock. */
   readonly monthEndsInMs: number;
+  /** First day of the next month. */
+  readonly resetsOn: string;
 }
 
 /** Where the month's units are kept. Every statement stands alone, so no isolation level matters. */
 export interface QuotaStore {
   /**
-   * Takes a block: `sizeMax` units while at least `singlesBelow` are free, one at a time below. Null when none is left.
+   * Takes blocks of `sizeMax` units while at least `singlesBelow` are free, one unit at a time below. Of the blocks wanted
+   * no more are given than hold a sixteenth of what is free, but one always.
    */
-  take(account: QuotaAccount, options: TakeOptions): Promise<TakenBlock | null>;
+  take(account: QuotaAccount, options: TakeOptions): Promise<TakeAnswer>;
   /** Tells what is spent of blocks and keeps them for another lease; gives the ids of those that still live. */
   renew(entries: readonly JournalEntry[], leaseMs: number): Promise<ReadonlySet<number>>;
   /** Ends blocks; what is not spent of them is free again. */
   giveBack(entries: readonly JournalEntry[]): Promise<void>;
-  /** Frees one unit that was spent from a block that has ended since. */
-  release(account: QuotaAccount, month: string): Promise<void>;
+  /** Ends a dead node's blocks of which it never told anything spent; all of them are free again. */
+  giveBackUnspent(nodeId: string): Promise<void>;
+  /** Frees units that were spent from blocks that have ended since. */
+  release(account: QuotaAccount, month: string, units: number): Promise<void>;
   /**
    * Ends blocks whose lease is over. Their node cannot be asked what it spent since it last said so, so what it might
    * have spent counts as spent: the limit is never passed. A node that comes back settles its own blocks exactly.
    */
   sweep(): Promise<number>;
-  /** Units used in the running month, by tier. */
-  usage(customerId: string): Promise<Readonly<Partial<Record<Tier, number>>>>;
+  /** Units used in the running month, by tier; a tier of which nothing was ever taken is left out. */
+  usage(customerId: string): Promise<MonthUsage>;
+}
+
+export interface MonthUsage {
+  readonly used: Readonly<Partial<Record<Tier, number>>>;
+  /** First day of the next month. */
+  readonly resetsOn: string;
 }
 
 export interface TakeOptions {
@@ -48,44 +65,62 @@ export interface TakeOptions {
   readonly leaseMs: number;
   readonly sizeMax: number;
   readonly singlesBelow: number;
+  /** Wanted at once, at least 1. */
+  readonly blocks: number;
 }
 
 const MONTH = "date_trunc('month', now() at time zone 'utc')";
+const RESETS_ON = `to_char(${MONTH} + interval '1 month', 'YYYY-MM-DD')`;
+
+/** Units to be given where so many are free. */
+const grant = (free: string) =>
+  `case when ${free} >= $7::int8 then (greatest(1, least($8::int8, ${free} / (16 * $6::int4))) * $6::int4)::int4 else 1 end`;
 
 export function createQuotaStore(database: Database): QuotaStore {
   return {
-    async take({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow }) {
-      const [row] = await database.query<{
+    async take({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks }) {
+      const rows = await database.query<{
         block_id: number | null;
-        size: number;
+        size: number | null;
         month: string;
         taken: number;
         ends_in_ms: number;
+        resets_on: string;
       }>(
         `with granted as (
            insert into quota_months as held (customer_id, month, tier, taken, last_grant)
            select $1, ${MONTH}::date, $2, unit.size, unit.size
-           from (select case when $3::int8 >= $7::int8 then $6::int4 else 1 end as size) as unit
+           from (select ${grant("$3::int8")} as size) as unit
            where $3::int8 > 0
            on conflict (customer_id, month, tier) do update set
-             taken = held.taken + case when $3::int8 - held.taken >= $7::int8 then $6::int4 else 1 end,
-             last_grant = case when $3::int8 - held.taken >= $7::int8 then $6::int4 else 1 end
+             taken = held.taken + ${grant("($3::int8 - held.taken)")},
+             last_grant = ${grant("($3::int8 - held.taken)")}
            where held.taken < $3::int8
            returning held.customer_id, held.month, held.tier, held.taken, held.last_grant
          ), block as (
            insert into quota_blocks (customer_id, month, tier, node_id, size, spent, expires_at)
-           select customer_id, month, tier, $4, last_grant, 0, now() + $5::float8 * interval '1 millisecond'
-           from granted where last_grant > 1
+           select customer_id, month, tier, $4, $6::int4, 0, now() + $5::float8 * interval '1 millisecond'
+           from granted cross join generate_series(1, last_grant / $6::int4) where last_grant > 1
            returning block_id
          )
-         select block.block_id, granted.last_grant as size, to_char(granted.month, 'YYYY-MM-DD') as month, granted.taken,
-           extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as ends_in_ms
-         from granted left join block on true`,
-        [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow],
+         select block.block_id, case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
+           coalesce(
+             granted.taken,
+             (select taken from quota_months where customer_id = $1 and tier = $2 and month = ${MONTH}::date),
+             0
+           )::int8 as taken,
+           extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as ends_in_ms,
+           ${RESETS_ON} as resets_on
+         from (values (1)) as always left join granted on true left join block on true`,
+        [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks],
       );
-      if (row === undefined) return null;
-      const { block_id: blockId, size, month, taken, ends_in_ms: monthEndsInMs } = row;
-      return { blockId, size, month, taken, monthEndsInMs };
+      const [row] = rows;
+      if (row === undefined) throw new Error("the store gave no answer to a wish for quota units");
+      const { taken, ends_in_ms: monthEndsInMs, resets_on: resetsOn } = row;
+      const given = rows.flatMap(({ block_id: blockId, size, month }) =>
+        size === null ? [] : [{ blockId, size, month }],
+      );
+      return { blocks: given, taken, monthEndsInMs, resetsOn };
     },
 
     async renew(entries, leaseMs) {
@@ -113,11 +148,24 @@ export function createQuotaStore(database: Database): QuotaStore {
       );
     },
 
-    async release({ customerId, tier }, month) {
+    async giveBackUnspent(nodeId) {
       await database.query(
-        `update quota_months set taken = taken - 1
-         where customer_id = $1 and tier = $2 and month = $3::date and taken > 0`,
-        [customerId, tier, month],
+        `with ended as (
+           delete from quota_blocks where node_id = $1 and spent = 0 returning customer_id, month, tier, size
+         ), free as (
+           select customer_id, month, tier, sum(size) as units from ended group by 1, 2, 3
+         )
+         update quota_months as held set taken = held.taken - free.units from free
+         where (held.customer_id, held.month, held.tier) = (free.customer_id, free.month, free.tier)`,
+        [nodeId],
+      );
+    },
+
+    async release({ customerId, tier }, month, units) {
+      await database.query(
+        `update quota_months set taken = taken - $4::int8
+         where customer_id = $1 and tier = $2 and month = $3::date and taken >= $4::int8`,
+        [customerId, tier, month, units],
       );
     },
 
@@ -127,15 +175,20 @@ export function createQuotaStore(database: Database): QuotaStore {
     },
 
     async usage(customerId) {
-      const rows = await database.query<{ tier: Tier; used: number }>(
-        `select held.tier, (held.taken - coalesce(sum(block.size - block.spent), 0))::int8 as used
-         from quota_months as held
-         left join quota_blocks as block using (customer_id, month, tier)
-         where held.customer_id = $1 and held.month = ${MONTH}::date
-         group by held.tier, held.taken`,
+      const rows = await database.query<{ tier: Tier | null; used: number; resets_on: string }>(
+        `with usage as (
+           select held.tier, (held.taken - coalesce(sum(block.size - block.spent), 0))::int8 as used
+           from quota_months as held
+           left join quota_blocks as block using (customer_id, month, tier)
+           where held.customer_id = $1 and held.month = ${MONTH}::date
+           group by held.tier, held.taken
+         )
+         select usage.tier, usage.used, ${RESETS_ON} as resets_on
+         from (values (1)) as always left join usage on true`,
         [customerId],
       );
-      return Object.fromEntries(rows.map(({ tier, used }) => [tier, used]));
+      const used = rows.flatMap(({ tier, used }) => (tier === null ? [] : [[tier, used] as const]));
+      return { used: Object.fromEntries(used), resetsOn: rows[0]?.resets_on ?? "" };
     },
   };
 }

@@ -52,7 +52,7 @@ eachDatabase("64 callers at once on three nodes take the limit to the unit, neve
     limit,
   );
   for (const meter of meters) await meter.stop();
-  assert.equal((await store.usage(ACCOUNT.customerId)).INSIGHT, limit);
+  assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT, limit);
   await release();
 });
 
@@ -60,13 +60,66 @@ eachDatabase("units that are unused come back when a node stops, and other nodes
   const { meters, store, release } = await nodes(database, 2);
   const [first, second] = meters as [QuotaMeter, QuotaMeter];
   assert.equal((await takeAll(first, 200, 10)).length, 10);
-  assert.deepEqual(await store.usage(ACCOUNT.customerId), { INSIGHT: 0 });
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 0 });
   await first.stop();
-  assert.deepEqual(await store.usage(ACCOUNT.customerId), { INSIGHT: 10 });
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 10 });
   assert.equal((await takeAll(second, 200)).length, 190);
   await second.stop();
   await release();
 });
+
+eachDatabase("blocks on their way to a node that is killed come back with it", async (database) => {
+  const { meters, store, reopen, release } = await nodes(database, 2);
+  const [killed, other] = meters as [QuotaMeter, QuotaMeter];
+  assert.equal((await takeAll(killed, 1_000, 10)).length, 10);
+  assert.equal((await takeAll(other, 1_000, 10)).length, 10);
+  // Granted, and the node died before it heard of it.
+  const options = { leaseMs: 30_000, sizeMax: 64, singlesBelow: 128, blocks: 1 };
+  await store.take(ACCOUNT, { ...options, limit: 1_000, nodeId: "node-0" });
+  const back = await reopen(0);
+  await other.usage(ACCOUNT.customerId);
+  assert.equal((await takeAll(back, 1_000)).length + (await takeAll(other, 1_000)).length, 980);
+  for (const meter of [back, other]) await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
+  await release();
+});
+
+eachDatabase("a node that stops while units are on their way to it gives those back too", async (database) => {
+  const { meters, store, release } = await nodes(database, 1);
+  const [meter] = meters as [QuotaMeter];
+  const taking = meter.take(ACCOUNT, 1_000);
+  await meter.stop();
+  assert.ok((await taking).isAllowed);
+  assert.deepEqual(await database.query("select * from quota_blocks"), []);
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
+  await release();
+});
+
+eachDatabase(
+  "a busy customer's blocks come several at once, and every unit of them is served once",
+  async (database) => {
+    const { meters, store, release } = await nodes(database, 2);
+    const [first, second] = meters as [QuotaMeter, QuotaMeter];
+    const limit = 20_000;
+    assert.equal((await takeAll(first, limit, 12_000)).length, 12_000);
+    const [held] = await database.query<{ blocks: number; largest: number }>(
+      "select count(*)::int4 as blocks, max(size)::int4 as largest from quota_blocks",
+    );
+    assert.ok(held !== undefined && held.blocks > 1 && held.largest === 64);
+    assert.deepEqual((await first.usage(ACCOUNT.customerId)).used, {
+      LISTING: 0,
+      INSIGHT: 12_000,
+      STRATEGY: 0,
+      DEEP: 0,
+    });
+    assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 12_000 });
+    await first.stop();
+    assert.equal((await takeAll(second, limit)).length, 8_000);
+    await second.stop();
+    assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: limit });
+    await release();
+  },
+);
 
 eachDatabase("a node that is killed loses no unit and gives none twice once it is back", async (database) => {
   const { meters, store, reopen, release } = await nodes(database, 2);
@@ -78,7 +131,7 @@ eachDatabase("a node that is killed loses no unit and gives none twice once it i
   assert.equal((await takeAll(back, 1_000)).length + (await takeAll(other, 1_000)).length, 870);
   await back.stop();
   await other.stop();
-  assert.deepEqual(await store.usage(ACCOUNT.customerId), { INSIGHT: 1_000 });
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
   await release();
 });
 
@@ -109,7 +162,7 @@ eachDatabase("a unit given back can be taken again, whether its block is in use 
     await meter.usage(ACCOUNT.customerId);
   }
   await meter.stop();
-  assert.deepEqual(await store.usage(ACCOUNT.customerId), { INSIGHT: 10 });
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 10 });
   await release();
 });
 
@@ -117,7 +170,7 @@ eachDatabase("usage is exact while blocks are in use, and remaining is what then
   const { meters, release } = await nodes(database, 1);
   const [meter] = meters as [QuotaMeter];
   await takeAll(meter, 300, 41);
-  assert.deepEqual(await meter.usage(ACCOUNT.customerId), { LISTING: 0, INSIGHT: 41, STRATEGY: 0, DEEP: 0 });
+  assert.deepEqual((await meter.usage(ACCOUNT.customerId)).used, { LISTING: 0, INSIGHT: 41, STRATEGY: 0, DEEP: 0 });
   const decision = await meter.take(ACCOUNT, 300);
   assert.ok(decision.isAllowed);
   assert.equal((await takeAll(meter, 300)).length, decision.remaining);
@@ -190,7 +243,7 @@ test("any order of taking, giving back, kills and upkeep on three nodes leaves u
         assert.ok(kept.length + given <= limit);
       }
       for (const meter of meters) await meter.stop();
-      assert.equal((await store.usage(ACCOUNT.customerId)).INSIGHT ?? 0, kept.length + given);
+      assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT ?? 0, kept.length + given);
       await release();
     }),
     { numRuns: 15 },

@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/errors.ts";
+import type { QuotaRefusal } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -9,8 +10,14 @@ import type { QuotaAccount, QuotaStore } from "./quota-store.ts";
 const BLOCK_UNITS_MAX = 64;
 /** …and one when fewer than this many remain, so that nobody waits for units that another node holds unused. */
 const SINGLES_BELOW = 128;
+/** A customer whose units last for less than this takes twice as many blocks the next time… */
+const BUSY_MS = 1_000;
+/** …and this many at most: one statement of the store serves five hundred calls then. */
+const BLOCKS_AT_ONCE_MAX = 8;
 const LEASE_MS = 30_000;
 const UPKEEP_EVERY_MS = 1_000;
+/** A block of which nothing was spent since is told of only this often, in good time before its lease ends. */
+const RENEW_MS = LEASE_MS / 3;
 /** A block that nobody has asked for units for this long goes back: other nodes may want them. */
 const IDLE_MS = 3_000;
 /** After the store said that nothing is left it is not asked again for this long. */
@@ -33,7 +40,7 @@ export type QuotaDecision =
       readonly remaining: number;
       readonly resetsInMs: number;
     }
-  | { readonly isAllowed: false };
+  | QuotaRefusal;
 
 export interface QuotaMeter {
   /**
@@ -44,11 +51,17 @@ export interface QuotaMeter {
   /** Gives a unit back whose call failed through no fault of the caller. */
   release(receipt: QuotaReceipt): void;
   /** Units used this month, by tier, units spent here a moment ago included. */
-  usage(customerId: string): Promise<Readonly<Record<Tier, number>>>;
+  usage(customerId: string): Promise<Usage>;
   /** Settles what an earlier process left behind; before it nothing may be taken. */
   start(): Promise<void>;
-  /** Gives back what is unused. */
+  /** Gives back what is unused; where the store is away, the journal keeps it for the next start. */
   stop(): Promise<void>;
+}
+
+export interface Usage {
+  readonly used: Readonly<Record<Tier, number>>;
+  /** First day of the next month (UTC), for example "2026-12-01". */
+  readonly resetsOn: string;
 }
 
 interface Block {
@@ -59,17 +72,32 @@ interface Block {
   readonly monthEndsAt: number;
   readonly slot: number | null;
   spent: number;
+  /** What the store heard last, and when. */
+  told: { readonly spent: number; readonly at: number };
   /** Units can still be taken from it and put back into it. */
   isOpen: boolean;
 }
 
+interface Released {
+  readonly account: QuotaAccount;
+  readonly month: string;
+  units: number;
+}
+
 interface Holding {
   readonly account: QuotaAccount;
+  /** The one in use. */
   block: Block | null;
+  /** Those after it; only a busy customer has any. */
+  readonly reserve: Block[];
+  /** When blocks were last taken, and how many were asked for. */
+  takenAt: number;
+  blocksAtOnce: number;
   /** Units of the month in use or in blocks anywhere, when the last block was taken. */
   taken: number;
   usedAt: number;
-  exhaustedUntil: number;
+  /** The store said that nothing is left, and is not asked again before `until`. */
+  exhausted: { readonly until: number; readonly monthEndsAt: number; readonly resetsOn: string } | null;
   taking: Promise<void> | null;
 }
 
@@ -82,44 +110,106 @@ export function createQuotaMeter(options: {
   readonly nodeId: string;
 }): QuotaMeter {
   const { store, journal, clock, log, nodeId } = options;
-  const holdings = new Map<string, Holding>();
+  /** By customer. */
+  const holdings: Readonly<Record<Tier, Map<string, Holding>>> = {
+    ...{ LISTING: new Map(), INSIGHT: new Map() },
+    ...{ STRATEGY: new Map(), DEEP: new Map() },
+  };
+  const everyHolding = () => TIERS.flatMap((tier) => [...holdings[tier].values()]);
   /** Blocks out of use of which the store has not heard yet; their journal entries stay until it has. */
   const ended = new Set<Block>();
-  /** Units to be freed whose blocks are out of use. */
-  const released: { readonly account: QuotaAccount; readonly month: string }[] = [];
+  /** Units to be freed whose blocks are out of use, by account and month. */
+  const released = new Map<string, Released>();
   let cancelTimer: () => void = () => {};
   let upkeep: Promise<void> = Promise.resolve();
   let isFailing = false;
   let isStopped = false;
 
   const holdingOf = (account: QuotaAccount): Holding => {
-    const name = `${account.tier} ${account.customerId}`;
-    const known = holdings.get(name);
+    const ofTier = holdings[account.tier];
+    const known = ofTier.get(account.customerId);
     if (known !== undefined) return known;
-    if (holdings.size >= ACCOUNTS_MAX) forgetIdle();
-    const made = { account, block: null, taken: 0, usedAt: 0, exhaustedUntil: 0, taking: null };
-    holdings.set(name, made);
+    if (ofTier.size >= ACCOUNTS_MAX) forgetIdle(ofTier);
+    const made = {
+      account,
+      block: null,
+      reserve: [],
+      takenAt: Number.NEGATIVE_INFINITY,
+      blocksAtOnce: 1,
+      taken: 0,
+      usedAt: 0,
+      exhausted: null,
+      taking: null,
+    };
+    ofTier.set(account.customerId, made);
     return made;
   };
 
-  const forgetIdle = () => {
-    for (const [name, { block, taking }] of holdings) if (block === null && taking === null) holdings.delete(name);
+  const forgetIdle = (ofTier: Map<string, Holding>) => {
+    for (const [customerId, { block, reserve, taking }] of ofTier)
+      if (block === null && reserve.length === 0 && taking === null) ofTier.delete(customerId);
   };
 
   const spend = (holding: Holding, limit: number): QuotaDecision | null => {
-    const { block, account } = holding;
+    const { account, reserve } = holding;
     const now = clock.monotonic();
-    if (block === null || block.spent >= block.size || now >= block.monthEndsAt) return null;
+    const block = usableBlock(holding, now);
+    if (block === null) return null;
     block.spent += 1;
     write(block);
     holding.usedAt = now;
-    const unspent = block.size - block.spent;
+    let unspent = block.size - block.spent;
+    for (const { size } of reserve) unspent += size;
+    if (holding.blocksAtOnce > 1 && unspent === BLOCK_UNITS_MAX) takeAhead(holding, limit);
     return {
       isAllowed: true,
       receipt: { account, month: block.month, block },
       remaining: Math.max(0, limit - holding.taken) + unspent,
       resetsInMs: block.monthEndsAt - now,
     };
+  };
+
+  /** The block in use, or the next one where that is spent or of a month that is over; null when none is left. */
+  const usableBlock = (holding: Holding, now: number): Block | null => {
+    for (;;) {
+      const { block } = holding;
+      if (block !== null && block.spent < block.size && now < block.monthEndsAt) return block;
+      endBlock(holding);
+      holding.block = holding.reserve.shift() ?? null;
+      if (holding.block === null) return null;
+    }
+  };
+
+  /** So that a busy customer need not wait for the store. */
+  const takeAhead = (holding: Holding, limit: number): void => {
+    holding.taking ??= takeBlocks(holding, limit).finally(() => {
+      holding.taking = null;
+    });
+    // Whoever finds nothing left asks again, and is told.
+    holding.taking.catch(() => {});
+  };
+
+  /** A unit is proven before it is used: else a call that was answered could be forgotten with the process. */
+  const onceRecorded = (decision: QuotaDecision): Promise<QuotaDecision> | QuotaDecision => {
+    if (!decision.isAllowed) return decision;
+    return (
+      journal.committed()?.then(
+        () => decision,
+        (error: unknown) => {
+          release(decision.receipt);
+          throw error;
+        },
+      ) ?? decision
+    );
+  };
+
+  const release = ({ account, month, block }: QuotaReceipt): void => {
+    if (block.isOpen && block.spent > 0) {
+      block.spent -= 1;
+      write(block);
+    } else {
+      free(account, month);
+    }
   };
 
   const write = ({ blockId, slot, spent }: Block) => {
@@ -131,37 +221,56 @@ export function createQuotaMeter(options: {
       const decision = spend(holding, limit);
       if (decision !== null) return decision;
       if (isStopped) throw new AppError("draining", "Shutting down");
-      if (clock.monotonic() < holding.exhaustedUntil) return { isAllowed: false };
-      holding.taking ??= takeBlock(holding, limit).finally(() => {
-        holding.taking = null;
-      });
+      const { exhausted, taken: used } = holding;
+      const now = clock.monotonic();
+      if (exhausted !== null && now < exhausted.until) {
+        const { monthEndsAt, resetsOn } = exhausted;
+        return { isAllowed: false, used, resetsInMs: Math.max(0, monthEndsAt - now), resetsOn };
+      }
+      takeAhead(holding, limit);
       await holding.taking;
     }
   };
 
-  const takeBlock = async (holding: Holding, limit: number): Promise<void> => {
-    detach(holding);
-    const options = { limit, nodeId, leaseMs: LEASE_MS, sizeMax: BLOCK_UNITS_MAX, singlesBelow: SINGLES_BELOW };
-    const taken = await store.take(holding.account, options);
+  const takeBlocks = async (holding: Holding, limit: number): Promise<void> => {
+    const isBusy = clock.monotonic() - holding.takenAt < BUSY_MS;
+    holding.blocksAtOnce = isBusy ? Math.min(BLOCKS_AT_ONCE_MAX, 2 * holding.blocksAtOnce) : 1;
+    const { blocks, taken, monthEndsInMs, resetsOn } = await store.take(holding.account, {
+      ...{ limit, nodeId, leaseMs: LEASE_MS, sizeMax: BLOCK_UNITS_MAX, singlesBelow: SINGLES_BELOW },
+      blocks: holding.blocksAtOnce,
+    });
     const now = clock.monotonic();
-    if (taken === null) {
-      holding.exhaustedUntil = now + EXHAUSTED_MS;
+    const monthEndsAt = now + monthEndsInMs;
+    holding.taken = taken;
+    if (blocks.length === 0) {
+      holding.exhausted = { until: Math.min(now + EXHAUSTED_MS, monthEndsAt), monthEndsAt, resetsOn };
       return;
     }
-    const { blockId, size, month, monthEndsInMs } = taken;
-    const slot = blockId === null ? null : journal.open(blockId);
-    holding.taken = taken.taken;
     holding.usedAt = now;
-    holding.block = { blockId, size, month, monthEndsAt: now + monthEndsInMs, slot, spent: 0, isOpen: true };
+    holding.takenAt = now;
+    for (const { blockId, size, month } of blocks) {
+      const slot = blockId === null ? null : journal.open(blockId);
+      const block = { blockId, size, month, monthEndsAt, slot, spent: 0, told: { spent: 0, at: now }, isOpen: true };
+      if (blockId === null || slot !== null) holding.reserve.push(block);
+      else ended.add({ ...block, isOpen: false });
+    }
+    if (holding.reserve.length === 0)
+      throw new AppError(
+        "store_unavailable",
+        "Calls cannot be counted at the moment: too many customers call at once.",
+      );
   };
 
   const free = (account: QuotaAccount, month: string): void => {
-    if (released.length < RELEASES_MAX) released.push({ account, month });
+    const name = `${month} ${account.tier} ${account.customerId}`;
+    const known = released.get(name);
+    if (known !== undefined) known.units += 1;
+    else if (released.size < RELEASES_MAX) released.set(name, { account, month, units: 1 });
     else log.error({ tier: account.tier }, "a quota unit could not be given back: too many wait for the store");
   };
 
-  /** Takes the block out of use; what it says now is final. */
-  const detach = (holding: Holding): void => {
+  /** Takes the block in use out of it; what it says now is final. */
+  const endBlock = (holding: Holding): void => {
     const { block } = holding;
     if (block === null) return;
     holding.block = null;
@@ -171,21 +280,38 @@ export function createQuotaMeter(options: {
     else if (block.spent < block.size) free(holding.account, block.month);
   };
 
+  /** Takes all blocks out of use. */
+  const detach = (holding: Holding): void => {
+    endBlock(holding);
+    for (let next = holding.reserve.shift(); next !== undefined; next = holding.reserve.shift()) {
+      holding.block = next;
+      endBlock(holding);
+    }
+  };
+
   /** Tells the store what is spent, gives back what lies idle, and ends what dead nodes left behind. */
   const maintain = async (): Promise<void> => {
     const now = clock.monotonic();
-    for (const holding of holdings.values()) {
-      const { block, usedAt } = holding;
-      const isOver = block !== null && (now >= block.monthEndsAt || now - usedAt > IDLE_MS || isStopped);
-      if (isOver) detach(holding);
+    for (const holding of everyHolding()) {
+      const { block, reserve, usedAt } = holding;
+      const isOver = (each: Block | null) => each !== null && now >= each.monthEndsAt;
+      if (isOver(block ?? reserve[0] ?? null) || now - usedAt > IDLE_MS || isStopped) detach(holding);
     }
     await endBlocks();
-    await tell([...holdings.values()]);
-    for (let release = released[0]; release !== undefined; release = released[0]) {
-      await store.release(release.account, release.month);
-      released.shift();
-    }
+    await tell(everyHolding());
+    await freeReleased();
     if (!isStopped) await store.sweep();
+  };
+
+  const freeReleased = async (): Promise<void> => {
+    if (released.size === 0) return;
+    // A look whether the store answers at all: until it does, nothing is lost.
+    await store.sweep();
+    for (const [name, { account, month, units }] of released) {
+      // Never tried again: where the answer is lost it may have been done, and units freed twice are given away.
+      released.delete(name);
+      await store.release(account, month, units);
+    }
   };
 
   const endBlocks = async (): Promise<void> => {
@@ -199,8 +325,15 @@ export function createQuotaMeter(options: {
   };
 
   const tell = async (of: readonly Holding[]): Promise<void> => {
-    const entries = of.flatMap(({ block }) => (block === null || block.blockId === null ? [] : [entryOf(block)]));
-    if (entries.length > 0) await store.renew(entries, LEASE_MS);
+    const blocks = of.flatMap(({ block, reserve }) => (block === null ? reserve : [block, ...reserve]));
+    const now = clock.monotonic();
+    const news = blocks.filter(
+      ({ blockId, spent, told }) => blockId !== null && (spent !== told.spent || now - told.at >= RENEW_MS),
+    );
+    if (news.length === 0) return;
+    const entries = news.map(entryOf);
+    await store.renew(entries, LEASE_MS);
+    for (const [index, block] of news.entries()) block.told = { spent: entries[index]?.spent ?? 0, at: now };
   };
 
   const schedule = () => {
@@ -224,34 +357,42 @@ export function createQuotaMeter(options: {
   return {
     take(account, limit) {
       const holding = holdingOf(account);
-      return spend(holding, limit) ?? takeSlowly(holding, limit);
+      const decision = spend(holding, limit);
+      if (decision === null) return takeSlowly(holding, limit).then(onceRecorded);
+      return onceRecorded(decision);
     },
-    release({ account, month, block }) {
-      if (block.isOpen && block.spent > 0) {
-        block.spent -= 1;
-        write(block);
-      } else {
-        free(account, month);
-      }
-    },
+    release,
     async usage(customerId) {
-      const own = [...TIERS].flatMap((tier) => holdings.get(`${tier} ${customerId}`) ?? []);
+      const own = TIERS.flatMap((tier) => holdings[tier].get(customerId) ?? []);
       await upkeep;
       await endBlocks();
+      await freeReleased();
       await tell(own);
-      const used = await store.usage(customerId);
-      return { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...used };
+      const { used: told, resetsOn } = await store.usage(customerId);
+      const used = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...told };
+      // A single unit counts as used in the store; one that was given back lies here until it is taken again.
+      for (const { account, block, reserve } of own)
+        for (const each of [...(block === null ? [] : [block]), ...reserve])
+          if (each.blockId === null) used[account.tier] -= each.size - each.spent;
+      return { used, resetsOn };
     },
     async start() {
       if (journal.recovered.length > 0) await store.giveBack(journal.recovered);
-      journal.clear();
+      // Blocks that were on their way to the node when it died: no journal knows them, and nothing was spent of them.
+      if (journal.predecessor !== null) await store.giveBackUnspent(journal.predecessor);
+      journal.clear(nodeId);
       schedule();
     },
     async stop() {
       isStopped = true;
       cancelTimer();
       await upkeep;
-      await maintain();
+      await Promise.allSettled(everyHolding().map(({ taking }) => taking));
+      try {
+        await maintain();
+      } catch (error) {
+        log.warn({ err: error }, "unused quota could not be given back; it is when this node starts again");
+      }
       journal.end();
     },
   };

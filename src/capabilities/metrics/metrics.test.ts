@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { METERING } from "../../domain/metering.ts";
 import { testServer } from "../../http/test-app.ts";
 import { createMetrics, type MetricsSources } from "./metrics.ts";
 import { metricsRoutes } from "./routes.ts";
@@ -105,7 +106,7 @@ test("memory and the event loop's delay are told beside our own figures", async 
 test("requests are counted by route pattern, never by path or what is no route", async () => {
   const metrics = createMetrics(sourcesOf(figures()));
   const { app } = await testServer({ onAnswered: metrics.answered });
-  app.get("/thing/:id", { config: { access: "public" } }, () => ({ ok: true }));
+  app.get("/thing/:id", { config: { access: "public", metering: METERING.FREE } }, () => ({ ok: true }));
   for (const url of ["/thing/1", "/thing/2", "/nowhere/secret", "/elsewhere"]) await app.inject({ url });
   const counts = samples(await metrics.text()).filter((line) => line.includes("duration_seconds_count"));
   assert.deepEqual(counts, [

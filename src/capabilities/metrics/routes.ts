@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../domain/errors.ts";
+import { METERING } from "../../domain/metering.ts";
 import type { Metrics } from "./metrics.ts";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -19,7 +20,7 @@ export function metricsRoutes(
   const expected = token === null ? null : digest(`Bearer ${token}`);
   app.get(
     "/metrics",
-    { config: { access: "public", cacheControl: "no-store" }, schema: { hide: true } },
+    { config: { access: "public", metering: METERING.FREE, cacheControl: "no-store" }, schema: { hide: true } },
     async (request, reply) => {
       const sent = digest(request.headers.authorization ?? "");
       if (expected !== null && !timingSafeEqual(sent, expected))

@@ -92,6 +92,14 @@ interface Order {
   readonly turn: number;
 }
 
+/** One of the sixteen parts of a market's life: up to its last batch one price turns contracts into dollars. */
+interface Stretch {
+  readonly lastBatch: number;
+  readonly price: number;
+  readonly contractsBefore: number;
+  readonly dollarsBefore: number;
+}
+
 interface Traded {
   readonly contracts: number;
   readonly dollars: number;
@@ -113,6 +121,8 @@ export class Dynamics {
   readonly #batchMs: number;
   readonly #batchOriginMs: number;
   readonly #batches: Batch[] = [];
+  /** Those looked into so far, from the first on. */
+  readonly #stretches: Stretch[] = [];
   #lastTrade: { readonly slot: number; readonly price: number | null } | null = null;
 
   constructor(
@@ -375,17 +385,26 @@ export class Dynamics {
     let contracts = this.#contractsBefore(number);
     for (let turn = 0; turn < ORDERS_PER_BATCH && (batch.at[turn] ?? 0) <= at; turn++)
       contracts += batch.sizes[turn] ?? 0;
-    let dollars = 0;
-    let counted = 0;
-    for (let stretch = 0; stretch < DOLLAR_STRETCHES; stretch++) {
-      const endsWith = stretch === DOLLAR_STRETCHES - 1 ? number : this.#firstBatchOfStretch(stretch + 1) - 1;
-      const isLast = endsWith >= number;
-      const until = isLast ? contracts : this.#contractsBefore(endsWith + 1);
-      if (until > counted) dollars += (until - counted) * this.#priceOfStretch(stretch);
-      counted = until;
-      if (isLast) break;
+    for (let turn = 0; ; turn++) {
+      const stretch = this.#stretch(turn);
+      if (stretch.lastBatch >= number) return { contracts, dollars: dollarsAt(stretch, contracts) };
     }
-    return { contracts, dollars };
+  }
+
+  /** Stretches follow one another, and are remembered: a market's past is asked for again and again. */
+  #stretch(turn: number): Stretch {
+    const known = this.#stretches[turn];
+    if (known !== undefined) return known;
+    const before = this.#stretches[turn - 1];
+    const contractsBefore = before === undefined ? 0 : this.#contractsBefore(before.lastBatch + 1);
+    const stretch: Stretch = {
+      lastBatch: turn === DOLLAR_STRETCHES - 1 ? Number.POSITIVE_INFINITY : this.#firstBatchOfStretch(turn + 1) - 1,
+      price: this.#priceOfStretch(turn),
+      contractsBefore,
+      dollarsBefore: before === undefined ? 0 : dollarsAt(before, contractsBefore),
+    };
+    this.#stretches.push(stretch);
+    return stretch;
   }
 
   #startOfStretch(stretch: number): number {
@@ -474,6 +493,11 @@ export class Dynamics {
     }
     return null;
   }
+}
+
+/** Dollars traded by the time that `contracts` were, some way into a stretch. */
+function dollarsAt({ price, contractsBefore, dollarsBefore }: Stretch, contracts: number): number {
+  return contracts > contractsBefore ? dollarsBefore + (contracts - contractsBefore) * price : dollarsBefore;
 }
 
 function rounded({ contracts, dollars }: Traded): Traded {

@@ -1,4 +1,5 @@
-import { gaussianOf, hashKeys, hashOn, normalCdf, uniform, uniformOf } from "./random.ts";
+import { BrownianPaths } from "./brownian.ts";
+import { hashKeys, hashOn, normalCdf, uniform, uniformOf } from "./random.ts";
 
 /**
  * The true probability of a question given all that has happened by an instant. Each kind below is an exact martingale:
@@ -40,36 +41,6 @@ const REVEAL_SHARE = 0.2;
 
 /** Kinds of draws, so that keys never collide. */
 const Draw = { bridge: 1, jumpAt: 2, winner: 3, happensAt: 4 } as const;
-
-/**
- * Brownian motion at v in [0, 1] by midpoint displacement: a function of the key, refined to 2^-depth and straight
- * between.
- */
-function brownian(seed: number, underlying: number, path: number, v: number, depth: number): number {
-  if (v <= 0) return 0;
-  const key = hashKeys(seed, underlying, Draw.bridge, path);
-  let low = 0;
-  let high = 1;
-  let atLow = 0;
-  let atHigh = gaussianOf(hashOn(hashOn(key, 0), 0));
-  if (v >= 1) return atHigh;
-  let index = 0;
-  for (let level = 1; level <= depth; level++) {
-    const middle = (low + high) / 2;
-    const spread = Math.sqrt(high - low) / 2;
-    const atMiddle = (atLow + atHigh) / 2 + spread * gaussianOf(hashOn(hashOn(key, level), index));
-    if (v < middle) {
-      high = middle;
-      atHigh = atMiddle;
-      index *= 2;
-    } else {
-      low = middle;
-      atLow = atMiddle;
-      index = index * 2 + 1;
-    }
-  }
-  return atLow + ((atHigh - atLow) * (v - low)) / (high - low);
-}
 
 /** Share of all news that is out by `at`: a steady flow, a few jumps, and the last part with the answer itself. */
 function newsShare(source: TruthSource, at: number): number {
@@ -150,15 +121,28 @@ function beliefs(source: TruthSource, v: number, depth: number): readonly number
   const place = (Math.imul(source.underlying, 0x9e3779b1) ^ Math.floor(v * 0x40000000) ^ depth) >>> 0;
   const known = believed[place % BELIEVED_MAX];
   if (known !== undefined && known.source === source && known.v === v && known.depth === depth) return known.values;
-  const { truth, seed, underlying } = source;
+  const { truth } = source;
   const values =
     truth.kind === "numeric"
-      ? [truth.mean + truth.deviation * brownian(seed, underlying, 0, v, depth)]
+      ? [truth.mean + truth.deviation * newsOf(source, 1).moveTo(v, depth).value(0)]
       : truth.kind === "categorical"
         ? posterior(source, truth, v, depth)
         : [];
   believed[place % BELIEVED_MAX] = { source, v, depth, values };
   return values;
+}
+
+/** The event asked about last. The next question is most often about it too, at an instant nearby. */
+let news: { readonly source: TruthSource; readonly paths: BrownianPaths } | null = null;
+
+function newsOf(source: TruthSource, count: number): BrownianPaths {
+  if (news?.source === source) return news.paths;
+  const { seed, underlying, truth } = source;
+  const first = truth.kind === "numeric" ? 0 : 1;
+  const keys = Array.from({ length: count }, (_, path) => hashKeys(seed, underlying, Draw.bridge, first + path));
+  const paths = new BrownianPaths(keys, BRIDGE_DEPTH);
+  news = { source, paths };
+  return paths;
 }
 
 /** Bayes' rule for a constant drift hidden in Brownian noise: log-odds move by strength times the observed path. */
@@ -169,9 +153,10 @@ function posterior(
   depth: number,
 ): number[] {
   const answer = winner(source);
+  const paths = newsOf(source, truth.priors.length).moveTo(v, depth);
   const weights = truth.priors.map((prior, index) => {
     const drift = index === answer ? truth.strength * v : 0;
-    return prior * Math.exp(truth.strength * (drift + brownian(source.seed, source.underlying, index + 1, v, depth)));
+    return prior * Math.exp(truth.strength * (drift + paths.value(index)));
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);

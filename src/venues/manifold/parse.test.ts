@@ -116,12 +116,13 @@ test("where nothing says that answers exclude each other they are not said to", 
   assert.equal(parsed[0]?.event?.mutuallyExclusive, false);
 });
 
-test("search-independent-answer-settled: a resolved answer shown at 0 or 1 has no price", () => {
-  const { parsed } = parseList("search-independent-answer-settled", { sumsToOne: false });
+test("search-independent-answer-settled: a resolved answer shown at 0 or 1 has no price, and counts as no bad one", () => {
+  const { parsed, drops } = parseList("search-independent-answer-settled", { sumsToOne: false });
   assert.deepEqual(
     parsed[0]?.markets.map(({ quote }) => quote.indicativePrice),
     [null, 0.3, null],
   );
+  assert.deepEqual(drops, []);
 });
 
 test("search-other-types: polls, bounties, stocks and numbers are no yes-or-no questions and no garbage", () => {

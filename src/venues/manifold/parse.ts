@@ -114,7 +114,9 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
       resolvedAt: status === "finalized" ? parseTime(answer.resolutionTime ?? row.resolutionTime) : null,
       venueKeys: { contractId: row.id, answerId: answer.id },
     };
-    markets.push(snapshot(listing, answer.probability, context));
+    // Lists tell of no answer that it is resolved: one that stands at exactly 0 or 1 is, which is no fault of its price.
+    const isShownSettled = answer.probability === 0 || answer.probability === 1;
+    markets.push(snapshot(listing, isShownSettled ? null : answer.probability, context));
   }
   const event: EventListing = {
     venue: context.venue,
@@ -161,7 +163,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
  */
 function snapshot(listing: MarketListing, probability: unknown, context: ParseContext): MarketSnapshot {
   const indicativePrice = parseTradablePrice(probability);
-  // A settled answer is shown at 0 or 1; on an open one that is garbage.
+  // A settled question may be shown at 0 or 1; on an open one that is garbage.
   if (indicativePrice === null && probability !== undefined && probability !== null && listing.status === "active") {
     context.drop("price_out_of_range");
   }

@@ -70,6 +70,28 @@ test("no window ever holds more requests than burst and rate allow, also when ca
   );
 });
 
+test("a request that is never answered is repeated within seconds, and its repetition is waited for longer", async () => {
+  const { clock, http, fetch } = setUp((_, turn) => ({ afterMs: turn < 2 ? Number.MAX_SAFE_INTEGER : 200 }));
+  const startedAt = clock.monotonic();
+  await clock.until(fetch());
+  assert.deepEqual(
+    http.requests.map(({ request }) => request.deadlineMs),
+    [5_000, 10_000, 15_000],
+  );
+  assert.ok(clock.monotonic() - startedAt < 16_000);
+});
+
+test("a venue whose answers are slow is waited for, and no longer than the longest wait set", async () => {
+  const { clock, http, fetch } = setUp((_, turn) => ({ afterMs: turn < 8 ? 3_000.2 : 200 }));
+  for (let turn = 0; turn < 8; turn++) await clock.until(fetch());
+  assert.deepEqual(
+    http.requests.slice(0, 3).map(({ request }) => request.deadlineMs),
+    [5_000, 12_001, 12_001],
+  );
+  for (let turn = 0; turn < 100; turn++) await clock.until(fetch());
+  assert.equal(http.requests.at(-1)?.request.deadlineMs, 5_000);
+});
+
 test("no more requests are under way at once than the venue allows", async () => {
   const { clock, http, fetch } = setUp(() => ({ afterMs: 100 }), { concurrency: 3 });
   await clock.until(Promise.all(Array.from({ length: 12 }, () => fetch())));

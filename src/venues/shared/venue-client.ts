@@ -30,7 +30,7 @@ export interface VenueClientOptions {
   readonly limits: RequestLimits;
   /** Counts attempts that the venue failed, also those whose repetition succeeds: `attempt_` and the kind of failure. */
   readonly drop?: DropCounter;
-  /** Whole exchange, one attempt. */
+  /** Whole exchange, one attempt: at most. What takes far longer than answers do is given up before. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
   /** Extra headers for each request, for example a signature over method and path. */
@@ -53,6 +53,12 @@ export interface VenueCall {
   readonly body?: unknown;
 }
 
+const DEADLINE_MS = 15_000;
+/** An answer that takes this many times as long as the slowest of late is lost; the repetition is waited for twice as long. */
+const PATIENCE_FACTOR = 4;
+const PATIENCE_MS_MIN = 5_000;
+/** What one quick answer leaves of the patience that slow ones made. */
+const PATIENCE_KEPT = 0.98;
 const RETRIES_MAX = 2;
 const BACKOFF_MS = 250;
 const RETRY_AFTER_MS_MAX = 5 * 60_000;
@@ -85,6 +91,7 @@ export class VenueClient {
   #waiting = 0;
   #pausedUntil = 0;
   #forbiddenInARow = 0;
+  #patienceMs = PATIENCE_MS_MIN;
 
   constructor(options: VenueClientOptions) {
     this.#options = options;
@@ -98,7 +105,7 @@ export class VenueClient {
   async fetchJson(url: string, call: VenueCall): Promise<VenueAnswer> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#once(new URL(url), call);
+        return await this.#once(new URL(url), call, attempt);
       } catch (error) {
         if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted)
           throw error;
@@ -108,16 +115,16 @@ export class VenueClient {
     }
   }
 
-  async #once(url: URL, call: VenueCall): Promise<VenueAnswer> {
+  async #once(url: URL, call: VenueCall, attempt: number): Promise<VenueAnswer> {
     await this.#turn(call.signal);
     try {
-      return await this.#send(url, call);
+      return await this.#send(url, call, attempt);
     } finally {
       this.#inFlight -= 1;
     }
   }
 
-  async #send(url: URL, call: VenueCall): Promise<VenueAnswer> {
+  async #send(url: URL, call: VenueCall, attempt: number): Promise<VenueAnswer> {
     const { clock, http } = this.#options;
     if (!this.#breaker.allows(clock.monotonic())) {
       throw new VenueError("circuit_open", `${url.host} keeps failing and is left alone for a while`, {
@@ -125,6 +132,7 @@ export class VenueClient {
       });
     }
     const requestedAt = clock.now();
+    const begunAt = clock.monotonic();
     try {
       const method = call.body === undefined ? "GET" : "POST";
       const response = await http.send({
@@ -136,12 +144,16 @@ export class VenueClient {
           ...this.#options.headers?.(method, url),
         },
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-        deadlineMs: this.#options.deadlineMs ?? 15_000,
+        deadlineMs: Math.min(this.#options.deadlineMs ?? DEADLINE_MS, Math.ceil(this.#patienceMs) * 2 ** attempt),
         maxBodyBytes: this.#options.maxBodyBytes ?? 32 * 1024 * 1024,
         signal: call.signal,
       });
+      const tookMs = clock.monotonic() - begunAt;
+      this.#patienceMs = Math.max(PATIENCE_MS_MIN, tookMs * PATIENCE_FACTOR, this.#patienceMs * PATIENCE_KEPT);
       const answer = this.#read(url, response, call.accept ?? []);
       this.#breaker.succeeded();
+      // Reading a page of a thousand markets is a long piece of work, and so is what follows.
+      await clock.turn();
       return { status: response.status, json: answer, requestedAt, receivedAt: response.receivedAt };
     } catch (error) {
       if (call.signal.aborted) this.#breaker.abandoned();

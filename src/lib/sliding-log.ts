@@ -3,7 +3,7 @@ export interface LimitDecision {
   readonly isAllowed: boolean;
   /** Requests left in the window that ends now. */
   readonly remaining: number;
-  /** Milliseconds until one more is allowed than now; 0 while any is left. */
+  /** Milliseconds until one more is allowed than now. */
   readonly waitMs: number;
 }
 
@@ -53,8 +53,23 @@ export class SlidingLog {
     this.#logs.delete(caller);
     this.#logs.set(caller, log);
     this.#makeRoom(now);
-    const remaining = limit - log.count;
-    return { isAllowed: true, remaining, waitMs: remaining > 0 ? 0 : this.#oldest(log) + this.#windowMs - now };
+    return { isAllowed: true, remaining: limit - log.count, waitMs: this.#oldest(log) + this.#windowMs - now };
+  }
+
+  /** Milliseconds until one request of `caller` would be allowed, 0 where one is; takes none. */
+  waitMs(caller: string, limit: number, now: number): number {
+    const log = this.#logs.get(caller);
+    if (log === undefined) return 0;
+    this.#forget(log, now);
+    return log.count < limit ? 0 : this.#newest(log, limit) + this.#windowMs - now;
+  }
+
+  /** Forgets the newest request of `caller`: it was refused elsewhere. */
+  giveBack(caller: string): void {
+    const log = this.#logs.get(caller);
+    if (log === undefined || log.count === 0) return;
+    log.count -= 1;
+    log.next = (log.next - 1 + log.accepted.length) % log.accepted.length;
   }
 
   /** The caller's log, never longer than the limit is now: another plan keeps what was used under the old one. */
@@ -74,8 +89,13 @@ export class SlidingLog {
   }
 
   #oldest(log: Log): number {
+    return this.#newest(log, log.count);
+  }
+
+  /** The instant of the oldest of the `count` newest requests. */
+  #newest(log: Log, count: number): number {
     const size = log.accepted.length;
-    return log.accepted[(log.next - log.count + size) % size] ?? 0;
+    return log.accepted[(log.next - count + size) % size] ?? 0;
   }
 
   #makeRoom(now: number): void {

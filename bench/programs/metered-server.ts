@@ -1,0 +1,75 @@
+/**
+ * Run as a child process: one market over the embedded store of argv, served thrice. `metered` is the service as it is,
+ * `shared` the same with its minute limits in Redis (where TEST_REDIS_URL names one), `open` the same route for anyone,
+ * without authentication, limit and quota. Prints their addresses, a key and the market's path as one line of JSON.
+ */
+import { randomUUID } from "node:crypto";
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openRedisLimitLog } from "../../src/adapters/redis-limit-log.ts";
+import { openSpendJournal } from "../../src/adapters/spend-journal-file.ts";
+import { claimJournalPlace } from "../../src/adapters/spend-journal-place.ts";
+import { systemClock } from "../../src/adapters/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system-random.ts";
+import { buildApp } from "../../src/app.ts";
+import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
+import { createMarketsService, marketRoutes } from "../../src/capabilities/markets/index.ts";
+import { LIMIT_WINDOW_MS } from "../../src/capabilities/metering/index.ts";
+import { METERING } from "../../src/domain/metering.ts";
+import { createHttpServer } from "../../src/http/server.ts";
+import { plainAppPorts } from "../../test/support/app-ports.ts";
+import { sampleMarket } from "../../test/support/market-samples.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
+
+const ANYWHERE = { host: "127.0.0.1", port: 0 };
+const MARKET_ID = "one";
+
+const [folder = ""] = process.argv.slice(2);
+const redisUrl = process.env.TEST_REDIS_URL ?? "";
+const database = await openEmbeddedDatabase({ dataDir: folder, log: quietLog });
+await migrateDatabase(database);
+const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
+
+async function openMetered(hasRedis: boolean) {
+  const sharedLimits = hasRedis
+    ? openRedisLimitLog({ url: redisUrl, windowMs: LIMIT_WINDOW_MS, prefix: `bench:${randomUUID()}:` })
+    : null;
+  const app = await buildApp(
+    plainAppPorts({
+      ...{ database, log: quietLog, sharedLimits },
+      journal: openSpendJournal(claimJournalPlace(folder).path),
+      venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+    }),
+  );
+  await app.metering.start();
+  app.board.apply(sampleMarket(MARKET_ID), Date.now());
+  return app;
+}
+
+const metered = await openMetered(false);
+const shared = redisUrl === "" ? null : await openMetered(true);
+
+const open = await createHttpServer({
+  ...{ log: quietLog, random: systemRandom, data: "sandbox", docs: false },
+  authentication: { authenticate: () => null },
+});
+open.addHook("onRoute", (route) => {
+  route.config = { ...route.config, access: "public", metering: METERING.FREE };
+});
+const { board } = metered;
+marketRoutes(open, {
+  ...{ board, publicUrl: null, now: () => systemClock.now(), venues: { trading: ["alpha"], all: ["alpha"] } },
+  service: createMarketsService({
+    ...{ board, clock: systemClock, venues: ["alpha"], past: metered.ingest.past },
+    lookUp: async () => false,
+    readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
+  }),
+});
+const urls = {
+  metered: await metered.http.listen(ANYWHERE),
+  shared: shared === null ? null : await shared.http.listen(ANYWHERE),
+  open: await open.listen(ANYWHERE),
+};
+process.on("SIGINT", () => process.exit(0));
+process.stdout.write(`${JSON.stringify({ urls, key: keys.enterprise, path: `/v1/markets/alpha/${MARKET_ID}` })}\n`);

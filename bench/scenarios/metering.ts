@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { firstLineOf, temporaryFolder } from "../../test/support/service-process.ts";
+import { type LoadTarget, saturate } from "../harness/load.ts";
+import { cpuSecondsOf } from "../harness/process-usage.ts";
+import { interleave } from "../harness/rounds.ts";
+import { type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+
+const PROGRAM = fileURLToPath(new URL("../programs/metered-server.ts", import.meta.url));
+const ROUNDS = 9;
+const SECONDS = 4;
+const WARM_UP_SECONDS = 3;
+/** Authentication, limit and quota cost at most 35% of the throughput. */
+const RATIO_MIN = 0.65;
+
+interface Servers {
+  readonly urls: { readonly metered: string; readonly shared: string | null; readonly open: string };
+  readonly key: string;
+  readonly path: string;
+}
+
+export const meteringScenario: Scenario = {
+  name: "metering",
+  describe:
+    "Requests a second of one market with authentication, limit and quota, against the same route without them.",
+  async run(options) {
+    const folder = await temporaryFolder();
+    const child = spawn(process.execPath, [PROGRAM, folder.path], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const { urls, key, path }: Servers = JSON.parse(await firstLineOf(child));
+      const headers = { authorization: `Bearer ${key}` };
+      const rounds = options.rounds ?? (options.quick ? 3 : ROUNDS);
+      const seconds = options.quick ? 1 : SECONDS;
+      const open = { url: `${urls.open}${path}`, headers: {} };
+      const rows = await compare(child, { url: `${urls.metered}${path}`, headers }, open, {
+        ...{ name: "metered", rounds, seconds, isJudged: true },
+      });
+      if (urls.shared === null) {
+        options.say("limits over Redis are skipped: TEST_REDIS_URL is not set");
+        return rows;
+      }
+      const over = { url: `${urls.shared}${path}`, headers };
+      const few = { name: "metered, limits in Redis", rounds: Math.min(3, rounds), seconds, isJudged: false };
+      return [...rows, ...(await compare(child, over, open, few))];
+    } finally {
+      const exit = once(child, "exit");
+      child.kill();
+      await exit;
+      await folder.release();
+    }
+  },
+};
+
+async function compare(
+  child: ChildProcess,
+  metered: LoadTarget,
+  open: LoadTarget,
+  { name, rounds, seconds, isJudged }: { name: string; rounds: number; seconds: number; isJudged: boolean },
+): Promise<BenchRow[]> {
+  const cost = { metered: [] as number[], open: [] as number[] };
+  const measure = async (which: keyof typeof cost, target: LoadTarget) => {
+    const before = await cpuSecondsOf(child.pid ?? 0);
+    const perSecond = await saturate(target, seconds);
+    const after = await cpuSecondsOf(child.pid ?? 0);
+    if (before !== null && after !== null) cost[which].push(((after - before) * 1e6) / (perSecond * seconds));
+    return perSecond;
+  };
+  await saturate(metered, WARM_UP_SECONDS);
+  await saturate(open, WARM_UP_SECONDS);
+  const samples = await interleave(rounds, {
+    metered: () => measure("metered", metered),
+    open: () => measure("open", open),
+  });
+  const yardstick = "without any of it";
+  const target = { of: "ratio", bound: "at_least", value: RATIO_MIN } as const;
+  return [
+    benchRow({
+      ...{ figure: name, unit: "requests/s", samples: samples.metered },
+      yardstick: { name: yardstick, samples: samples.open },
+      ...(isJudged ? { target } : {}),
+    }),
+    ...(cost.metered.length === 0
+      ? []
+      : [
+          benchRow({
+            ...{ figure: `${name}, processor time`, unit: "µs/request", samples: cost.metered },
+            yardstick: { name: yardstick, samples: cost.open },
+          }),
+        ]),
+  ];
+}

@@ -1,0 +1,59 @@
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { startFacilitator } from "../../test/support/evm/facilitator.ts";
+import { startLocalChain } from "../../test/support/evm/local-chain.ts";
+import { startPaidService } from "../../test/support/evm/paid-service.ts";
+import { callWith, demandOf, signPayment } from "../../test/support/evm/payer.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { hasTestDatabase, openOwnSchema } from "../harness/own-database.ts";
+import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+
+/** Below the minute limit of a payer and of an address. */
+const CALLS = 100;
+const CALLS_QUICK = 10;
+const PRICE = 10_000n;
+
+export const paymentsScenario: Scenario = {
+  name: "payments",
+  describe: "One paid call after the other: check, verify, work, settle on a chain on this machine, answer.",
+  async run(options) {
+    const rows = [];
+    const embedded = await openEmbeddedDatabase({ dataDir: null, log: quietLog });
+    rows.push(await paidCalls("embedded", embedded, options).finally(() => embedded.close()));
+    if (hasTestDatabase()) {
+      const own = await openOwnSchema("payments");
+      rows.push(await paidCalls("PostgreSQL", own.database, options).finally(() => own.drop()));
+    }
+    return rows;
+  },
+};
+
+async function paidCalls(name: string, database: Database, options: BenchOptions): Promise<BenchRow> {
+  await migrateDatabase(database);
+  const chain = await startLocalChain();
+  const facilitator = await startFacilitator(chain);
+  const payee = await chain.newPayer(0n);
+  const service = await startPaidService({ database, chain, facilitator, payTo: payee.address });
+  try {
+    const calls = options.quick ? CALLS_QUICK : CALLS;
+    const payer = await chain.newPayer(PRICE * BigInt(calls));
+    const url = `${service.url}/v1/test/after`;
+    const demand = await demandOf(url);
+    const samples = [];
+    for (let call = 0; call < calls; call++) {
+      const { header } = await signPayment(payer, chain, demand);
+      const sentAt = performance.now();
+      const { status } = await callWith(url, header);
+      samples.push(performance.now() - sentAt);
+      if (status !== 200) throw new Error(`a paid call was answered ${status}`);
+    }
+    if ((await chain.balanceOf(payee.address)) !== PRICE * BigInt(calls)) throw new Error("the money has not arrived");
+    const note = "chain, facilitator and service share one process; on Base a block takes 2 s";
+    return benchRow({ figure: `paid call, ${name}`, unit: "ms", samples, note });
+  } finally {
+    await service.close();
+    await facilitator.close();
+    await chain.close();
+  }
+}

@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { temporaryFolder } from "../../test/support/service-process.ts";
+import { hasTestDatabase, ownSchema } from "../harness/own-database.ts";
+import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+
+const PROGRAM = fileURLToPath(new URL("../programs/quota-node.ts", import.meta.url));
+const ROUNDS = 20;
+const CALLERS = 64;
+const TRIES = 100_000;
+const TRIES_QUICK = 10_000;
+const LIMIT = 1_000;
+const NODES = 3;
+/** Enough that the killed node is in the middle of it. */
+const KILL_LIMIT = 20_000;
+const KILL_AFTER = 2_000;
+const KILLS = 10;
+
+export const quotaScenario: Scenario = {
+  name: "quota",
+  describe: "64 callers at once, 100,000 tries of 1,000 calls: exactly 1,000 pass, over 3 nodes too; kill -9 of one.",
+  async run(options) {
+    const folder = await temporaryFolder();
+    try {
+      const place = join(folder.path, "store");
+      await mkdir(place);
+      const embedded = { kind: "embedded", place, folder: folder.path, nodes: 1 } as const;
+      const rows = [await takeOften(embedded, options, () => openEmbeddedDatabase({ dataDir: place, log: quietLog }))];
+      if (!hasTestDatabase()) {
+        options.say("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
+        return rows;
+      }
+      const own = ownSchema("quota");
+      try {
+        const shared = { kind: "postgres", place: own.schema, folder: folder.path, nodes: NODES } as const;
+        const open = () => openPostgresDatabase({ url: own.url, schema: own.schema, log: quietLog });
+        rows.push(await takeOften(shared, options, open));
+        rows.push(...(await killOne(shared, options, open)));
+        return rows;
+      } finally {
+        await own.drop();
+      }
+    } finally {
+      await folder.release();
+    }
+  },
+};
+
+interface Setting {
+  readonly kind: "embedded" | "postgres";
+  readonly place: string;
+  readonly folder: string;
+  readonly nodes: number;
+}
+
+interface QuotaNode {
+  readonly child: ChildProcess;
+  /** Calls that this node has told to be served, before a kill too. */
+  readonly served: () => number;
+  /** Resolves when the round is over, or when the node is. */
+  take(round: { customerId: string; limit: number; callers: number; tries: number }): Promise<void>;
+  end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+async function startNode({ kind, place, folder }: Setting, index: number): Promise<QuotaNode> {
+  const journal = join(folder, `${kind}-journal-${index}`);
+  const child = spawn(process.execPath, [PROGRAM, kind, place, journal, `node-${index}`], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const exit = once(child, "exit");
+  let finish: () => void = () => {};
+  const ready = Promise.withResolvers<void>();
+  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+    if (line.includes("ready")) ready.resolve();
+    else finish();
+  });
+  await Promise.race([ready.promise, exit.then(() => Promise.reject(new Error("a node ended at once")))]);
+  return {
+    child,
+    served: () => statSync(join(journal, "served")).size,
+    async take(round) {
+      const over = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      child.stdin?.write(`${JSON.stringify(round)}\n`);
+      await Promise.race([over, exit]);
+    },
+    async end(signal) {
+      if (signal === undefined) child.stdin?.end();
+      else child.kill(signal);
+      await exit;
+    },
+  };
+}
+
+const callersOf = (node: number, nodes: number) => Math.floor(CALLERS / nodes) + (node < CALLERS % nodes ? 1 : 0);
+
+async function takeOften(setting: Setting, options: BenchOptions, open: () => Promise<Database>): Promise<BenchRow> {
+  const rounds = options.rounds ?? (options.quick ? 3 : ROUNDS);
+  const tries = options.quick ? TRIES_QUICK : TRIES;
+  const nodes: QuotaNode[] = [];
+  // One after the other: the first makes the tables.
+  for (let index = 0; index < setting.nodes; index++) nodes.push(await startNode(setting, index));
+  const passed: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = sum(nodes.map((node) => node.served()));
+    await Promise.all(
+      nodes.map((node, index) => {
+        const callers = callersOf(index, nodes.length);
+        const share = Math.ceil((tries * callers) / CALLERS);
+        return node.take({ customerId: `round-${round}`, limit: LIMIT, callers, tries: share });
+      }),
+    );
+    passed.push(sum(nodes.map((node) => node.served())) - before);
+    options.say(`${setting.kind}: round ${round + 1} of ${rounds}, ${passed.at(-1)} of ${tries} tries passed`);
+  }
+  for (const node of nodes) await node.end();
+  const database = await open();
+  for (let round = 0; round < rounds; round++) await assertUsed(database, `round-${round}`, LIMIT, LIMIT);
+  await database.close();
+  if (passed.some((count) => count !== LIMIT)) throw new Error(`${LIMIT} were to pass, and ${passed.join(", ")} did`);
+  return benchRow({
+    figure: `${setting.kind}, ${setting.nodes} node${setting.nodes === 1 ? "" : "s"}, passed of ${LIMIT}`,
+    unit: "calls",
+    samples: passed,
+    target: { of: "worst", bound: "at_most", value: LIMIT },
+    note: `${CALLERS} callers, ${tries} tries a round; the store says the same`,
+  });
+}
+
+/** Kills a node in the middle of a run, lets the others go on, and starts it again on its journal. */
+async function killOne(setting: Setting, options: BenchOptions, open: () => Promise<Database>): Promise<BenchRow[]> {
+  const kills = options.rounds ?? (options.quick ? 1 : KILLS);
+  const unsure: number[] = [];
+  for (let kill = 0; kill < kills; kill++) {
+    const customerId = `killed-${kill}`;
+    const nodes: QuotaNode[] = [];
+    for (let index = 0; index < setting.nodes; index++) nodes.push(await startNode(setting, index));
+    const servedBefore = sum(nodes.map((node) => node.served()));
+    const before = nodes[0]?.served() ?? 0;
+    const [victim, ...others] = nodes as [QuotaNode, ...QuotaNode[]];
+    const round = { customerId, limit: KILL_LIMIT, callers: callersOf(0, nodes.length), tries: KILL_LIMIT * 2 };
+    const running = nodes.map((node) => node.take(round));
+    while (victim.served() < before + KILL_AFTER) await new Promise((resolve) => setTimeout(resolve, 1));
+    await victim.end("SIGKILL");
+    await Promise.all(running);
+    const back = await startNode(setting, 0);
+    for (const node of [back, ...others]) await node.take({ ...round, tries: KILL_LIMIT });
+    for (const node of [back, ...others]) await node.end();
+    const served = sum(nodes.map((node) => node.served())) - servedBefore;
+    // What each caller had in hand at the kill was counted, and perhaps answered: its word is lost with the process.
+    const inHand = KILL_LIMIT - served;
+    if (inHand < 0 || inHand > round.callers) throw new Error(`${served} of ${KILL_LIMIT} were served after a kill`);
+    const database = await open();
+    await assertUsed(database, customerId, KILL_LIMIT, KILL_LIMIT);
+    await database.close();
+    unsure.push(inHand);
+    options.say(`kill ${kill + 1} of ${kills}: ${served} told as served, ${inHand} in hand at the kill`);
+  }
+  return [
+    benchRow({
+      ...{ figure: "kill -9 of one of 3 nodes, counted and not told", unit: "calls", samples: unsure },
+      target: { of: "worst", bound: "at_most", value: callersOf(0, setting.nodes) },
+      note: "at most one for each caller in flight; all others served exactly once, the month used to the call",
+    }),
+  ];
+}
+
+async function assertUsed(database: Database, customerId: string, from: number, to: number): Promise<void> {
+  const [row] = await database.query<{ used: number }>(
+    `select (taken - coalesce((select sum(size - spent) from quota_blocks where customer_id = $1), 0))::int8 as used
+     from quota_months where customer_id = $1 and tier = 'INSIGHT'`,
+    [customerId],
+  );
+  const used = row?.used ?? 0;
+  if (used < from || used > to)
+    throw new Error(`the store counts ${used} calls of ${customerId}, not ${from} to ${to}`);
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -1,0 +1,4 @@
+/** The account's page: signing up and in without a script, usage against quota, and keys. */
+export type { AccountSettings } from "./model.ts";
+export { accountRoutes } from "./routes.ts";
+export { createAccountPage } from "./service.ts";

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type DefaultTreeAdapterTypes, parse } from "parse5";
+import { accountBench, keyIn } from "../../../test/support/account-bench.ts";
+import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
+import { hostileTexts } from "../../../test/support/hostile-texts.ts";
+import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
+import { accountPage } from "./pages.ts";
+
+const NOTHING_USED = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
+
+function elements(html: string): DefaultTreeAdapterTypes.Element[] {
+  const found: DefaultTreeAdapterTypes.Element[] = [];
+  const walk = (node: DefaultTreeAdapterTypes.Node) => {
+    if ("tagName" in node) found.push(node);
+    if ("childNodes" in node) for (const child of node.childNodes) walk(child);
+  };
+  walk(parse(html));
+  return found;
+}
+
+/** The page's outline: what a text may not add to. */
+const outline = (html: string): string =>
+  elements(html)
+    .map(({ tagName, attrs }) => `${tagName} ${attrs.map(({ name }) => name).join(" ")}`)
+    .join("\n");
+
+const viewWith = (text: string) => ({
+  account: {
+    ...({ customerId: "cus-a", email: text, name: text, plan: "free", status: "active" } as const),
+    createdAt: new Date(0),
+    allowance: PLAN_ALLOWANCES.free,
+    own: { quotas: {}, rateLimits: {} },
+    keys: [
+      {
+        ...{ keyId: text, name: text, prefix: text },
+        ...{ createdAt: new Date(0), lastUsedAt: null, revokedAt: null },
+      },
+    ],
+  },
+  month: { usage: NOTHING_USED, quotas: PLAN_ALLOWANCES.free.quotas, resetsOn: text },
+  form: { token: text, id: text },
+  ...{ isProven: true, canSignIn: true },
+});
+
+test("a hundred hostile texts, as every text of the account's page, add no element and no attribute", () => {
+  assert.equal(hostileTexts.length, 100);
+  for (const isProven of [true, false]) {
+    const plain = outline(accountPage({ ...viewWith("plain"), isProven }));
+    for (const text of hostileTexts) {
+      const html = accountPage({ ...viewWith(text), isProven });
+      assert.equal(outline(html), plain, text);
+      assert.equal(elements(html).filter(({ tagName }) => tagName === "script").length, 0);
+    }
+  }
+});
+
+eachDatabase("whatever of a hundred hostile texts the store takes as names is shown as text", async (database) => {
+  const bench = await accountBench(database);
+  let taken = 0;
+  for (const [index, text] of hostileTexts.entries()) {
+    const email = `x${index}@example.org`;
+    const fields = { name: text, email, "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" };
+    const opened = await bench.submit("/account/sign-up", fields);
+    if (opened.status !== 200) {
+      assert.equal(opened.status, 422, text);
+      await bench.open(email);
+    } else taken += 1;
+    const browser = await bench.signIn(email);
+    const made = await bench.submit(
+      "/account/keys",
+      { ...browser.fields, name: text.slice(0, 64) },
+      { cookie: browser.cookie },
+    );
+    const page = await bench.visit("/account", { cookie: browser.cookie });
+    for (const { text: html } of [opened, made, page]) {
+      const found = elements(html);
+      assert.deepEqual(
+        found.filter(({ tagName }) =>
+          ["script", "img", "svg", "iframe", "object", "embed", "style", "base"].includes(tagName),
+        ),
+        [],
+      );
+      assert.deepEqual(
+        found.flatMap(({ attrs }) => attrs.filter(({ name }) => name.startsWith("on") || name === "style")),
+        [],
+      );
+    }
+  }
+  assert.ok(taken > 80, `${taken} were taken as names`);
+  await bench.close();
+});
+
+test("every page lets nothing run or be loaded from elsewhere, and nobody frame it", async () => {
+  const bench = await accountBench(await embeddedDatabase());
+  const { keyId } = await bench.open("headers@example.org");
+  const { cookie, fields } = await bench.signIn("headers@example.org");
+  const answers = [
+    await bench.visit("/account"),
+    await bench.visit("/account", { cookie }),
+    await bench.visit("/account/enter?token=x"),
+    await bench.visit(`/account/enter?token=${"a".repeat(26)}`),
+    await bench.submit("/account/sign-in", { email: "headers@example.org" }),
+    await bench.submit("/account/sign-in", { email: "x" }),
+    await bench.submit("/account/sign-out", {}, { headers: {} }),
+    await bench.submit(`/account/keys/${keyId}/rotate`, fields, { cookie }),
+  ];
+  for (const { headers, text } of answers) {
+    assert.equal(
+      headers["content-security-policy"],
+      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.equal(headers["cross-origin-opener-policy"], "same-origin");
+    assert.equal(headers["referrer-policy"], "no-referrer");
+    assert.equal(headers["x-frame-options"], "DENY");
+    assert.equal(headers["cache-control"], "no-store");
+    assert.equal(headers["content-type"], "text/html; charset=utf-8");
+    for (const { tagName, attrs } of elements(text)) {
+      assert.notEqual(tagName, "script");
+      assert.notEqual(tagName, "style");
+      for (const { name, value } of attrs)
+        if (["href", "src", "action"].includes(name)) assert.match(value, /^\/(?!\/)/, `${tagName} ${name}=${value}`);
+    }
+  }
+  assert.notEqual(keyIn(answers.at(-1)?.text ?? ""), "");
+  const style = /href="(\/account\/style-[0-9a-f]{16}\.css)"/.exec(answers[0]?.text ?? "")?.[1] ?? "";
+  const file = await bench.visit(style);
+  assert.equal(file.status, 200);
+  assert.equal(file.headers["content-type"], "text/css; charset=utf-8");
+  assert.equal(file.headers["cache-control"], "public, max-age=31536000, immutable");
+  assert.equal((await bench.call("GET", "/account/nothing")).status, 404);
+  await bench.close();
+});
+
+test("Turnstile's script and frame are let in where a site key is set, and on that page only", async () => {
+  const account = { botCheck: { siteKey: "0x4AAAAAAA-site" }, letters: null };
+  const bench = await accountBench(await embeddedDatabase(), { account });
+  const home = await bench.visit("/account");
+  assert.match(
+    String(home.headers["content-security-policy"]),
+    /; script-src https:\/\/challenges\.cloudflare\.com; frame-src https:\/\/challenges\.cloudflare\.com; /,
+  );
+  assert.equal(home.headers["referrer-policy"], "strict-origin");
+  const scripts = elements(home.text).filter(({ tagName }) => tagName === "script");
+  assert.deepEqual(
+    scripts.map(({ attrs }) => attrs.find(({ name }) => name === "src")?.value),
+    ["https://challenges.cloudflare.com/turnstile/v0/api.js"],
+  );
+  assert.match(home.text, /class="cf-turnstile" data-sitekey="0x4AAAAAAA-site" data-action="signup"/);
+  await bench.open("turnstile@example.org");
+  const { cookie } = await bench.signIn("turnstile@example.org");
+  for (const page of [await bench.visit("/account", { cookie }), await bench.visit("/account/enter?token=x")]) {
+    assert.doesNotMatch(page.text, /<script|cloudflare/);
+    assert.doesNotMatch(String(page.headers["content-security-policy"]), /script-src|cloudflare/);
+  }
+  await bench.close();
+});

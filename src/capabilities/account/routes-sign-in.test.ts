@@ -1,0 +1,331 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach } from "node:test";
+import { accountBench, cookieIn, keyIn, tokenIn } from "../../../test/support/account-bench.ts";
+import { PUBLIC_URL, signUpServices } from "../../../test/support/customer-bench.ts";
+import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
+import type { Database } from "../../ports/database.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+let services: Awaited<ReturnType<typeof signUpServices>>;
+before(async () => {
+  services = await signUpServices();
+});
+after(() => services.close());
+/** How many letters came before this test. */
+let seen = 0;
+beforeEach(() => {
+  seen = services.mailbox.mails.length;
+});
+
+const withLetters = (database: Database) =>
+  accountBench(database, {
+    signUp: services.withLetters,
+    account: { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: services.withLetters.letters },
+    publicUrl: PUBLIC_URL,
+    data: "live",
+  });
+
+eachDatabase(
+  "a stranger signs up by a form, signs in by the link of a sandbox, and sees the account",
+  async (database) => {
+    const bench = await accountBench(database);
+    const home = await bench.visit("/account");
+    assert.equal(home.status, 200);
+    assert.match(home.text, /sandbox without a mail server/);
+    const token = /name="cf-turnstile-response" value="([^"]+)"/.exec(home.text)?.[1] ?? "";
+    const fields = { name: "Ada", email: "Ada@example.org", "cf-turnstile-response": token };
+    const opened = await bench.submit("/account/sign-up", fields);
+    assert.equal(opened.status, 200);
+    const key = keyIn(opened.text);
+    const { cookie } = await bench.signIn("ada@EXAMPLE.org");
+    const page = await bench.visit("/account", { cookie });
+    assert.match(page.text, /<h1>Ada<\/h1>/);
+    assert.match(page.text, /0 of 100/);
+    assert.match(page.text, /2026-12-01/);
+    assert.ok(page.text.includes(`<code>${key.slice(0, 13)}…</code>`));
+    assert.ok(!page.text.includes(key));
+    assert.equal((await bench.submit("/account/sign-up", fields)).status, 409);
+    assert.equal((await bench.submit("/account/sign-up", { ...fields, "cf-turnstile-response": "" })).status, 403);
+    assert.equal((await bench.submit("/account/sign-up", { ...fields, email: "ada" })).status, 422);
+    assert.equal((await bench.submit("/account/sign-up", { ...fields, name: "Ada\u202e" })).status, 422);
+    const nobody = await bench.submit("/account/sign-in", { email: "nobody@example.org" });
+    assert.match(nobody.text, /No account of this sandbox/);
+    await bench.close();
+  },
+);
+
+eachDatabase("a letter's link signs in once, and the answer to asking for one tells nothing", async (database) => {
+  const bench = await withLetters(database);
+  await bench.open("ada@example.org");
+  const { customerId } = await bench.open("gone@example.org");
+  await bench.app.customers.disable(customerId, bench.operator);
+  const answers = new Set<string>();
+  for (const email of ["ada@example.org", "nobody@example.org", "gone@example.org", "ada@example.org"]) {
+    const answer = await bench.submit("/account/sign-in", { email });
+    assert.equal(answer.status, 200);
+    answers.add(answer.text);
+  }
+  assert.equal(answers.size, 1);
+  const mails = await services.mailbox.received(seen + 1);
+  const mail = mails[seen];
+  assert.deepEqual(mail?.recipients, ["ada@example.org"]);
+  const link = /https:\/\/parallax\.example(\/account\/enter\?token=[a-z2-7]{26})\n/.exec(mail?.text ?? "")?.[1] ?? "";
+  for (let turn = 0; turn < 10; turn++) {
+    const page = await bench.visit(link);
+    assert.equal(page.status, 200);
+    assert.equal(page.headers["referrer-policy"], "no-referrer");
+    assert.equal(page.headers["cache-control"], "no-store");
+    assert.equal(page.headers["set-cookie"], undefined);
+  }
+  const entered = await bench.submit("/account/enter", { token: tokenIn(link) });
+  assert.equal(entered.status, 303);
+  assert.equal(entered.headers.location, "/account");
+  assert.match(
+    String(entered.headers["set-cookie"]),
+    /^__Host-parallax=[a-z2-7]{26}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  const page = await bench.visit("/account", { cookie: cookieIn(entered) });
+  assert.match(page.text, /ada@example\.org/);
+  await bench.app.customers.stop();
+  assert.equal(services.mailbox.mails.length, seen + 1, "one letter in all");
+  await bench.close();
+});
+
+eachDatabase("a mailbox gets one letter a minute and three a day, and the last link stays good", async (database) => {
+  const bench = await withLetters(database);
+  await bench.open("ada@example.org");
+  for (let turn = 0; turn < 60; turn++) {
+    assert.equal((await bench.submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
+    if (turn < 6) await services.mailbox.received(seen + Math.min(3, Math.floor(turn / 2) + 1));
+    await bench.clock.advance(turn < 6 ? 30_000 : 10_000);
+  }
+  const mails = await services.mailbox.received(seen + 3);
+  assert.equal(mails.length, seen + 3);
+  assert.equal((await bench.submit("/account/enter", { token: tokenIn(mails.at(-2)?.text ?? "") })).status, 404);
+  assert.equal((await bench.submit("/account/enter", { token: tokenIn(mails.at(-1)?.text ?? "") })).status, 303);
+  await bench.close();
+});
+
+eachDatabase(
+  "429: one network address asks for five links an hour, and nobody's mailbox is touched after",
+  async (database) => {
+    const bench = await withLetters(database);
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const answer = await bench.submit("/account/sign-in", { email: `${turn}@example.org` }, { from: "203.0.113.7" });
+      statuses.push(answer.status);
+    }
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429]);
+    assert.deepEqual(await database.query("select 1 from attempts where subject = 'signin-mail:5@example.org'"), []);
+    await bench.close();
+  },
+);
+
+eachDatabase("404: of fifty presses at once one begins a session", async (database) => {
+  const bench = await accountBench(database);
+  await bench.open("ada@example.org");
+  const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => bench.submit("/account/enter", { token })));
+  assert.equal(answers.filter(({ status }) => status === 303).length, 1);
+  assert.equal(answers.filter(({ status }) => status === 404).length, 49);
+  assert.deepEqual(await database.query("select count(*) as count from sessions"), [{ count: 1 }]);
+  await bench.close();
+});
+
+eachDatabase("404: unknown, altered, used, replaced and expired links are told apart by nobody", async (database) => {
+  const bench = await accountBench(database);
+  for (const name of ["used", "old", "replaced", "living"]) await bench.open(`${name}@example.org`);
+  const tokenFor = async (name: string) =>
+    tokenIn((await bench.submit("/account/sign-in", { email: `${name}@example.org` })).text);
+  const used = await tokenFor("used");
+  assert.equal((await bench.submit("/account/enter", { token: used })).status, 303);
+  const old = await tokenFor("old");
+  await bench.clock.advance(30 * MINUTE_MS);
+  const replaced = await tokenFor("replaced");
+  await tokenFor("replaced");
+  const living = await tokenFor("living");
+  const altered = `${living.slice(0, -1)}${living.endsWith("a") ? "b" : "a"}`;
+  const texts = new Set<string>();
+  for (const token of [used, old, replaced, altered, "", "x".repeat(200), "a".repeat(26), '"><script>']) {
+    const answer = await bench.submit("/account/enter", { token });
+    assert.equal(answer.status, 404);
+    assert.equal(answer.headers["set-cookie"], undefined);
+    texts.add(answer.text);
+  }
+  assert.equal((await bench.visit("/account/enter?token=%22%3E%3Cscript%3E")).status, 404);
+  assert.equal((await bench.visit("/account/enter")).status, 404);
+  assert.equal(texts.size, 1);
+  assert.equal((await bench.submit("/account/enter", { token: living })).status, 303);
+  await bench.close();
+});
+
+eachDatabase(
+  "the session of before a sign-in is over after it, and others of the customer are not",
+  async (database) => {
+    const bench = await accountBench(database);
+    await bench.open("ada@example.org");
+    const isSignedIn = async (cookie: string) => /Sign out/.test((await bench.visit("/account", { cookie })).text);
+    const first = await bench.signIn("ada@example.org");
+    const elsewhere = await bench.signIn("ada@example.org");
+    const second = await bench.signIn("ada@example.org", first.cookie);
+    assert.notEqual(second.cookie, first.cookie);
+    assert.deepEqual(
+      [await isSignedIn(first.cookie), await isSignedIn(second.cookie), await isSignedIn(elsewhere.cookie)],
+      [false, true, true],
+    );
+    // A cookie that somebody has planted before the sign-in becomes nobody's session.
+    const planted = `parallax=${"a".repeat(26)}`;
+    const third = await bench.signIn("ada@example.org", planted);
+    assert.notEqual(third.cookie, planted);
+    assert.equal(await isSignedIn(planted), false);
+    await bench.close();
+  },
+);
+
+eachDatabase("signing out ends the session on the server, whatever the browser keeps", async (database) => {
+  const bench = await accountBench(database);
+  await bench.open("ada@example.org");
+  const { cookie, fields } = await bench.signIn("ada@example.org");
+  const refused = await bench.submit("/account/sign-out", { csrf: "" }, { cookie });
+  assert.equal(refused.status, 403);
+  const answer = await bench.submit("/account/sign-out", { csrf: fields.csrf }, { cookie });
+  assert.equal(answer.status, 303);
+  assert.match(String(answer.headers["set-cookie"]), /^parallax=; Path=\/; Max-Age=0/);
+  assert.deepEqual(await database.query("select 1 from sessions"), []);
+  assert.match((await bench.visit("/account", { cookie })).text, /Send me a link|Show me a link/);
+  await bench.close();
+});
+
+eachDatabase("a session ends after a day without use, and after fourteen days whatever its use", async (database) => {
+  const bench = await accountBench(database);
+  await bench.open("ada@example.org");
+  const isSignedIn = async (cookie: string) => /Sign out/.test((await bench.visit("/account", { cookie })).text);
+  const idle = await bench.signIn("ada@example.org");
+  await bench.clock.advance(24 * HOUR_MS - MINUTE_MS);
+  assert.equal(await isSignedIn(idle.cookie), true);
+  await bench.clock.advance(24 * HOUR_MS);
+  assert.equal(await isSignedIn(idle.cookie), false);
+  const used = await bench.signIn("ada@example.org");
+  for (let hours = 0; hours < 14 * 24 - 12; hours += 12) {
+    await bench.clock.advance(12 * HOUR_MS);
+    assert.equal(await isSignedIn(used.cookie), true, `after ${hours + 12} hours`);
+  }
+  await bench.clock.advance(12 * HOUR_MS);
+  assert.equal(await isSignedIn(used.cookie), false);
+  await bench.signIn("ada@example.org");
+  assert.deepEqual(
+    await database.query("select count(*) as count from sessions"),
+    [{ count: 2 }],
+    "the idle one is gone",
+  );
+  await bench.close();
+});
+
+eachDatabase("disabling a customer ends every session and link, and enabling brings none back", async (database) => {
+  const bench = await accountBench(database);
+  const { customerId } = await bench.open("ada@example.org");
+  const browsers = [await bench.signIn("ada@example.org"), await bench.signIn("ada@example.org")];
+  const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
+  await bench.app.customers.disable(customerId, bench.operator);
+  const check = async () => {
+    for (const { cookie, fields } of browsers) {
+      assert.doesNotMatch((await bench.visit("/account", { cookie })).text, /Sign out/);
+      assert.equal((await bench.submit("/account/keys", { ...fields, name: "robot" }, { cookie })).status, 401);
+    }
+    assert.equal((await bench.submit("/account/enter", { token })).status, 404);
+  };
+  await check();
+  await bench.app.customers.enable(customerId, bench.operator);
+  await check();
+  await bench.close();
+});
+
+eachDatabase(
+  "a session and a link open nothing of a customer that is canceled, whoever canceled it",
+  async (database) => {
+    const bench = await accountBench(database);
+    await bench.open("ada@example.org");
+    const { cookie } = await bench.signIn("ada@example.org");
+    const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
+    await database.query("update customers set status = 'canceled'");
+    assert.doesNotMatch((await bench.visit("/account", { cookie })).text, /Sign out/);
+    assert.equal((await bench.submit("/account/enter", { token })).status, 404);
+    await bench.close();
+  },
+);
+
+onPostgres("no session outlives a disabling that happens while it begins", async (database) => {
+  const bench = await accountBench(database);
+  const { customerId } = await bench.open("ada@example.org");
+  const begun: number[] = [];
+  for (let round = 0; round < 30; round++) {
+    const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
+    const [entered] = await Promise.all([
+      bench.submit("/account/enter", { token }),
+      bench.app.customers.disable(customerId, bench.operator),
+    ]);
+    begun.push(entered.status);
+    assert.deepEqual(await database.query("select 1 from sessions"), [], `round ${round}`);
+    await bench.app.customers.enable(customerId, bench.operator);
+  }
+  assert.ok(begun.every((status) => status === 303 || status === 404));
+  await bench.close();
+});
+
+eachDatabase("a customer has at most twenty sessions; the longest unused one ends", async (database) => {
+  const bench = await accountBench(database);
+  await bench.open("ada@example.org");
+  const first = await bench.signIn("ada@example.org");
+  for (let turn = 0; turn < 20; turn++) {
+    await bench.clock.advance(1_000);
+    await bench.signIn("ada@example.org");
+  }
+  assert.deepEqual(await database.query("select count(*) as count from sessions"), [{ count: 20 }]);
+  assert.doesNotMatch((await bench.visit("/account", { cookie: first.cookie })).text, /Sign out/);
+  await bench.close();
+});
+
+eachDatabase("neither a link's nor a cookie's token is in the store", async (database) => {
+  const bench = await accountBench(database);
+  await bench.open("ada@example.org");
+  const { cookie } = await bench.signIn("ada@example.org");
+  const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
+  const rows = JSON.stringify([
+    await database.query("select *, encode(token_hash, 'escape') as text from sessions"),
+    await database.query("select *, encode(token_hash, 'escape') as text from sign_in_links"),
+    bench.lines,
+  ]);
+  for (const secret of [token, cookie.split("=")[1] ?? ""]) {
+    assert.equal(secret.length, 26);
+    assert.ok(!rows.includes(secret));
+  }
+  await bench.close();
+});
+
+eachDatabase("503: a live server without letters shows no link, and says what to do instead", async (database) => {
+  const bench = await accountBench(database, { data: "live", account: { botCheck: null, letters: null } });
+  await bench.open("ada@example.org");
+  const home = await bench.visit("/account");
+  assert.match(home.text, /Signing in is not set up/);
+  assert.match(home.text, /Sign-up on this page is not set up/);
+  assert.doesNotMatch(home.text, /<form/);
+  const answer = await bench.submit("/account/sign-in", { email: "ada@example.org" });
+  assert.equal(answer.status, 503);
+  assert.match(String(answer.headers["content-type"]), /^text\/html/);
+  assert.doesNotMatch(answer.text, /enter/);
+  assert.deepEqual(await database.query("select 1 from sign_in_links"), []);
+  await bench.close();
+});
+
+eachDatabase("a mail server that is away changes no answer, and no letter goes to nobody", async (database) => {
+  const bench = await withLetters(database);
+  await bench.open("ada@example.org");
+  services.mailbox.refuse(451, 1);
+  assert.equal((await bench.submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
+  while (!bench.lines.some(({ message }) => /tried again/.test(message))) await new Promise(setImmediate);
+  await bench.clock.advance(1_000);
+  assert.equal((await services.mailbox.received(seen + 1)).length, seen + 1);
+  await bench.close();
+});

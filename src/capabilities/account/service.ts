@@ -1,0 +1,113 @@
+import { AppError, InvalidRequestError } from "../../domain/errors.ts";
+import { addressBlock } from "../../lib/address-block.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import {
+  type Accounts,
+  type Actor,
+  createMailQueue,
+  type IssuedKey,
+  invalidEmail,
+  isPlainName,
+  KEY_NAME_LENGTH_MAX,
+  LETTER_RULES,
+  NETWORK_RULES,
+  parseEmail,
+  takeAttempt,
+  tooManyAttempts,
+  tooManyLetters,
+} from "../customers/index.ts";
+import type { Session, Sessions } from "../sessions/index.ts";
+import { signInLetter } from "./letters.ts";
+import type { AccountPage, AccountSettings } from "./model.ts";
+import { createOnce } from "./once.ts";
+
+export function createAccountPage(tools: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly data: "sandbox" | "live";
+  readonly settings: AccountSettings;
+  readonly sessions: Sessions;
+  readonly accounts: Accounts;
+  /** Whose a key is; null where it opens nothing. */
+  readonly ownerOf: (
+    apiKey: string,
+  ) => Promise<{ readonly customerId: string } | null> | { readonly customerId: string } | null;
+}): AccountPage {
+  const { database, clock, data, sessions, accounts, ownerOf } = tools;
+  const { letters } = tools.settings;
+  // A queue of its own: a flood of sign-ups keeps no customer out.
+  const queue = letters === null ? null : createMailQueue({ ...tools, mail: letters.mail });
+  const keys = createOnce<IssuedKey>(clock);
+
+  const sendLink = async (email: string): Promise<void> => {
+    const slot = queue?.reserve() ?? null;
+    if (slot === null || letters === null) throw tooManyLetters();
+    try {
+      // The same statements for addresses without an account, so that nothing tells them apart.
+      const token = await database.transaction(async (transaction) => {
+        const waitMs = await takeAttempt(transaction, `signin-mail:${email}`, LETTER_RULES, clock.now());
+        return waitMs > 0 ? null : sessions.issueLink(transaction, email);
+      });
+      if (token !== null) slot.send(signInLetter(email, `${letters.publicUrl}/account/enter?token=${token}`));
+    } finally {
+      slot.release();
+    }
+  };
+
+  const proven = (session: Session): Actor => {
+    if (!session.isProven)
+      throw new AppError("proof_required", "Changing keys needs a fresh proof that it is you; give it and press again");
+    return { kind: "session", id: session.sessionId };
+  };
+
+  return {
+    async requestLink(text, address) {
+      const email = parseEmail(text);
+      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+      if (letters === null && data === "live")
+        throw new AppError("mail_unavailable", "This server sends no letters, so nobody can sign in here by one");
+      const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
+      if (waitMs > 0) throw tooManyAttempts("links to sign in", waitMs);
+      if (letters === null) return { shownToken: await sessions.issueLink(database, email.address) };
+      await sendLink(email.address);
+      return { shownToken: null };
+    },
+    async prove(session, apiKey) {
+      const owner = await ownerOf(apiKey.trim());
+      if (owner?.customerId !== session.customerId)
+        throw new AppError("proof_required", "That is not a living key of your account");
+      await sessions.prove(session);
+    },
+    async createKey(session, text, formId) {
+      const actor = proven(session);
+      const name = text.trim();
+      if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw invalidKeyName();
+      return keys.run(`${session.sessionId} ${formId} create ${name}`, () =>
+        accounts.createKey(session.customerId, name, actor),
+      );
+    },
+    async rotateKey(session, keyId, formId) {
+      const actor = proven(session);
+      return keys.run(`${session.sessionId} ${formId} rotate ${keyId}`, () =>
+        accounts.rotateKey(session.customerId, keyId, actor),
+      );
+    },
+    async revokeKey(session, keyId) {
+      await accounts.revokeKey(session.customerId, keyId, proven(session));
+    },
+    async stop() {
+      keys.clear();
+      await queue?.stop();
+    },
+  };
+}
+
+function invalidKeyName(): InvalidRequestError {
+  const msg = `A key's name is 1 to ${KEY_NAME_LENGTH_MAX} characters that show what they are`;
+  return new InvalidRequestError([{ type: "value_error", loc: ["body", "name"], msg }]);
+}

@@ -1,0 +1,290 @@
+import { type Allowance, allowanceOf, type Plan } from "../../domain/plan.ts";
+import type { Database, Transaction } from "../../ports/database.ts";
+import {
+  type Account,
+  type Actor,
+  type AuditEntry,
+  type CustomerStatus,
+  type CustomerSummary,
+  KEYS_SHOWN_MAX,
+  type KeyView,
+} from "./model.ts";
+
+/** Either reads and writes by itself, or as part of what becomes true together. */
+type Store = Pick<Database, "query"> | Transaction;
+
+export interface CustomerRow extends Record<string, unknown> {
+  readonly customer_id: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly plan: Plan;
+  readonly status: CustomerStatus;
+  readonly created_at: Date;
+  readonly quotas: Partial<Allowance["quotas"]> | null;
+  readonly rate_limits: Partial<Allowance["rateLimits"]> | null;
+}
+
+interface KeyRow extends Record<string, unknown> {
+  readonly key_id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+/** Any other text is nobody's id; some of it no store could even be asked about. */
+const ID = /^[a-z0-9-]{1,64}$/;
+const CUSTOMER_COLUMNS = "customer_id, email, name, plan, status, created_at, quotas, rate_limits";
+const KEY_COLUMNS = "key_id, name, prefix, created_at, last_used_at, revoked_at";
+
+const toKeyView = (row: KeyRow): KeyView => ({
+  keyId: row.key_id,
+  name: row.name,
+  prefix: row.prefix,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  revokedAt: row.revoked_at,
+});
+
+function toAccount(row: CustomerRow, keys: readonly KeyRow[]): Account {
+  const { quotas, rate_limits: rateLimits } = row;
+  return {
+    customerId: row.customer_id,
+    email: row.email,
+    name: row.name,
+    plan: row.plan,
+    status: row.status,
+    createdAt: row.created_at,
+    allowance: allowanceOf(row.plan, { quotas, rateLimits }),
+    own: { quotas: quotas ?? {}, rateLimits: rateLimits ?? {} },
+    keys: keys.map(toKeyView),
+  };
+}
+
+/** By id or by canonical e-mail address. */
+export async function selectAccount(
+  store: Store,
+  by: { readonly customerId: string } | { readonly email: string },
+): Promise<Account | null> {
+  const [column, value] = "email" in by ? ["email", by.email] : ["customer_id", by.customerId];
+  if (column === "customer_id" && !ID.test(value)) return null;
+  const [row] = await store.query<CustomerRow>(`select ${CUSTOMER_COLUMNS} from customers where ${column} = $1`, [
+    value,
+  ]);
+  if (row === undefined) return null;
+  const keys = await store.query<KeyRow>(
+    `select ${KEY_COLUMNS} from api_keys where customer_id = $1
+     order by revoked_at is null desc, created_at desc, key_id limit ${KEYS_SHOWN_MAX}`,
+    [row.customer_id],
+  );
+  return toAccount(row, keys);
+}
+
+export async function selectCustomers(
+  store: Store,
+  options: {
+    readonly limit: number;
+    readonly after: string;
+    readonly plan: Plan | null;
+    readonly status: CustomerStatus | null;
+  },
+): Promise<readonly CustomerSummary[]> {
+  const rows = await store.query<CustomerRow & { living_keys: number }>(
+    `select ${CUSTOMER_COLUMNS},
+       (select count(*) from api_keys k where k.customer_id = c.customer_id and revoked_at is null) as living_keys
+     from customers c
+     where customer_id > $1 and ($2::text is null or plan = $2) and ($3::text is null or status = $3)
+     order by customer_id limit $4`,
+    [options.after, options.plan, options.status, options.limit],
+  );
+  return rows.map((row) => {
+    const { customerId, email, name, plan, status, createdAt } = toAccount(row, []);
+    return { customerId, email, name, plan, status, createdAt, livingKeys: row.living_keys };
+  });
+}
+
+/** The customer, kept from changing until the transaction ends. */
+export async function lockCustomer(transaction: Transaction, customerId: string): Promise<CustomerRow | null> {
+  const [row] = await transaction.query<CustomerRow>(
+    `select ${CUSTOMER_COLUMNS} from customers where customer_id = $1 for update`,
+    [customerId],
+  );
+  return row ?? null;
+}
+
+/** False where the address is another customer's. */
+export async function insertCustomer(
+  transaction: Transaction,
+  customer: {
+    readonly customerId: string;
+    readonly email: string;
+    readonly name: string | null;
+    readonly plan: Plan;
+    readonly now: number;
+  },
+): Promise<boolean> {
+  const rows = await transaction.query(
+    `insert into customers (customer_id, email, name, plan, status, created_at)
+     values ($1, $2, $3, $4, 'active', to_timestamp($5::float8 / 1000))
+     on conflict (email) do nothing returning customer_id`,
+    [customer.customerId, customer.email, customer.name, customer.plan, customer.now],
+  );
+  return rows.length === 1;
+}
+
+/** Writes what an operator may change; the row is locked by then. */
+export async function updateCustomer(transaction: Transaction, row: CustomerRow): Promise<void> {
+  const json = (value: object | null) => (value === null ? null : JSON.stringify(value));
+  await transaction.query(
+    `update customers set plan = $2, status = $3, quotas = $4::text::jsonb, rate_limits = $5::text::jsonb
+     where customer_id = $1`,
+    [row.customer_id, row.plan, row.status, json(row.quotas), json(row.rate_limits)],
+  );
+}
+
+export async function countLivingKeys(
+  transaction: Transaction,
+  customerId: string,
+  name: string,
+): Promise<{ readonly all: number; readonly ofThatName: number }> {
+  const [row] = await transaction.query<{ all_count: number; named_count: number }>(
+    `select count(*) as all_count, count(*) filter (where name = $2) as named_count
+     from api_keys where customer_id = $1 and revoked_at is null`,
+    [customerId, name],
+  );
+  return { all: row?.all_count ?? 0, ofThatName: row?.named_count ?? 0 };
+}
+
+/** Ends a living key of that customer; null where there is none: of several who try, one gets it. */
+export async function endKey(
+  transaction: Transaction,
+  customerId: string,
+  keyId: string,
+  now: number,
+): Promise<KeyView | null> {
+  if (!ID.test(keyId)) return null;
+  const [row] = await transaction.query<KeyRow>(
+    `update api_keys set revoked_at = to_timestamp($3::float8 / 1000)
+     where key_id = $1 and customer_id = $2 and revoked_at is null returning ${KEY_COLUMNS}`,
+    [keyId, customerId, now],
+  );
+  return row === undefined ? null : toKeyView(row);
+}
+
+/** Adds a line to the audit log, in the transaction of the change that it tells of. */
+export async function insertAudit(
+  transaction: Transaction,
+  entry: {
+    readonly actor: Actor;
+    readonly action: string;
+    readonly customerId: string;
+    /** Never a secret. */
+    readonly details?: Readonly<Record<string, unknown>>;
+    readonly now: number;
+  },
+): Promise<void> {
+  const { actor, action, customerId, details = {}, now } = entry;
+  await transaction.query(
+    `insert into audit_log (occurred_at, actor_kind, actor_id, action, customer_id, details)
+     values (to_timestamp($1::float8 / 1000), $2, $3, $4, $5, $6::text::jsonb)`,
+    [now, actor.kind, actor.id, action, customerId, JSON.stringify(details)],
+  );
+}
+
+export async function selectAudit(
+  store: Store,
+  options: { readonly customerId: string | null; readonly limit: number },
+): Promise<readonly AuditEntry[]> {
+  const rows = await store.query<{
+    audit_id: number;
+    occurred_at: Date;
+    actor_kind: string;
+    actor_id: string;
+    action: string;
+    customer_id: string;
+    details: Record<string, unknown>;
+  }>(
+    `select audit_id, occurred_at, actor_kind, actor_id, action, customer_id, details from audit_log
+     where $1::text is null or customer_id = $1 order by audit_id desc limit $2`,
+    [options.customerId, options.limit],
+  );
+  return rows.map((row) => ({
+    auditId: row.audit_id,
+    occurredAt: row.occurred_at,
+    actor: { kind: row.actor_kind, id: row.actor_id },
+    action: row.action,
+    customerId: row.customer_id,
+    details: row.details,
+  }));
+}
+
+export async function hasAccount(transaction: Transaction, email: string): Promise<boolean> {
+  return (await transaction.query("select 1 from customers where email = $1", [email])).length > 0;
+}
+
+/**
+ * Remembers who has asked for an account, once an address; gives the id that the account will have.
+ *
+ * @param isNewLetter  whether a letter with this token goes out, which ends an earlier letter's
+ */
+export async function upsertPendingSignup(
+  transaction: Transaction,
+  pending: {
+    readonly email: string;
+    readonly name: string | null;
+    readonly customerId: string;
+    readonly tokenHash: Uint8Array;
+    readonly expiresAt: number;
+  },
+  isNewLetter: boolean,
+): Promise<string> {
+  const set = isNewLetter
+    ? "name = excluded.name, token_hash = excluded.token_hash, expires_at = excluded.expires_at"
+    : "name = pending_signups.name";
+  const [row] = await transaction.query<{ customer_id: string }>(
+    `insert into pending_signups (email, name, customer_id, token_hash, expires_at)
+     values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))
+     on conflict (email) do update set ${set} returning customer_id`,
+    [pending.email, pending.name, pending.customerId, pending.tokenHash, pending.expiresAt],
+  );
+  return row?.customer_id ?? pending.customerId;
+}
+
+/** Takes away whom a token verifies; null where nobody, or too late. */
+export async function takePendingSignup(
+  transaction: Transaction,
+  tokenHash: Uint8Array,
+  now: number,
+): Promise<{ readonly email: string; readonly name: string | null; readonly customerId: string } | null> {
+  const [row] = await transaction.query<{ email: string; name: string | null; customer_id: string }>(
+    `delete from pending_signups where token_hash = $1 and expires_at > to_timestamp($2::float8 / 1000)
+     returning email, name, customer_id`,
+    [tokenHash, now],
+  );
+  return row === undefined ? null : { email: row.email, name: row.name, customerId: row.customer_id };
+}
+
+const DELETE_ROWS_MAX = 5_000;
+/** Rows beyond this wait for the next run; one run must not hold the store for minutes. */
+const DELETE_ROUNDS_MAX = 100;
+
+/** Drops what is older than an instant, a bounded number of rows at a time. Running it again changes nothing. */
+export async function deleteOlder(
+  store: Store,
+  table: "pending_signups" | "attempts" | "audit_log",
+  before: number,
+): Promise<void> {
+  const column = { pending_signups: "expires_at", attempts: "last_at", audit_log: "occurred_at" }[table];
+  for (let round = 0; round < DELETE_ROUNDS_MAX; round++) {
+    const [row] = await store.query<{ count: number }>(
+      `with old as (
+         delete from ${table} where ctid = any(array(
+           select ctid from ${table} where ${column} < to_timestamp($1::float8 / 1000) limit ${DELETE_ROWS_MAX}))
+         returning 1
+       ) select count(*) as count from old`,
+      [before],
+    );
+    if ((row?.count ?? 0) < DELETE_ROWS_MAX) return;
+  }
+}

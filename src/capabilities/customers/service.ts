@@ -1,0 +1,53 @@
+import type { Log } from "../../ports/log.ts";
+import { type AccountTools, createAccounts } from "./accounts.ts";
+import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
+import type { Customers } from "./model.ts";
+import { deleteOlder } from "./queries.ts";
+import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
+
+const TIDY_EVERY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+export function createCustomers(
+  options: AccountTools & {
+    readonly log: Log;
+    /** Null refuses every sign-up with `signup_not_configured`. */
+    readonly signUp: SignUpSettings | null;
+    /** For how many days the audit log is kept. */
+    readonly auditDays: number;
+  },
+): Customers {
+  const { database, clock, log, auditDays } = options;
+  const { stop: stopLetters, ...signUps } = createSignUps({ ...options, settings: options.signUp });
+  let cancel: () => void = () => {};
+  let tidying: Promise<void> = Promise.resolve();
+
+  /** Every node may do it; what one has dropped is not there for the next. */
+  const tidy = async () => {
+    try {
+      const now = clock.now();
+      await deleteOlder(database, "pending_signups", now);
+      await deleteOlder(database, "attempts", now - ATTEMPT_WINDOW_MS_MAX);
+      await deleteOlder(database, "audit_log", now - auditDays * DAY_MS);
+    } catch (error) {
+      log.warn({ err: error }, "what is out of date of customers could not be dropped; it is tried again in an hour");
+    }
+  };
+  const schedule = () => {
+    cancel = clock.setTimeout(() => {
+      tidying = tidy().then(schedule);
+    }, TIDY_EVERY_MS);
+  };
+
+  return {
+    ...createAccounts(options),
+    ...signUps,
+    start: schedule,
+    async stop() {
+      cancel();
+      await tidying;
+      cancel();
+      await stopLetters();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
+
+const WRITE_EVERY_MS = 60_000;
+/** Keys of one minute; those beyond are noted in the next one. */
+const KEYS_MAX = 10_000;
+
+/** When keys were last used, to the minute. No request waits for it. */
+export interface KeyUsage {
+  note(keyId: string): void;
+  start(): void;
+  /** Writes what is left. */
+  stop(): Promise<void>;
+}
+
+/** Writes once a minute, in one statement, when which keys were used. What cannot be written waits for the next minute. */
+export function createKeyUsage(options: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly keysMax?: number;
+}): KeyUsage {
+  const { database, clock, log, keysMax = KEYS_MAX } = options;
+  let usedAt = new Map<string, number>();
+  let cancel: () => void = () => {};
+  let writing: Promise<void> = Promise.resolve();
+
+  const note = (keyId: string, at: number) => {
+    if (usedAt.size < keysMax || usedAt.has(keyId)) usedAt.set(keyId, Math.max(at, usedAt.get(keyId) ?? at));
+  };
+
+  const write = async () => {
+    if (usedAt.size === 0) return;
+    const batch = usedAt;
+    usedAt = new Map();
+    try {
+      await database.query(
+        `update api_keys set last_used_at = to_timestamp(used.at / 1000)
+         from unnest($1::text[], $2::float8[]) as used (key_id, at)
+         where api_keys.key_id = used.key_id
+           and (last_used_at is null or last_used_at < to_timestamp(used.at / 1000))`,
+        [[...batch.keys()], [...batch.values()]],
+      );
+    } catch (error) {
+      log.warn({ err: error, keys: batch.size }, "the last use of keys could not be written; it waits for a minute");
+      for (const [keyId, at] of batch) note(keyId, at);
+    }
+  };
+
+  const schedule = () => {
+    cancel = clock.setTimeout(() => {
+      writing = write().then(schedule);
+    }, WRITE_EVERY_MS);
+  };
+
+  return {
+    note: (keyId) => note(keyId, clock.now()),
+    start: schedule,
+    async stop() {
+      cancel();
+      await writing;
+      cancel();
+      await write();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { AppError } from "../../domain/errors.ts";
+import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
+import { createMarketplace, type MarketplaceHeaders } from "./marketplace.ts";
+
+const SECRET = "marketplace-secret-of-32-characters-1";
+const NEXT_SECRET = "marketplace-secret-of-32-characters-2";
+const USER = "someone";
+
+async function open(secrets: readonly string[] = [SECRET]) {
+  const clock = new FakeClock();
+  const marketplace = createMarketplace({ secrets, database: await embeddedDatabase(), clock });
+  const identify = async (headers: Partial<MarketplaceHeaders>) =>
+    marketplace.identify({ secret: SECRET, user: USER, subscription: "PRO", ...headers });
+  return { identify, clock };
+}
+
+const isUnauthorized = (error: unknown) => error instanceof AppError && error.code === "unauthorized";
+
+test("a call without a header of the marketplace is none of its calls", async () => {
+  const { identify } = await open();
+  assert.equal(await identify({ secret: undefined, user: undefined, subscription: undefined }), null);
+});
+
+test("401: any of the headers without the right secret is refused, whoever they name", async () => {
+  const { identify } = await open();
+  for (const secret of [undefined, "", SECRET.slice(1), `${SECRET} `, SECRET.toUpperCase(), `${SECRET}, ${SECRET}`]) {
+    await assert.rejects(identify({ secret }), isUnauthorized);
+    await assert.rejects(identify({ secret, user: undefined }), isUnauthorized);
+    if (secret !== undefined)
+      await assert.rejects(identify({ secret, user: undefined, subscription: undefined }), isUnauthorized);
+  }
+});
+
+test("401: without a secret configured no header lets anyone in, an empty one neither", async () => {
+  const { identify } = await open([]);
+  for (const secret of [undefined, "", SECRET]) await assert.rejects(identify({ secret }), isUnauthorized);
+});
+
+test("401: the right secret without a user speaks for nobody", async () => {
+  const { identify } = await open();
+  for (const user of [undefined, ""]) await assert.rejects(identify({ user }), isUnauthorized);
+});
+
+test("while a secret is replaced both are right, and afterwards the old one is not", async () => {
+  const both = await open([SECRET, NEXT_SECRET]);
+  const [old, next] = [await both.identify({}), await both.identify({ secret: NEXT_SECRET })];
+  assert.deepEqual(old, next);
+  const after = await open([NEXT_SECRET]);
+  await assert.rejects(after.identify({}), isUnauthorized);
+});
+
+test("the plan is the one booked, and an unknown word is the smallest", async () => {
+  const { identify } = await open();
+  const plans = {
+    BASIC: "free",
+    PRO: "pro",
+    ULTRA: "pro",
+    MEGA: "pro",
+    CUSTOM: "pro",
+    pro: "free",
+    constructor: "free",
+  };
+  for (const [subscription, plan] of Object.entries({ ...plans, "": "free" })) {
+    const caller = await identify({ subscription });
+    assert.deepEqual([caller?.plan, caller?.allowance], [plan, PLAN_ALLOWANCES[plan as "free"]], subscription);
+  }
+  assert.equal((await identify({ subscription: undefined }))?.plan, "free");
+});
+
+test("each user is a customer of its own under a safe id, whatever the name", async () => {
+  const { identify } = await open();
+  const names = [
+    "a",
+    "A",
+    "a ",
+    "cus-demofree",
+    "' or 1=1 --",
+    "../..",
+    "漢字",
+    "x".repeat(10_000),
+    "a, b",
+    "__proto__",
+  ];
+  const ids = new Set<string>();
+  for (const user of names) {
+    const { customerId = "" } = (await identify({ user })) ?? {};
+    assert.match(customerId, /^mkt-[0-9a-f]{40}$/);
+    assert.equal((await identify({ user }))?.customerId, customerId);
+    ids.add(customerId);
+  }
+  assert.equal(ids.size, names.length);
+});
+
+eachDatabase("CUSTOM is enterprise only with numbers that an operator set", async (database) => {
+  const clock = new FakeClock();
+  const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
+  const identify = async () => marketplace.identify({ secret: SECRET, user: USER, subscription: "CUSTOM" });
+  const first = await identify();
+  assert.equal(first?.plan, "pro");
+  await database.query(
+    `insert into customers (customer_id, email, plan, status, created_at, quotas, rate_limits)
+     values ($1, null, 'enterprise', 'active', now(), '{"DEEP": 77}', '{"general": 900}')`,
+    [first?.customerId],
+  );
+  assert.equal((await identify())?.plan, "pro");
+  await clock.advance(1_000);
+  const { quotas, rateLimits } = PLAN_ALLOWANCES.enterprise;
+  assert.deepEqual(await identify(), {
+    ...{ customerId: first?.customerId, plan: "enterprise" },
+    allowance: { quotas: { ...quotas, DEEP: 77 }, rateLimits: { ...rateLimits, general: 900 } },
+  });
+  await database.query("update customers set status = 'canceled'");
+  await clock.advance(1_000);
+  assert.equal((await identify())?.plan, "pro");
+});

@@ -1,0 +1,288 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import Type from "typebox";
+import { eachDatabase } from "../../../test/support/databases.ts";
+import { caller, openMeteredServer } from "../../../test/support/metered-server.ts";
+import { METERING } from "../../domain/metering.ts";
+import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
+import { defineRoute } from "../../http/route.ts";
+
+const FREE = caller("free-a", "free");
+const PRO = caller("pro-a", "pro");
+/** Few enough that a test can use them up. */
+const SMALL = caller("small-a", "pro", {
+  quotas: { LISTING: 5, INSIGHT: 3, STRATEGY: 2, DEEP: 1 },
+  rateLimits: { general: 100, strategy: 5 },
+});
+const NONE = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
+
+/** The parameters of one member of a RateLimit or RateLimit-Policy header. */
+function member(header: unknown, name: string): Readonly<Record<string, number>> | null {
+  const found = String(header)
+    .split(", ")
+    .find((part) => part.startsWith(`"${name}";`));
+  if (found === undefined) return null;
+  return Object.fromEntries(
+    found
+      .split(";")
+      .slice(1)
+      .map((pair) => [pair.split("=")[0], Number(pair.split("=")[1])]),
+  );
+}
+
+eachDatabase(
+  "200: a call is counted once in its route's tier, HEAD as its GET, an unchanged answer too",
+  async (store) => {
+    const { app, get, used } = await openMeteredServer(store, [PRO]);
+    const first = await get("/listing", PRO);
+    assert.equal(first.statusCode, 200);
+    assert.equal((await app.inject({ method: "HEAD", url: "/listing", headers: bearer(PRO) })).statusCode, 200);
+    assert.equal((await get("/listing", PRO, { "if-none-match": String(first.headers.etag) })).statusCode, 304);
+    await get("/insight", PRO);
+    await get("/signal", PRO);
+    await get("/deep", PRO);
+    await get("/uncounted", PRO);
+    assert.deepEqual(await used(PRO), { LISTING: 3, INSIGHT: 1, STRATEGY: 1, DEEP: 1 });
+    await app.close();
+  },
+);
+
+eachDatabase("202: a handler may give its call back, and once is enough", async (store) => {
+  const { app, get, used } = await openMeteredServer(store, [SMALL]);
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const reply = await get("/insight?status=202&given_back=true", SMALL);
+    assert.equal(reply.statusCode, 202);
+    assert.equal(member(reply.headers.ratelimit, "insight")?.r, 3);
+  }
+  await get("/insight?status=202", SMALL);
+  // Given back by the handler, and again for its status.
+  assert.equal((await get("/insight?status=500&given_back=true", SMALL)).statusCode, 500);
+  assert.deepEqual(await used(SMALL), { ...NONE, INSIGHT: 1 });
+  await app.close();
+});
+
+eachDatabase(
+  "401: is never counted, and after 60 a minute the address is told 429, with a good key too",
+  async (store) => {
+    const { app, clock, get, used, reached } = await openMeteredServer(store, [PRO]);
+    for (let attempt = 0; attempt < 60; attempt++) {
+      assert.equal((await get("/listing", attempt % 2 === 0 ? null : caller("nobody", "pro"))).statusCode, 401);
+      await clock.advance(100);
+    }
+    const refused = await get("/listing", PRO);
+    assert.equal(refused.statusCode, 429);
+    assert.equal(refused.json().code, "rate_limited");
+    assert.equal(refused.headers["retry-after"], "54");
+    assert.equal((await get("/free", null)).statusCode, 200);
+    await clock.advance(53_900);
+    assert.equal((await get("/listing", PRO)).statusCode, 429);
+    await clock.advance(100);
+    assert.equal((await get("/listing", PRO)).statusCode, 200);
+    assert.deepEqual(reached, ["/listing"]);
+    assert.deepEqual(await used(PRO), { ...NONE, LISTING: 1 });
+    await app.close();
+  },
+);
+
+eachDatabase("401: of a burst that is judged all at once no more than 60 are told so", async (store) => {
+  const slow = { authenticate: () => new Promise<null>((resolve) => setImmediate(() => resolve(null))) };
+  const { app, get } = await openMeteredServer(store, [], { authentication: slow });
+  const answers = await Promise.all(Array.from({ length: 200 }, () => get("/listing", PRO)));
+  const statuses = answers.map(({ statusCode }) => statusCode);
+  assert.equal(statuses.filter((status) => status === 401).length, 60);
+  assert.equal(statuses.filter((status) => status === 429).length, 140);
+  await app.close();
+});
+
+eachDatabase(
+  "403: a plan below the route's is told where to upgrade, is not counted, and is limited all the same",
+  async (store) => {
+    const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
+    for (let attempt = 0; attempt < 30; attempt++) {
+      const reply = await get(["/signal", "/strategy", "/deep"][attempt % 3] ?? "", FREE);
+      assert.equal(reply.statusCode, 403);
+      const detail = "This endpoint needs the pro plan. Upgrade: https://parallax.example/account";
+      assert.deepEqual(reply.json(), { detail, code: "plan_required" });
+    }
+    assert.equal((await get("/signal", FREE)).statusCode, 429);
+    assert.deepEqual(reached, []);
+    assert.deepEqual(await used(FREE), NONE);
+    await app.close();
+  },
+);
+
+eachDatabase("403: comes before 422, and 422 before the quota", async (store) => {
+  const empty = caller("empty-a", "pro", { ...SMALL.allowance, quotas: NONE });
+  const { app, get } = await openMeteredServer(store, [FREE, empty]);
+  assert.equal((await get("/deep?status=x", FREE)).statusCode, 403);
+  assert.equal((await get("/insight?status=x", empty)).statusCode, 422);
+  assert.equal((await get("/insight?status=404", empty)).statusCode, 429);
+  await app.close();
+});
+
+eachDatabase("404: what does not exist is not counted", async (store) => {
+  const { app, get, used } = await openMeteredServer(store, [SMALL]);
+  for (let attempt = 0; attempt < 20; attempt++) {
+    assert.equal((await get("/insight?status=404", SMALL)).statusCode, 404);
+  }
+  assert.deepEqual(await used(SMALL), NONE);
+  assert.equal((await get("/insight", SMALL)).statusCode, 200);
+  await app.close();
+});
+
+eachDatabase("422: what is malformed is not counted", async (store) => {
+  const { app, get, used } = await openMeteredServer(store, [SMALL]);
+  for (let attempt = 0; attempt < 20; attempt++) {
+    assert.equal((await get("/insight?status=none", SMALL)).statusCode, 422);
+  }
+  assert.deepEqual(await used(SMALL), NONE);
+  await app.close();
+});
+
+eachDatabase(
+  "429: a used-up quota names the tier, the use, the day it starts anew and where to upgrade",
+  async (store) => {
+    const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
+    const [month] = await store.query<{ resets_on: string; left: number }>(
+      `select to_char(date_trunc('month', now() at time zone 'utc') + interval '1 month', 'YYYY-MM-DD') as resets_on,
+       extract(epoch from date_trunc('month', now() at time zone 'utc') + interval '1 month' - now() at time zone 'utc')::float8 as left`,
+    );
+    assert.ok(month !== undefined);
+    for (let call = 0; call < 10; call++) assert.equal((await get("/insight", FREE)).statusCode, 200);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { statusCode, headers, body } = await get("/insight", FREE);
+      assert.equal(statusCode, 429);
+      const { detail, code, resets_on: resetsOn, retry_after_seconds: seconds } = JSON.parse(body);
+      assert.equal(
+        detail,
+        `INSIGHT quota used: 10/10. Resets ${month.resets_on}. Upgrade: https://parallax.example/account`,
+      );
+      assert.deepEqual([code, resetsOn, headers["retry-after"]], ["quota_exceeded", month.resets_on, month.resets_on]);
+      assert.ok(Math.abs(seconds - month.left) < 60);
+      const told = member(headers.ratelimit, "insight");
+      assert.deepEqual(told, { r: 0, t: seconds });
+    }
+    assert.equal(reached.length, 10);
+    assert.deepEqual(await used(FREE), { ...NONE, INSIGHT: 10 });
+    assert.equal((await get("/listing", FREE)).statusCode, 200);
+    await app.close();
+  },
+);
+
+eachDatabase("429: the 31st request of a minute waits as long as it is told, and is not counted", async (store) => {
+  const { app, clock, get, used } = await openMeteredServer(store, [FREE, PRO]);
+  for (let call = 0; call < 30; call++) {
+    assert.equal((await get("/listing", FREE)).statusCode, 200);
+    await clock.advance(350);
+  }
+  const refused = await get("/listing", FREE);
+  assert.equal(refused.statusCode, 429);
+  // The first was 10.5 s ago: 49.5 s are left, told in whole seconds.
+  assert.equal(refused.headers["retry-after"], "50");
+  assert.deepEqual(refused.json(), { detail: "Rate limit exceeded. Retry after 50 seconds.", code: "rate_limited" });
+  assert.deepEqual(member(refused.headers.ratelimit, "general"), { r: 0, t: 50 });
+  assert.equal((await get("/listing", PRO)).statusCode, 200);
+  await clock.advance(49_499);
+  assert.equal((await get("/listing", FREE)).statusCode, 429);
+  await clock.advance(501);
+  assert.equal((await get("/listing", FREE)).statusCode, 200);
+  assert.deepEqual(await used(FREE), { ...NONE, LISTING: 31 });
+  await app.close();
+});
+
+eachDatabase("429: the strategy class has its own five a minute beside the general ones", async (store) => {
+  const { app, get } = await openMeteredServer(store, [PRO]);
+  for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
+  const refused = await get("/signal", PRO);
+  assert.equal(refused.statusCode, 429);
+  assert.deepEqual(member(refused.headers["ratelimit-policy"], "strategy"), { q: 5, w: 60 });
+  for (let call = 0; call < 120; call++) {
+    assert.equal((await get(call % 2 === 0 ? "/listing" : "/uncounted", PRO)).statusCode, 200);
+  }
+  assert.equal((await get("/listing", PRO)).statusCode, 429);
+  await app.close();
+});
+
+eachDatabase("500 and 503: what fails through no fault of the caller is given back", async (store) => {
+  const { app, get, used } = await openMeteredServer(store, [SMALL]);
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const status = attempt % 2 === 0 ? 500 : 503;
+    const reply = await get(`/insight?status=${status}`, SMALL);
+    assert.equal(reply.statusCode, status);
+    assert.equal(member(reply.headers.ratelimit, "insight")?.r, 3);
+  }
+  assert.deepEqual(await used(SMALL), NONE);
+  await app.close();
+});
+
+eachDatabase("503: a store that cannot count answers nothing, and nothing is given away", async (store) => {
+  const away = { ...store, query: () => Promise.reject(new Error("no store here")) };
+  const { app, get, reached } = await openMeteredServer(away, [PRO]);
+  assert.equal((await get("/listing", PRO)).statusCode, 500);
+  assert.deepEqual(reached, []);
+  await app.close();
+});
+
+eachDatabase("the RateLimit headers agree with what then happens", async (store) => {
+  const { app, clock, get } = await openMeteredServer(store, [SMALL]);
+  const first = await get("/listing", SMALL);
+  assert.equal(first.headers["ratelimit-policy"], '"general";q=100;w=60, "listing";q=5');
+  const told = member(first.headers.ratelimit, "listing");
+  let passed = 0;
+  while ((await get("/listing", SMALL)).statusCode === 200) passed += 1;
+  assert.equal(passed, told?.r);
+
+  const minute = member((await get("/uncounted", SMALL)).headers.ratelimit, "general");
+  let left = 0;
+  while ((await get("/uncounted", SMALL)).statusCode === 200) left += 1;
+  assert.equal(left, minute?.r);
+  await clock.advance((minute?.t ?? 0) * 1_000);
+  assert.equal((await get("/uncounted", SMALL)).statusCode, 200);
+  await app.close();
+});
+
+eachDatabase("many at once: as many calls are counted as were answered, to the call", async (store) => {
+  const busy = caller("busy-a", "enterprise", {
+    ...{ quotas: { ...PLAN_ALLOWANCES.pro.quotas, LISTING: 300 } },
+    rateLimits: { general: 10_000, strategy: 5 },
+  });
+  const { app, get, used } = await openMeteredServer(store, [busy]);
+  const what = ["", "", "?status=404", "?status=500", "?status=none"];
+  const answers = await Promise.all(
+    Array.from({ length: 600 }, (_, call) => get(`/listing${what[call % what.length]}`, busy)),
+  );
+  const answered = answers.filter(({ statusCode }) => statusCode === 200).length;
+  assert.equal((await used(busy)).LISTING, answered);
+  assert.ok(answered > 0 && answered <= 300);
+  await app.close();
+});
+
+eachDatabase("a client that goes away after the work began has used its call", async (store) => {
+  const begun = Promise.withResolvers<void>();
+  const work = Promise.withResolvers<void>();
+  const { app, used } = await openMeteredServer(store, [SMALL]);
+  defineRoute(app, {
+    ...{ method: "GET", url: "/long", access: "key", metering: METERING.DEEP, tag: "Markets", summary: "l" },
+    ...{ operationId: "long", responses: { 200: Type.Unknown() } },
+    async handler() {
+      begun.resolve();
+      await work.promise;
+      return { ok: true };
+    },
+  });
+  const address = new URL(await app.listen({ host: "127.0.0.1", port: 0 }));
+  const socket = connect(Number(address.port), "127.0.0.1");
+  await once(socket, "connect");
+  socket.write(`GET /long HTTP/1.1\r\nhost: ${address.host}\r\nauthorization: Bearer ${SMALL.customerId}\r\n\r\n`);
+  await begun.promise;
+  socket.destroy();
+  await once(socket, "close");
+  work.resolve();
+  await app.close();
+  assert.deepEqual(await used(SMALL), { ...NONE, DEEP: 1 });
+});
+
+function bearer({ customerId }: { readonly customerId: string }) {
+  return { authorization: `Bearer ${customerId}` };
+}

@@ -1,0 +1,100 @@
+import Type, { type Static } from "typebox";
+import { Compile } from "typebox/compile";
+import { AppError } from "../../domain/errors.ts";
+import { parseJson } from "../../http/json-text.ts";
+import type { Hex, Payment } from "./model.ts";
+
+const HEADER_LENGTH_MAX = 8 * 1024;
+const JSON_DEPTH_MAX = 8;
+/** Padded or not; whitespace, other alphabets and stray bits are refused: one payment has one spelling. */
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const UINT256_MAX = 2n ** 256n - 1n;
+
+const Address = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
+/** Digits without sign, point or leading zero: two parsers read them alike. */
+const Uint = Type.String({ pattern: "^(?:0|[1-9][0-9]{0,77})$" });
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+
+const SignedTransfer = Type.Object({
+  signature: Type.String({ pattern: "^0x[0-9a-fA-F]{130}$" }),
+  authorization: Type.Object(
+    {
+      from: Address,
+      to: Address,
+      value: Uint,
+      validAfter: Uint,
+      validBefore: Uint,
+      nonce: Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" }),
+    },
+    { additionalProperties: false },
+  ),
+});
+
+const paymentV1 = Compile(
+  Type.Object({ x402Version: Type.Literal(1), scheme: Name, network: Name, payload: SignedTransfer }),
+);
+const paymentV2 = Compile(
+  Type.Object({
+    x402Version: Type.Literal(2),
+    accepted: Type.Object({ scheme: Name, network: Name }),
+    payload: SignedTransfer,
+  }),
+);
+
+/**
+ * Reads a payment header (`PAYMENT-SIGNATURE`, `X-PAYMENT`): base64 of JSON. It says nothing of whether the payment is good.
+ *
+ * @throws AppError `malformed_payment` where it is not exactly of that form
+ */
+export function readPaymentHeader(header: string): Payment {
+  if (header.length > HEADER_LENGTH_MAX) throw malformed(`it is longer than ${HEADER_LENGTH_MAX} characters`);
+  const value = readJson(header);
+  if (paymentV2.Check(value)) {
+    const { accepted } = value;
+    return { version: 2, scheme: accepted.scheme, network: accepted.network, accepted, ...signedOf(value.payload) };
+  }
+  if (paymentV1.Check(value)) {
+    return { version: 1, scheme: value.scheme, network: value.network, accepted: null, ...signedOf(value.payload) };
+  }
+  throw malformed("it is no payment of version 1 or 2 with an EIP-3009 authorization");
+}
+
+function readJson(header: string): unknown {
+  const bytes = BASE64.test(header) ? Buffer.from(header, "base64") : null;
+  if (bytes === null || withoutPadding(bytes.toString("base64")) !== withoutPadding(header)) {
+    throw malformed("it is not base64");
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw malformed("it is not UTF-8");
+  }
+  const json = parseJson(text);
+  if (!json.ok) throw malformed("it is not JSON");
+  if (depthOf(json.value) > JSON_DEPTH_MAX) throw malformed(`it is nested deeper than ${JSON_DEPTH_MAX} levels`);
+  return json.value;
+}
+
+const withoutPadding = (base64: string) => base64.replace(/=+$/, "");
+
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+function signedOf({ signature, authorization }: Static<typeof SignedTransfer>) {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  if ([value, validAfter, validBefore].some((digits) => BigInt(digits) > UINT256_MAX)) {
+    throw malformed("a number in it is larger than 256 bits");
+  }
+  return {
+    signature: hex(signature),
+    authorization: { from: hex(from), to: hex(to), value, validAfter, validBefore, nonce: hex(nonce) },
+  };
+}
+
+/** Holds because the schema's patterns say so. */
+const hex = (text: string) => text.toLowerCase() as Hex;
+
+const malformed = (why: string) => new AppError("malformed_payment", `The payment header is malformed: ${why}`);

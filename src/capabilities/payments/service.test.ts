@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { Cluster, type ClusterNode } from "../../../test/support/cluster.ts";
+import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { systemRandom } from "../../adapters/system-random.ts";
+import type { Database } from "../../ports/database.ts";
+import type { ChainFinding } from "./chain.ts";
+import type { Facilitator, SettleOutcome, Verdict } from "./facilitator.ts";
+import type { KeptAnswer, Payment, PaymentAsset, RoutePrice } from "./model.ts";
+import { deleteOldPayments } from "./queries.ts";
+import { requirementsFor } from "./requirements.ts";
+import { createPaymentService, PaymentRefusedError, type PaymentService } from "./service.ts";
+import { createPaymentUpkeep } from "./upkeep.ts";
+
+const ASSET: PaymentAsset = {
+  ...{ network: "eip155:84532", chainId: 84_532, name: "USDC", version: "2" },
+  asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+  payTo: `0x${"2".repeat(40)}`,
+};
+const AFTER: RoutePrice = { tier: "LISTING", settles: "after" };
+const BEFORE: RoutePrice = { tier: "LISTING", settles: "before" };
+const REQUEST = { method: "GET", url: "/v1/markets", body: undefined };
+const ANSWER: KeptAnswer = { status: 200, headers: { "content-type": "text/plain" }, body: Buffer.from("content") };
+const transactionOf = (nonce: string) => `0x${createHash("sha256").update(nonce).digest("hex")}`;
+
+/** A facilitator and its chain as one: a nonce is charged once, whatever is asked. */
+class ScriptedFacilitator implements Facilitator {
+  verdict: Verdict = { isValid: true };
+  /** What is told of a settlement; null tells the truth. */
+  told: SettleOutcome | null = null;
+  /** Whether asking charges. */
+  charges = true;
+  /** What the chain says; null tells the truth. */
+  finding: ChainFinding | null = null;
+  readonly charged = new Set<string>();
+  asked = 0;
+  verified = 0;
+
+  async verify(): Promise<Verdict> {
+    this.verified += 1;
+    return this.verdict;
+  }
+
+  async settle({ authorization: { nonce } }: Payment): Promise<SettleOutcome> {
+    this.asked += 1;
+    if (this.charges) this.charged.add(nonce);
+    return this.told ?? { kind: "settled", transaction: transactionOf(nonce) };
+  }
+
+  async find({ nonce }: Payment["authorization"]): Promise<ChainFinding> {
+    if (this.finding !== null) return this.finding;
+    return this.charged.has(nonce) ? { kind: "transferred", transaction: transactionOf(nonce) } : { kind: "open" };
+  }
+}
+
+function openLedger(database: Database, options: { readonly hasChain?: boolean } = {}) {
+  const cluster = new Cluster(database);
+  const facilitator = new ScriptedFacilitator();
+  const serviceOf = (node: ClusterNode): PaymentService =>
+    createPaymentService({
+      ...{ database: node.database, clock: node.clock, random: systemRandom, log: quietLog, asset: ASSET, facilitator },
+      chain: options.hasChain === true ? facilitator : null,
+      isSignedByPayer: async () => true,
+    });
+  const addNode = () => {
+    const node = cluster.addNode();
+    const service = serviceOf(node);
+    const parts = { database: node.database, clock: node.clock, random: systemRandom, log: quietLog, asset: ASSET };
+    return { node, service, upkeep: createPaymentUpkeep({ ...parts, service }) };
+  };
+  let drawn = 0;
+  const payment = (): Payment => {
+    drawn += 1;
+    const now = Math.floor(cluster.clock.now() / 1_000);
+    return {
+      ...{ version: 2, scheme: "exact", network: ASSET.network, accepted: requirementsFor(ASSET, AFTER) },
+      signature: `0x${"1".repeat(130)}`,
+      authorization: {
+        ...{ from: `0x${"a".repeat(40)}`, to: ASSET.payTo, value: "10000", validAfter: "0" },
+        ...{ validBefore: String(now + 300), nonce: `0x${String(drawn).padStart(64, "0")}` },
+      },
+    };
+  };
+  const states = async () => {
+    const rows = await database.query<{ state: string }>("select state from payments order by payment_id");
+    return rows.map(({ state }) => state);
+  };
+  return { cluster, facilitator, addNode, payment, states };
+}
+
+async function run(service: PaymentService, payment: Payment, price = AFTER, request = REQUEST) {
+  const begun = await service.begin(payment, price, request);
+  assert.equal(begun.kind, "run");
+  if (begun.kind !== "run") throw new Error("unreachable");
+  return begun.run;
+}
+
+const inProgress = { code: "payment_in_progress" };
+const unknown = { code: "settlement_unknown" };
+const isRefusal = (reason: string) => (error: unknown) =>
+  error instanceof PaymentRefusedError && error.reason === reason;
+
+onPostgres("of 1,000 equal payments at once on three nodes one begins", async (database) => {
+  const { addNode, payment, facilitator, states } = openLedger(database);
+  const services = [addNode().service, addNode().service, addNode().service];
+  const sent = payment();
+  const tries = Array.from({ length: 1_000 }, (_, index) =>
+    services[index % 3]?.begin(sent, AFTER, REQUEST).then(
+      () => "begun",
+      (error: { readonly code?: string }) => error.code,
+    ),
+  );
+  const outcomes = Object.groupBy(await Promise.all(tries), (outcome) => outcome ?? "something else");
+  assert.deepEqual([outcomes.begun?.length, outcomes.payment_in_progress?.length], [1, 999]);
+  assert.deepEqual([facilitator.verified, facilitator.asked, await states()], [1, 0, ["verified"]]);
+});
+
+eachDatabase(
+  "a node that dies before it asks for the charge leaves the payment usable once its lease is over",
+  async (database) => {
+    const { cluster, addNode, payment, facilitator, states } = openLedger(database);
+    const [dying, other] = [addNode(), addNode()];
+    const sent = payment();
+    const lost = await run(dying.service, sent);
+    dying.node.kill();
+    await assert.rejects(other.service.begin(sent, AFTER, REQUEST), inProgress);
+    await cluster.advance(91_000);
+    await other.upkeep.runOnce();
+    assert.deepEqual(await states(), ["released"]);
+    const taken = await run(other.service, sent);
+    assert.notEqual(taken.claim.attempt, lost.claim.attempt);
+    await other.service.deliver(taken, ANSWER);
+    assert.equal(facilitator.asked, 1);
+  },
+);
+
+eachDatabase("a payment whose lease ran out is taken over without waiting for the upkeep", async (database) => {
+  const { cluster, addNode, payment } = openLedger(database);
+  const [slow, other] = [addNode(), addNode()];
+  const sent = payment();
+  const late = await run(slow.service, sent);
+  await cluster.advance(91_000);
+  const taken = await run(other.service, sent);
+  // The slow one comes back: its answer is neither charged for nor given.
+  await assert.rejects(slow.service.deliver(late, ANSWER), inProgress);
+  await other.service.deliver(taken, ANSWER);
+});
+
+eachDatabase(
+  "a node that dies while settling: nobody is charged twice, and the payer gets what was paid for",
+  async (database) => {
+    for (const wasCharged of [true, false]) {
+      await database.query("delete from payments");
+      const { cluster, addNode, payment, facilitator, states } = openLedger(database);
+      const [dying, other] = [addNode(), addNode()];
+      const sent = payment();
+      const begun = await run(dying.service, sent);
+      facilitator.charges = wasCharged;
+      const settle = facilitator.settle.bind(facilitator);
+      facilitator.settle = async (signed) => {
+        dying.node.kill();
+        return settle(signed as Payment);
+      };
+      void dying.service.deliver(begun, ANSWER).catch(() => {});
+      await cluster.settle();
+      facilitator.settle = settle;
+      facilitator.charges = true;
+      assert.deepEqual(await states(), ["settling"]);
+      await assert.rejects(other.service.begin(sent, AFTER, REQUEST), inProgress);
+      await cluster.advance(91_000);
+      await other.upkeep.runOnce();
+      assert.deepEqual(await states(), ["settled"], "asked again, with the same authorization");
+      assert.equal(facilitator.charged.size, 1);
+      const owed = await run(other.service, sent);
+      assert.equal(owed.settlement?.transaction, transactionOf(sent.authorization.nonce));
+      const asked = facilitator.asked;
+      await other.service.deliver(owed, ANSWER);
+      assert.equal(facilitator.asked, asked, "what is charged is not asked for again");
+    }
+  },
+);
+
+eachDatabase("an answer whose settlement was unknown is kept, and given once that is known", async (database) => {
+  const { cluster, addNode, payment, facilitator, states } = openLedger(database);
+  const { service, upkeep } = addNode();
+  const sent = payment();
+  const begun = await run(service, sent);
+  facilitator.told = { kind: "unknown", why: "silence" };
+  await assert.rejects(service.deliver(begun, ANSWER), unknown);
+  await assert.rejects(service.begin(sent, AFTER, REQUEST), unknown);
+  await upkeep.runOnce();
+  assert.deepEqual(await states(), ["unknown"]);
+  facilitator.told = null;
+  // Long past its end: the payer still may ask for what was charged.
+  await cluster.advance(400_000);
+  await upkeep.runOnce();
+  assert.deepEqual(await states(), ["settled"]);
+  const again = await service.begin(sent, AFTER, REQUEST);
+  assert.equal(again.kind === "replay" && Buffer.from(again.answer.body).toString(), "content");
+  assert.deepEqual(await states(), ["delivered"]);
+});
+
+eachDatabase(
+  "the credit of an unknown settlement buys one answer, also to another request, and not the kept one",
+  async (database) => {
+    const { addNode, payment, facilitator } = openLedger(database);
+    const { service, upkeep } = addNode();
+    const sent = payment();
+    const begun = await run(service, sent);
+    facilitator.told = { kind: "unknown", why: "silence" };
+    await assert.rejects(service.deliver(begun, ANSWER), unknown);
+    facilitator.told = null;
+    const other = { ...REQUEST, url: "/v1/events" };
+    const owed = await run(service, sent, AFTER, other);
+    // Too large to be kept, so that only what was kept before could be given in its place.
+    await service.deliver(owed, { ...ANSWER, body: Buffer.alloc(300_000) });
+    for (const request of [REQUEST, other])
+      await assert.rejects(service.begin(sent, AFTER, request), isRefusal("payment_already_used"));
+    await upkeep.runOnce();
+  },
+);
+
+eachDatabase(
+  "what the chain says will never be paid is rejected, what it does not say stays unknown",
+  async (database) => {
+    const { addNode, payment, facilitator, states } = openLedger(database, { hasChain: true });
+    const { service, upkeep } = addNode();
+    facilitator.charges = false;
+    facilitator.told = { kind: "unknown", why: "invalid_exact_evm_nonce_already_used" };
+    const sent = payment();
+    const begun = await run(service, sent);
+    await assert.rejects(service.deliver(begun, ANSWER), unknown);
+    facilitator.finding = { kind: "unknown" };
+    await assert.rejects(service.begin(sent, AFTER, REQUEST), unknown);
+    facilitator.finding = { kind: "void" };
+    await assert.rejects(service.begin(sent, AFTER, REQUEST), isRefusal("payment_never_settled"));
+    assert.deepEqual(await states(), ["rejected"]);
+    await assert.rejects(service.begin(sent, AFTER, REQUEST), isRefusal("payment_never_settled"));
+    await upkeep.runOnce();
+  },
+);
+
+eachDatabase("a facilitator's refusal is no refusal where the chain has the transfer", async (database) => {
+  const { addNode, payment, facilitator, states } = openLedger(database, { hasChain: true });
+  const { service } = addNode();
+  facilitator.told = { kind: "refused", reason: "insufficient_funds" };
+  const begun = await run(service, payment());
+  const settlement = await service.deliver(begun, ANSWER);
+  assert.equal(settlement.transaction, transactionOf(begun.payment.authorization.nonce));
+  assert.deepEqual(await states(), ["delivered"]);
+});
+
+eachDatabase("a charge before the work is a credit until one answer is given, whoever gives it", async (database) => {
+  const { cluster, addNode, payment, facilitator, states } = openLedger(database);
+  const [dying, other] = [addNode(), addNode()];
+  const sent = payment();
+  const begun = await run(dying.service, sent, BEFORE);
+  assert.notEqual(begun.settlement, null);
+  dying.node.kill();
+  await assert.rejects(other.service.begin(sent, BEFORE, REQUEST), inProgress);
+  await cluster.advance(361_000);
+  const again = await run(other.service, sent, BEFORE);
+  await other.service.giveUp(again);
+  const third = await run(other.service, sent, BEFORE);
+  await assert.rejects(other.service.begin(sent, BEFORE, REQUEST), inProgress);
+  await other.service.deliver(third, null);
+  assert.deepEqual(await states(), ["delivered"]);
+  await assert.rejects(other.service.begin(sent, BEFORE, REQUEST), isRefusal("payment_already_used"));
+  assert.equal(facilitator.asked, 1);
+});
+
+eachDatabase("another authorization of the same nonce never gets what the first one bought", async (database) => {
+  const { addNode, payment } = openLedger(database);
+  const { service } = addNode();
+  const sent = payment();
+  await service.deliver(await run(service, sent), ANSWER);
+  const twin: Payment = { ...sent, signature: `0x${"2".repeat(130)}` };
+  await assert.rejects(service.begin(twin, AFTER, REQUEST), isRefusal("payment_already_used"));
+});
+
+eachDatabase("kept answers are forgotten after an hour, rows when nobody can use them any more", async (database) => {
+  const { cluster, addNode, payment, facilitator, states } = openLedger(database);
+  const { node, service, upkeep } = addNode();
+  const sent = payment();
+  await service.deliver(await run(service, sent), ANSWER);
+  facilitator.verdict = { isValid: false, reason: "insufficient_funds" };
+  await assert.rejects(service.begin(payment(), AFTER, REQUEST), isRefusal("insufficient_funds"));
+  assert.equal((await service.begin(sent, AFTER, REQUEST)).kind, "replay");
+  cluster.clock.jumpWallClock(3_601_000);
+  await upkeep.runOnce();
+  await assert.rejects(service.begin(sent, AFTER, REQUEST), isRefusal("payment_already_used"));
+  cluster.clock.jumpWallClock(3 * 86_400_000);
+  assert.equal(await deleteOldPayments(node.database), 1);
+  assert.deepEqual(await states(), ["delivered"]);
+  cluster.clock.jumpWallClock(400 * 86_400_000);
+  assert.equal(await deleteOldPayments(node.database), 1);
+});

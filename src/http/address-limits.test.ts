@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { embeddedDatabase } from "../../test/support/databases.ts";
+import { caller, type MeteredServer, openMeteredServer } from "../../test/support/metered-server.ts";
+
+const BUSY = caller("busy-a", "enterprise", {
+  quotas: { LISTING: 10_000, INSIGHT: 0, STRATEGY: 0, DEEP: 0 },
+  rateLimits: { general: 10_000, strategy: 0 },
+});
+
+/** Statuses of so many requests from this address, by how often each came. */
+async function statuses(
+  { app }: MeteredServer,
+  times: number,
+  request: { readonly url: string; readonly remoteAddress?: string; readonly headers?: Record<string, string> },
+): Promise<Readonly<Record<number, number>>> {
+  const counts: Record<number, number> = {};
+  for (let attempt = 0; attempt < times; attempt++) {
+    const { statusCode } = await app.inject(request);
+    counts[statusCode] = (counts[statusCode] ?? 0) + 1;
+  }
+  return counts;
+}
+
+test("429: an address that nobody is known by has 600 requests in any minute, and waits as long as it is told", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), []);
+  const { app, clock } = server;
+  assert.deepEqual(await statuses(server, 300, { url: "/free" }), { 200: 300 });
+  await clock.advance(30_000);
+  assert.deepEqual(await statuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
+  assert.equal((await app.inject("/free")).headers["retry-after"], "30");
+  assert.deepEqual(await statuses(server, 1, { url: "/free", remoteAddress: "192.0.2.1" }), { 200: 1 });
+  await clock.advance(30_000);
+  assert.deepEqual(await statuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
+  await app.close();
+});
+
+test("probes of orchestrators are not limited", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), []);
+  assert.deepEqual(await statuses(server, 700, { url: "/probe" }), { 200: 700 });
+  await server.app.close();
+});
+
+test("whoever proves who he is is limited by his plan, not by an address that he may share", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
+  const headers = { authorization: `Bearer ${BUSY.customerId}` };
+  assert.deepEqual(await statuses(server, 700, { url: "/listing", headers }), { 200: 700 });
+  await server.app.close();
+});
+
+test("429: whoever has an IPv6 /64 has one address", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), []);
+  for (let host = 0; host < 60; host++) {
+    const remoteAddress = `2001:db8:1:2::${host.toString(16)}`;
+    assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress }), { 401: 1 });
+  }
+  assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:2:ffff::1" }), { 429: 1 });
+  assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:3::1" }), { 401: 1 });
+  await server.app.close();
+});
+
+test("429: forged forwarding headers make no other address; those of a trusted proxy do, from its side on", async () => {
+  const alone = await openMeteredServer(await embeddedDatabase(), []);
+  const counts: Record<number, number> = {};
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const forged = `198.51.100.${attempt}`;
+    const headers = { "x-forwarded-for": forged, forwarded: `for=${forged}`, "x-real-ip": forged };
+    const { statusCode } = await alone.app.inject({ url: "/listing", headers });
+    counts[statusCode] = (counts[statusCode] ?? 0) + 1;
+  }
+  assert.deepEqual(counts, { 401: 60, 429: 40 });
+  await alone.app.close();
+
+  const behind = await openMeteredServer(await embeddedDatabase(), [], { trustProxy: ["10.0.0.0/8"] });
+  const through = (forwarded: string) => ({
+    ...{ url: "/listing", remoteAddress: "10.0.0.1", headers: { "x-forwarded-for": forwarded } },
+  });
+  for (let attempt = 0; attempt < 60; attempt++) {
+    assert.deepEqual(await statuses(behind, 1, through(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });
+  }
+  assert.deepEqual(await statuses(behind, 1, through("1.1.1.1, 203.0.113.9")), { 429: 1 });
+  assert.deepEqual(await statuses(behind, 1, through("203.0.113.10")), { 401: 1 });
+  await behind.app.close();
+});

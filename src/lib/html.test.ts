@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { html } from "./html.ts";
+
+test("text is escaped, whatever it is made of, and what `html` made is not escaped again", () => {
+  const text = `<script>"&'</script>`;
+  assert.equal(
+    String(html`<p title="${text}">${text}${html`<b>${1}</b>`}${null}</p>`),
+    '<p title="&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;">&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;<b>1</b></p>',
+  );
+});
+
+test("lists are written one after the other", () => {
+  assert.equal(
+    String(html`<ul>${["a", "<"].map((item) => html`<li>${item}</li>`)}</ul>`),
+    "<ul><li>a</li>\n<li>&lt;</li></ul>",
+  );
+});

@@ -1,0 +1,103 @@
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import Type from "typebox";
+import type { Hex } from "viem";
+import { systemClock } from "../../../src/adapters/system-clock.ts";
+import { createUndiciHttp } from "../../../src/adapters/undici-http.ts";
+import { buildApp } from "../../../src/app.ts";
+import { AppError } from "../../../src/domain/errors.ts";
+import { METERING } from "../../../src/domain/metering.ts";
+import { defineRoute } from "../../../src/http/route.ts";
+import type { Database } from "../../../src/ports/database.ts";
+import type { Log } from "../../../src/ports/log.ts";
+import { plainAppPorts } from "../app-ports.ts";
+import { quietLog } from "../quiet-log.ts";
+import { ScriptedVenue } from "../scripted-venue.ts";
+import type { TestFacilitator } from "./facilitator.ts";
+import type { LocalChain } from "./local-chain.ts";
+
+/** A text that only a paid answer holds: counted wherever nothing may leak. */
+export const SECRET = "the-content-that-is-paid-for";
+
+export interface PaidService {
+  readonly url: string;
+  /** How often the work of the test's own routes was done. */
+  readonly work: { count: number; fail: Error | null; hold: Promise<void> | null };
+  close(): Promise<void>;
+}
+
+/**
+ * A whole service that takes payments, listening. Beside its own routes: /v1/test/after and /v1/test/before, which differ in
+ * when they settle; /v1/test/stream-after and -before, of which the first says so wrongly; /v1/test/deep, which costs $5; /v1/test/account, which needs an account.
+ */
+export async function startPaidService(options: {
+  readonly database: Database;
+  readonly chain: LocalChain;
+  readonly facilitator: Pick<TestFacilitator, "url">;
+  readonly payTo: Hex;
+  readonly hasRpc?: boolean;
+  readonly log?: Log;
+  readonly deadlines?: { readonly verifyMs: number; readonly settleMs: number };
+}): Promise<PaidService> {
+  const { database, chain, facilitator, payTo, hasRpc = true, log = quietLog, deadlines } = options;
+  const { network, chainId, token, tokenName: name, tokenVersion: version, rpcUrl } = chain;
+  const http = createUndiciHttp(systemClock);
+  const venues = [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }];
+  const app = await buildApp({
+    ...plainAppPorts({ database, log, venues, publicUrl: "https://api.example.org" }),
+    payments: {
+      asset: { network, chainId, asset: token, name, version, payTo },
+      facilitatorUrl: facilitator.url,
+      facilitatorToken: null,
+      rpcUrl: hasRpc ? rpcUrl : null,
+      http,
+      ...(deadlines === undefined ? {} : { deadlines }),
+    },
+  });
+  const work: PaidService["work"] = { count: 0, fail: null, hold: null };
+  const handler = async () => {
+    work.count += 1;
+    await work.hold;
+    await nextTurn();
+    if (work.fail !== null) throw work.fail;
+    return { content: SECRET, run: work.count };
+  };
+  const route = (path: string, metering: (typeof METERING)[keyof typeof METERING] & { needsAccount?: boolean }) =>
+    defineRoute(app.http, {
+      ...{ method: "GET", url: `/v1/test/${path}`, access: "key", metering, tag: "Analytics" },
+      ...{ summary: `Test ${path}`, operationId: `test_${path}` },
+      query: Type.Object({ n: Type.Optional(Type.Integer({ maximum: 10 })) }),
+      responses: { 200: Type.Object({ content: Type.String(), run: Type.Integer() }) },
+      handler,
+    });
+  route("after", METERING.LISTING);
+  route("before", { ...METERING.LISTING, settles: "before" } as never);
+  route("deep", METERING.DEEP);
+  route("account", { ...METERING.DEEP, needsAccount: true });
+  for (const settles of ["after", "before"] as const) {
+    defineRoute(app.http, {
+      ...{ method: "GET", url: `/v1/test/stream-${settles}`, access: "key", tag: "Streaming" },
+      ...{ metering: { ...METERING.LISTING, settles }, summary: "Test stream", operationId: `test_stream_${settles}` },
+      responses: {},
+      handler: ({ reply }) => {
+        work.count += 1;
+        return reply.header("content-type", "text/event-stream").send(Readable.from([SECRET, SECRET]));
+      },
+    });
+  }
+  await app.http.listen({ host: "127.0.0.1", port: 0 });
+  app.http.lifecycle.markReady();
+  return {
+    url: `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`,
+    work,
+    async close() {
+      await app.http.close();
+      await app.stop();
+      await http.close();
+    },
+  };
+}
+
+/** The service's own failure, which is not the payer's. */
+export const failure = () => new AppError("venue_unavailable", "The venue cannot be reached at the moment");

@@ -1,0 +1,77 @@
+import type { AddressInfo } from "node:net";
+import PostalMime, { type Email } from "postal-mime";
+import { SMTPServer } from "smtp-server";
+
+export interface ReceivedMail extends Email {
+  readonly recipients: readonly string[];
+  readonly raw: string;
+  /** Whether it came over an encrypted line. */
+  readonly wasEncrypted: boolean;
+}
+
+/** A real SMTP server on loopback that keeps what it takes. */
+export interface Mailbox {
+  readonly port: number;
+  readonly mails: readonly ReceivedMail[];
+  /** Answers the next so many letters with this SMTP status instead. */
+  refuse(status: number, times?: number): void;
+  /** Resolves once so many have come. */
+  received(count: number): Promise<readonly ReceivedMail[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param options.tls       "none" offers no STARTTLS, "starttls" does, "implicit" is encrypted from the first byte; the
+ *   certificate is self-signed
+ * @param options.password  of the user `postmaster`; left out, nobody needs to log in
+ */
+export async function openMailbox(
+  options: { readonly tls?: "none" | "starttls" | "implicit"; readonly password?: string } = {},
+): Promise<Mailbox> {
+  const { tls = "none", password } = options;
+  const mails: ReceivedMail[] = [];
+  const refusals: number[] = [];
+  const waiting: { readonly count: number; resolve(): void }[] = [];
+  const refusal = (status: number) => Object.assign(new Error("refused"), { responseCode: status });
+  const server = new SMTPServer({
+    secure: tls === "implicit",
+    hideSTARTTLS: tls !== "starttls",
+    authOptional: password === undefined,
+    allowInsecureAuth: true,
+    disabledCommands: tls === "none" ? ["STARTTLS"] : [],
+    onAuth(auth, _session, done) {
+      if (auth.username === "postmaster" && auth.password === password) done(null, { user: "postmaster" });
+      else done(refusal(535));
+    },
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        const status = refusals.shift();
+        if (status !== undefined) return done(refusal(status));
+        const raw = Buffer.concat(chunks).toString("utf8");
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        void PostalMime.parse(raw).then((mail) => {
+          mails.push({ ...mail, recipients, raw, wasEncrypted: session.secure });
+          done(null);
+          for (const waiter of waiting) if (mails.length >= waiter.count) waiter.resolve();
+        });
+      });
+    },
+  });
+  // A client that hangs up on the certificate is what some tests want.
+  server.on("error", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    mails,
+    refuse(status, times = 1) {
+      for (let turn = 0; turn < times; turn++) refusals.push(status);
+    },
+    async received(count) {
+      if (mails.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      return mails;
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
