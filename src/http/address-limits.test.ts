@@ -48,6 +48,18 @@ test("whoever proves who he is is limited by his plan, not by an address that he
   await server.app.close();
 });
 
+test("a known caller is served from an address that has used up what needs no key; 60 answers 401 close it for all", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
+  const headers = { authorization: `Bearer ${BUSY.customerId}` };
+  assert.deepEqual(await statuses(server, 601, { url: "/free" }), { 200: 600, 429: 1 });
+  assert.deepEqual(await statuses(server, 10, { url: "/listing", headers }), { 200: 10 });
+  assert.deepEqual(await statuses(server, 1, { url: "/listing" }), { 429: 1 });
+  await server.clock.advance(60_000);
+  assert.deepEqual(await statuses(server, 60, { url: "/listing" }), { 401: 60 });
+  assert.deepEqual(await statuses(server, 1, { url: "/listing", headers }), { 429: 1 });
+  await server.app.close();
+});
+
 test("429: whoever has an IPv6 /64 has one address", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), []);
   for (let host = 0; host < 60; host++) {

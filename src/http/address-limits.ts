@@ -38,13 +38,8 @@ export function createAddressLimits(clock: Clock): AddressLimits {
     takeUnknown,
     assertMayTry(request) {
       // The usual case on a busy service: nobody was refused lately.
-      if (unauthorized.size === 0 && unknown.size === 0) return;
-      const block = addressBlock(request.ip);
-      const now = clock.monotonic();
-      const waitMs = Math.max(
-        unauthorized.waitMs(block, UNAUTHORIZED_MAX, now),
-        unknown.waitMs(block, UNKNOWN_MAX, now),
-      );
+      if (unauthorized.size === 0) return;
+      const waitMs = unauthorized.waitMs(addressBlock(request.ip), UNAUTHORIZED_MAX, clock.monotonic());
       if (waitMs > 0) throw limited(waitMs);
     },
     takeUnauthorized(address) {

@@ -44,12 +44,13 @@ export interface QuotaStore {
   giveBackUnspent(nodeId: string): Promise<void>;
   /** Frees units that were spent from blocks that have ended since. */
   release(account: QuotaAccount, month: string, units: number): Promise<void>;
-  /**
-   * Ends blocks whose lease is over. Their node cannot be asked what it spent since it last said so, so what it might
-   * have spent counts as spent: the limit is never passed. A node that comes back settles its own blocks exactly.
-   */
+  /** Forgets the blocks of months that are over whose node never came back to settle them. */
   sweep(): Promise<number>;
-  /** Units used in the running month, by tier; a tier of which nothing was ever taken is left out. */
+  /**
+   * Units used in the running month, by tier; a tier of which nothing was ever taken is left out. A node whose lease is
+   * over cannot be asked what it spent since it last said so: what it might have spent counts as spent, so that the limit
+   * is never passed, until it comes back and settles its blocks exactly, however late in the month.
+   */
   usage(customerId: string): Promise<MonthUsage>;
 }
 
@@ -170,7 +171,9 @@ export function createQuotaStore(database: Database): QuotaStore {
     },
 
     async sweep() {
-      const rows = await database.query("delete from quota_blocks where expires_at < now() returning block_id");
+      const rows = await database.query(
+        `delete from quota_blocks where expires_at < now() and month < ${MONTH}::date returning block_id`,
+      );
       return rows.length;
     },
 
@@ -179,7 +182,8 @@ export function createQuotaStore(database: Database): QuotaStore {
         `with usage as (
            select held.tier, (held.taken - coalesce(sum(block.size - block.spent), 0))::int8 as used
            from quota_months as held
-           left join quota_blocks as block using (customer_id, month, tier)
+           left join quota_blocks as block on expires_at > now()
+             and (block.customer_id, block.month, block.tier) = (held.customer_id, held.month, held.tier)
            where held.customer_id = $1 and held.month = ${MONTH}::date
            group by held.tier, held.taken
          )

@@ -135,15 +135,30 @@ eachDatabase("a node that is killed loses no unit and gives none twice once it i
   await release();
 });
 
-eachDatabase("of a node that never comes back what it may have spent counts as spent", async (database) => {
-  const { meters, store, release } = await nodes(database, 2);
+eachDatabase("of a node that is away what it may have spent counts as spent, until it comes back", async (database) => {
+  const { meters, store, reopen, release } = await nodes(database, 2);
   const [killed, other] = meters as [QuotaMeter, QuotaMeter];
   assert.equal((await takeAll(killed, 1_000, 70)).length, 70);
   await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
-  assert.equal(await store.sweep(), 2);
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 128 });
+  assert.equal(await store.sweep(), 0);
   // Two blocks of 64 were taken: 128 count, of which 70 were used.
   assert.equal((await takeAll(other, 1_000)).length, 1_000 - 128);
-  await other.stop();
+  const back = await reopen(0);
+  assert.equal((await takeAll(back, 1_000)).length, 128 - 70);
+  for (const meter of [back, other]) await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
+  await release();
+});
+
+eachDatabase("what a node left behind is forgotten with its month, not while its lease lasts", async (database) => {
+  const { meters, store, release } = await nodes(database, 1);
+  const [killed] = meters as [QuotaMeter];
+  await takeAll(killed, 1_000, 70);
+  await database.query("update quota_blocks set month = month - interval '1 month'");
+  assert.equal(await store.sweep(), 0);
+  await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
+  assert.equal(await store.sweep(), 2);
   await release();
 });
 
