@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { eachDatabase } from "../../../test/support/databases.ts";
+import { test } from "node:test";
+import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { sampleMarket } from "../../../test/support/market-samples.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
@@ -141,6 +142,41 @@ eachDatabase(
     assert.deepEqual(await history.readHistory(1, { period: "48h", maxPoints: 200, now }), before);
   },
 );
+
+test("the embedded store turns to others between any two intervals of a roll-up", async () => {
+  const database = await embeddedDatabase();
+  const history = createHistoryStore(database);
+  await writeTicks(
+    database,
+    Array.from({ length: 25 }, (_, minute) => [HOUR + minute * MINUTE_MS, 0.5]),
+  );
+  let turns = 0;
+  let isOver = false;
+  const other = (async () => {
+    for (; !isOver; turns++) await database.query("select 1");
+  })();
+  await history.rollUp(HOUR + 26 * MINUTE_MS);
+  isOver = true;
+  await other;
+  // Six intervals, the first tick's own included, beside what is asked before them.
+  assert.ok(turns >= 6 + 2, `${turns} turns`);
+  assert.deepEqual(await history.rollUp(HOUR + 29 * MINUTE_MS), { bars5m: 0, bars1h: 0 });
+});
+
+eachDatabase("what was rolled up is found by time in the index, without a daemon that vacuums", async (database) => {
+  await writeTicks(database, [[HOUR, 0.5]]);
+  await database.query(
+    `insert into ticks (market_key, event_at, received_at, yes_price)
+     select 1, at, at, 500000 from generate_series(1, 20000) as i, to_timestamp(${HOUR / 1000} + i / 100.0) as at`,
+  );
+  const fresh = () =>
+    database.query<{ pages: number }>(
+      `select sum(brin_summarize_new_values(inhrelid::regclass))::int4 as pages from pg_inherits
+       where inhparent = 'ticks_by_time'::regclass`,
+    );
+  await createHistoryStore(database).rollUp(HOUR + 6 * MINUTE_MS);
+  assert.deepEqual(await fresh(), [{ pages: 0 }]);
+});
 
 eachDatabase("a price from before the period is where its first bin starts", async (database) => {
   const history = createHistoryStore(database);

@@ -3,14 +3,17 @@ import type { Database } from "../../ports/database.ts";
 import type { Tables } from "../../ports/tables.ts";
 import { findRollUpState } from "./meta-queries.ts";
 import { FIVE_MINUTES_MS, HOUR_MS, META_ROLLED_UP_UNTIL } from "./model.ts";
+import { tickPartitionName } from "./tick-partitions.ts";
 import { tickBarsSql } from "./tick-queries.ts";
 
 /** A closed interval rests this long before it is rolled up: its last ticks are still on their way to the store. */
 const GRACE_MS = 30_000;
 /** Intervals this far back are made again: ticks and trades may arrive ten minutes late. */
 const LOOKBACK_MS = 3 * FIVE_MINUTES_MS;
-/** Time covered by one transaction: after a long absence the embedded store must not be busy for seconds at a stretch. */
-const CHUNK_MS = HOUR_MS;
+/** The embedded store must not be busy for seconds at a stretch, so a transaction covers one interval of late… */
+const CHUNK_MS = FIVE_MINUTES_MS;
+/** …and an hour of what is longer past: after an absence little is there, and many transactions would take their time. */
+const OLD_CHUNK_MS = HOUR_MS;
 
 const PRICES = ["yes_open", "yes_high", "yes_low", "yes_close", "bid_close", "ask_close"];
 const replacePrices = PRICES.map((column) => `${column} = excluded.${column}`).join(", ");
@@ -75,9 +78,15 @@ export async function deriveHours(
   return to <= from ? 0 : run(kysely, HOURS_FROM_FIVE_MINUTES, [from, to, marketKey]);
 }
 
+/** New pages of these days are told to the index by time; by itself it learns of them only where a daemon vacuums. */
+const SUMMARISE_TICKS = `
+select brin_summarize_new_values(inhrelid::regclass) from pg_inherits join pg_index on indexrelid = inhrelid
+where inhparent = 'ticks_by_time'::regclass
+  and indrelid = any(array(select to_regclass(name) from unnest($1::text[]) as day (name)))`;
+
 /**
- * Turns ticks into five-minute and hourly bars up to the last closed interval. Running it twice, or on two nodes at
- * once, leaves the same bars. Gives how many bars were made or changed.
+ * Turns ticks into five-minute and hourly bars up to the last closed interval; nothing is to be done until another has
+ * closed. Running it twice, or on two nodes at once, leaves the same bars. Gives how many bars were made or changed.
  *
  * @param now  Unix milliseconds
  */
@@ -92,8 +101,10 @@ export async function rollUp(database: Database, now: number): Promise<{ bars5m:
     from = Math.floor((first.at.getTime() - 1) / FIVE_MINUTES_MS) * FIVE_MINUTES_MS;
   }
   const made = { bars5m: 0, bars1h: 0 };
+  if (until <= (state.rolledUpUntil ?? from)) return made;
+  await database.query(SUMMARISE_TICKS, [[from, until].map(tickPartitionName)]);
   while (from < until) {
-    const to = Math.min(until, from + CHUNK_MS);
+    const to = Math.min(until, from + (until - from > 2 * OLD_CHUNK_MS ? OLD_CHUNK_MS : CHUNK_MS));
     await database.kysely.transaction().execute(async (trx) => {
       made.bars5m += await run(trx, ROLL_UP_TICKS, [from, to, state.observingSince]);
       made.bars1h += await deriveHours(trx, from, to, null);

@@ -10,8 +10,11 @@ const DAYS_AHEAD = 2;
 
 const isoDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
 
+/** The table of the UTC day that an instant lies in. */
+export const tickPartitionName = (at: number) => `ticks_${isoDay(at).replaceAll("-", "")}`;
+
 async function createPartition(database: Database, dayMs: number): Promise<void> {
-  const name = `ticks_${isoDay(dayMs).replaceAll("-", "")}`;
+  const name = tickPartitionName(dayMs);
   try {
     await database.query(
       `create table if not exists ${name} partition of ticks
