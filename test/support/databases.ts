@@ -4,6 +4,8 @@ import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "./quiet-log.ts";
+import { temporaryFolder } from "./service-process.ts";
+import { copyStoreTemplate } from "./store-template.ts";
 
 const DATABASE_URL = process.env.TEST_DATABASE_URL;
 const SCHEMA = `test_${process.pid}_${Date.now().toString(36)}`;
@@ -22,9 +24,12 @@ function once(open: () => Promise<Database>): () => Promise<Database> {
   };
 }
 
-/** The embedded store in memory, migrated. */
+/** The embedded store, migrated. */
 export const embeddedDatabase = once(async () => {
-  const database = await openEmbeddedDatabase({ dataDir: null, log: quietLog });
+  const folder = await temporaryFolder();
+  opened.push(folder.release);
+  await copyStoreTemplate(folder.path);
+  const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
   opened.push(() => database.close());
   await migrateDatabase(database);
   return database;

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { copyStoreTemplate } from "./store-template.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
 const START_MS_MAX = 60_000;
@@ -77,14 +78,20 @@ export async function eventually<T>(
   }
 }
 
-/** Starts the service with a free port and waits until it says that it is ready. */
+/**
+ * Starts the service with a free port and waits until it says that it is ready.
+ *
+ * @param options.isFromNothing  the service makes its store itself
+ */
 export async function startServiceProcess(options: {
   dataDir: string;
+  isFromNothing?: boolean;
   env?: Readonly<Record<string, string>>;
   args?: readonly string[];
   isReady?: boolean;
 }): Promise<ServiceProcess> {
   const { dataDir } = options;
+  if (options.isFromNothing !== true && options.env?.DATABASE_URL === undefined) await copyStoreTemplate(dataDir);
   const program = run(process.execPath, ["bin/parallax.mjs", "serve", ...(options.args ?? [])], {
     PARALLAX_PORT: "0",
     PARALLAX_DATA_DIR: dataDir,
