@@ -150,7 +150,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           failingJobs: () => ingest.failingJobs,
         });
   const { journal, sharedLimits } = ports;
-  const nodeId = ports.node?.id ?? "alone";
+  const nodeId = ports.node?.id ?? `alone-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
   const upgradeUrl = `${ports.publicUrl ?? ""}/account`;
   const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments);
