@@ -12,7 +12,12 @@ const BUSY = caller("busy-a", "enterprise", {
 async function statuses(
   { app }: MeteredServer,
   times: number,
-  request: { readonly url: string; readonly remoteAddress?: string; readonly headers?: Record<string, string> },
+  request: {
+    readonly method?: "GET" | "POST";
+    readonly url: string;
+    readonly remoteAddress?: string;
+    readonly headers?: Record<string, string>;
+  },
 ): Promise<Readonly<Record<number, number>>> {
   const counts: Record<number, number> = {};
   for (let attempt = 0; attempt < times; attempt++) {
@@ -33,6 +38,21 @@ test("429: an address that nobody is known by has 600 requests in any minute, an
   await clock.advance(30_000);
   assert.deepEqual(await statuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
   await app.close();
+});
+
+test("429: what is refused before anybody is known counts: unknown paths, wrong methods, malformed addresses", async () => {
+  const refused: readonly [string, "GET" | "POST", number][] = [
+    ["/nowhere", "GET", 404],
+    ["/free", "POST", 405],
+    ["/free?a=%", "GET", 400],
+    ["/%zz", "GET", 400],
+  ];
+  for (const [url, method, status] of refused) {
+    const server = await openMeteredServer(await embeddedDatabase(), []);
+    assert.deepEqual(await statuses(server, 601, { url, method }), { [status]: 600, 429: 1 });
+    assert.deepEqual(await statuses(server, 1, { url: "/free" }), { 429: 1 });
+    await server.app.close();
+  }
 });
 
 test("probes of orchestrators are not limited", async () => {

@@ -116,7 +116,7 @@ export function createMeteringGuards(options: {
     },
 
     refused(request, error) {
-      if (error.code === "unauthorized") addresses.takeUnauthorized(request.ip);
+      if (error instanceof AppError && error.code === "unauthorized") addresses.takeUnauthorized(request.ip);
       else addresses.takeUnknown(request.ip);
     },
 
