@@ -44,8 +44,10 @@ type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | v
 export interface Guards {
   /** Before anyone is known, for example a limit per address. */
   readonly beforeAuthentication?: Guard;
+  /** Nothing good is known of who is calling, and finding out would cost a look into the store. */
+  readonly beforeLookUp?: (request: FastifyRequest) => void;
   /** Refused before anybody was known; what it throws is told instead. */
-  readonly refused?: (request: FastifyRequest, error: unknown) => void;
+  readonly refused?: (request: FastifyRequest, error: unknown) => Promise<void> | void;
   /** `request.principal` is set (null on public routes): minute limits, then what the plan may call. */
   readonly afterAuthentication?: Guard;
   /** Parameters and body are valid: quota, payment. */
@@ -106,11 +108,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     },
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request.id, reply, data);
-      const answer = toProblem(refusalOf(request, error, options.guards));
-      sendProblem(reply, answer);
-      const { status } = answer;
-      // No route was found, so no hook logs this one.
-      log.info({ requestId: request.id, method: request.method, route: "(malformed URL)", status }, "request");
+      void refusalOf(request, error, options.guards).then((refusal) => {
+        const answer = toProblem(refusal);
+        sendProblem(reply, answer);
+        const { id: requestId, method } = request;
+        // No route was found, so no hook logs this one.
+        log.info({ requestId, method, route: "(malformed URL)", status: answer.status }, "request");
+      });
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, { data, requestId: newRequestId() }),
   });
@@ -172,16 +176,22 @@ function createRequestIds(random: Random): () => string {
 /** The steps up to a known caller, in the fixed order of judgement, and the last look before a body is read. */
 function onRequest(options: HttpServerOptions, routes: RouteTable) {
   const { guards = [], authentication, data } = options;
+  const refuse = async (request: FastifyRequest, error: unknown): Promise<never> => {
+    throw await refusalOf(request, error, guards);
+  };
   const assertWellFormed: Guard = (request, reply) => {
     request.routeConfig = request.routeOptions.config;
     setCommonHeaders(request.id, reply, data);
     const fault = faultOf(request, routes);
-    if (fault !== null) throw refusalOf(request, fault, guards);
+    if (fault !== null) return refuse(request, fault);
   };
   const authenticate: Guard = (request) => {
     if (request.routeConfig.access === "public") return;
+    const assertMayLookUp = () => {
+      for (const { beforeLookUp } of guards) beforeLookUp?.(request);
+    };
     try {
-      const answer = authenticateRequest(request, authentication);
+      const answer = authenticateRequest(request, authentication, assertMayLookUp);
       if (!(answer instanceof Promise)) {
         request.principal = answer;
         return;
@@ -190,12 +200,10 @@ function onRequest(options: HttpServerOptions, routes: RouteTable) {
         (principal) => {
           request.principal = principal;
         },
-        (error: unknown) => {
-          throw refusalOf(request, error, guards);
-        },
+        (error: unknown) => refuse(request, error),
       );
     } catch (error) {
-      throw refusalOf(request, error, guards);
+      return refuse(request, error);
     }
   };
   return inTurn([
@@ -251,11 +259,11 @@ function faultOf(request: FastifyRequest, routes: RouteTable): AppError | null {
 }
 
 /** What a request that is refused before anybody is known is told: why, or that its address has asked too often. */
-function refusalOf(request: FastifyRequest, error: unknown, guards: readonly Guards[] = []): unknown {
+async function refusalOf(request: FastifyRequest, error: unknown, guards: readonly Guards[] = []): Promise<unknown> {
   // A store that is away says nothing about the caller.
   if (toProblem(error).status >= 500) return error;
   try {
-    for (const { refused } of guards) refused?.(request, error);
+    for (const { refused } of guards) await refused?.(request, error);
     return error;
   } catch (limited) {
     return limited;

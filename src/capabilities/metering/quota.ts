@@ -86,8 +86,9 @@ interface Holding {
   block: Block | null;
   /** Those after it; only a busy customer has any. */
   readonly reserve: Block[];
-  /** When blocks were last taken, and how many were asked for. */
+  /** When blocks were last taken, of which month, and how many were asked for. */
   takenAt: number;
+  month: string;
   blocksAtOnce: number;
   /** The limit that they were taken under. */
   limit: number;
@@ -118,9 +119,9 @@ export function createQuotaMeter(options: {
   /** Blocks out of use of which the store has not heard yet; their journal entries stay until it has. */
   const ended = new Set<Block>();
   /** Units to be freed whose blocks are out of use, by account and month. */
-  const released = new Map<string, ReleasedUnits>();
+  let released = new Map<string, ReleasedUnits>();
   /** Those that the store is being told of. Where its answer is lost it is told again under the same number. */
-  let releasing: readonly ReleasedUnits[] = [];
+  let releasing: ReadonlyMap<string, ReleasedUnits> = new Map();
   let releaseSerial = 0;
   let willFree = false;
   let journalAwayUntil = 0;
@@ -145,6 +146,7 @@ export function createQuotaMeter(options: {
       block: null,
       reserve: [],
       takenAt: Number.NEGATIVE_INFINITY,
+      month: "",
       blocksAtOnce: 1,
       limit: 0,
       taken: 0,
@@ -254,6 +256,9 @@ export function createQuotaMeter(options: {
 
   const takeBlocks = async (holding: Holding, limit: number): Promise<void> => {
     if (clock.monotonic() < journalAwayUntil) throw cannotCount();
+    // What the customer was given back and is on its way may be all that it has left.
+    const name = releaseName(holding.account, holding.month);
+    if (released.has(name) || releasing.has(name)) await inTurn(freeReleased);
     const isBusy = clock.monotonic() - holding.takenAt < BUSY_MS;
     holding.blocksAtOnce = isBusy ? Math.min(BLOCKS_AT_ONCE_MAX, 2 * holding.blocksAtOnce) : 1;
     const { blocks, taken, monthEndsInMs, resetsOn } = await store.take(holding.account, {
@@ -270,6 +275,7 @@ export function createQuotaMeter(options: {
     }
     holding.usedAt = now;
     holding.takenAt = now;
+    holding.month = blocks[0]?.month ?? "";
     for (const taken of blocks) {
       const slot = placeFor(taken);
       const block = { ...taken, monthEndsAt, slot, spent: 0, told: { spent: 0, at: now }, isOpen: true };
@@ -296,7 +302,7 @@ export function createQuotaMeter(options: {
   };
 
   const free = (account: QuotaAccount, month: string): void => {
-    const name = `${month} ${account.tier} ${account.customerId}`;
+    const name = releaseName(account, month);
     const known = released.get(name);
     if (known !== undefined) released.set(name, { ...known, units: known.units + 1 });
     else if (released.size < RELEASES_MAX) released.set(name, { account, month, units: 1 });
@@ -359,14 +365,14 @@ export function createQuotaMeter(options: {
   };
 
   const freeReleased = async (): Promise<void> => {
-    while (releasing.length > 0 || released.size > 0) {
-      if (releasing.length === 0) {
-        releasing = [...released.values()];
+    while (releasing.size > 0 || released.size > 0) {
+      if (releasing.size === 0) {
+        releasing = released;
+        released = new Map();
         releaseSerial += 1;
-        released.clear();
       }
-      await store.release(nodeId, releaseSerial, releasing);
-      releasing = [];
+      await store.release(nodeId, releaseSerial, [...releasing.values()]);
+      releasing = new Map();
     }
   };
 
@@ -470,6 +476,8 @@ export function createQuotaMeter(options: {
 }
 
 const blocksOf = ({ block, reserve }: Holding): readonly Block[] => (block === null ? reserve : [block, ...reserve]);
+
+const releaseName = ({ customerId, tier }: QuotaAccount, month: string) => `${month} ${tier} ${customerId}`;
 
 const cannotCount = () => new AppError("store_unavailable", "Calls cannot be counted at the moment.");
 
