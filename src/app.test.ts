@@ -7,7 +7,7 @@ import { ScriptedVenue } from "../test/support/scripted-venue.ts";
 import { temporaryFolder } from "../test/support/service-process.ts";
 import { systemRandom } from "./adapters/system-random.ts";
 import { type App, buildApp } from "./app.ts";
-import { type DemoKeys, ensureDemoKeys } from "./capabilities/keys/index.ts";
+import { createKey, type DemoKeys, ensureDemoKeys } from "./capabilities/keys/index.ts";
 import { METERING } from "./domain/metering.ts";
 import { PLANS } from "./domain/plan.ts";
 import { defineRoute } from "./http/route.ts";
@@ -151,7 +151,8 @@ test("401: Bearer wins over the marketplace, and a wrong secret speaks for nobod
   assert.equal(await ask(marketplace), 200);
 });
 
-test("a key that fails its checksum is refused without a look into the store", async () => {
+/** Another service over the same store, and what it has asked the store. */
+async function openCounting() {
   const asked: string[] = [];
   const counting: Database = {
     ...database,
@@ -162,10 +163,36 @@ test("a key that fails its checksum is refused without a look into the store", a
   };
   const other = await buildApp(
     plainAppPorts({
-      ...{ database: counting, log, clock },
+      ...{ database: counting, log, clock, marketplaceSecrets: [MARKETPLACE_SECRET] },
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", clock) }],
     }),
   );
+  return { other, asked };
+}
+
+test("429: an address that was refused too often is looked up no more, but for keys known as good and the marketplace", async () => {
+  const { other, asked } = await openCounting();
+  const ask = async (headers: Record<string, string>) =>
+    (await other.http.inject({ url: "/v1/events", headers })).statusCode;
+  const marketplace = headersOf("marketplace PRO");
+  assert.equal(await ask(headersOf("pro")), 200);
+  await clock.advance(LATER_MS);
+  for (let attempt = 0; attempt < 60; attempt++) {
+    assert.equal(await ask({ ...marketplace, authorization: "Bearer wrong" }), 401);
+  }
+  const before = asked.length;
+  assert.equal(await ask({ ...marketplace, authorization: "Bearer wrong" }), 429);
+  assert.equal(await ask({ authorization: `Bearer ${createKey(systemRandom, "pro").key}` }), 429);
+  assert.equal(await ask({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 429);
+  assert.equal(asked.length, before);
+  assert.equal(await ask(marketplace), 200);
+  assert.equal(await ask(headersOf("pro")), 200);
+  await other.stop();
+  await other.http.close();
+});
+
+test("a key that fails its checksum is refused without a look into the store", async () => {
+  const { other, asked } = await openCounting();
   const broken = `${keys.pro.slice(0, -1)}${keys.pro.endsWith("a") ? "b" : "a"}`;
   const { statusCode } = await other.http.inject({ url: "/v1/events", headers: { authorization: `Bearer ${broken}` } });
   assert.equal(statusCode, 401);

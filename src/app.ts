@@ -30,6 +30,7 @@ import type { VenueId } from "./domain/market.ts";
 import type { Authenticator, Principal } from "./http/auth.ts";
 import { createMeteringGuards } from "./http/metering-guards.ts";
 import { createHttpServer } from "./http/server.ts";
+import type { Till } from "./http/till.ts";
 import type { PaymentSettings } from "./payment-settings.ts";
 import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -150,7 +151,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           failingJobs: () => ingest.failingJobs,
         });
   const { journal, sharedLimits } = ports;
-  const nodeId = ports.node?.id ?? "alone";
+  const nodeId = ports.node?.id ?? `alone-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
   const upgradeUrl = `${ports.publicUrl ?? ""}/account`;
   const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments);
@@ -163,12 +164,12 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     trustProxy: ports.trustProxy,
     ...(metrics === null ? {} : { onAnswered: metrics.answered }),
     authentication: {
-      authenticate: (bearer) => {
-        const owner = keys.find(bearer);
+      authenticate: (bearer, assertMayLookUp) => {
+        const owner = keys.find(bearer, assertMayLookUp);
         return owner instanceof Promise ? owner.then(asPrincipal) : asPrincipal(owner);
       },
       // In this order: a marketplace's user never pays twice.
-      authenticateOtherwise: [byMarketplace(marketplace), ...(payments === null ? [] : [payments.till.identify])],
+      authenticateOtherwise: [byMarketplace(marketplace), ...(payments === null ? [] : [byPayment(payments.till)])],
     },
     ...(payments === null ? {} : { till: payments.till }),
   });
@@ -294,6 +295,14 @@ function byMarketplace(marketplace: Marketplace): Authenticator {
     if (caller === null) return null;
     const asPrincipal = (known: Omit<Principal, "kind">): Principal => ({ kind: "marketplace", ...known });
     return caller instanceof Promise ? caller.then(asPrincipal) : asPrincipal(caller);
+  };
+}
+
+/** Who pays has proved nothing yet, and a signature may have to be asked of the chain. */
+function byPayment(till: Till): Authenticator {
+  return (request, assertMayLookUp) => {
+    assertMayLookUp();
+    return till.identify(request);
   };
 }
 

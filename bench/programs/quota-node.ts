@@ -15,7 +15,8 @@ import { systemClock } from "../../src/adapters/system-clock.ts";
 import { createMetering } from "../../src/capabilities/metering/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 
-const [kind = "", place = "", journalFolder = "", nodeId = ""] = process.argv.slice(2);
+const [kind = "", place = "", journalFolder = ""] = process.argv.slice(2);
+const nodeId = `node-${process.pid}`;
 const database =
   kind === "embedded"
     ? await openEmbeddedDatabase({ dataDir: place, log: quietLog })

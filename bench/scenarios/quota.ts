@@ -73,7 +73,7 @@ interface QuotaNode {
 
 async function startNode({ kind, place, folder }: Setting, index: number): Promise<QuotaNode> {
   const journal = join(folder, `${kind}-journal-${index}`);
-  const child = spawn(process.execPath, [PROGRAM, kind, place, journal, `node-${index}`], {
+  const child = spawn(process.execPath, [PROGRAM, kind, place, journal], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const exit = once(child, "exit");

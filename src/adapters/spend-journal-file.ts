@@ -72,8 +72,11 @@ export function openSpendJournal(dataDir: string): SpendJournal {
     },
     open(blockId) {
       if (!isClear) throw new Error("what an earlier process left in the quota journal is not settled yet");
-      const slot = free.pop() ?? (opened < SLOTS_MAX ? opened++ : null);
-      if (slot !== null) put(slot, { blockId, spent: 0 });
+      const slot = free.at(-1) ?? (opened < SLOTS_MAX ? opened : null);
+      if (slot === null) return null;
+      // Where it cannot be written the place is still free.
+      put(slot, { blockId, spent: 0 });
+      if (free.pop() === undefined) opened += 1;
       return slot;
     },
     write(slot, entry) {

@@ -68,6 +68,9 @@ export const METERING = {
   STREAM: { ...LISTING, priceTier: "DEEP", settles: "before" },
 } as const satisfies Readonly<Record<string, Metering>>;
 
+/** What minute limits are kept of: callers' requests by class, and answers 401 to an address. */
+export type LimitClass = RateClass | "unauthorized";
+
 /** One call that was counted in the month's quota. */
 export interface Charge {
   readonly isAllowed: true;

@@ -1,4 +1,5 @@
 import { AppError } from "../domain/errors.ts";
+import type { LimitDecision } from "../domain/metering.ts";
 import { addressBlock } from "../lib/address-block.ts";
 import { SlidingLog } from "../lib/sliding-log.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -8,6 +9,7 @@ const WINDOW_MS = 60_000;
 const UNKNOWN_MAX = 600;
 /** Answers 401, a minute and address. */
 const UNAUTHORIZED_MAX = 60;
+const CLOSED_MAX = 100_000;
 
 /**
  * How much may come from one address (an IPv6 /64) before it is known who calls. Whoever proves who he is is limited by
@@ -19,33 +21,49 @@ export interface AddressLimits {
   /**
    * Takes nothing.
    *
-   * @param request  asked for its address only where it matters
-   * @throws AppError `rate_limited` where a request that needs a key is not even looked at
+   * @throws AppError `rate_limited` where too many answers 401 went there to look anybody up who is not known to be good
    */
-  assertMayTry(request: { readonly ip: string }): void;
-  /** @throws AppError `rate_limited` where not even the refusal may be told any more; takes one */
-  takeUnauthorized(address: string): void;
+  assertMayLookUp(address: string): void;
+  /** Throws, or rejects with, `rate_limited` where not even the refusal may be told any more; takes one. */
+  takeUnauthorized(address: string): Promise<void> | void;
 }
 
-export function createAddressLimits(clock: Clock): AddressLimits {
+/** @param options.takeUnauthorized  counts the answers 401, over all nodes where they share that */
+export function createAddressLimits(options: {
+  readonly clock: Clock;
+  readonly takeUnauthorized: (block: string, limit: number) => Promise<LimitDecision> | LimitDecision;
+}): AddressLimits {
+  const { clock } = options;
   const unknown = new SlidingLog({ windowMs: WINDOW_MS });
-  const unauthorized = new SlidingLog({ windowMs: WINDOW_MS });
+  /** Until when nothing more is looked up for an address; what other nodes told it is known from the last answer. */
+  const closedUntil = new Map<string, number>();
+
   const takeUnknown = (address: string) => {
     const decision = unknown.take(addressBlock(address), UNKNOWN_MAX, clock.monotonic());
     if (!decision.isAllowed) throw limited(decision.waitMs);
   };
+  const assertOpen = (block: string) => {
+    const until = closedUntil.get(block);
+    if (until === undefined) return;
+    const waitMs = until - clock.monotonic();
+    if (waitMs > 0) throw limited(waitMs);
+    closedUntil.delete(block);
+  };
+  const judge = (block: string, { isAllowed, remaining, waitMs }: LimitDecision) => {
+    if (remaining === 0) closedUntil.set(block, clock.monotonic() + waitMs);
+    if (closedUntil.size > CLOSED_MAX) closedUntil.delete(closedUntil.keys().next().value ?? "");
+    if (!isAllowed) throw limited(waitMs);
+  };
   return {
     takeUnknown,
-    assertMayTry(request) {
-      // The usual case on a busy service: nobody was refused lately.
-      if (unauthorized.size === 0) return;
-      const waitMs = unauthorized.waitMs(addressBlock(request.ip), UNAUTHORIZED_MAX, clock.monotonic());
-      if (waitMs > 0) throw limited(waitMs);
-    },
+    assertMayLookUp: (address) => assertOpen(addressBlock(address)),
     takeUnauthorized(address) {
+      const block = addressBlock(address);
+      assertOpen(block);
       takeUnknown(address);
-      const decision = unauthorized.take(addressBlock(address), UNAUTHORIZED_MAX, clock.monotonic());
-      if (!decision.isAllowed) throw limited(decision.waitMs);
+      const decision = options.takeUnauthorized(block, UNAUTHORIZED_MAX);
+      if (decision instanceof Promise) return decision.then((known) => judge(block, known));
+      judge(block, decision);
     },
   };
 }

@@ -19,7 +19,10 @@ export type Access = "public" | "key";
 
 export interface AuthenticationOptions {
   /** The owner of a Bearer key, or null where it is unknown, revoked or malformed. */
-  readonly authenticate: (bearer: string) => Promise<Principal | null> | Principal | null;
+  readonly authenticate: (
+    bearer: string,
+    assertMayLookUp: AssertMayLookUp,
+  ) => Promise<Principal | null> | Principal | null;
   /**
    * Other ways to prove who is calling, asked in this order and only where no Authorization header was sent
    * (marketplace, payment). Null means that one does not apply; it throws where it applies and fails.
@@ -28,7 +31,17 @@ export interface AuthenticationOptions {
 }
 
 /** Without a promise where the answer is known at once. */
-export type Authenticator = (request: FastifyRequest) => Promise<Principal | null> | Principal | null;
+export type Authenticator = (
+  request: FastifyRequest,
+  assertMayLookUp: AssertMayLookUp,
+) => Promise<Principal | null> | Principal | null;
+
+/**
+ * Called before a look into the store, or further, for somebody of whom nothing good is known yet.
+ *
+ * @throws AppError `rate_limited` where the caller's address has been refused too often
+ */
+export type AssertMayLookUp = () => void;
 
 const AUTHORIZATION_LENGTH_MAX = 512;
 /** RFC 6750: the scheme in any case, exactly one space, then b64token. */
@@ -42,23 +55,26 @@ const BEARER = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 export function authenticateRequest(
   request: FastifyRequest,
   options: AuthenticationOptions,
+  assertMayLookUp: AssertMayLookUp,
 ): Promise<Principal> | Principal {
   const sent = authorizationHeaders(request);
+  const ways = options.authenticateOtherwise ?? [];
   const answer =
     sent.length === 0
-      ? firstToKnow(request, options.authenticateOtherwise ?? [], 0)
-      : authenticateBearer(sent, options);
+      ? firstToKnow(ways, (way) => way(request, assertMayLookUp), 0)
+      : authenticateBearer(sent, options, assertMayLookUp);
   return answer instanceof Promise ? answer.then(assertKnown) : assertKnown(answer);
 }
 
 function firstToKnow(
-  request: FastifyRequest,
   ways: readonly Authenticator[],
+  ask: (way: Authenticator) => ReturnType<Authenticator>,
   first: number,
 ): Promise<Principal | null> | Principal | null {
   for (let index = first; index < ways.length; index++) {
-    const answer = ways[index]?.(request) ?? null;
-    if (answer instanceof Promise) return answer.then((known) => known ?? firstToKnow(request, ways, index + 1));
+    const way = ways[index];
+    const answer = way === undefined ? null : ask(way);
+    if (answer instanceof Promise) return answer.then((known) => known ?? firstToKnow(ways, ask, index + 1));
     if (answer !== null) return answer;
   }
   return null;
@@ -67,9 +83,10 @@ function firstToKnow(
 function authenticateBearer(
   sent: readonly string[],
   options: AuthenticationOptions,
+  assertMayLookUp: AssertMayLookUp,
 ): Promise<Principal | null> | Principal | null {
   const bearer = sent.length === 1 ? parseBearer(sent[0] ?? "") : null;
-  return bearer === null ? null : options.authenticate(bearer);
+  return bearer === null ? null : options.authenticate(bearer, assertMayLookUp);
 }
 
 function assertKnown(principal: Principal | null): Principal {

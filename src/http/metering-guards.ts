@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
-import type { Charge, LimitDecision, QuotaRefusal } from "../domain/metering.ts";
+import type { Charge, LimitClass, LimitDecision, QuotaRefusal } from "../domain/metering.ts";
 import { PLANS, type RateClass, type Tier } from "../domain/plan.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createAddressLimits, limited } from "./address-limits.ts";
@@ -16,8 +16,8 @@ declare module "fastify" {
 
 /** Who counts; without a promise where the answer is known at once, because every request waits here. */
 export interface RequestMeter {
-  /** Takes one request of the minute; a refused one is not counted. */
-  takeMinute(rateClass: RateClass, customerId: string, limit: number): Promise<LimitDecision> | LimitDecision;
+  /** Takes one request of the minute, or one answer 401 of an address; a refused one is not counted. */
+  takeMinute(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
   /** Takes one call of the month. Throws, or rejects with, `store_unavailable` where it cannot be counted. */
   takeQuota(
     account: { readonly customerId: string; readonly tier: Tier },
@@ -82,7 +82,10 @@ export function createMeteringGuards(options: {
   readonly upgradeUrl: string;
 }): Guards {
   const { meter, clock, upgradeUrl } = options;
-  const addresses = createAddressLimits(clock);
+  const addresses = createAddressLimits({
+    clock,
+    takeUnauthorized: (block, limit) => meter.takeMinute("unauthorized", block, limit),
+  });
 
   const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, minute: LimitDecision) => {
     request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
@@ -111,13 +114,17 @@ export function createMeteringGuards(options: {
   return {
     beforeAuthentication(request) {
       const { access, metering } = request.routeConfig;
-      if (access === "key") addresses.assertMayTry(request);
-      else if (metering?.isProbe !== true) addresses.takeUnknown(request.ip);
+      if (access === "public" && metering?.isProbe !== true) addresses.takeUnknown(request.ip);
     },
 
-    refused(request, error) {
-      if (error.code === "unauthorized") addresses.takeUnauthorized(request.ip);
-      else addresses.takeUnknown(request.ip);
+    beforeLookUp({ ip }) {
+      addresses.assertMayLookUp(ip);
+    },
+
+    refused({ ip }, error) {
+      const code = error instanceof AppError ? error.code : null;
+      if (code === "unauthorized") return addresses.takeUnauthorized(ip);
+      if (code !== "rate_limited") addresses.takeUnknown(ip);
     },
 
     afterAuthentication(request) {

@@ -9,7 +9,7 @@ import { parseJson } from "./json-text.ts";
 import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
 import { sendPage } from "./pages.ts";
-import { type Problem, prepareProblem, problem, STATUS, toProblem } from "./problem.ts";
+import { type Problem, prepareProblem, problem, toProblem } from "./problem.ts";
 import { isWellEncoded, parseQuery } from "./query-text.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
 import { createRouteTable, type RouteTable } from "./route-table.ts";
@@ -44,8 +44,10 @@ type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | v
 export interface Guards {
   /** Before anyone is known, for example a limit per address. */
   readonly beforeAuthentication?: Guard;
-  /** A caller was refused because nobody knows him; what it throws is told instead. */
-  readonly refused?: (request: FastifyRequest, error: AppError) => void;
+  /** Nothing good is known of who is calling, and finding out would cost a look into the store. */
+  readonly beforeLookUp?: (request: FastifyRequest) => void;
+  /** Refused before anybody was known; what it throws is told instead. */
+  readonly refused?: (request: FastifyRequest, error: unknown) => Promise<void> | void;
   /** `request.principal` is set (null on public routes): minute limits, then what the plan may call. */
   readonly afterAuthentication?: Guard;
   /** Parameters and body are valid: quota, payment. */
@@ -106,9 +108,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     },
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request.id, reply, data);
-      sendProblem(reply, toProblem(error));
-      // No route was found, so no hook logs this one.
-      log.info({ requestId: request.id, method: request.method, route: "(malformed URL)", status: 400 }, "request");
+      void refusalOf(request, error, options.guards).then((refusal) => {
+        const answer = toProblem(refusal);
+        sendProblem(reply, answer);
+        const { id: requestId, method } = request;
+        // No route was found, so no hook logs this one.
+        log.info({ requestId, method, route: "(malformed URL)", status: answer.status }, "request");
+      });
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, { data, requestId: newRequestId() }),
   });
@@ -170,27 +176,22 @@ function createRequestIds(random: Random): () => string {
 /** The steps up to a known caller, in the fixed order of judgement, and the last look before a body is read. */
 function onRequest(options: HttpServerOptions, routes: RouteTable) {
   const { guards = [], authentication, data } = options;
+  const refuse = async (request: FastifyRequest, error: unknown): Promise<never> => {
+    throw await refusalOf(request, error, guards);
+  };
   const assertWellFormed: Guard = (request, reply) => {
     request.routeConfig = request.routeOptions.config;
     setCommonHeaders(request.id, reply, data);
-    if (request.raw.httpVersion === "1.1" && request.headers.host === undefined) {
-      throw new AppError("bad_request", "The request has no Host header");
-    }
-    if (request.is404) throw unknownRoute(request, routes);
-    if (!isWellEncoded(request.raw.url ?? "")) {
-      throw new AppError("bad_request", "The URL holds a malformed percent-encoding");
-    }
-  };
-  const noteRefusal = (request: FastifyRequest, error: unknown): never => {
-    // A store that is away says nothing about the caller.
-    if (error instanceof AppError && STATUS[error.code] < 500)
-      for (const { refused } of guards) refused?.(request, error);
-    throw error;
+    const fault = faultOf(request, routes);
+    if (fault !== null) return refuse(request, fault);
   };
   const authenticate: Guard = (request) => {
     if (request.routeConfig.access === "public") return;
+    const assertMayLookUp = () => {
+      for (const { beforeLookUp } of guards) beforeLookUp?.(request);
+    };
     try {
-      const answer = authenticateRequest(request, authentication);
+      const answer = authenticateRequest(request, authentication, assertMayLookUp);
       if (!(answer instanceof Promise)) {
         request.principal = answer;
         return;
@@ -199,10 +200,10 @@ function onRequest(options: HttpServerOptions, routes: RouteTable) {
         (principal) => {
           request.principal = principal;
         },
-        (error: unknown) => noteRefusal(request, error),
+        (error: unknown) => refuse(request, error),
       );
     } catch (error) {
-      noteRefusal(request, error);
+      return refuse(request, error);
     }
   };
   return inTurn([
@@ -246,6 +247,27 @@ function inTurn(guards: readonly (Guard | undefined)[]): Hook {
     // A step that has answered by itself ends the request's way.
     else waiting.then(() => (reply.sent ? undefined : done()), done);
   };
+}
+
+function faultOf(request: FastifyRequest, routes: RouteTable): AppError | null {
+  if (request.raw.httpVersion === "1.1" && request.headers.host === undefined)
+    return new AppError("bad_request", "The request has no Host header");
+  if (request.is404) return unknownRoute(request, routes);
+  if (!isWellEncoded(request.raw.url ?? ""))
+    return new AppError("bad_request", "The URL holds a malformed percent-encoding");
+  return null;
+}
+
+/** What a request that is refused before anybody is known is told: why, or that its address has asked too often. */
+async function refusalOf(request: FastifyRequest, error: unknown, guards: readonly Guards[] = []): Promise<unknown> {
+  // A store that is away says nothing about the caller.
+  if (toProblem(error).status >= 500) return error;
+  try {
+    for (const { refused } of guards) await refused?.(request, error);
+    return error;
+  } catch (limited) {
+    return limited;
+  }
 }
 
 function unknownRoute(request: FastifyRequest, routes: RouteTable): AppError {

@@ -15,7 +15,7 @@ export interface SpendJournal {
   readonly predecessor: string | null;
   /** From now on this is the journal of `nodeId`; before it nothing may be opened. */
   clear(nodeId: string): void;
-  /** A place for a block's count, or null when all are taken: nothing may be spent of such a block. */
+  /** A place for a block's count, or null when all are taken: nothing may be spent of such a block. Throws where it cannot be written. */
   open(blockId: number): number | null;
   /** Records how much of the block in this place is spent; it counts from `committed` on. */
   write(slot: number, entry: JournalEntry): void;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import Type from "typebox";
 import { createMemoryJournal } from "../../src/adapters/spend-journal-memory.ts";
@@ -11,6 +12,7 @@ import { defineRoute } from "../../src/http/route.ts";
 import type { HttpServerOptions } from "../../src/http/server.ts";
 import { testServer } from "../../src/http/test-app.ts";
 import type { Database } from "../../src/ports/database.ts";
+import type { SharedLimitLog } from "../../src/ports/limit-log.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { quietLog } from "./quiet-log.ts";
 
@@ -23,6 +25,8 @@ export interface MeteredServer {
   readonly app: FastifyInstance;
   readonly clock: FakeClock;
   readonly metering: MeteringService;
+  /** How often somebody who is no caller of this server was looked up. */
+  readonly lookUps: () => number;
   /** What has reached a handler, by URL without its query. */
   readonly reached: readonly string[];
   /** A GET as this caller, or as nobody. */
@@ -47,18 +51,28 @@ const ROUTES: Readonly<Record<string, Metering>> = {
 export async function openMeteredServer(
   database: Database,
   callers: readonly Principal[],
-  options: Partial<HttpServerOptions> = {},
+  options: Partial<HttpServerOptions> & { readonly sharedLimits?: SharedLimitLog } = {},
 ): Promise<MeteredServer> {
   const clock = new FakeClock();
   const journal = createMemoryJournal();
-  const nodeId = "node";
-  const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits: null });
+  const nodeId = `node-${randomUUID()}`;
+  const { sharedLimits = null, ...serverOptions } = options;
+  const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
+  let lookUps = 0;
   const upgradeUrl = "https://parallax.example/account";
   const { app } = await testServer({
     guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
-    authentication: { authenticate: (bearer) => callers.find(({ customerId }) => customerId === bearer) ?? null },
-    ...options,
+    authentication: {
+      authenticate(bearer, assertMayLookUp) {
+        const known = callers.find(({ customerId }) => customerId === bearer);
+        if (known !== undefined) return known;
+        assertMayLookUp();
+        lookUps += 1;
+        return null;
+      },
+    },
+    ...serverOptions,
   });
   const reached: string[] = [];
   for (const [name, entry] of Object.entries(ROUTES)) {
@@ -88,7 +102,7 @@ export async function openMeteredServer(
     });
   }
   return {
-    ...{ app, clock, metering, reached },
+    ...{ app, clock, metering, reached, lookUps: () => lookUps },
     get(url, who, headers = {}) {
       const authorization = who === null ? {} : { authorization: `Bearer ${who.customerId}` };
       return app.inject({ method: "GET", url, headers: { ...authorization, ...headers } });

@@ -13,8 +13,10 @@ export interface KeyDirectory {
   /**
    * Whom this key speaks for; null when it is malformed, unknown, revoked or of a canceled customer. Throws
    * `store_unavailable` rather than guess. Answers at once, without a promise, where the key was asked for just now.
+   *
+   * @param assertMayLookUp  called before the store is asked for a key that was not good when it last was; may throw
    */
-  find(key: string): Promise<KeyOwner | null> | KeyOwner | null;
+  find(key: string, assertMayLookUp?: () => void): Promise<KeyOwner | null> | KeyOwner | null;
   /** Some key has changed: whatever is remembered is asked for anew. */
   forget(): void;
 }
@@ -50,6 +52,8 @@ export function createKeyDirectory(options: {
   const { database, clock, entriesMax = KEY_ENTRIES_MAX, onUsed } = options;
   /** By hash in hex, least recently used first. */
   const entries = new Map<string, Entry>();
+  /** Names of keys that were good when the store was last asked: who shows one of them is no guesser. */
+  const proven = new Set<string>();
   /** The same entries by the key's text, for a second at most. */
   const texts = new Map<string, Entry>();
 
@@ -65,7 +69,12 @@ export function createKeyDirectory(options: {
     owner.then(
       (found) => {
         answer.owner = found;
-        if (found !== null) onUsed?.(found.keyId);
+        const name = Buffer.from(parsed.hash).toString("hex");
+        proven.delete(name);
+        if (found === null) return;
+        proven.add(name);
+        if (proven.size > entriesMax) proven.delete(proven.keys().next().value ?? "");
+        onUsed?.(found.keyId);
       },
       () => {
         answer.hasFailed = true;
@@ -93,7 +102,7 @@ export function createKeyDirectory(options: {
   };
 
   return {
-    find(key) {
+    find(key, assertMayLookUp) {
       const recent = texts.get(key);
       if (recent !== undefined) {
         const owner = recall(key, recent);
@@ -114,6 +123,7 @@ export function createKeyDirectory(options: {
       }
       const parsed = parseKey(key);
       if (parsed === null) return null;
+      if (!proven.has(name)) assertMayLookUp?.();
       const answer = ask(parsed);
       const entry: Entry = { answer, next: null };
       entries.set(name, entry);

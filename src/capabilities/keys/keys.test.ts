@@ -159,6 +159,35 @@ test("the store is asked once for a key that is asked for at once or anew after 
   assert.equal(database.queries, 5);
 });
 
+eachDatabase(
+  "whether a look-up may be made is asked for keys that were not good last time, and only then",
+  async (database) => {
+    const clock = new FakeClock();
+    const directory = createKeyDirectory({ database, clock });
+    const { key } = await withKey(database, "free");
+    const unknown = createKey(seededRandom(77), "free").key;
+    const never = () => assert.fail("asked");
+    const no = () => {
+      throw new AppError("rate_limited", "Too often");
+    };
+    assert.throws(() => directory.find(key, no), isLimited);
+    assert.throws(() => directory.find(unknown, no), isLimited);
+    assert.notEqual(await directory.find(key), null);
+    // Remembered for a second as it is, and for longer as one that was good, also where all is looked up anew.
+    assert.notEqual(await directory.find(key, never), null);
+    await clock.advance(60_000);
+    directory.forget();
+    assert.notEqual(await directory.find(key, never), null);
+    await database.query("update customers set status = 'canceled'");
+    await clock.advance(1_000);
+    assert.equal(await directory.find(key, never), null);
+    await clock.advance(1_000);
+    assert.throws(() => directory.find(key, no), isLimited);
+  },
+);
+
+const isLimited = (error: unknown) => error instanceof AppError && error.code === "rate_limited";
+
 test("an answer that did not come is an error, and is not remembered", async () => {
   let isAway = true;
   const database = countingDatabase(async () => {

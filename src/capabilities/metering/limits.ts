@@ -1,5 +1,4 @@
-import type { LimitDecision } from "../../domain/metering.ts";
-import type { RateClass } from "../../domain/plan.ts";
+import type { LimitClass, LimitDecision } from "../../domain/metering.ts";
 import { SlidingLog } from "../../lib/sliding-log.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
@@ -12,7 +11,7 @@ const AWAY_MS = 1_000;
 
 export interface RequestLimits {
   /** Takes one request of the caller in this class; a refused one is not counted. Never throws or rejects. */
-  take(rateClass: RateClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
+  take(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
 }
 
 /**
@@ -26,9 +25,10 @@ export function createRequestLimits(options: {
   readonly shared: SharedLimitLog | null;
 }): RequestLimits {
   const { clock, log, shared } = options;
-  const own: Readonly<Record<RateClass, SlidingLog>> = {
+  const own: Readonly<Record<LimitClass, SlidingLog>> = {
     general: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     strategy: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
+    unauthorized: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
   };
   let awayUntil = 0;
   let isAway = false;
@@ -42,15 +42,15 @@ export function createRequestLimits(options: {
   };
 
   return {
-    take(rateClass, caller, limit) {
+    take(limitClass, caller, limit) {
       const now = clock.monotonic();
-      const decision = own[rateClass].take(caller, limit, now);
+      const decision = own[limitClass].take(caller, limit, now);
       // What this node refuses, all nodes together would: they have accepted at least as much.
       if (shared === null || !decision.isAllowed || now < awayUntil) return decision;
-      return shared.take(`${rateClass}:${caller}`, limit).then(
+      return shared.take(`${limitClass}:${caller}`, limit).then(
         (told) => {
           noteAnswer(null);
-          if (!told.isAllowed) own[rateClass].giveBack(caller);
+          if (!told.isAllowed) own[limitClass].giveBack(caller);
           return told;
         },
         (error: unknown) => {

@@ -38,13 +38,22 @@ export interface QuotaStore {
   take(account: QuotaAccount, options: TakeOptions): Promise<TakeAnswer>;
   /** Tells what is spent of blocks and keeps them for another lease; gives the ids of those that still live. */
   renew(entries: readonly JournalEntry[], leaseMs: number): Promise<ReadonlySet<number>>;
-  /** Ends blocks; what is not spent of them is free again. */
-  giveBack(entries: readonly JournalEntry[]): Promise<void>;
-  /** Ends a dead node's blocks of which it never told anything spent; all of them are free again. */
-  giveBackUnspent(nodeId: string): Promise<void>;
-  /** Frees units that were spent from blocks that have ended since. */
-  release(account: QuotaAccount, month: string, units: number): Promise<void>;
-  /** Forgets the blocks of months that are over whose node never came back to settle them. */
+  /** Ends blocks of this node; what is not spent of them is free again. */
+  giveBack(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
+  /**
+   * Ends a dead node's blocks that are in its journal, and those of which it never told anything spent. Nothing counts for
+   * less than the node has told: its journal may be older than that, after a power cut.
+   */
+  giveBackOfDead(nodeId: string, journal: readonly JournalEntry[]): Promise<void>;
+  /** This node's blocks whose lease is over: it lost the store for long, or never heard of them. */
+  overdue(nodeId: string): Promise<readonly (QuotaAccount & { readonly blockId: number })[]>;
+  /**
+   * Frees units that were spent from blocks that have ended since.
+   *
+   * @param serial  rises with each of the node's releases; one that was heard already is not done again
+   */
+  release(nodeId: string, serial: number, units: readonly ReleasedUnits[]): Promise<void>;
+  /** Forgets the blocks of months that are over whose node never came back to settle them, and nodes long gone. */
   sweep(): Promise<number>;
   /**
    * Units used in the running month, by tier; a tier of which nothing was ever taken is left out. A node whose lease is
@@ -52,6 +61,12 @@ export interface QuotaStore {
    * is never passed, until it comes back and settles its blocks exactly, however late in the month.
    */
   usage(customerId: string): Promise<MonthUsage>;
+}
+
+export interface ReleasedUnits {
+  readonly account: QuotaAccount;
+  readonly month: string;
+  readonly units: number;
 }
 
 export interface MonthUsage {
@@ -72,6 +87,15 @@ export interface TakeOptions {
 
 const MONTH = "date_trunc('month', now() at time zone 'utc')";
 const RESETS_ON = `to_char(${MONTH} + interval '1 month', 'YYYY-MM-DD')`;
+
+/** For so long no number of a release is told again. */
+const RELEASES_KEPT = "1 month";
+/** Frees what is left of the blocks in `ended`. */
+const FREE_UNSPENT = `free as (
+           select customer_id, month, tier, sum(unspent) as units from ended group by 1, 2, 3
+         )
+         update quota_months as held set taken = held.taken - free.units from free
+         where (held.customer_id, held.month, held.tier) = (free.customer_id, free.month, free.tier)`;
 
 /** Units to be given where so many are free. */
 const grant = (free: string) =>
@@ -134,45 +158,65 @@ export function createQuotaStore(database: Database): QuotaStore {
       return new Set(rows.map((row) => row.block_id));
     },
 
-    async giveBack(entries) {
+    async giveBack(nodeId, entries) {
       await database.query(
         `with ended as (
            delete from quota_blocks as block using unnest($1::int8[], $2::int4[]) as told (block_id, spent)
-           where block.block_id = told.block_id
+           where block.block_id = told.block_id and block.node_id = $3
            returning block.customer_id, block.month, block.tier, block.size - told.spent as unspent
-         ), free as (
-           select customer_id, month, tier, sum(unspent) as units from ended group by 1, 2, 3
-         )
-         update quota_months as held set taken = held.taken - free.units from free
-         where (held.customer_id, held.month, held.tier) = (free.customer_id, free.month, free.tier)`,
-        columns(entries),
+         ), ${FREE_UNSPENT}`,
+        [...columns(entries), nodeId],
       );
     },
 
-    async giveBackUnspent(nodeId) {
+    async giveBackOfDead(nodeId, journal) {
       await database.query(
-        `with ended as (
-           delete from quota_blocks where node_id = $1 and spent = 0 returning customer_id, month, tier, size
-         ), free as (
-           select customer_id, month, tier, sum(size) as units from ended group by 1, 2, 3
-         )
-         update quota_months as held set taken = held.taken - free.units from free
-         where (held.customer_id, held.month, held.tier) = (free.customer_id, free.month, free.tier)`,
+        `with told as (
+           select block_id, max(spent) as spent from unnest($1::int8[], $2::int4[]) as told (block_id, spent) group by 1
+         ), ended as (
+           delete from quota_blocks as block
+           where node_id = $3 and (spent = 0 or block_id in (select block_id from told))
+           returning customer_id, month, tier,
+             size - greatest(spent, (select spent from told where told.block_id = block.block_id)) as unspent
+         ), ${FREE_UNSPENT}`,
+        [...columns(journal), nodeId],
+      );
+    },
+
+    async overdue(nodeId) {
+      const rows = await database.query<{ block_id: number; customer_id: string; tier: Tier }>(
+        "select block_id, customer_id, tier from quota_blocks where expires_at < now() and node_id = $1",
         [nodeId],
       );
+      return rows.map(({ block_id: blockId, customer_id: customerId, tier }) => ({ blockId, customerId, tier }));
     },
 
-    async release({ customerId, tier }, month, units) {
+    async release(nodeId, serial, units) {
       await database.query(
-        `update quota_months set taken = taken - $4::int8
-         where customer_id = $1 and tier = $2 and month = $3::date and taken >= $4::int8`,
-        [customerId, tier, month, units],
+        `with heard as (
+           insert into quota_releases as before (node_id, last_release, released_at) values ($1, $2, now())
+           on conflict (node_id) do update set last_release = excluded.last_release, released_at = now()
+           where before.last_release < excluded.last_release
+           returning node_id
+         )
+         update quota_months as held set taken = held.taken - freed.units
+         from unnest($3::text[], $4::text[], $5::date[], $6::int8[]) as freed (customer_id, tier, month, units), heard
+         where (held.customer_id, held.tier, held.month) = (freed.customer_id, freed.tier, freed.month)
+           and held.taken >= freed.units`,
+        [
+          ...[nodeId, serial],
+          units.map(({ account }) => account.customerId),
+          units.map(({ account }) => account.tier),
+          units.map(({ month }) => month),
+          units.map((each) => each.units),
+        ],
       );
     },
 
     async sweep() {
       const rows = await database.query(
-        `delete from quota_blocks where expires_at < now() and month < ${MONTH}::date returning block_id`,
+        `with forgotten as (delete from quota_releases where released_at < now() - interval '${RELEASES_KEPT}')
+         delete from quota_blocks where expires_at < now() and month < ${MONTH}::date returning block_id`,
       );
       return rows.length;
     },

@@ -4,7 +4,7 @@ import { TIERS, type Tier } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { JournalEntry, SpendJournal } from "../../ports/spend-journal.ts";
-import type { QuotaAccount, QuotaStore } from "./quota-store.ts";
+import type { QuotaAccount, QuotaStore, ReleasedUnits, TakenBlock } from "./quota-store.ts";
 
 /** A block holds at most this many units (contract, section 4)… */
 const BLOCK_UNITS_MAX = 64;
@@ -22,6 +22,8 @@ const RENEW_MS = LEASE_MS / 3;
 const IDLE_MS = 3_000;
 /** After the store said that nothing is left it is not asked again for this long. */
 const EXHAUSTED_MS = 250;
+/** After the journal could not take a block in no more are asked for this long: they could not be used. */
+const JOURNAL_AWAY_MS = 1_000;
 const ACCOUNTS_MAX = 100_000;
 const RELEASES_MAX = 100_000;
 
@@ -78,21 +80,18 @@ interface Block {
   isOpen: boolean;
 }
 
-interface Released {
-  readonly account: QuotaAccount;
-  readonly month: string;
-  units: number;
-}
-
 interface Holding {
   readonly account: QuotaAccount;
   /** The one in use. */
   block: Block | null;
   /** Those after it; only a busy customer has any. */
   readonly reserve: Block[];
-  /** When blocks were last taken, and how many were asked for. */
+  /** When blocks were last taken, of which month, and how many were asked for. */
   takenAt: number;
+  month: string;
   blocksAtOnce: number;
+  /** The limit that they were taken under. */
+  limit: number;
   /** Units of the month in use or in blocks anywhere, when the last block was taken. */
   taken: number;
   usedAt: number;
@@ -107,6 +106,7 @@ export function createQuotaMeter(options: {
   readonly journal: SpendJournal;
   readonly clock: Clock;
   readonly log: Log;
+  /** Of this process alone: none before it and none after it is called so. */
   readonly nodeId: string;
 }): QuotaMeter {
   const { store, journal, clock, log, nodeId } = options;
@@ -119,9 +119,20 @@ export function createQuotaMeter(options: {
   /** Blocks out of use of which the store has not heard yet; their journal entries stay until it has. */
   const ended = new Set<Block>();
   /** Units to be freed whose blocks are out of use, by account and month. */
-  const released = new Map<string, Released>();
+  let released = new Map<string, ReleasedUnits>();
+  /** Those that the store is being told of. Where its answer is lost it is told again under the same number. */
+  let releasing: ReadonlyMap<string, ReleasedUnits> = new Map();
+  let releaseSerial = 0;
+  let willFree = false;
+  let journalAwayUntil = 0;
   let cancelTimer: () => void = () => {};
-  let upkeep: Promise<void> = Promise.resolve();
+  /** What is settled with the store is settled one after the other: at once, two would give the same place away twice. */
+  let settling: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const done = settling.then(work);
+    settling = done.catch(() => {});
+    return done;
+  };
   let isFailing = false;
   let isStopped = false;
 
@@ -135,7 +146,9 @@ export function createQuotaMeter(options: {
       block: null,
       reserve: [],
       takenAt: Number.NEGATIVE_INFINITY,
+      month: "",
       blocksAtOnce: 1,
+      limit: 0,
       taken: 0,
       usedAt: 0,
       exhausted: null,
@@ -151,6 +164,7 @@ export function createQuotaMeter(options: {
   };
 
   const spend = (holding: Holding, limit: number): QuotaDecision | null => {
+    if (limit < holding.limit) return null;
     const { account, reserve } = holding;
     const now = clock.monotonic();
     const block = usableBlock(holding, now);
@@ -191,7 +205,8 @@ export function createQuotaMeter(options: {
 
   /** A unit is proven before it is used: else a call that was answered could be forgotten with the process. */
   const onceRecorded = (decision: QuotaDecision): Promise<QuotaDecision> | QuotaDecision => {
-    if (!decision.isAllowed) return decision;
+    // A single unit is in the store as spent.
+    if (!decision.isAllowed || decision.receipt.block.slot === null) return decision;
     return (
       journal.committed()?.then(
         () => decision,
@@ -204,11 +219,12 @@ export function createQuotaMeter(options: {
   };
 
   const release = ({ account, month, block }: QuotaReceipt): void => {
-    if (block.isOpen && block.spent > 0) {
+    if (block.isOpen && block.blockId !== null && block.spent > 0) {
       block.spent -= 1;
       write(block);
     } else {
       free(account, month);
+      freeSoon();
     }
   };
 
@@ -221,6 +237,12 @@ export function createQuotaMeter(options: {
       const decision = spend(holding, limit);
       if (decision !== null) return decision;
       if (isStopped) throw new AppError("draining", "Shutting down");
+      if (limit < holding.limit) {
+        // Of what was taken under the higher limit nothing more is spent: the store says what is left under this one.
+        detach(holding);
+        await inTurn(settle);
+        holding.limit = limit;
+      }
       const { exhausted, taken: used } = holding;
       const now = clock.monotonic();
       if (exhausted !== null && now < exhausted.until) {
@@ -233,6 +255,10 @@ export function createQuotaMeter(options: {
   };
 
   const takeBlocks = async (holding: Holding, limit: number): Promise<void> => {
+    if (clock.monotonic() < journalAwayUntil) throw cannotCount();
+    // What the customer was given back and is on its way may be all that it has left.
+    const name = releaseName(holding.account, holding.month);
+    if (released.has(name) || releasing.has(name)) await inTurn(freeReleased);
     const isBusy = clock.monotonic() - holding.takenAt < BUSY_MS;
     holding.blocksAtOnce = isBusy ? Math.min(BLOCKS_AT_ONCE_MAX, 2 * holding.blocksAtOnce) : 1;
     const { blocks, taken, monthEndsInMs, resetsOn } = await store.take(holding.account, {
@@ -242,31 +268,60 @@ export function createQuotaMeter(options: {
     const now = clock.monotonic();
     const monthEndsAt = now + monthEndsInMs;
     holding.taken = taken;
+    holding.limit = limit;
     if (blocks.length === 0) {
       holding.exhausted = { until: Math.min(now + EXHAUSTED_MS, monthEndsAt), monthEndsAt, resetsOn };
       return;
     }
     holding.usedAt = now;
     holding.takenAt = now;
-    for (const { blockId, size, month } of blocks) {
-      const slot = blockId === null ? null : journal.open(blockId);
-      const block = { blockId, size, month, monthEndsAt, slot, spent: 0, told: { spent: 0, at: now }, isOpen: true };
-      if (blockId === null || slot !== null) holding.reserve.push(block);
+    holding.month = blocks[0]?.month ?? "";
+    for (const taken of blocks) {
+      const slot = placeFor(taken);
+      const block = { ...taken, monthEndsAt, slot, spent: 0, told: { spent: 0, at: now }, isOpen: true };
+      if (taken.blockId === null || slot !== null) holding.reserve.push(block);
       else ended.add({ ...block, isOpen: false });
     }
-    if (holding.reserve.length === 0)
-      throw new AppError(
-        "store_unavailable",
-        "Calls cannot be counted at the moment: too many customers call at once.",
-      );
+    if (holding.reserve.length === 0) throw cannotCount();
+  };
+
+  /** Where the journal keeps the block's count; null where it cannot, and for a single unit, which it need not. */
+  const placeFor = ({ blockId }: TakenBlock): number | null => {
+    if (blockId === null) return null;
+    const now = clock.monotonic();
+    if (now < journalAwayUntil) return null;
+    try {
+      const slot = journal.open(blockId);
+      if (slot !== null) return slot;
+      log.error({}, "the quota journal is full: too many customers call at once");
+    } catch (error) {
+      log.error({ err: error }, "the quota journal cannot be written");
+    }
+    journalAwayUntil = now + JOURNAL_AWAY_MS;
+    return null;
   };
 
   const free = (account: QuotaAccount, month: string): void => {
-    const name = `${month} ${account.tier} ${account.customerId}`;
+    const name = releaseName(account, month);
     const known = released.get(name);
-    if (known !== undefined) known.units += 1;
+    if (known !== undefined) released.set(name, { ...known, units: known.units + 1 });
     else if (released.size < RELEASES_MAX) released.set(name, { account, month, units: 1 });
     else log.error({ tier: account.tier }, "a quota unit could not be given back: too many wait for the store");
+  };
+
+  /** At once, so that whoever asks another node finds the unit; what comes meanwhile goes along. */
+  const freeSoon = (): void => {
+    if (willFree) return;
+    willFree = true;
+    const freeAll = () => {
+      willFree = false;
+      return freeReleased();
+    };
+    // Where the store is away upkeep tries again.
+    clock
+      .turn()
+      .then(() => inTurn(freeAll))
+      .catch(() => {});
   };
 
   /** Takes the block in use out of it; what it says now is final. */
@@ -297,39 +352,61 @@ export function createQuotaMeter(options: {
       const isOver = (each: Block | null) => each !== null && now >= each.monthEndsAt;
       if (isOver(block ?? reserve[0] ?? null) || now - usedAt > IDLE_MS || isStopped) detach(holding);
     }
-    await endBlocks();
+    await settle();
     await tell(everyHolding());
+    if (isStopped) return;
+    await endForgotten();
+    await store.sweep();
+  };
+
+  const settle = async (): Promise<void> => {
+    await endBlocks();
     await freeReleased();
-    if (!isStopped) await store.sweep();
   };
 
   const freeReleased = async (): Promise<void> => {
-    if (released.size === 0) return;
-    // A look whether the store answers at all: until it does, nothing is lost.
-    await store.sweep();
-    for (const [name, { account, month, units }] of released) {
-      // Never tried again: where the answer is lost it may have been done, and units freed twice are given away.
-      released.delete(name);
-      await store.release(account, month, units);
+    while (releasing.size > 0 || released.size > 0) {
+      if (releasing.size === 0) {
+        releasing = released;
+        released = new Map();
+        releaseSerial += 1;
+      }
+      await store.release(nodeId, releaseSerial, [...releasing.values()]);
+      releasing = new Map();
     }
   };
 
   const endBlocks = async (): Promise<void> => {
     const blocks = [...ended];
     if (blocks.length === 0) return;
-    await store.giveBack(blocks.map(entryOf));
+    await store.giveBack(nodeId, blocks.map(entryOf));
     for (const block of blocks) {
-      ended.delete(block);
       if (block.slot !== null) journal.close(block.slot);
+      ended.delete(block);
     }
   };
 
-  const tell = async (of: readonly Holding[]): Promise<void> => {
-    const blocks = of.flatMap(({ block, reserve }) => (block === null ? reserve : [block, ...reserve]));
-    const now = clock.monotonic();
-    const news = blocks.filter(
-      ({ blockId, spent, told }) => blockId !== null && (spent !== told.spent || now - told.at >= RENEW_MS),
+  /** Ends blocks that this node was given and never heard of, because the answer was lost. */
+  const endForgotten = async (): Promise<void> => {
+    const overdue = await store.overdue(nodeId);
+    if (overdue.length === 0) return;
+    const known = new Set([...ended, ...everyHolding().flatMap(blocksOf)].map(({ blockId }) => blockId));
+    // What an account is being given just now may be on its way.
+    const forgotten = overdue.filter(
+      ({ blockId, tier, customerId }) =>
+        !known.has(blockId) && (holdings[tier].get(customerId)?.taking ?? null) === null,
     );
+    await store.giveBack(
+      nodeId,
+      forgotten.map(({ blockId }) => ({ blockId, spent: 0 })),
+    );
+  };
+
+  const tell = async (of: readonly Holding[]): Promise<void> => {
+    const now = clock.monotonic();
+    const news = of
+      .flatMap(blocksOf)
+      .filter(({ blockId, spent, told }) => blockId !== null && (spent !== told.spent || now - told.at >= RENEW_MS));
     if (news.length === 0) return;
     const entries = news.map(entryOf);
     await store.renew(entries, LEASE_MS);
@@ -338,19 +415,20 @@ export function createQuotaMeter(options: {
 
   const schedule = () => {
     cancelTimer = clock.setTimeout(() => {
-      upkeep = maintain().then(
-        () => {
-          isFailing = false;
-        },
-        (error: unknown) => {
-          // Nothing is lost: blocks stay in use and what is unsettled stays in the journal.
-          if (!isFailing) log.warn({ err: error }, "quota could not be settled with the store; it is tried again");
-          isFailing = true;
-        },
-      );
-      void upkeep.then(() => {
-        if (!isStopped) schedule();
-      });
+      void inTurn(maintain)
+        .then(
+          () => {
+            isFailing = false;
+          },
+          (error: unknown) => {
+            // Nothing is lost: blocks stay in use and what is unsettled stays in the journal.
+            if (!isFailing) log.warn({ err: error }, "quota could not be settled with the store; it is tried again");
+            isFailing = true;
+          },
+        )
+        .then(() => {
+          if (!isStopped) schedule();
+        });
     }, UPKEEP_EVERY_MS);
   };
 
@@ -364,32 +442,31 @@ export function createQuotaMeter(options: {
     release,
     async usage(customerId) {
       const own = TIERS.flatMap((tier) => holdings[tier].get(customerId) ?? []);
-      await upkeep;
-      await endBlocks();
-      await freeReleased();
-      await tell(own);
+      await inTurn(async () => {
+        await settle();
+        await tell(own);
+      });
       const { used: told, resetsOn } = await store.usage(customerId);
       const used = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...told };
-      // A single unit counts as used in the store; one that was given back lies here until it is taken again.
-      for (const { account, block, reserve } of own)
-        for (const each of [...(block === null ? [] : [block]), ...reserve])
-          if (each.blockId === null) used[account.tier] -= each.size - each.spent;
+      // A single unit counts as used in the store; one that nobody has asked for yet lies here.
+      for (const holding of own)
+        for (const { blockId, size, spent } of blocksOf(holding))
+          if (blockId === null) used[holding.account.tier] -= size - spent;
       return { used, resetsOn };
     },
     async start() {
-      if (journal.recovered.length > 0) await store.giveBack(journal.recovered);
-      // Blocks that were on their way to the node when it died: no journal knows them, and nothing was spent of them.
-      if (journal.predecessor !== null) await store.giveBackUnspent(journal.predecessor);
+      // Blocks that were on their way to the node when it died are in no journal, and nothing was spent of them.
+      if (journal.predecessor !== null) await store.giveBackOfDead(journal.predecessor, journal.recovered);
       journal.clear(nodeId);
       schedule();
     },
     async stop() {
       isStopped = true;
       cancelTimer();
-      await upkeep;
+      await settling;
       await Promise.allSettled(everyHolding().map(({ taking }) => taking));
       try {
-        await maintain();
+        await inTurn(maintain);
       } catch (error) {
         log.warn({ err: error }, "unused quota could not be given back; it is when this node starts again");
       }
@@ -397,6 +474,12 @@ export function createQuotaMeter(options: {
     },
   };
 }
+
+const blocksOf = ({ block, reserve }: Holding): readonly Block[] => (block === null ? reserve : [block, ...reserve]);
+
+const releaseName = ({ customerId, tier }: QuotaAccount, month: string) => `${month} ${tier} ${customerId}`;
+
+const cannotCount = () => new AppError("store_unavailable", "Calls cannot be counted at the moment.");
 
 /** What the journal and the store hear of a block; blocks of a single unit, which have no id, are never told. */
 function entryOf({ blockId, spent }: Block): JournalEntry {

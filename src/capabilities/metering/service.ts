@@ -1,5 +1,5 @@
-import type { Charge, LimitDecision, QuotaRefusal } from "../../domain/metering.ts";
-import type { Allowance, RateClass, Tier } from "../../domain/plan.ts";
+import type { Charge, LimitClass, LimitDecision, QuotaRefusal } from "../../domain/metering.ts";
+import type { Allowance, Tier } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
@@ -20,7 +20,7 @@ export interface UsageReport {
 
 export interface Metering {
   /** Takes one request of the caller's minute; a refused one is not counted. */
-  takeMinute(rateClass: RateClass, customerId: string, limit: number): Promise<LimitDecision> | LimitDecision;
+  takeMinute(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
   /** Takes one call of the caller's month. Throws, or rejects with, `store_unavailable` where it cannot be counted. */
   takeQuota(account: QuotaAccount, limit: number): Promise<Charge | QuotaRefusal> | Charge | QuotaRefusal;
   usage(customer: { readonly customerId: string; readonly allowance: Allowance }): Promise<UsageReport>;
@@ -47,7 +47,7 @@ export function createMetering(options: {
   const asCharge = (decision: QuotaDecision) =>
     decision.isAllowed ? new TakenCharge(meter, decision.receipt, decision.remaining, decision.resetsInMs) : decision;
   return {
-    takeMinute: (rateClass, customerId, limit) => limits.take(rateClass, customerId, limit),
+    takeMinute: (limitClass, caller, limit) => limits.take(limitClass, caller, limit),
     takeQuota(account, limit) {
       const decision = meter.take(account, limit);
       return decision instanceof Promise ? decision.then(asCharge) : asCharge(decision);
