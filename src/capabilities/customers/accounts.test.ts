@@ -88,6 +88,23 @@ onPostgres("fifty rotations at once by an operator and by the key itself leave o
   assert.deepEqual([...new Set(codes)].sort(), ["key_not_found", "unauthorized"]);
 });
 
+onPostgres("a key that is being ended makes no other: of both at once, the end counts", async (database) => {
+  const { accounts, open } = bench(database);
+  for (let round = 0; round < 10; round++) {
+    const { customerId, key } = await open(`ada${round}@example.org`);
+    const actor: Actor = { kind: "key", id: key.keyId };
+    const end = () => accounts.revokeKey(customerId, key.keyId, OPERATOR);
+    const make = () => accounts.createKey(customerId, "robot", actor);
+    const isEndFirst = round % 2 === 0;
+    const settled = await Promise.allSettled(isEndFirst ? [end(), make()] : [make(), end()]);
+    const made = settled[isEndFirst ? 1 : 0];
+    const log = await accounts.auditLog({ customerId, limit: 10 });
+    const [last] = log.map(({ action }) => action);
+    if (made?.status === "fulfilled") assert.equal(last, "key.revoked", "made before the end, not after it");
+    else assert.equal((made?.reason as AppError).code, "unauthorized");
+  }
+});
+
 eachDatabase("409: ten keys live at once and no more, however many are asked for together", async (database) => {
   const { accounts, open } = bench(database);
   const { customerId } = await open();

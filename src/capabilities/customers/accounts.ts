@@ -24,6 +24,7 @@ import {
   insertAudit,
   insertCustomer,
   lockCustomer,
+  lockLivingKey,
   selectAccount,
   selectAudit,
   selectCustomers,
@@ -94,19 +95,20 @@ export function createAccounts(tools: AccountTools): Accounts {
     return result;
   };
 
-  const locked = async (transaction: Transaction, customerId: string): Promise<CustomerRow> => {
+  /** The customer, kept from changing. A key that asks may have ended since it was let in, here or on another node. */
+  const locked = async (transaction: Transaction, customerId: string, actor: Actor): Promise<CustomerRow> => {
     const row = await lockCustomer(transaction, customerId);
     if (row === null) throw customerNotFound();
+    const mayAsk =
+      actor.kind !== "key" || (row.status !== "canceled" && (await lockLivingKey(transaction, customerId, actor.id)));
+    if (!mayAsk) throw new AppError("unauthorized", "Invalid or expired API key");
     return row;
   };
 
-  /** Ends the key inside the transaction, or says that there is none, each caller in his own words. */
-  const end = async (transaction: Transaction, customerId: string, keyId: string, actor: Actor) => {
+  const end = async (transaction: Transaction, customerId: string, keyId: string) => {
     const ended = await endKey(transaction, customerId, keyId, clock.now());
-    if (ended !== null) return ended;
-    throw actor.kind === "key" && actor.id === keyId
-      ? new AppError("unauthorized", "Invalid or expired API key")
-      : new AppError("key_not_found", "There is no such living key");
+    if (ended === null) throw new AppError("key_not_found", "There is no such living key");
+    return ended;
   };
 
   /** One change of an operator's: before and after go to the audit log. */
@@ -119,7 +121,7 @@ export function createAccounts(tools: AccountTools): Accounts {
     also: (transaction: Transaction, customerId: string) => Promise<void> = async () => {},
   ): Promise<void> =>
     changed(async (transaction) => {
-      const row = await locked(transaction, customerId);
+      const row = await locked(transaction, customerId, actor);
       const after = patch(row);
       await updateCustomer(transaction, { ...row, ...after });
       await also(transaction, customerId);
@@ -152,7 +154,7 @@ export function createAccounts(tools: AccountTools): Accounts {
       database.transaction(async (transaction) => {
         assertKeyName(name);
         // Locked, so that two who are at once at the limit are not both let through.
-        const { plan } = await locked(transaction, customerId);
+        const { plan } = await locked(transaction, customerId, actor);
         const living = await countLivingKeys(transaction, customerId, name);
         if (living.ofThatName > 0)
           throw new AppError("key_name_taken", "A living key has this name: choose another, or rotate that one");
@@ -165,8 +167,8 @@ export function createAccounts(tools: AccountTools): Accounts {
       }),
     rotateKey: (customerId, keyId, actor) =>
       changed(async (transaction) => {
-        const ended = await end(transaction, customerId, keyId, actor);
-        const { plan } = await locked(transaction, customerId);
+        const { plan } = await locked(transaction, customerId, actor);
+        const ended = await end(transaction, customerId, keyId);
         const key = await issueKey(transaction, tools, { customerId, plan }, ended.name);
         const details = { key_id: keyId, next_key_id: key.keyId, name: key.name };
         await insertAudit(transaction, { actor, action: "key.rotated", customerId, details, now: clock.now() });
@@ -174,7 +176,8 @@ export function createAccounts(tools: AccountTools): Accounts {
       }),
     revokeKey: (customerId, keyId, actor) =>
       changed(async (transaction) => {
-        const ended = await end(transaction, customerId, keyId, actor);
+        await locked(transaction, customerId, actor);
+        const ended = await end(transaction, customerId, keyId);
         const details = { key_id: keyId, name: ended.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),

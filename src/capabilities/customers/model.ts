@@ -71,7 +71,10 @@ export const QUOTA_MAX = 1_000_000_000;
 export const RATE_LIMIT_MAX = 1_000_000;
 export const LIST_LIMIT_MAX = 1_000;
 
-/** What can be asked of an account that exists. Each change and its line in the audit log become true together. */
+/**
+ * What can be asked of an account that exists. Each change and its line in the audit log become true together. A change
+ * that a key asks for throws `unauthorized` where that key has ended, however lately and wherever.
+ */
 export interface Accounts {
   /** @throws AppError `customer_not_found` */
   account(customerId: string): Promise<Account>;
@@ -99,8 +102,7 @@ export interface Accounts {
   /**
    * Ends a living key and makes another of the same name. Of several at once exactly one succeeds.
    *
-   * @throws AppError `key_not_found` where it does not live or is another customer's; `unauthorized` where the actor is
-   *   that very key, which somebody else has just ended
+   * @throws AppError `customer_not_found`; `key_not_found` where it does not live or is another customer's
    */
   rotateKey(customerId: string, keyId: string, actor: Actor): Promise<IssuedKey>;
   /** Ends a living key on every node. @throws AppError as `rotateKey` */

@@ -113,6 +113,15 @@ export async function lockCustomer(transaction: Transaction, customerId: string)
   return row ?? null;
 }
 
+/** Whether that key lives; where it does, nobody ends it until the transaction has. The customer is to be locked before. */
+export async function lockLivingKey(transaction: Transaction, customerId: string, keyId: string): Promise<boolean> {
+  const rows = await transaction.query(
+    "select 1 from api_keys where key_id = $1 and customer_id = $2 and revoked_at is null for update",
+    [keyId, customerId],
+  );
+  return rows.length > 0;
+}
+
 /** False where the address is another customer's. */
 export async function insertCustomer(
   transaction: Transaction,

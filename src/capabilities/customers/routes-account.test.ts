@@ -201,6 +201,39 @@ eachDatabase("a rotation that another node is not told of ends the key there wit
   await there.close();
 });
 
+eachDatabase("401: an ended key changes no keys on a node that was not told of its end", async (database) => {
+  const here = await benchWithCustomer(database);
+  const there = await customerBench(database);
+  const robot = (await here.call("POST", KEYS, { key: here.key, body: { name: "robot" } })).json.key_id;
+  assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
+  const next = (await here.call("POST", `${KEYS}/rotate`, { key: here.key })).json.api_key;
+  assert.equal((await there.call("GET", ME, { key: here.key })).status, 200, "the other node still believes in it");
+  const before = await database.query("select * from api_keys order by key_id");
+  for (const [method, url, call] of [
+    ["POST", KEYS, { body: { name: "another" } }],
+    ["POST", `${KEYS}/rotate`, {}],
+    ["DELETE", `${KEYS}/${robot}`, {}],
+  ] as const) {
+    const answer = await there.call(method, url, { ...call, key: here.key });
+    assert.deepEqual([answer.status, answer.json.code], [401, "unauthorized"], `${method} ${url}`);
+  }
+  assert.deepEqual(await database.query("select * from api_keys order by key_id"), before);
+  assert.equal((await there.call("DELETE", `${KEYS}/${robot}`, { key: next })).status, 200);
+  await here.close();
+  await there.close();
+});
+
+eachDatabase("401: a disabled customer's key changes no keys on a node that was not told", async (database) => {
+  const here = await benchWithCustomer(database);
+  const there = await customerBench(database);
+  assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
+  await here.app.customers.disable(here.customerId, { kind: "operator", id: "test" });
+  assert.equal((await there.call("POST", `${KEYS}/rotate`, { key: here.key })).status, 401);
+  assert.equal((await database.query("select 1 from api_keys")).length, 1);
+  await here.close();
+  await there.close();
+});
+
 test("403 account_required: a caller of a marketplace has no account here", async () => {
   const nobody = () => {
     throw new Error("nobody is asked");
