@@ -3,6 +3,7 @@ import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../adapters/system-random.ts";
 import { AppError, type ErrorCode } from "../../domain/errors.ts";
+import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import { createKeyDirectory } from "../keys/index.ts";
 import { createAccounts } from "./accounts.ts";
@@ -100,8 +101,8 @@ onPostgres("a key that is being ended makes no other: of both at once, the end c
     const made = settled[isEndFirst ? 1 : 0];
     const log = await accounts.auditLog({ customerId, limit: 10 });
     const [last] = log.map(({ action }) => action);
-    if (made?.status === "fulfilled") assert.equal(last, "key.revoked", "made before the end, not after it");
-    else assert.equal((made?.reason as AppError).code, "unauthorized");
+    if (made?.status === "rejected") assert.equal((made.reason as AppError).code, "unauthorized");
+    else assert.equal(last, "key.revoked", "made before the end, not after it");
   }
 });
 
@@ -168,6 +169,7 @@ eachDatabase(
     const allowance = async () => (await directory.find(key.apiKey))?.allowance;
     await accounts.setPlan(customerId, "pro", OPERATOR);
     assert.equal((await directory.find(key.apiKey))?.plan, "pro", "a key made under another plan goes on");
+    await accounts.setPlan(customerId, "enterprise", OPERATOR);
     await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
     await accounts.setQuota(customerId, "LISTING", 0, OPERATOR);
     await accounts.setRateLimits(customerId, { general: 600, strategy: 9 }, OPERATOR);
@@ -189,16 +191,46 @@ eachDatabase(
   },
 );
 
+eachDatabase("own numbers hold on enterprise only: they end with it, and no other plan takes any", async (database) => {
+  const { accounts, open, directory } = bench(database);
+  const { customerId, key } = await open();
+  const allowance = async () => (await directory.find(key.apiKey))?.allowance;
+  for (const plan of ["free", "pro"] as const) {
+    await accounts.setPlan(customerId, "enterprise", OPERATOR);
+    assert.deepEqual(await allowance(), PLAN_ALLOWANCES.enterprise, "what it had before is not what it has again");
+    await accounts.setQuota(customerId, "DEEP", 1_000_000, OPERATOR);
+    await accounts.setRateLimits(customerId, { general: 600 }, OPERATOR);
+    await accounts.setPlan(customerId, plan, OPERATOR);
+    const [line] = await accounts.auditLog({ customerId, limit: 1 });
+    assert.deepEqual(line?.details, {
+      before: { plan: "enterprise", quotas: { DEEP: 1_000_000 }, rate_limits: { general: 600 } },
+      after: { plan, quotas: null, rate_limits: null },
+    });
+    assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan]);
+    for (const limit of [1, null]) {
+      await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), refusedWith("plan_required"));
+      await assert.rejects(
+        accounts.setRateLimits(customerId, { general: limit }, OPERATOR),
+        refusedWith("plan_required"),
+      );
+    }
+    await database.query(`update customers set quotas = '{"DEEP": 1}'`);
+    directory.forget();
+    assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan], "nor do numbers that stand in the store count");
+  }
+});
+
 eachDatabase(
   "numbers out of bounds and names without sense are refused before anything is written",
   async (database) => {
     const { accounts, open } = bench(database);
     const { customerId } = await open();
+    await accounts.setPlan(customerId, "enterprise", OPERATOR);
     for (const limit of [-1, 0.5, Number.NaN, 1e10])
       await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), RangeError);
     for (const name of ["", " a", "a ", "x".repeat(65)])
       await assert.rejects(accounts.createKey(customerId, name, OPERATOR), RangeError);
-    assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 1);
+    assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 2);
   },
 );
 

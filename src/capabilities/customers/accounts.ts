@@ -1,5 +1,5 @@
 import { AppError } from "../../domain/errors.ts";
-import type { Allowance, Plan } from "../../domain/plan.ts";
+import { type Allowance, OWN_NUMBERS_PLAN, type Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
@@ -181,15 +181,28 @@ export function createAccounts(tools: AccountTools): Accounts {
         const details = { key_id: keyId, name: ended.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),
-    setPlan: (customerId, plan, actor) => change(customerId, actor, "customer.plan_set", () => ({ plan })),
+    admit: (customerId, name, actor) =>
+      database.transaction(async (transaction) => {
+        const now = clock.now();
+        const plan = OWN_NUMBERS_PLAN;
+        if (!(await insertCustomer(transaction, { customerId, email: null, name, plan, now }))) return;
+        await insertAudit(transaction, { actor, action: "customer.created", customerId, details: { plan }, now });
+      }),
+    setPlan: (customerId, plan, actor) =>
+      change(customerId, actor, "customer.plan_set", ({ plan: former, quotas, rate_limits }) => {
+        const stays = plan === OWN_NUMBERS_PLAN && former === plan;
+        return stays || (quotas ?? rate_limits) === null ? { plan } : { plan, quotas: null, rate_limits: null };
+      }),
     setQuota: (customerId, tier, limit, actor) =>
-      change(customerId, actor, "customer.quota_set", ({ quotas }) => ({
-        quotas: withNumbers<Allowance["quotas"]>(quotas, { [tier]: limit }, QUOTA_MAX),
-      })),
+      change(customerId, actor, "customer.quota_set", (row) => {
+        assertOwnNumbersHold(row);
+        return { quotas: withNumbers<Allowance["quotas"]>(row.quotas, { [tier]: limit }, QUOTA_MAX) };
+      }),
     setRateLimits: (customerId, limits, actor) =>
-      change(customerId, actor, "customer.rate_limits_set", ({ rate_limits: own }) => ({
-        rate_limits: withNumbers<Allowance["rateLimits"]>(own, limits, RATE_LIMIT_MAX),
-      })),
+      change(customerId, actor, "customer.rate_limits_set", (row) => {
+        assertOwnNumbersHold(row);
+        return { rate_limits: withNumbers<Allowance["rateLimits"]>(row.rate_limits, limits, RATE_LIMIT_MAX) };
+      }),
     disable: (customerId, actor) =>
       change(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
     enable: (customerId, actor) => change(customerId, actor, "customer.enabled", () => ({ status: "active" })),
@@ -209,6 +222,12 @@ const withinList = (limit: number): number => {
 function assertKeyName(name: string): void {
   if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
     throw new RangeError(`the name of a key is 1 to ${KEY_NAME_LENGTH_MAX} plain characters without blanks around it`);
+}
+
+function assertOwnNumbersHold({ plan }: CustomerRow): void {
+  if (plan === OWN_NUMBERS_PLAN) return;
+  const message = `Numbers of its own hold on the plan ${OWN_NUMBERS_PLAN} only, and this customer's is ${plan}`;
+  throw new AppError("plan_required", message);
 }
 
 /** Own numbers with some set and, where null, taken away; null where none are left. */

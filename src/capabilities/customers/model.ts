@@ -107,9 +107,18 @@ export interface Accounts {
   rotateKey(customerId: string, keyId: string, actor: Actor): Promise<IssuedKey>;
   /** Ends a living key on every node. @throws AppError as `rotateKey` */
   revokeKey(customerId: string, keyId: string, actor: Actor): Promise<void>;
-  /** @throws AppError `customer_not_found`; so do those below */
+  /**
+   * An account without address and key, on enterprise, for a caller whom a marketplace names: so that it can have numbers
+   * of its own. Nothing where it is there.
+   */
+  admit(customerId: string, name: string | null, actor: Actor): Promise<void>;
+  /** Away from enterprise the customer's own numbers end. @throws AppError `customer_not_found`; so do those below */
   setPlan(customerId: string, plan: Plan, actor: Actor): Promise<void>;
-  /** A number of its own for one tier, calls a month; null goes back to the plan's. */
+  /**
+   * A number of its own for one tier, calls a month; null goes back to the plan's.
+   *
+   * @throws AppError `plan_required` away from enterprise; so does `setRateLimits`
+   */
   setQuota(customerId: string, tier: Tier, limit: number | null, actor: Actor): Promise<void>;
   /** Numbers of its own, calls a minute; null goes back to the plan's. */
   setRateLimits(

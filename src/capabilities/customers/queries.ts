@@ -122,12 +122,12 @@ export async function lockLivingKey(transaction: Transaction, customerId: string
   return rows.length > 0;
 }
 
-/** False where the address is another customer's. */
+/** False where the address, or the id, is another customer's. */
 export async function insertCustomer(
   transaction: Transaction,
   customer: {
     readonly customerId: string;
-    readonly email: string;
+    readonly email: string | null;
     readonly name: string | null;
     readonly plan: Plan;
     readonly now: number;
@@ -136,7 +136,7 @@ export async function insertCustomer(
   const rows = await transaction.query(
     `insert into customers (customer_id, email, name, plan, status, created_at)
      values ($1, $2, $3, $4, 'active', to_timestamp($5::float8 / 1000))
-     on conflict (email) do nothing returning customer_id`,
+     on conflict do nothing returning customer_id`,
     [customer.customerId, customer.email, customer.name, customer.plan, customer.now],
   );
   return rows.length === 1;

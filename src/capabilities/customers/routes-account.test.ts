@@ -19,7 +19,9 @@ async function benchWithCustomer(database: Database, ports: Parameters<typeof cu
   const bench = await customerBench(database, ports);
   const { api_key: key, customer_id: customerId } = (await bench.signUpAs("ada@example.org")).json;
   // These tests are about keys, not about how often a free plan may ask.
-  await bench.app.customers.setRateLimits(customerId, { general: 10_000 }, { kind: "operator", id: "test" });
+  const operator = { kind: "operator", id: "test" } as const;
+  await bench.app.customers.setPlan(customerId, "enterprise", operator);
+  await bench.app.customers.setRateLimits(customerId, { general: 10_000 }, operator);
   const living = async () =>
     (await bench.call("GET", KEYS, { key })).json.filter((one: { revoked_at: unknown }) => one.revoked_at === null);
   return { ...bench, key: key as string, customerId: customerId as string, living };
@@ -68,7 +70,7 @@ eachDatabase("200: the account tells plan, status, usage and quotas, and when th
      values ($1, (date_trunc('month', now() at time zone 'utc'))::date, 'LISTING', 7, 1)`,
     [bench.customerId],
   );
-  await database.query(`update customers set plan = 'pro', status = 'past_due', quotas = '{"DEEP": 99}'`);
+  await database.query(`update customers set status = 'past_due', quotas = '{"DEEP": 99}'`);
   await bench.clock.advance(1_000);
   // Months are the store's.
   const [next] = await database.query<{ first: string }>(
@@ -80,7 +82,7 @@ eachDatabase("200: the account tells plan, status, usage and quotas, and when th
   assert.deepEqual(answer.json, {
     customer_id: bench.customerId,
     email: "ada@example.org",
-    plan: "pro",
+    plan: "enterprise",
     status: "past_due",
     key_prefix: bench.key.slice(0, 13),
     usage: { listing: 7, insight: 0, strategy: 0, deep: 0 },
