@@ -277,8 +277,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       probe.stop();
       await payments?.upkeep.stop();
       endHearing();
-      await Promise.all([customers.stop(), accountPage.stop(), keyUsage.stop()]);
-      await ingest.stop();
+      await Promise.all([customers.stop(), accountPage.stop(), keyUsage.stop(), ingest.stop()]);
       await metering.stop();
     },
   };

@@ -39,7 +39,8 @@ const READY_WAIT_MS = 8_000;
 /** With a board from the store there is something true to show at once; a first sweep is waited for only this long. */
 const READY_WAIT_RESTORED_MS = 1_500;
 const READY_CHECK_MS = 20;
-const DRAIN_MS = 5_000;
+/** With the grace before it and the last letters after it, well below what the program is given to end. */
+const DRAIN_MS = 3_000;
 /** A busy machine, or a world of half a million markets, takes some ten seconds; a program that hangs is not waited for. */
 const SANDBOX_START_MS = 60_000;
 /** A recording is read whole before its first byte is served. */

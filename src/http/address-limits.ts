@@ -1,4 +1,4 @@
-import { AppError } from "../domain/errors.ts";
+import { rateLimited } from "../domain/errors.ts";
 import { addressBlock } from "../lib/address-block.ts";
 import { SlidingLog } from "../lib/sliding-log.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -32,7 +32,7 @@ export function createAddressLimits(clock: Clock): AddressLimits {
   const unauthorized = new SlidingLog({ windowMs: WINDOW_MS });
   const takeUnknown = (address: string) => {
     const decision = unknown.take(addressBlock(address), UNKNOWN_MAX, clock.monotonic());
-    if (!decision.isAllowed) throw limited(decision.waitMs);
+    if (!decision.isAllowed) throw exceeded(decision.waitMs);
   };
   return {
     takeUnknown,
@@ -40,21 +40,15 @@ export function createAddressLimits(clock: Clock): AddressLimits {
       // The usual case on a busy service: nobody was refused lately.
       if (unauthorized.size === 0) return;
       const waitMs = unauthorized.waitMs(addressBlock(request.ip), UNAUTHORIZED_MAX, clock.monotonic());
-      if (waitMs > 0) throw limited(waitMs);
+      if (waitMs > 0) throw exceeded(waitMs);
     },
     takeUnauthorized(address) {
       takeUnknown(address);
       const decision = unauthorized.take(addressBlock(address), UNAUTHORIZED_MAX, clock.monotonic());
-      if (!decision.isAllowed) throw limited(decision.waitMs);
+      if (!decision.isAllowed) throw exceeded(decision.waitMs);
     },
   };
 }
 
-/** A 429 whose wait is true: rounded up to whole seconds. */
-export function limited(waitMs: number): AppError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const plural = retryAfterSeconds === 1 ? "" : "s";
-  return new AppError("rate_limited", `Rate limit exceeded. Retry after ${retryAfterSeconds} second${plural}.`, {
-    details: { retryAfterSeconds },
-  });
-}
+/** Too many calls in a minute, of an address or of a customer. */
+export const exceeded = (waitMs: number) => rateLimited("Rate limit exceeded", waitMs);

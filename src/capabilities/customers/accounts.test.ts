@@ -7,7 +7,7 @@ import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import { createKeyDirectory } from "../keys/index.ts";
 import { createAccounts } from "./accounts.ts";
-import { type Actor, LIVING_KEYS_MAX } from "./model.ts";
+import { type Actor, KEYS_SHOWN_MAX, LIVING_KEYS_MAX } from "./model.ts";
 
 const OPERATOR: Actor = { kind: "operator", id: "ada" };
 
@@ -116,6 +116,25 @@ eachDatabase("409: ten keys live at once and no more, however many are asked for
   assert.deepEqual([...new Set(codes)], ["key_limit_reached"]);
   await accounts.revokeKey(customerId, won[0]?.keyId ?? "", OPERATOR);
   assert.equal((await accounts.createKey(customerId, "again", OPERATOR)).name, "again");
+});
+
+eachDatabase("of ended keys only those are kept that are shown", async (database) => {
+  const { accounts, open, clock } = bench(database);
+  const { customerId, key } = await open();
+  const other = await open("eve@example.org");
+  let { keyId } = key;
+  for (let turn = 0; turn < KEYS_SHOWN_MAX + 20; turn++) {
+    await clock.advance(1);
+    keyId = (await accounts.rotateKey(customerId, keyId, OPERATOR)).keyId;
+  }
+  const stored = await database.query<{ key_id: string }>("select key_id from api_keys where customer_id = $1", [
+    customerId,
+  ]);
+  const { keys } = await accounts.account(customerId);
+  assert.equal(keys.length, KEYS_SHOWN_MAX);
+  assert.deepEqual(stored.map((row) => row.key_id).sort(), keys.map((one) => one.keyId).sort());
+  assert.equal(keys[0]?.keyId, keyId);
+  assert.equal((await accounts.account(other.customerId)).keys.length, 1);
 });
 
 eachDatabase("409: a name is one living key's at a time", async (database) => {

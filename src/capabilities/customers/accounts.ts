@@ -1,10 +1,11 @@
-import { AppError } from "../../domain/errors.ts";
+import { AppError, rateLimited } from "../../domain/errors.ts";
 import { type Allowance, OWN_NUMBERS_PLAN, type Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { createKey as drawKey, insertKey, randomBase32 } from "../keys/index.ts";
 import { endSessions } from "../sessions/index.ts";
+import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { parseEmail } from "./email-address.ts";
 import {
   type Accounts,
@@ -20,6 +21,7 @@ import { isPlainName } from "./plain-text.ts";
 import {
   type CustomerRow,
   countLivingKeys,
+  deleteUnshownKeys,
   endKey,
   insertAudit,
   insertCustomer,
@@ -34,6 +36,8 @@ import {
 /** 130 random bits. */
 const ID_LENGTH = 26;
 const FIRST_KEY_NAME = "default";
+/** Keys that a customer makes or replaces, so that nobody fills the store with them; an operator is free. */
+const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 3_600_000 }];
 
 export interface AccountTools {
   readonly database: Database;
@@ -111,6 +115,22 @@ export function createAccounts(tools: AccountTools): Accounts {
     return ended;
   };
 
+  /** Another key of a locked customer. What is no longer shown goes with it. */
+  const issue = async (
+    transaction: Transaction,
+    { customer_id: customerId, plan }: CustomerRow,
+    name: string,
+    actor: Actor,
+  ): Promise<IssuedKey> => {
+    if (actor.kind !== "operator") {
+      const waitMs = await takeAttempt(transaction, `keys:${customerId}`, NEW_KEY_RULES, clock.now());
+      if (waitMs > 0) throw rateLimited("Too many new keys", waitMs);
+    }
+    const key = await issueKey(transaction, tools, { customerId, plan }, name);
+    await deleteUnshownKeys(transaction, customerId);
+    return key;
+  };
+
   /** One change of an operator's: before and after go to the audit log. */
   const change = (
     customerId: string,
@@ -154,22 +174,22 @@ export function createAccounts(tools: AccountTools): Accounts {
       database.transaction(async (transaction) => {
         assertKeyName(name);
         // Locked, so that two who are at once at the limit are not both let through.
-        const { plan } = await locked(transaction, customerId, actor);
+        const customer = await locked(transaction, customerId, actor);
         const living = await countLivingKeys(transaction, customerId, name);
         if (living.ofThatName > 0)
           throw new AppError("key_name_taken", "A living key has this name: choose another, or rotate that one");
         if (living.all >= LIVING_KEYS_MAX)
           throw new AppError("key_limit_reached", `At most ${LIVING_KEYS_MAX} keys live at once: revoke one first`);
-        const key = await issueKey(transaction, tools, { customerId, plan }, name);
+        const key = await issue(transaction, customer, name, actor);
         const details = { key_id: key.keyId, name };
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
         return key;
       }),
     rotateKey: (customerId, keyId, actor) =>
       changed(async (transaction) => {
-        const { plan } = await locked(transaction, customerId, actor);
+        const customer = await locked(transaction, customerId, actor);
         const ended = await end(transaction, customerId, keyId);
-        const key = await issueKey(transaction, tools, { customerId, plan }, ended.name);
+        const key = await issue(transaction, customer, ended.name, actor);
         const details = { key_id: keyId, next_key_id: key.keyId, name: key.name };
         await insertAudit(transaction, { actor, action: "key.rotated", customerId, details, now: clock.now() });
         return key;

@@ -62,7 +62,7 @@ export interface AuditEntry {
 
 /** Keys that a customer may have at the same time. */
 export const LIVING_KEYS_MAX = 10;
-/** Ended keys beyond this are no longer shown. */
+/** Ended keys beyond this are no longer shown, nor kept. */
 export const KEYS_SHOWN_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;
@@ -97,15 +97,19 @@ export interface Accounts {
     input: { readonly email: string; readonly name: string | null; readonly plan: Plan },
     actor: Actor,
   ): Promise<{ readonly customerId: string; readonly key: IssuedKey }>;
-  /** @throws AppError `customer_not_found`, `key_name_taken`, `key_limit_reached` */
+  /**
+   * @throws AppError `customer_not_found`, `key_name_taken`, `key_limit_reached`; `rate_limited` at the 21st key that a
+   *   customer makes or replaces within an hour
+   */
   createKey(customerId: string, name: string, actor: Actor): Promise<IssuedKey>;
   /**
    * Ends a living key and makes another of the same name. Of several at once exactly one succeeds.
    *
-   * @throws AppError `customer_not_found`; `key_not_found` where it does not live or is another customer's
+   * @throws AppError `customer_not_found`; `key_not_found` where it does not live or is another customer's;
+   *   `rate_limited` as `createKey`
    */
   rotateKey(customerId: string, keyId: string, actor: Actor): Promise<IssuedKey>;
-  /** Ends a living key on every node. @throws AppError as `rotateKey` */
+  /** Ends a living key on every node. @throws AppError `customer_not_found`, `key_not_found` */
   revokeKey(customerId: string, keyId: string, actor: Actor): Promise<void>;
   /**
    * An account without address and key, on enterprise, for a caller whom a marketplace names: so that it can have numbers

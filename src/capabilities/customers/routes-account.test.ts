@@ -236,6 +236,39 @@ eachDatabase("401: a disabled customer's key changes no keys on a node that was 
   await there.close();
 });
 
+eachDatabase(
+  "429: a customer makes or replaces twenty keys an hour, over all its keys, and may end them",
+  async (database) => {
+    const bench = await benchWithCustomer(database);
+    let { key } = bench;
+    const rotate = async () => {
+      const answer = await bench.call("POST", `${KEYS}/rotate`, { key });
+      key = answer.json.api_key ?? key;
+      return answer;
+    };
+    for (let turn = 0; turn < 19; turn++) assert.equal((await rotate()).status, 200);
+    const taken = await bench.call("POST", KEYS, { key, body: { name: "default" } });
+    assert.equal(taken.status, 409, "what makes none is not counted");
+    const robot = await bench.call("POST", KEYS, { key, body: { name: "robot" } });
+    assert.equal(robot.status, 200);
+    await bench.clock.advance(600_000);
+    for (const answer of [
+      await rotate(),
+      await bench.call("POST", KEYS, { key: robot.json.api_key, body: { name: "another" } }),
+    ]) {
+      assert.equal(answer.status, 429);
+      assert.deepEqual(answer.json, { detail: "Too many new keys. Retry after 3000 seconds.", code: "rate_limited" });
+      assert.equal(answer.headers["retry-after"], "3000");
+    }
+    assert.equal((await bench.call("GET", ME, { key })).status, 200, "the refused rotation has ended nothing");
+    assert.equal((await bench.call("DELETE", `${KEYS}/${robot.json.key_id}`, { key })).status, 200);
+    await bench.app.customers.createKey(bench.customerId, "operator's", { kind: "operator", id: "test" });
+    await bench.clock.advance(3_000_000);
+    assert.equal((await rotate()).status, 200);
+    await bench.close();
+  },
+);
+
 test("403 account_required: a caller of a marketplace has no account here", async () => {
   const nobody = () => {
     throw new Error("nobody is asked");
