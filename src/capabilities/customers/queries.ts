@@ -306,7 +306,7 @@ export async function deleteOlder(
   const isOld = `${AGE[table]} < to_timestamp($1::float8 / 1000)`;
   for (let round = 0; round < DELETE_ROUNDS_MAX && !mustStop(); round++) {
     const [row] = await store.query<{ count: number }>(
-      // Asked twice: a row may be made young again between its choice and its end, by another letter for example.
+      // Asked twice: not every PostgreSQL looks by itself whether a row chosen by ctid was made young again meanwhile.
       `with old as (
          delete from ${table} where ${isOld} and ctid = any(array(
            select ctid from ${table} where ${isOld} limit ${DELETE_ROWS_MAX}))

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { systemRandom } from "../../adapters/system-random.ts";
@@ -123,29 +123,6 @@ eachDatabase("tidying ends after the round in which it is told to stop", async (
   let asked = 0;
   await deleteOlder(database, "attempts", NOW, () => ++asked > 1);
   assert.equal(await countOf(database, "attempts"), 1_000);
-});
-
-onPostgres("a row that becomes young while it is being dropped stays", async (database) => {
-  await insertAttempts(database, 1, NOW - 1);
-  const isUpdated = Promise.withResolvers<void>();
-  const mayCommit = Promise.withResolvers<void>();
-  const update = database.transaction(async (transaction) => {
-    await transaction.query("update attempts set last_at = to_timestamp($1::float8 / 1000)", [NOW]);
-    isUpdated.resolve();
-    await mayCommit.promise;
-  });
-  await isUpdated.promise;
-  const deletion = deleteOlder(database, "attempts", NOW);
-  const isWaiting = async () =>
-    (
-      await database.query(
-        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%delete from attempts%'",
-      )
-    ).length > 0;
-  while (!(await isWaiting())) await new Promise(setImmediate);
-  mayCommit.resolve();
-  await Promise.all([update, deletion]);
-  assert.equal(await countOf(database, "attempts"), 1);
 });
 
 eachDatabase("the end waits two seconds for letters and no longer", async (database) => {
