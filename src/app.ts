@@ -10,7 +10,7 @@ import {
 import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { type RetentionDays, readMarketWideTrend } from "./capabilities/history/index.ts";
 import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./capabilities/ingest/index.ts";
-import { createKeyDirectory, createKeyUsage, type KeyOwner } from "./capabilities/keys/index.ts";
+import { createKeyDirectory, createKeyUsage, KEYS_TOPIC, type KeyOwner } from "./capabilities/keys/index.ts";
 import { createMarketplace, MARKETPLACE_HEADERS, type Marketplace } from "./capabilities/marketplace/index.ts";
 import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
 import { createMetering, type Metering, pricingRoutes } from "./capabilities/metering/index.ts";
@@ -41,9 +41,6 @@ import type { Log } from "./ports/log.ts";
 import type { Random } from "./ports/random.ts";
 import type { SpendJournal } from "./ports/spend-journal.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
-
-/** Some key opens something else than before: no node believes what it remembers. */
-const KEYS_TOPIC = "keys";
 
 /** Everything that differs between production, tests and a developer's laptop. */
 export interface AppPorts {
@@ -278,8 +275,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       probe.stop();
       await payments?.upkeep.stop();
       endHearing();
-      await Promise.all([customers.stop(), accountPage.stop(), keyUsage.stop()]);
-      await ingest.stop();
+      await Promise.all([customers.stop(), accountPage.stop(), keyUsage.stop(), ingest.stop()]);
       await metering.stop();
     },
   };

@@ -8,9 +8,7 @@ import { migrateDatabase } from "./adapters/database-migrations.ts";
 import { processGivesWay } from "./adapters/give-way.ts";
 import { createInProcessBus } from "./adapters/in-process-bus.ts";
 import { listenOnOperatorSocket } from "./adapters/operator-socket.ts";
-import { openPostgresBus } from "./adapters/postgres-bus.ts";
 import { openPostgresDatabase } from "./adapters/postgres-database.ts";
-import { openRedisBus } from "./adapters/redis-bus.ts";
 import { openRedisLimitLog } from "./adapters/redis-limit-log.ts";
 import { createSocketIoClient } from "./adapters/socket-io-client.ts";
 import { openSpendJournal } from "./adapters/spend-journal-file.ts";
@@ -28,8 +26,8 @@ import { findMisspeltAddress } from "./capabilities/payments/index.ts";
 import { answerOperator } from "./cli/run-customers.ts";
 import type { Config } from "./config.ts";
 import { drain } from "./http/lifecycle.ts";
+import { openBus } from "./open-bus.ts";
 import { peopleSettings } from "./people-settings.ts";
-import type { Bus } from "./ports/bus.ts";
 import type { Log } from "./ports/log.ts";
 import { RecordingError, recordingFingerprint } from "./recording/index.ts";
 import { databaseFailure, listenFailure, StartError } from "./start-failures.ts";
@@ -39,7 +37,8 @@ const READY_WAIT_MS = 8_000;
 /** With a board from the store there is something true to show at once; a first sweep is waited for only this long. */
 const READY_WAIT_RESTORED_MS = 1_500;
 const READY_CHECK_MS = 20;
-const DRAIN_MS = 5_000;
+/** With the grace before it and the last letters after it, well below what the program is given to end. */
+const DRAIN_MS = 3_000;
 /** A busy machine, or a world of half a million markets, takes some ten seconds; a program that hangs is not waited for. */
 const SANDBOX_START_MS = 60_000;
 /** A recording is read whole before its first byte is served. */
@@ -172,13 +171,6 @@ export async function describeInterface(config: Config): Promise<unknown> {
   await app.http.close();
   for (const close of [...closers, () => database.close()]) await close();
   return reply.json();
-}
-
-/** What wakes the other processes. It connects in the background: a server that is away holds up no start. */
-function openBus({ redisUrl, databaseUrl }: Config, log: Log): Bus {
-  const ports = { clock: systemClock, random: systemRandom, log };
-  if (redisUrl !== null) return openRedisBus({ url: redisUrl, ...ports });
-  return databaseUrl === null ? createInProcessBus(log) : openPostgresBus({ url: databaseUrl, ...ports });
 }
 
 async function buildServiceApp(

@@ -46,6 +46,21 @@ async function readMigrations(folder: string) {
   return migrations;
 }
 
+/** Whether the store is this version's, without a change to it: null where it is. */
+export async function findVersionFault(
+  database: Database,
+  folder = MIGRATIONS_FOLDER,
+): Promise<"missing" | "older" | "newer" | null> {
+  const [log] = await database.query<{ is_there: boolean }>(
+    "select to_regclass('kysely_migration') is not null as is_there",
+  );
+  if (log?.is_there !== true) return "missing";
+  const applied = await database.query<{ name: string }>("select name from kysely_migration");
+  const known = Object.keys(await readMigrations(folder));
+  if (applied.some(({ name }) => !known.includes(name))) return "newer";
+  return applied.length < known.length ? "older" : null;
+}
+
 /**
  * Brings the store's tables up to this version: all pending files of `migrations/` in one transaction, under a lock, so
  * nodes that start together do it once. Returns the names applied. Throws when one fails (nothing of it then remains) or

@@ -13,6 +13,7 @@ export function createInProcessBus(log: Log): Bus {
     },
     subscribe: (topic, wake) => subscribers.subscribe(topic, wake),
     isConnected: true,
+    async flush() {},
     async close() {
       isClosed = true;
     },

@@ -19,6 +19,8 @@ const STEADY_MS = 2_000;
 const PING_EVERY_MS = 5_000;
 const ANSWER_MS_MAX = 1_500;
 const CLOSE_MS_MAX = 1_000;
+const FLUSH_LOOK_MS = 5;
+const FLUSH_LOOKS_MAX = 400;
 const ORIGIN_BYTES = 9;
 /** Names the format, for nodes of different versions side by side. */
 const FORMAT = "1";
@@ -166,6 +168,10 @@ export function createLinkedBus(options: LinkedBusOptions): Bus {
     subscribe: (topic, wake) => subscribers.subscribe(topic, wake),
     get isConnected() {
       return link !== null;
+    },
+    async flush() {
+      for (let look = 0; look < FLUSH_LOOKS_MAX && (isSending || outgoing.size > 0); look++)
+        await clock.sleep(FLUSH_LOOK_MS);
     },
     async close() {
       closing.abort();

@@ -7,15 +7,16 @@ export const CUSTOMERS_USAGE = `Customers, their keys and what they may ask for,
   show WHO
   create EMAIL [--name NAME] [--plan PLAN]     an account with its first key, shown once
   set-plan WHO PLAN                            free, pro or enterprise
-  set-quota WHO TIER N|plan                    calls a month: listing, insight, strategy or deep
-  set-rate-limit WHO CLASS N|plan              calls a minute: general or strategy
+  set-quota WHO TIER N|plan                    enterprise: calls a month of listing, insight, strategy or deep
+  set-rate-limit WHO CLASS N|plan              enterprise: calls a minute, general or strategy
   create-key WHO NAME                          another key, shown once
   rotate WHO [KEY]                             ends a key, shows its successor once
   revoke WHO KEY                               ends a key
   disable WHO, enable WHO                      refuses every key of it, and takes that back
   audit [WHO] [--limit N]                      who changed what, newest first
 
-  WHO  a customer's id or e-mail address      KEY  a key's id or name; not needed where one lives
+  WHO  a customer's id or e-mail address, or marketplace:USER, whom set-* makes known with numbers of its own
+  KEY  a key's id or name; not needed where one lives
   --json   the answer as JSON                 --help
 
 The store is the one that the settings name (DATABASE_URL, or the embedded one in PARALLAX_DATA_DIR). While a service runs

@@ -4,6 +4,7 @@ import { eachDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { systemRandom } from "../adapters/system-random.ts";
 import { type Accounts, createAccounts } from "../capabilities/customers/index.ts";
+import { createMarketplace } from "../capabilities/marketplace/index.ts";
 import { type CommandResult, parseCustomersCommand } from "./customers.ts";
 
 interface Ended extends CommandResult {
@@ -116,6 +117,45 @@ eachDatabase(
     }
   },
 );
+
+eachDatabase("a marketplace's user gets numbers of its own by the name it has there", async (database) => {
+  const clock = new FakeClock();
+  const tools = { database, clock, random: systemRandom, onKeysChanged() {} };
+  const accounts = createAccounts(tools);
+  const customers = (...words: readonly string[]) => run(words, accounts);
+  const secret = "marketplace-secret-of-32-characters-1";
+  const marketplace = createMarketplace({ secrets: [secret], database, clock });
+  const identify = async (user: string) => {
+    await clock.advance(1_000);
+    return marketplace.identify({ secret, user, subscription: "CUSTOM" });
+  };
+  for (const user of ["Ada", "o'neill@example.org", "\u202eada"]) {
+    const who = `marketplace:${user}`;
+    const unknown = await customers("show", who);
+    assert.deepEqual([unknown.code, unknown.err], [1, `There is no customer "${who}".\n`]);
+    assert.equal((await identify(user))?.plan, "pro");
+    const set = await customers("set-quota", who, "deep", "77", "--json");
+    assert.equal(set.code, 0, set.err);
+    assert.equal((await customers("set-rate-limit", who, "general", "900")).code, 0);
+    const caller = await identify(user);
+    assert.deepEqual(
+      [caller?.customerId, caller?.plan, caller?.allowance.quotas.DEEP, caller?.allowance.rateLimits.general],
+      [set.json.customer_id, "enterprise", 77, 900],
+    );
+    const shown = await customers("show", who, "--json");
+    assert.deepEqual([shown.json.email, shown.json.plan, shown.json.keys], [null, "enterprise", []]);
+    const lines = (await customers("audit", who, "--json")).json;
+    assert.deepEqual(
+      lines.map(({ action }: { action: string }) => action),
+      ["customer.rate_limits_set", "customer.quota_set", "customer.created"],
+    );
+    assert.equal((await customers("set-plan", who, "pro")).code, 0);
+    assert.equal((await identify(user))?.plan, "pro");
+  }
+  assert.equal((await identify("ada"))?.plan, "pro", "another spelling is another user");
+  assert.equal((await customers("set-plan", "marketplace:", "enterprise")).code, 1);
+  assert.equal((await database.query("select 1 from customers")).length, 3);
+});
 
 eachDatabase("a name cannot steer the terminal that shows it", async (database) => {
   const accounts = createAccounts({ database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} });

@@ -13,6 +13,7 @@ import {
   presentIssuedKey,
   presentSummary,
 } from "../capabilities/customers/index.ts";
+import { marketplaceCustomerId } from "../capabilities/marketplace/index.ts";
 import { AppError } from "../domain/errors.ts";
 import { PLANS, type Plan, type RateClass, TIERS } from "../domain/plan.ts";
 import { accountText, auditText, issuedKeyText, tableOf } from "./customers-text.ts";
@@ -20,6 +21,8 @@ import { CUSTOMERS_USAGE } from "./customers-usage.ts";
 
 const RATE_CLASSES: readonly RateClass[] = ["general", "strategy"];
 const LIST_LIMIT = 50;
+/** Begins a WHO that is a marketplace's word for its user. */
+const MARKETPLACE = "marketplace:";
 
 /** How a command ended, for a terminal. */
 export interface CommandResult {
@@ -155,20 +158,32 @@ const VERBS: Readonly<Record<string, Verb>> = {
       };
     },
   },
-  "set-plan": change((words) => {
-    const plan = oneOf<Plan>("PLAN", words.at(1, "a plan"), PLANS);
-    return (accounts, customerId, actor) => accounts.setPlan(customerId, plan, actor);
-  }, 2),
-  "set-quota": change((words) => {
-    const tier = oneOf("TIER", words.at(1, "a tier").toUpperCase(), TIERS);
-    const limit = numberOrPlan(words.at(2, "a number, or the word plan"));
-    return (accounts, customerId, actor) => accounts.setQuota(customerId, tier, limit, actor);
-  }, 3),
-  "set-rate-limit": change((words) => {
-    const rateClass = oneOf("CLASS", words.at(1, "a class"), RATE_CLASSES);
-    const limit = numberOrPlan(words.at(2, "a number, or the word plan"));
-    return (accounts, customerId, actor) => accounts.setRateLimits(customerId, { [rateClass]: limit }, actor);
-  }, 3),
+  "set-plan": change(
+    (words) => {
+      const plan = oneOf<Plan>("PLAN", words.at(1, "a plan"), PLANS);
+      return (accounts, customerId, actor) => accounts.setPlan(customerId, plan, actor);
+    },
+    2,
+    findOrAdmit,
+  ),
+  "set-quota": change(
+    (words) => {
+      const tier = oneOf("TIER", words.at(1, "a tier").toUpperCase(), TIERS);
+      const limit = numberOrPlan(words.at(2, "a number, or the word plan"));
+      return (accounts, customerId, actor) => accounts.setQuota(customerId, tier, limit, actor);
+    },
+    3,
+    findOrAdmit,
+  ),
+  "set-rate-limit": change(
+    (words) => {
+      const rateClass = oneOf("CLASS", words.at(1, "a class"), RATE_CLASSES);
+      const limit = numberOrPlan(words.at(2, "a number, or the word plan"));
+      return (accounts, customerId, actor) => accounts.setRateLimits(customerId, { [rateClass]: limit }, actor);
+    },
+    3,
+    findOrAdmit,
+  ),
   disable: change(() => (accounts, customerId, actor) => accounts.disable(customerId, actor), 1),
   enable: change(() => (accounts, customerId, actor) => accounts.enable(customerId, actor), 1),
   "create-key": {
@@ -219,7 +234,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 type Change = (accounts: Accounts, customerId: string, actor: Actor, account: Account) => Promise<void>;
 
 /** A verb that changes one customer and shows it as it is then. */
-function change(parse: (words: Words) => Change, wordCount: number): Verb {
+function change(parse: (words: Words) => Change, wordCount: number, seek: typeof findOrAdmit = find): Verb {
   return {
     words: [wordCount, wordCount],
     options: [],
@@ -227,7 +242,7 @@ function change(parse: (words: Words) => Change, wordCount: number): Verb {
       const who = words.at(0, "a customer");
       const apply = parse(words);
       return async (accounts, actor) => {
-        const account = await find(accounts, who);
+        const account = await seek(accounts, who, actor);
         await apply(accounts, account.customerId, actor, account);
         return answerAccount(await accounts.account(account.customerId));
       };
@@ -235,10 +250,23 @@ function change(parse: (words: Words) => Change, wordCount: number): Verb {
   };
 }
 
+/** The user whom WHO names at the marketplace; null where it is an id or an address. */
+const marketplaceUser = (who: string): string | null =>
+  who.startsWith(MARKETPLACE) ? who.slice(MARKETPLACE.length) : null;
+
 async function find(accounts: Accounts, who: string): Promise<Account> {
-  const account = await accounts.find(who);
+  const user = marketplaceUser(who);
+  const account = await accounts.find(user === null ? who : marketplaceCustomerId(user));
   if (account === null) throw new AppError("customer_not_found", `There is no customer "${who}"`);
   return account;
+}
+
+/** A marketplace's users have no account until an operator gives one numbers of its own. */
+async function findOrAdmit(accounts: Accounts, who: string, actor: Actor): Promise<Account> {
+  const user = marketplaceUser(who);
+  if (user !== null && user !== "")
+    await accounts.admit(marketplaceCustomerId(user), isPlainName(who, CUSTOMER_NAME_LENGTH_MAX) ? who : null, actor);
+  return find(accounts, who);
 }
 
 /** By id or name; the only one where none is named. */

@@ -3,19 +3,38 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { DataDirLockedError } from "../adapters/data-dir-lock.ts";
 import { openEmbeddedDatabase } from "../adapters/database-embedded.ts";
-import { migrateDatabase } from "../adapters/database-migrations.ts";
-import { askOperatorSocket, OperatorSocketError } from "../adapters/operator-socket.ts";
+import { findVersionFault } from "../adapters/database-migrations.ts";
+import { askOperatorSocket, type OperatorFailure, OperatorSocketError } from "../adapters/operator-socket.ts";
 import { openPostgresDatabase } from "../adapters/postgres-database.ts";
 import { systemClock } from "../adapters/system-clock.ts";
 import { systemRandom } from "../adapters/system-random.ts";
 import { type Accounts, createAccounts } from "../capabilities/customers/index.ts";
+import { KEYS_TOPIC } from "../capabilities/keys/index.ts";
 import type { Config } from "../config.ts";
+import { openBus } from "../open-bus.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import { databaseFailure, StartError } from "../start-failures.ts";
 import { type CommandResult, type CustomersCommand, parseCustomersCommand } from "./customers.ts";
 
 const OPERATOR_LENGTH_MAX = 64;
+
+/** Why the store cannot be worked on. The command makes and changes no tables: that is the service's to do. */
+const VERSION_FAULTS = {
+  missing:
+    "The database that DATABASE_URL names is no store of Parallax: mend DATABASE_URL, or start the service once.",
+  older: "The store is an older version's: start the service of this version once, which brings it up to date.",
+  newer: "The store is a newer version's: use the command of that version.",
+};
+
+/** What is to be done where the service that holds the data directory has not answered. */
+const HAND_OVER_FAULTS: Readonly<Record<OperatorFailure, string>> = {
+  denied: "only the user whom the service runs as may give it commands: run this as that user",
+  absent: "it takes no commands, or none yet: try again once it is ready, or stop it first",
+  silent: "it ended before it answered: the command `customers audit` tells whether the change was made",
+  failed: "it could not carry the command out: its log says why",
+};
 
 /**
  * Carries a command of `customers` out on the store that the settings name. While a service runs on the embedded store
@@ -28,17 +47,26 @@ export async function runCustomers(argv: readonly string[], settings: () => Conf
   const command = parseCustomersCommand(argv);
   if (typeof command !== "function") return command;
   const config = settings();
-  const operator = userInfo().username.slice(0, OPERATOR_LENGTH_MAX);
+  const operator = operatorName();
   try {
     const database = await openStore(config, log);
     try {
-      return await command(accountsOf(database), { kind: "operator", id: operator });
+      return await onStore(database, config, log, (accounts) => command(accounts, { kind: "operator", id: operator }));
     } finally {
       await database.close();
     }
   } catch (error) {
     if (!(error instanceof DataDirLockedError)) throw error;
     return handOver(argv, operator, config, error);
+  }
+}
+
+/** Who works on this machine. A container's user often has no name. */
+export function operatorName(user: () => { readonly username: string } = userInfo): string {
+  try {
+    return user().username.slice(0, OPERATOR_LENGTH_MAX);
+  } catch {
+    return `uid-${process.getuid?.() ?? "unknown"}`;
   }
 }
 
@@ -55,7 +83,8 @@ export async function answerOperator(request: unknown, accounts: Accounts): Prom
 async function openStore(config: Config, log: Log): Promise<Database> {
   const database = await openDatabase(config, log);
   try {
-    await migrateDatabase(database);
+    const fault = await findVersionFault(database);
+    if (fault !== null) throw new StartError(VERSION_FAULTS[fault]);
     return database;
   } catch (error) {
     await database.close();
@@ -69,31 +98,58 @@ async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, lo
       throw new StartError(databaseFailure(databaseUrl, error));
     });
   }
-  // A new store is the service's to make: it alone says whether its data is simulated.
-  const isThere = await stat(join(dataDir, "store")).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere)
-    throw new StartError(`There is no store in ${dataDir}: start the service once, or name it with PARALLAX_DATA_DIR.`);
+  await assertOwnStore(dataDir);
   return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
 }
 
-function accountsOf(database: Database): Accounts {
-  // Services that run on the same store ask it anew within a second.
-  return createAccounts({ database, clock: systemClock, random: systemRandom, onKeysChanged() {} });
+/** A new store is the service's to make: it alone says whether its data is simulated. */
+async function assertOwnStore(dataDir: string): Promise<void> {
+  const found = await stat(join(dataDir, "store")).catch((error: NodeJS.ErrnoException) => {
+    const isDenied = error.code === "EACCES" || error.code === "EPERM";
+    throw new StartError(
+      isDenied
+        ? `This user may not look into ${dataDir}: run the command as the user of the service.`
+        : `There is no store in ${dataDir}: start the service once, or name it with PARALLAX_DATA_DIR.`,
+    );
+  });
+  const uid = process.getuid?.() ?? found.uid;
+  if (found.uid === uid) return;
+  // Root could, but the service could then not open the files that this command leaves there.
+  throw new StartError(`The store in ${dataDir} belongs to the user ${found.uid}: run the command as that user.`);
+}
+
+/** What the command changes, running services are told before it ends; what they miss they see within a second. */
+async function onStore<Result>(
+  database: Database,
+  config: Config,
+  log: Log,
+  run: (accounts: Accounts) => Promise<Result>,
+): Promise<Result> {
+  let bus: Bus | null = null;
+  const onKeysChanged = () => {
+    bus ??= openBus(config, log);
+    bus.publish(KEYS_TOPIC);
+  };
+  try {
+    return await run(createAccounts({ database, clock: systemClock, random: systemRandom, onKeysChanged }));
+  } finally {
+    const opened = bus as Bus | null;
+    await opened?.flush();
+    await opened?.close();
+  }
 }
 
 async function handOver(
   argv: readonly string[],
   operator: string,
   { dataDir }: Config,
-  locked: DataDirLockedError,
+  { pid }: DataDirLockedError,
 ): Promise<CommandResult> {
   try {
-    return (await askOperatorSocket(dataDir, { argv, operator })) as CommandResult;
+    return (await askOperatorSocket(dataDir, { argv, operator }, systemClock)) as CommandResult;
   } catch (error) {
-    if (error instanceof OperatorSocketError) throw locked;
-    throw error;
+    if (!(error instanceof OperatorSocketError)) throw error;
+    const holder = pid === null ? "A process" : `The process ${pid}`;
+    throw new StartError(`${holder} holds ${dataDir}, and ${HAND_OVER_FAULTS[error.failure]}.`);
   }
 }

@@ -52,6 +52,18 @@ export class AppError extends Error {
   }
 }
 
+/**
+ * A 429 whose wait is true: rounded up to whole seconds.
+ *
+ * @param sentence  what was too much, without a full stop
+ */
+export function rateLimited(sentence: string, waitMs: number): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const plural = retryAfterSeconds === 1 ? "" : "s";
+  const message = `${sentence}. Retry after ${retryAfterSeconds} second${plural}.`;
+  return new AppError("rate_limited", message, { details: { retryAfterSeconds } });
+}
+
 /** One thing wrong with a request, in Pydantic v2's vocabulary (`type`, `msg`, `ctx`), as the 422 body shows it. */
 export interface ValidationItem {
   readonly type: string;

@@ -1,4 +1,4 @@
-import { AppError } from "../domain/errors.ts";
+import { rateLimited } from "../domain/errors.ts";
 import type { LimitDecision } from "../domain/metering.ts";
 import { addressBlock } from "../lib/address-block.ts";
 import { SlidingLog } from "../lib/sliding-log.ts";
@@ -40,19 +40,19 @@ export function createAddressLimits(options: {
 
   const takeUnknown = (address: string) => {
     const decision = unknown.take(addressBlock(address), UNKNOWN_MAX, clock.monotonic());
-    if (!decision.isAllowed) throw limited(decision.waitMs);
+    if (!decision.isAllowed) throw exceeded(decision.waitMs);
   };
   const assertOpen = (block: string) => {
     const until = closedUntil.get(block);
     if (until === undefined) return;
     const waitMs = until - clock.monotonic();
-    if (waitMs > 0) throw limited(waitMs);
+    if (waitMs > 0) throw exceeded(waitMs);
     closedUntil.delete(block);
   };
   const judge = (block: string, { isAllowed, remaining, waitMs }: LimitDecision) => {
     if (remaining === 0) closedUntil.set(block, clock.monotonic() + waitMs);
     if (closedUntil.size > CLOSED_MAX) closedUntil.delete(closedUntil.keys().next().value ?? "");
-    if (!isAllowed) throw limited(waitMs);
+    if (!isAllowed) throw exceeded(waitMs);
   };
   return {
     takeUnknown,
@@ -68,11 +68,5 @@ export function createAddressLimits(options: {
   };
 }
 
-/** A 429 whose wait is true: rounded up to whole seconds. */
-export function limited(waitMs: number): AppError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const plural = retryAfterSeconds === 1 ? "" : "s";
-  return new AppError("rate_limited", `Rate limit exceeded. Retry after ${retryAfterSeconds} second${plural}.`, {
-    details: { retryAfterSeconds },
-  });
-}
+/** Too many calls in a minute, of an address or of a customer. */
+export const exceeded = (waitMs: number) => rateLimited("Rate limit exceeded", waitMs);

@@ -3,7 +3,7 @@ import { AppError } from "../domain/errors.ts";
 import type { Charge, LimitClass, LimitDecision, QuotaRefusal } from "../domain/metering.ts";
 import { PLANS, type RateClass, type Tier } from "../domain/plan.ts";
 import type { Clock } from "../ports/clock.ts";
-import { createAddressLimits, limited } from "./address-limits.ts";
+import { createAddressLimits, exceeded } from "./address-limits.ts";
 import type { Principal } from "./auth.ts";
 import type { Guards } from "./server.ts";
 
@@ -89,7 +89,7 @@ export function createMeteringGuards(options: {
 
   const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, minute: LimitDecision) => {
     request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
-    if (!minute.isAllowed) throw limited(minute.waitMs);
+    if (!minute.isAllowed) throw exceeded(minute.waitMs);
     assertPlan(request, principal);
   };
 

@@ -19,5 +19,7 @@ export interface Bus {
   subscribe(topic: string, wake: (hint: string | null) => void): () => void;
   /** False while other processes cannot be heard. */
   readonly isConnected: boolean;
+  /** Resolves once the others have been told what was published, or two seconds later: for who ends at once. */
+  flush(): Promise<void>;
   close(): Promise<void>;
 }

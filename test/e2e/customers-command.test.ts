@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
+import { chown, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
 import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
 import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { KEYS_TOPIC } from "../../src/capabilities/keys/index.ts";
+import { operatorName } from "../../src/cli/run-customers.ts";
+import { openBus } from "../../src/open-bus.ts";
+import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../support/quiet-log.ts";
-import { run, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import {
+  eventually,
+  run,
+  type ServiceProcess,
+  startServiceProcess,
+  temporaryFolder,
+} from "../support/service-process.ts";
 
 interface Ended {
   readonly code: number | null;
@@ -59,6 +72,28 @@ test("a store that is not there is not made: the command says so and ends with 1
   await folder.release();
 });
 
+test("who works where users have no names is known by number", () => {
+  const nameless = () => {
+    throw new Error("ENOENT: uv_os_get_passwd");
+  };
+  assert.equal(operatorName(nameless), `uid-${process.getuid?.()}`);
+  assert.equal(
+    operatorName(() => ({ username: "ada" })),
+    "ada",
+  );
+});
+
+test("a store of another user's is left alone", { skip: process.getuid?.() !== 0 }, async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder.path, "store"));
+  await chown(join(folder.path, "store"), 12_345, 12_345);
+  const ended = await parallax({ PARALLAX_DATA_DIR: folder.path }, "list");
+  assert.equal(ended.code, 1);
+  assert.match(ended.text, /belongs to the user 12345: run the command as that user/);
+  assert.deepEqual(await readdir(join(folder.path, "store")), []);
+  await folder.release();
+});
+
 test("an operator manages accounts on the embedded store of a service that is down", async () => {
   const folder = await temporaryFolder();
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
@@ -70,19 +105,58 @@ test("an operator manages accounts on the embedded store of a service that is do
 
 const SERVER = process.env.TEST_DATABASE_URL;
 
-test("an operator manages accounts on PostgreSQL", { skip: SERVER === undefined }, async () => {
+describe("on PostgreSQL", { skip: SERVER === undefined }, () => {
   const name = `parallax_customers_${process.pid}`;
+  const url = new URL(SERVER ?? "postgres://nowhere");
+  url.pathname = `/${name}`;
+  const env = { DATABASE_URL: url.href };
   const admin = new pg.Client({ connectionString: SERVER });
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  try {
-    const url = new URL(SERVER ?? "");
-    url.pathname = `/${name}`;
-    await manageAnAccount({ DATABASE_URL: url.href });
-  } finally {
+  const onStore = async (run: (database: Database) => Promise<unknown>) => {
+    const database = await openPostgresDatabase({ url: url.href, log: quietLog });
+    await run(database).finally(() => database.close());
+  };
+  before(async () => {
+    await admin.connect();
+    await admin.query(`create database ${name}`);
+  });
+  after(async () => {
     await admin.query(`drop database ${name} with (force)`);
     await admin.end();
-  }
+  });
+
+  test("a database that is no store is left as it is, and one of another version too", async () => {
+    const ended = await parallax(env, "list");
+    assert.equal(ended.code, 1);
+    assert.match(ended.text, /no store of Parallax: mend DATABASE_URL/);
+    await onStore(async (database) => {
+      assert.deepEqual(await database.query("select tablename from pg_tables where schemaname = 'public'"), []);
+      await migrateDatabase(database);
+      await database.query("insert into kysely_migration values ('9999-newer', 'now')");
+    });
+    assert.match((await parallax(env, "list")).text, /a newer version's: use the command of that version/);
+    await onStore((database) => database.query("delete from kysely_migration where name = '9999-newer'"));
+    await onStore((database) =>
+      database.query("delete from kysely_migration where name = (select max(name) from kysely_migration)"),
+    );
+    assert.match((await parallax(env, "list")).text, /an older version's: start the service of this version once/);
+    await onStore(async (database) => {
+      await database.query("drop schema public cascade");
+      await database.query("create schema public");
+      await migrateDatabase(database);
+    });
+  });
+
+  test("an operator manages accounts, and running services are told of a change before the command ends", async () => {
+    const bus = openBus({ redisUrl: null, databaseUrl: url.href }, quietLog);
+    let told = 0;
+    await eventually(() => (bus.isConnected ? true : null), "the bus to connect");
+    bus.subscribe(KEYS_TOPIC, () => {
+      told += 1;
+    });
+    await manageAnAccount(env);
+    await eventually(() => (told > 0 ? true : null), "the other process to be told");
+    await bus.close();
+  });
 });
 
 describe("while a service runs on the embedded store", () => {

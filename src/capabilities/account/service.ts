@@ -1,4 +1,4 @@
-import { AppError, InvalidRequestError } from "../../domain/errors.ts";
+import { AppError, InvalidRequestError, rateLimited } from "../../domain/errors.ts";
 import { addressBlock } from "../../lib/address-block.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
@@ -16,7 +16,6 @@ import {
   NETWORK_RULES,
   parseEmail,
   takeAttempt,
-  tooManyAttempts,
   tooManyLetters,
 } from "../customers/index.ts";
 import type { Session, Sessions } from "../sessions/index.ts";
@@ -72,7 +71,7 @@ export function createAccountPage(tools: {
       if (letters === null && data === "live")
         throw new AppError("mail_unavailable", "This server sends no letters, so nobody can sign in here by one");
       const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
-      if (waitMs > 0) throw tooManyAttempts("links to sign in", waitMs);
+      if (waitMs > 0) throw rateLimited("Too many links to sign in from this address", waitMs);
       if (letters === null) return { shownToken: await sessions.issueLink(database, email.address) };
       await sendLink(email.address);
       return { shownToken: null };

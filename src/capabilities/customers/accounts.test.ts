@@ -3,10 +3,11 @@ import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../adapters/system-random.ts";
 import { AppError, type ErrorCode } from "../../domain/errors.ts";
+import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import { createKeyDirectory } from "../keys/index.ts";
 import { createAccounts } from "./accounts.ts";
-import { type Actor, LIVING_KEYS_MAX } from "./model.ts";
+import { type Actor, KEYS_SHOWN_MAX, LIVING_KEYS_MAX } from "./model.ts";
 
 const OPERATOR: Actor = { kind: "operator", id: "ada" };
 
@@ -88,6 +89,23 @@ onPostgres("fifty rotations at once by an operator and by the key itself leave o
   assert.deepEqual([...new Set(codes)].sort(), ["key_not_found", "unauthorized"]);
 });
 
+onPostgres("a key that is being ended makes no other: of both at once, the end counts", async (database) => {
+  const { accounts, open } = bench(database);
+  for (let round = 0; round < 10; round++) {
+    const { customerId, key } = await open(`ada${round}@example.org`);
+    const actor: Actor = { kind: "key", id: key.keyId };
+    const end = () => accounts.revokeKey(customerId, key.keyId, OPERATOR);
+    const make = () => accounts.createKey(customerId, "robot", actor);
+    const isEndFirst = round % 2 === 0;
+    const settled = await Promise.allSettled(isEndFirst ? [end(), make()] : [make(), end()]);
+    const made = settled[isEndFirst ? 1 : 0];
+    const log = await accounts.auditLog({ customerId, limit: 10 });
+    const [last] = log.map(({ action }) => action);
+    if (made?.status === "rejected") assert.equal((made.reason as AppError).code, "unauthorized");
+    else assert.equal(last, "key.revoked", "made before the end, not after it");
+  }
+});
+
 eachDatabase("409: ten keys live at once and no more, however many are asked for together", async (database) => {
   const { accounts, open } = bench(database);
   const { customerId } = await open();
@@ -98,6 +116,25 @@ eachDatabase("409: ten keys live at once and no more, however many are asked for
   assert.deepEqual([...new Set(codes)], ["key_limit_reached"]);
   await accounts.revokeKey(customerId, won[0]?.keyId ?? "", OPERATOR);
   assert.equal((await accounts.createKey(customerId, "again", OPERATOR)).name, "again");
+});
+
+eachDatabase("of ended keys only those are kept that are shown", async (database) => {
+  const { accounts, open, clock } = bench(database);
+  const { customerId, key } = await open();
+  const other = await open("eve@example.org");
+  let { keyId } = key;
+  for (let turn = 0; turn < KEYS_SHOWN_MAX + 20; turn++) {
+    await clock.advance(1);
+    keyId = (await accounts.rotateKey(customerId, keyId, OPERATOR)).keyId;
+  }
+  const stored = await database.query<{ key_id: string }>("select key_id from api_keys where customer_id = $1", [
+    customerId,
+  ]);
+  const { keys } = await accounts.account(customerId);
+  assert.equal(keys.length, KEYS_SHOWN_MAX);
+  assert.deepEqual(stored.map((row) => row.key_id).sort(), keys.map((one) => one.keyId).sort());
+  assert.equal(keys[0]?.keyId, keyId);
+  assert.equal((await accounts.account(other.customerId)).keys.length, 1);
 });
 
 eachDatabase("409: a name is one living key's at a time", async (database) => {
@@ -151,6 +188,7 @@ eachDatabase(
     const allowance = async () => (await directory.find(key.apiKey))?.allowance;
     await accounts.setPlan(customerId, "pro", OPERATOR);
     assert.equal((await directory.find(key.apiKey))?.plan, "pro", "a key made under another plan goes on");
+    await accounts.setPlan(customerId, "enterprise", OPERATOR);
     await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
     await accounts.setQuota(customerId, "LISTING", 0, OPERATOR);
     await accounts.setRateLimits(customerId, { general: 600, strategy: 9 }, OPERATOR);
@@ -172,16 +210,46 @@ eachDatabase(
   },
 );
 
+eachDatabase("own numbers hold on enterprise only: they end with it, and no other plan takes any", async (database) => {
+  const { accounts, open, directory } = bench(database);
+  const { customerId, key } = await open();
+  const allowance = async () => (await directory.find(key.apiKey))?.allowance;
+  for (const plan of ["free", "pro"] as const) {
+    await accounts.setPlan(customerId, "enterprise", OPERATOR);
+    assert.deepEqual(await allowance(), PLAN_ALLOWANCES.enterprise, "what it had before is not what it has again");
+    await accounts.setQuota(customerId, "DEEP", 1_000_000, OPERATOR);
+    await accounts.setRateLimits(customerId, { general: 600 }, OPERATOR);
+    await accounts.setPlan(customerId, plan, OPERATOR);
+    const [line] = await accounts.auditLog({ customerId, limit: 1 });
+    assert.deepEqual(line?.details, {
+      before: { plan: "enterprise", quotas: { DEEP: 1_000_000 }, rate_limits: { general: 600 } },
+      after: { plan, quotas: null, rate_limits: null },
+    });
+    assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan]);
+    for (const limit of [1, null]) {
+      await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), refusedWith("plan_required"));
+      await assert.rejects(
+        accounts.setRateLimits(customerId, { general: limit }, OPERATOR),
+        refusedWith("plan_required"),
+      );
+    }
+    await database.query(`update customers set quotas = '{"DEEP": 1}'`);
+    directory.forget();
+    assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan], "nor do numbers that stand in the store count");
+  }
+});
+
 eachDatabase(
   "numbers out of bounds and names without sense are refused before anything is written",
   async (database) => {
     const { accounts, open } = bench(database);
     const { customerId } = await open();
+    await accounts.setPlan(customerId, "enterprise", OPERATOR);
     for (const limit of [-1, 0.5, Number.NaN, 1e10])
       await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), RangeError);
     for (const name of ["", " a", "a ", "x".repeat(65)])
       await assert.rejects(accounts.createKey(customerId, name, OPERATOR), RangeError);
-    assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 1);
+    assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 2);
   },
 );
 

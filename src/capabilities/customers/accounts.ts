@@ -1,10 +1,11 @@
-import { AppError } from "../../domain/errors.ts";
-import type { Allowance, Plan } from "../../domain/plan.ts";
+import { AppError, rateLimited } from "../../domain/errors.ts";
+import { type Allowance, OWN_NUMBERS_PLAN, type Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { createKey as drawKey, insertKey, randomBase32 } from "../keys/index.ts";
 import { endSessions } from "../sessions/index.ts";
+import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { parseEmail } from "./email-address.ts";
 import {
   type Accounts,
@@ -20,10 +21,12 @@ import { isPlainName } from "./plain-text.ts";
 import {
   type CustomerRow,
   countLivingKeys,
+  deleteUnshownKeys,
   endKey,
   insertAudit,
   insertCustomer,
   lockCustomer,
+  lockLivingKey,
   selectAccount,
   selectAudit,
   selectCustomers,
@@ -33,6 +36,8 @@ import {
 /** 130 random bits. */
 const ID_LENGTH = 26;
 const FIRST_KEY_NAME = "default";
+/** Keys that a customer makes or replaces, so that nobody fills the store with them; an operator is free. */
+const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 3_600_000 }];
 
 export interface AccountTools {
   readonly database: Database;
@@ -94,19 +99,36 @@ export function createAccounts(tools: AccountTools): Accounts {
     return result;
   };
 
-  const locked = async (transaction: Transaction, customerId: string): Promise<CustomerRow> => {
+  /** The customer, kept from changing. A key that asks may have ended since it was let in, here or on another node. */
+  const locked = async (transaction: Transaction, customerId: string, actor: Actor): Promise<CustomerRow> => {
     const row = await lockCustomer(transaction, customerId);
     if (row === null) throw customerNotFound();
+    const mayAsk =
+      actor.kind !== "key" || (row.status !== "canceled" && (await lockLivingKey(transaction, customerId, actor.id)));
+    if (!mayAsk) throw new AppError("unauthorized", "Invalid or expired API key");
     return row;
   };
 
-  /** Ends the key inside the transaction, or says that there is none, each caller in his own words. */
-  const end = async (transaction: Transaction, customerId: string, keyId: string, actor: Actor) => {
+  const end = async (transaction: Transaction, customerId: string, keyId: string) => {
     const ended = await endKey(transaction, customerId, keyId, clock.now());
-    if (ended !== null) return ended;
-    throw actor.kind === "key" && actor.id === keyId
-      ? new AppError("unauthorized", "Invalid or expired API key")
-      : new AppError("key_not_found", "There is no such living key");
+    if (ended === null) throw new AppError("key_not_found", "There is no such living key");
+    return ended;
+  };
+
+  /** Another key of a locked customer. What is no longer shown goes with it. */
+  const issue = async (
+    transaction: Transaction,
+    { customer_id: customerId, plan }: CustomerRow,
+    name: string,
+    actor: Actor,
+  ): Promise<IssuedKey> => {
+    if (actor.kind !== "operator") {
+      const waitMs = await takeAttempt(transaction, `keys:${customerId}`, NEW_KEY_RULES, clock.now());
+      if (waitMs > 0) throw rateLimited("Too many new keys", waitMs);
+    }
+    const key = await issueKey(transaction, tools, { customerId, plan }, name);
+    await deleteUnshownKeys(transaction, customerId);
+    return key;
   };
 
   /** One change of an operator's: before and after go to the audit log. */
@@ -119,7 +141,7 @@ export function createAccounts(tools: AccountTools): Accounts {
     also: (transaction: Transaction, customerId: string) => Promise<void> = async () => {},
   ): Promise<void> =>
     changed(async (transaction) => {
-      const row = await locked(transaction, customerId);
+      const row = await locked(transaction, customerId, actor);
       const after = patch(row);
       await updateCustomer(transaction, { ...row, ...after });
       await also(transaction, customerId);
@@ -152,41 +174,55 @@ export function createAccounts(tools: AccountTools): Accounts {
       database.transaction(async (transaction) => {
         assertKeyName(name);
         // Locked, so that two who are at once at the limit are not both let through.
-        const { plan } = await locked(transaction, customerId);
+        const customer = await locked(transaction, customerId, actor);
         const living = await countLivingKeys(transaction, customerId, name);
         if (living.ofThatName > 0)
           throw new AppError("key_name_taken", "A living key has this name: choose another, or rotate that one");
         if (living.all >= LIVING_KEYS_MAX)
           throw new AppError("key_limit_reached", `At most ${LIVING_KEYS_MAX} keys live at once: revoke one first`);
-        const key = await issueKey(transaction, tools, { customerId, plan }, name);
+        const key = await issue(transaction, customer, name, actor);
         const details = { key_id: key.keyId, name };
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
         return key;
       }),
     rotateKey: (customerId, keyId, actor) =>
       changed(async (transaction) => {
-        const ended = await end(transaction, customerId, keyId, actor);
-        const { plan } = await locked(transaction, customerId);
-        const key = await issueKey(transaction, tools, { customerId, plan }, ended.name);
+        const customer = await locked(transaction, customerId, actor);
+        const ended = await end(transaction, customerId, keyId);
+        const key = await issue(transaction, customer, ended.name, actor);
         const details = { key_id: keyId, next_key_id: key.keyId, name: key.name };
         await insertAudit(transaction, { actor, action: "key.rotated", customerId, details, now: clock.now() });
         return key;
       }),
     revokeKey: (customerId, keyId, actor) =>
       changed(async (transaction) => {
-        const ended = await end(transaction, customerId, keyId, actor);
+        await locked(transaction, customerId, actor);
+        const ended = await end(transaction, customerId, keyId);
         const details = { key_id: keyId, name: ended.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),
-    setPlan: (customerId, plan, actor) => change(customerId, actor, "customer.plan_set", () => ({ plan })),
+    admit: (customerId, name, actor) =>
+      database.transaction(async (transaction) => {
+        const now = clock.now();
+        const plan = OWN_NUMBERS_PLAN;
+        if (!(await insertCustomer(transaction, { customerId, email: null, name, plan, now }))) return;
+        await insertAudit(transaction, { actor, action: "customer.created", customerId, details: { plan }, now });
+      }),
+    setPlan: (customerId, plan, actor) =>
+      change(customerId, actor, "customer.plan_set", ({ plan: former, quotas, rate_limits }) => {
+        const stays = plan === OWN_NUMBERS_PLAN && former === plan;
+        return stays || (quotas ?? rate_limits) === null ? { plan } : { plan, quotas: null, rate_limits: null };
+      }),
     setQuota: (customerId, tier, limit, actor) =>
-      change(customerId, actor, "customer.quota_set", ({ quotas }) => ({
-        quotas: withNumbers<Allowance["quotas"]>(quotas, { [tier]: limit }, QUOTA_MAX),
-      })),
+      change(customerId, actor, "customer.quota_set", (row) => {
+        assertOwnNumbersHold(row);
+        return { quotas: withNumbers<Allowance["quotas"]>(row.quotas, { [tier]: limit }, QUOTA_MAX) };
+      }),
     setRateLimits: (customerId, limits, actor) =>
-      change(customerId, actor, "customer.rate_limits_set", ({ rate_limits: own }) => ({
-        rate_limits: withNumbers<Allowance["rateLimits"]>(own, limits, RATE_LIMIT_MAX),
-      })),
+      change(customerId, actor, "customer.rate_limits_set", (row) => {
+        assertOwnNumbersHold(row);
+        return { rate_limits: withNumbers<Allowance["rateLimits"]>(row.rate_limits, limits, RATE_LIMIT_MAX) };
+      }),
     disable: (customerId, actor) =>
       change(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
     enable: (customerId, actor) => change(customerId, actor, "customer.enabled", () => ({ status: "active" })),
@@ -206,6 +242,12 @@ const withinList = (limit: number): number => {
 function assertKeyName(name: string): void {
   if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
     throw new RangeError(`the name of a key is 1 to ${KEY_NAME_LENGTH_MAX} plain characters without blanks around it`);
+}
+
+function assertOwnNumbersHold({ plan }: CustomerRow): void {
+  if (plan === OWN_NUMBERS_PLAN) return;
+  const message = `Numbers of its own hold on the plan ${OWN_NUMBERS_PLAN} only, and this customer's is ${plan}`;
+  throw new AppError("plan_required", message);
 }
 
 /** Own numbers with some set and, where null, taken away; null where none are left. */

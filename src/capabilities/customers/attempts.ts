@@ -1,4 +1,3 @@
-import { AppError } from "../../domain/errors.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 
 /** No window of this length, wherever it begins, holds more than so many. */
@@ -53,12 +52,4 @@ function waitOf({ limit, windowMs }: AttemptRule, instants: readonly number[], n
   const inWindow = instants.filter((at) => at > now - windowMs);
   const leaving = inWindow[inWindow.length - limit];
   return leaving === undefined ? 0 : leaving + windowMs - now;
-}
-
-/** @param what  in the plural */
-export function tooManyAttempts(what: string, waitMs: number): AppError {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new AppError("rate_limited", `Too many ${what} from this address. Retry after ${seconds} seconds.`, {
-    details: { retryAfterSeconds: seconds },
-  });
 }

@@ -1,6 +1,6 @@
 /** Customers: how strangers become some, their keys, what operators set, and the log of it all. */
 export { createAccounts } from "./accounts.ts";
-export { takeAttempt, tooManyAttempts } from "./attempts.ts";
+export { takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
 export { linkLetter } from "./letters.ts";
 export { createMailQueue } from "./mail-queue.ts";

@@ -9,7 +9,7 @@ const AT_ONCE_MAX = 4;
 /** After these the letter is given up; whoever waits for it asks for another. */
 const RETRY_AFTER_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000];
 /** How long the end of the service waits for letters. */
-const LAST_CHANCE_MS = 3_000;
+const LAST_CHANCE_MS = 2_000;
 
 /** Room for one letter, held until it is used or given back. */
 export interface MailSlot {
@@ -32,7 +32,7 @@ interface Letter {
   cancelWait: (() => void) | null;
 }
 
-/** Sends letters a few at a time and again when that may help, never more often than five times. */
+/** Sends letters a few at a time and again when that may help, never more often than six times. */
 export function createMailQueue(options: {
   readonly mail: MailOut;
   readonly clock: Clock;

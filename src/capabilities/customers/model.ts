@@ -62,7 +62,7 @@ export interface AuditEntry {
 
 /** Keys that a customer may have at the same time. */
 export const LIVING_KEYS_MAX = 10;
-/** Ended keys beyond this are no longer shown. */
+/** Ended keys beyond this are no longer shown, nor kept. */
 export const KEYS_SHOWN_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;
@@ -71,7 +71,10 @@ export const QUOTA_MAX = 1_000_000_000;
 export const RATE_LIMIT_MAX = 1_000_000;
 export const LIST_LIMIT_MAX = 1_000;
 
-/** What can be asked of an account that exists. Each change and its line in the audit log become true together. */
+/**
+ * What can be asked of an account that exists. Each change and its line in the audit log become true together. A change
+ * that a key asks for throws `unauthorized` where that key has ended, however lately and wherever.
+ */
 export interface Accounts {
   /** @throws AppError `customer_not_found` */
   account(customerId: string): Promise<Account>;
@@ -94,20 +97,32 @@ export interface Accounts {
     input: { readonly email: string; readonly name: string | null; readonly plan: Plan },
     actor: Actor,
   ): Promise<{ readonly customerId: string; readonly key: IssuedKey }>;
-  /** @throws AppError `customer_not_found`, `key_name_taken`, `key_limit_reached` */
+  /**
+   * @throws AppError `customer_not_found`, `key_name_taken`, `key_limit_reached`; `rate_limited` at the 21st key that a
+   *   customer makes or replaces within an hour
+   */
   createKey(customerId: string, name: string, actor: Actor): Promise<IssuedKey>;
   /**
    * Ends a living key and makes another of the same name. Of several at once exactly one succeeds.
    *
-   * @throws AppError `key_not_found` where it does not live or is another customer's; `unauthorized` where the actor is
-   *   that very key, which somebody else has just ended
+   * @throws AppError `customer_not_found`; `key_not_found` where it does not live or is another customer's;
+   *   `rate_limited` as `createKey`
    */
   rotateKey(customerId: string, keyId: string, actor: Actor): Promise<IssuedKey>;
-  /** Ends a living key on every node. @throws AppError as `rotateKey` */
+  /** Ends a living key on every node. @throws AppError `customer_not_found`, `key_not_found` */
   revokeKey(customerId: string, keyId: string, actor: Actor): Promise<void>;
-  /** @throws AppError `customer_not_found`; so do those below */
+  /**
+   * An account without address and key, on enterprise, for a caller whom a marketplace names: so that it can have numbers
+   * of its own. Nothing where it is there.
+   */
+  admit(customerId: string, name: string | null, actor: Actor): Promise<void>;
+  /** Away from enterprise the customer's own numbers end. @throws AppError `customer_not_found`; so do those below */
   setPlan(customerId: string, plan: Plan, actor: Actor): Promise<void>;
-  /** A number of its own for one tier, calls a month; null goes back to the plan's. */
+  /**
+   * A number of its own for one tier, calls a month; null goes back to the plan's.
+   *
+   * @throws AppError `plan_required` away from enterprise; so does `setRateLimits`
+   */
   setQuota(customerId: string, tier: Tier, limit: number | null, actor: Actor): Promise<void>;
   /** Numbers of its own, calls a minute; null goes back to the plan's. */
   setRateLimits(

@@ -38,6 +38,8 @@ const ID = /^[a-z0-9-]{1,64}$/;
 const CUSTOMER_COLUMNS = "customer_id, email, name, plan, status, created_at, quotas, rate_limits";
 const KEY_COLUMNS = "key_id, name, prefix, created_at, last_used_at, revoked_at";
 
+const KEY_ORDER = "revoked_at is null desc, created_at desc, key_id";
+
 const toKeyView = (row: KeyRow): KeyView => ({
   keyId: row.key_id,
   name: row.name,
@@ -74,8 +76,7 @@ export async function selectAccount(
   ]);
   if (row === undefined) return null;
   const keys = await store.query<KeyRow>(
-    `select ${KEY_COLUMNS} from api_keys where customer_id = $1
-     order by revoked_at is null desc, created_at desc, key_id limit ${KEYS_SHOWN_MAX}`,
+    `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${KEYS_SHOWN_MAX}`,
     [row.customer_id],
   );
   return toAccount(row, keys);
@@ -113,12 +114,21 @@ export async function lockCustomer(transaction: Transaction, customerId: string)
   return row ?? null;
 }
 
-/** False where the address is another customer's. */
+/** Whether that key lives; where it does, nobody ends it until the transaction has. The customer is to be locked before. */
+export async function lockLivingKey(transaction: Transaction, customerId: string, keyId: string): Promise<boolean> {
+  const rows = await transaction.query(
+    "select 1 from api_keys where key_id = $1 and customer_id = $2 and revoked_at is null for update",
+    [keyId, customerId],
+  );
+  return rows.length > 0;
+}
+
+/** False where the address, or the id, is another customer's. */
 export async function insertCustomer(
   transaction: Transaction,
   customer: {
     readonly customerId: string;
-    readonly email: string;
+    readonly email: string | null;
     readonly name: string | null;
     readonly plan: Plan;
     readonly now: number;
@@ -127,7 +137,7 @@ export async function insertCustomer(
   const rows = await transaction.query(
     `insert into customers (customer_id, email, name, plan, status, created_at)
      values ($1, $2, $3, $4, 'active', to_timestamp($5::float8 / 1000))
-     on conflict (email) do nothing returning customer_id`,
+     on conflict do nothing returning customer_id`,
     [customer.customerId, customer.email, customer.name, customer.plan, customer.now],
   );
   return rows.length === 1;
@@ -170,6 +180,15 @@ export async function endKey(
     [keyId, customerId, now],
   );
   return row === undefined ? null : toKeyView(row);
+}
+
+/** Drops the ended keys of a customer that no list shows any more; the customer is to be locked before. */
+export async function deleteUnshownKeys(transaction: Transaction, customerId: string): Promise<void> {
+  await transaction.query(
+    `delete from api_keys where revoked_at is not null and key_id in (
+       select key_id from api_keys where customer_id = $1 order by ${KEY_ORDER} offset ${KEYS_SHOWN_MAX})`,
+    [customerId],
+  );
 }
 
 /** Adds a line to the audit log, in the transaction of the change that it tells of. */
@@ -269,22 +288,32 @@ const DELETE_ROWS_MAX = 5_000;
 /** Rows beyond this wait for the next run; one run must not hold the store for minutes. */
 const DELETE_ROUNDS_MAX = 100;
 
-/** Drops what is older than an instant, a bounded number of rows at a time. Running it again changes nothing. */
+/** By what age is told; a key's begins with its end. */
+const AGE = {
+  pending_signups: "expires_at",
+  attempts: "last_at",
+  audit_log: "occurred_at",
+  api_keys: "revoked_at",
+};
+
+/** Drops what is older than an instant, a bounded number of rows at a time, until told to stop. Again, it changes nothing. */
 export async function deleteOlder(
   store: Store,
-  table: "pending_signups" | "attempts" | "audit_log",
+  table: keyof typeof AGE,
   before: number,
+  mustStop: () => boolean = () => false,
 ): Promise<void> {
-  const column = { pending_signups: "expires_at", attempts: "last_at", audit_log: "occurred_at" }[table];
-  for (let round = 0; round < DELETE_ROUNDS_MAX; round++) {
+  const isOld = `${AGE[table]} < to_timestamp($1::float8 / 1000)`;
+  for (let round = 0; round < DELETE_ROUNDS_MAX && !mustStop(); round++) {
     const [row] = await store.query<{ count: number }>(
+      // Asked twice: not every PostgreSQL looks by itself whether a row chosen by ctid was made young again meanwhile.
       `with old as (
-         delete from ${table} where ctid = any(array(
-           select ctid from ${table} where ${column} < to_timestamp($1::float8 / 1000) limit ${DELETE_ROWS_MAX}))
+         delete from ${table} where ${isOld} and ctid = any(array(
+           select ctid from ${table} where ${isOld} limit ${DELETE_ROWS_MAX}))
          returning 1
        ) select count(*) as count from old`,
       [before],
     );
-    if ((row?.count ?? 0) < DELETE_ROWS_MAX) return;
+    if ((row?.count ?? 0) === 0) return;
   }
 }

@@ -19,7 +19,9 @@ async function benchWithCustomer(database: Database, ports: Parameters<typeof cu
   const bench = await customerBench(database, ports);
   const { api_key: key, customer_id: customerId } = (await bench.signUpAs("ada@example.org")).json;
   // These tests are about keys, not about how often a free plan may ask.
-  await bench.app.customers.setRateLimits(customerId, { general: 10_000 }, { kind: "operator", id: "test" });
+  const operator = { kind: "operator", id: "test" } as const;
+  await bench.app.customers.setPlan(customerId, "enterprise", operator);
+  await bench.app.customers.setRateLimits(customerId, { general: 10_000 }, operator);
   const living = async () =>
     (await bench.call("GET", KEYS, { key })).json.filter((one: { revoked_at: unknown }) => one.revoked_at === null);
   return { ...bench, key: key as string, customerId: customerId as string, living };
@@ -68,7 +70,7 @@ eachDatabase("200: the account tells plan, status, usage and quotas, and when th
      values ($1, (date_trunc('month', now() at time zone 'utc'))::date, 'LISTING', 7, 1)`,
     [bench.customerId],
   );
-  await database.query(`update customers set plan = 'pro', status = 'past_due', quotas = '{"DEEP": 99}'`);
+  await database.query(`update customers set status = 'past_due', quotas = '{"DEEP": 99}'`);
   await bench.clock.advance(1_000);
   // Months are the store's.
   const [next] = await database.query<{ first: string }>(
@@ -80,7 +82,7 @@ eachDatabase("200: the account tells plan, status, usage and quotas, and when th
   assert.deepEqual(answer.json, {
     customer_id: bench.customerId,
     email: "ada@example.org",
-    plan: "pro",
+    plan: "enterprise",
     status: "past_due",
     key_prefix: bench.key.slice(0, 13),
     usage: { listing: 7, insight: 0, strategy: 0, deep: 0 },
@@ -200,6 +202,72 @@ eachDatabase("a rotation that another node is not told of ends the key there wit
   await here.close();
   await there.close();
 });
+
+eachDatabase("401: an ended key changes no keys on a node that was not told of its end", async (database) => {
+  const here = await benchWithCustomer(database);
+  const there = await customerBench(database);
+  const robot = (await here.call("POST", KEYS, { key: here.key, body: { name: "robot" } })).json.key_id;
+  assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
+  const next = (await here.call("POST", `${KEYS}/rotate`, { key: here.key })).json.api_key;
+  assert.equal((await there.call("GET", ME, { key: here.key })).status, 200, "the other node still believes in it");
+  const before = await database.query("select * from api_keys order by key_id");
+  for (const [method, url, call] of [
+    ["POST", KEYS, { body: { name: "another" } }],
+    ["POST", `${KEYS}/rotate`, {}],
+    ["DELETE", `${KEYS}/${robot}`, {}],
+  ] as const) {
+    const answer = await there.call(method, url, { ...call, key: here.key });
+    assert.deepEqual([answer.status, answer.json.code], [401, "unauthorized"], `${method} ${url}`);
+  }
+  assert.deepEqual(await database.query("select * from api_keys order by key_id"), before);
+  assert.equal((await there.call("DELETE", `${KEYS}/${robot}`, { key: next })).status, 200);
+  await here.close();
+  await there.close();
+});
+
+eachDatabase("401: a disabled customer's key changes no keys on a node that was not told", async (database) => {
+  const here = await benchWithCustomer(database);
+  const there = await customerBench(database);
+  assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
+  await here.app.customers.disable(here.customerId, { kind: "operator", id: "test" });
+  assert.equal((await there.call("POST", `${KEYS}/rotate`, { key: here.key })).status, 401);
+  assert.equal((await database.query("select 1 from api_keys")).length, 1);
+  await here.close();
+  await there.close();
+});
+
+eachDatabase(
+  "429: a customer makes or replaces twenty keys an hour, over all its keys, and may end them",
+  async (database) => {
+    const bench = await benchWithCustomer(database);
+    let { key } = bench;
+    const rotate = async () => {
+      const answer = await bench.call("POST", `${KEYS}/rotate`, { key });
+      key = answer.json.api_key ?? key;
+      return answer;
+    };
+    for (let turn = 0; turn < 19; turn++) assert.equal((await rotate()).status, 200);
+    const taken = await bench.call("POST", KEYS, { key, body: { name: "default" } });
+    assert.equal(taken.status, 409, "what makes none is not counted");
+    const robot = await bench.call("POST", KEYS, { key, body: { name: "robot" } });
+    assert.equal(robot.status, 200);
+    await bench.clock.advance(600_000);
+    for (const answer of [
+      await rotate(),
+      await bench.call("POST", KEYS, { key: robot.json.api_key, body: { name: "another" } }),
+    ]) {
+      assert.equal(answer.status, 429);
+      assert.deepEqual(answer.json, { detail: "Too many new keys. Retry after 3000 seconds.", code: "rate_limited" });
+      assert.equal(answer.headers["retry-after"], "3000");
+    }
+    assert.equal((await bench.call("GET", ME, { key })).status, 200, "the refused rotation has ended nothing");
+    assert.equal((await bench.call("DELETE", `${KEYS}/${robot.json.key_id}`, { key })).status, 200);
+    await bench.app.customers.createKey(bench.customerId, "operator's", { kind: "operator", id: "test" });
+    await bench.clock.advance(3_000_000);
+    assert.equal((await rotate()).status, 200);
+    await bench.close();
+  },
+);
 
 test("403 account_required: a caller of a marketplace has no account here", async () => {
   const nobody = () => {

@@ -5,6 +5,8 @@ import type { Customers } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
 import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
 
+/** Soon, so that a service that is often started anew tidies too. */
+const TIDY_FIRST_MS = 60_000;
 const TIDY_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -21,33 +23,36 @@ export function createCustomers(
   const { stop: stopLetters, ...signUps } = createSignUps({ ...options, settings: options.signUp });
   let cancel: () => void = () => {};
   let tidying: Promise<void> = Promise.resolve();
+  let isStopping = false;
 
   /** Every node may do it; what one has dropped is not there for the next. */
   const tidy = async () => {
+    const now = clock.now();
+    const traceable = now - auditDays * DAY_MS;
     try {
-      const now = clock.now();
-      await deleteOlder(database, "pending_signups", now);
-      await deleteOlder(database, "attempts", now - ATTEMPT_WINDOW_MS_MAX);
-      await deleteOlder(database, "audit_log", now - auditDays * DAY_MS);
+      await deleteOlder(database, "pending_signups", now, () => isStopping);
+      await deleteOlder(database, "attempts", now - ATTEMPT_WINDOW_MS_MAX, () => isStopping);
+      await deleteOlder(database, "audit_log", traceable, () => isStopping);
+      await deleteOlder(database, "api_keys", traceable, () => isStopping);
     } catch (error) {
       log.warn({ err: error }, "what is out of date of customers could not be dropped; it is tried again in an hour");
     }
   };
-  const schedule = () => {
+  const schedule = (delayMs: number) => {
+    if (isStopping) return;
     cancel = clock.setTimeout(() => {
-      tidying = tidy().then(schedule);
-    }, TIDY_EVERY_MS);
+      tidying = tidy().then(() => schedule(TIDY_EVERY_MS));
+    }, delayMs);
   };
 
   return {
     ...createAccounts(options),
     ...signUps,
-    start: schedule,
+    start: () => schedule(TIDY_FIRST_MS),
     async stop() {
+      isStopping = true;
       cancel();
-      await tidying;
-      cancel();
-      await stopLetters();
+      await Promise.all([tidying, stopLetters()]);
     },
   };
 }

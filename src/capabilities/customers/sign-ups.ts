@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, rateLimited } from "../../domain/errors.ts";
 import { addressBlock } from "../../lib/address-block.ts";
 import { SlidingLog } from "../../lib/sliding-log.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -9,7 +9,7 @@ import type { MailOut } from "../../ports/mail-out.ts";
 import type { Random } from "../../ports/random.ts";
 import { randomBase32 } from "../keys/index.ts";
 import { newCustomerId, openAccount } from "./accounts.ts";
-import { type AttemptRule, takeAttempt, tooManyAttempts } from "./attempts.ts";
+import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { isDisposable } from "./disposable-domains.ts";
 import { type EmailAddress, invalidEmail, parseEmail } from "./email-address.ts";
 import { verificationLetter } from "./letters.ts";
@@ -69,7 +69,7 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
 
   const assertMayAsk = (network: string) => {
     const { isAllowed, waitMs } = checks.take(network, CHECKS_PER_HOUR, clock.monotonic());
-    if (!isAllowed) throw tooManyAttempts("sign-ups", waitMs);
+    if (!isAllowed) throw tooManySignUps(waitMs);
   };
 
   const keyAtOnce = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
@@ -113,7 +113,7 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
       if (!(await settings.botCheck.passes(turnstileToken, address)))
         throw new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
       const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
-      if (waitMs > 0) throw tooManyAttempts("sign-ups", waitMs);
+      if (waitMs > 0) throw tooManySignUps(waitMs);
       if (letters === null) return keyAtOnce(email, name);
       const slot = queue?.reserve() ?? null;
       if (slot === null) throw tooManyLetters();
@@ -150,6 +150,8 @@ function acceptableEmail(text: string, disposable: ReadonlySet<string>): EmailAd
 /** Too many letters wait already. */
 export const tooManyLetters = () =>
   new AppError("mail_unavailable", "No letters can be sent at the moment; try again later");
+
+const tooManySignUps = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
 
 const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");
 

@@ -3,6 +3,8 @@ import type { Database } from "../../ports/database.ts";
 import { keyName, type ParsedKey, parseKey } from "./key-format.ts";
 import { findKeyOwner, type KeyOwner } from "./queries.ts";
 
+/** Told on the bus when some key opens something else than before: no node believes what it remembers. */
+export const KEYS_TOPIC = "keys";
 /** How long an answer may be reused: a revoked key lives on for at most this long. */
 const ENTRY_MS_MAX = 1_000;
 /** From this age on an answer is asked for anew while it still serves: no request of a busy key waits for the store. */

@@ -33,6 +33,9 @@ export interface MarketplaceCaller {
   readonly allowance: Allowance;
 }
 
+/** @param user  as the marketplace names it, letter by letter */
+export const marketplaceCustomerId = (user: string): string => `mkt-${hash("sha256", user, "hex").slice(0, ID_LENGTH)}`;
+
 export interface MarketplaceHeaders {
   readonly secret: string | undefined;
   readonly user: string | undefined;
@@ -85,7 +88,7 @@ export function createMarketplace(options: {
       if (secret === undefined && user === undefined && subscription === undefined) return null;
       if (secret === undefined || !isRight(secret) || user === undefined || user === "")
         throw new AppError("unauthorized", "Invalid or expired API key");
-      const customerId = `mkt-${hash("sha256", user, "hex").slice(0, ID_LENGTH)}`;
+      const customerId = marketplaceCustomerId(user);
       const booked = subscription ?? "";
       if (booked === CUSTOM) return findCustom(customerId);
       return callerOf(customerId, Object.hasOwn(PLANS, booked) ? (PLANS[booked] ?? "free") : "free");

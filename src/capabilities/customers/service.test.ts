@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { eachDatabase } from "../../../test/support/databases.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { systemRandom } from "../../adapters/system-random.ts";
+import type { Database } from "../../ports/database.ts";
+import type { MailOut } from "../../ports/mail-out.ts";
+import { deleteOlder } from "./queries.ts";
+import { createCustomers } from "./service.ts";
+import { dummyBotCheck, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const DAY_MS = 86_400_000;
+const AUDIT_DAYS = 400;
+/** The first tidying comes a minute after the start. */
+const TIDY_AT = NOW + 60_000;
+/** From this instant on rows are kept; of keys those that live too. */
+const BOUNDARIES = {
+  pending_signups: TIDY_AT,
+  attempts: TIDY_AT - DAY_MS,
+  audit_log: TIDY_AT - AUDIT_DAYS * DAY_MS,
+  api_keys: TIDY_AT - AUDIT_DAYS * DAY_MS,
+};
+
+function bench(database: Database, mail: MailOut | null = null) {
+  const clock = new FakeClock(NOW);
+  const letters = mail === null ? null : { mail, publicUrl: "https://parallax.example" };
+  const signUp = { botCheck: dummyBotCheck, disposableDomains: new Set<string>(), letters };
+  const ports = { database, clock, random: systemRandom, log: quietLog, onKeysChanged() {} };
+  return { clock, customers: createCustomers({ ...ports, signUp, auditDays: AUDIT_DAYS }) };
+}
+
+async function insertAttempts(database: Database, count: number, at: number): Promise<void> {
+  await database.query(
+    `insert into attempts (subject, taken_at, last_at)
+     select $1 || n, '{}', to_timestamp($2::float8 / 1000) from generate_series(1, $3::int) as n`,
+    [`at ${at} `, at, count],
+  );
+}
+
+const countOf = async (database: Database, table: string) =>
+  (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]?.count;
+
+eachDatabase(
+  "a minute after the start what is out of date goes, to the millisecond, and the rest stays",
+  async (database) => {
+    const { clock, customers } = bench(database);
+    const customerId = "cus-a";
+    await customers.admit(customerId, null, { kind: "operator", id: "ada" });
+    await database.query("truncate audit_log");
+    const insert = {
+      pending_signups: (name: string, at: number) =>
+        database.query(
+          `insert into pending_signups (email, customer_id, token_hash, expires_at)
+         values ($1, $1, $1::text::bytea, to_timestamp($2::float8 / 1000))`,
+          [name, at],
+        ),
+      attempts: (name: string, at: number) =>
+        database.query(
+          "insert into attempts (subject, taken_at, last_at) values ($1, '{}', to_timestamp($2::float8 / 1000))",
+          [name, at],
+        ),
+      audit_log: (name: string, at: number) =>
+        database.query(
+          `insert into audit_log (occurred_at, actor_kind, actor_id, action, customer_id, details)
+         values (to_timestamp($2::float8 / 1000), 'operator', 'ada', $1, 'cus-a', '{}')`,
+          [name, at],
+        ),
+      api_keys: (name: string, at: number | null) =>
+        database.query(
+          `insert into api_keys (key_hash, key_id, customer_id, plan, prefix, name, created_at, revoked_at)
+         values ($1::text::bytea, $1, $3, 'free', 'plx_free_', $1, to_timestamp(0), to_timestamp($2::float8 / 1000))`,
+          [name, at, customerId],
+        ),
+    };
+    const label = { pending_signups: "email", attempts: "subject", audit_log: "action", api_keys: "name" };
+    const tables = Object.keys(BOUNDARIES) as (keyof typeof BOUNDARIES)[];
+    for (const table of tables) {
+      await insert[table]("old", BOUNDARIES[table] - 1);
+      await insert[table]("young", BOUNDARIES[table]);
+    }
+    await insert.api_keys("living", null);
+    const left = async (table: keyof typeof BOUNDARIES) =>
+      (await database.query<{ label: string }>(`select ${label[table]} as label from ${table} order by 1`)).map(
+        (row) => row.label,
+      );
+    customers.start();
+    await clock.advance(59_999);
+    assert.deepEqual(await left("attempts"), ["old", "young"]);
+    await clock.advance(1);
+    // The next one is planned once this one has ended.
+    while (clock.nextInMs === null) await clock.settle();
+    assert.equal(clock.nextInMs, 3_600_000);
+    await customers.stop();
+    for (const table of tables)
+      assert.deepEqual(await left(table), table === "api_keys" ? ["living", "young"] : ["young"], table);
+  },
+);
+
+eachDatabase(
+  "however much is out of date goes in one run, in rounds, and a second run changes nothing",
+  async (database) => {
+    await insertAttempts(database, 12_001, NOW - 1);
+    await insertAttempts(database, 7, NOW);
+    let rounds = 0;
+    const counted = {
+      ...database,
+      query: ((...words) => {
+        rounds += 1;
+        return database.query(...words);
+      }) as Database["query"],
+    };
+    await deleteOlder(counted, "attempts", NOW);
+    assert.equal(await countOf(database, "attempts"), 7);
+    assert.equal(rounds, 4, "5,000 at a time, until none is left");
+    await deleteOlder(database, "attempts", NOW);
+    assert.equal(await countOf(database, "attempts"), 7);
+  },
+);
+
+eachDatabase("tidying ends after the round in which it is told to stop", async (database) => {
+  await insertAttempts(database, 6_000, NOW - 1);
+  let asked = 0;
+  await deleteOlder(database, "attempts", NOW, () => ++asked > 1);
+  assert.equal(await countOf(database, "attempts"), 1_000);
+});
+
+eachDatabase("the end waits two seconds for letters and no longer", async (database) => {
+  const { clock, customers } = bench(database, { send: () => new Promise(() => {}), close: async () => {} });
+  customers.start();
+  await customers.signUp({
+    email: "ada@example.org",
+    name: null,
+    turnstileToken: TURNSTILE_DUMMY_TOKEN,
+    address: "192.0.2.1",
+  });
+  const began = clock.now();
+  await clock.until(customers.stop());
+  assert.equal(clock.now() - began, 2_000);
+});
