@@ -35,6 +35,7 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       databaseUrl: null,
       redisUrl: null,
       publicUrl: null,
+      upgradeUrl: null,
       marketplaceSecrets: [],
       trustProxy: null,
     },

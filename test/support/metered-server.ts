@@ -54,7 +54,7 @@ export async function openMeteredServer(
   const nodeId = "node";
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits: null });
   await metering.start();
-  const upgradeUrl = "https://parallax.example/account";
+  const upgradeUrl = () => "https://parallax.example/account";
   const { app } = await testServer({
     guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
     authentication: { authenticate: (bearer) => callers.find(({ customerId }) => customerId === bearer) ?? null },

@@ -75,7 +75,7 @@ eachDatabase("a letter's link signs in once, and the answer to asking for one te
   for (let turn = 0; turn < 10; turn++) {
     const page = await bench.visit(link);
     assert.equal(page.status, 200);
-    assert.equal(page.headers["referrer-policy"], "no-referrer");
+    assert.equal(page.headers["referrer-policy"], "strict-origin");
     assert.equal(page.headers["cache-control"], "no-store");
     assert.equal(page.headers["set-cookie"], undefined);
   }

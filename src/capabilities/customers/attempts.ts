@@ -57,8 +57,14 @@ function waitOf({ limit, windowMs }: AttemptRule, instants: readonly number[], n
 
 /** @param what  in the plural */
 export function tooManyAttempts(what: string, waitMs: number): AppError {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new AppError("rate_limited", `Too many ${what} from this address. Retry after ${seconds} seconds.`, {
-    details: { retryAfterSeconds: seconds },
+  return new AppError("rate_limited", `Too many ${what}. Try again in ${waitText(waitMs)}.`, {
+    details: { retryAfterSeconds: Math.ceil(waitMs / 1000) },
   });
+}
+
+/** Never too short: rounded up. */
+function waitText(waitMs: number): string {
+  const seconds = Math.ceil(waitMs / 1000);
+  const [count, unit] = seconds < 60 ? [seconds, "second"] : [Math.ceil(seconds / 60), "minute"];
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

@@ -1,9 +1,10 @@
 import type { Log } from "../../ports/log.ts";
 import { type AccountTools, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
+import { withKeyLetters } from "./key-letters.ts";
 import type { Customers } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
-import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
+import { createSignUps, type Letters, type SignUpSettings } from "./sign-ups.ts";
 
 const TIDY_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -13,12 +14,17 @@ export function createCustomers(
     readonly log: Log;
     /** Null refuses every sign-up with `signup_not_configured`. */
     readonly signUp: SignUpSettings | null;
+    /** How owners are told of changes of their keys; null where no letters go out. */
+    readonly letters: Letters | null;
     /** For how many days the audit log is kept. */
     readonly auditDays: number;
   },
 ): Customers {
-  const { database, clock, log, auditDays } = options;
+  const { database, clock, log, letters, auditDays } = options;
   const { stop: stopLetters, ...signUps } = createSignUps({ ...options, settings: options.signUp });
+  const plain = { ...createAccounts(options), stop: async () => {} };
+  const { stop: stopKeyLetters, ...accounts } =
+    letters === null ? plain : withKeyLetters(plain, { ...options, letters });
   let cancel: () => void = () => {};
   let tidying: Promise<void> = Promise.resolve();
 
@@ -40,14 +46,14 @@ export function createCustomers(
   };
 
   return {
-    ...createAccounts(options),
+    ...accounts,
     ...signUps,
     start: schedule,
     async stop() {
       cancel();
       await tidying;
       cancel();
-      await stopLetters();
+      await Promise.all([stopLetters(), stopKeyLetters()]);
     },
   };
 }

@@ -69,7 +69,7 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
 
   const assertMayAsk = (network: string) => {
     const { isAllowed, waitMs } = checks.take(network, CHECKS_PER_HOUR, clock.monotonic());
-    if (!isAllowed) throw tooManyAttempts("sign-ups", waitMs);
+    if (!isAllowed) throw tooManyAttempts("sign-ups from this address", waitMs);
   };
 
   const keyAtOnce = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
@@ -108,12 +108,13 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
     async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
       if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
       const email = acceptableEmail(text, settings.disposableDomains);
+      // What a form holds whose widget is not done: nobody needs to be asked.
+      if (turnstileToken === "") throw botCheckFailed();
       const network = addressBlock(address);
       assertMayAsk(network);
-      if (!(await settings.botCheck.passes(turnstileToken, address)))
-        throw new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
+      if (!(await settings.botCheck.passes(turnstileToken, address))) throw botCheckFailed();
       const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
-      if (waitMs > 0) throw tooManyAttempts("sign-ups", waitMs);
+      if (waitMs > 0) throw tooManyAttempts("sign-ups from this address", waitMs);
       if (letters === null) return keyAtOnce(email, name);
       const slot = queue?.reserve() ?? null;
       if (slot === null) throw tooManyLetters();
@@ -150,6 +151,8 @@ function acceptableEmail(text: string, disposable: ReadonlySet<string>): EmailAd
 /** Too many letters wait already. */
 export const tooManyLetters = () =>
   new AppError("mail_unavailable", "No letters can be sent at the moment; try again later");
+
+const botCheckFailed = () => new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
 
 const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");
 
