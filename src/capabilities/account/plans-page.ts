@@ -15,7 +15,7 @@ export function plansPage(options: {
     title: "Plans",
     body: html`<section>
 ${table(
-  ["", ...PLANS],
+  ["Plan", ...PLANS],
   [
     row("Price a month", price),
     row("Requests a minute", (plan) => allowed(plan, PLAN_ALLOWANCES[plan].rateLimits.general)),

@@ -201,3 +201,12 @@ eachDatabase("an answer that a plan does not suffice for leads to a page that is
   assert.equal(await refusedBy({ publicUrl }, "localhost:1"), `${publicUrl}/account/plans`);
   assert.equal(await refusedBy({ publicUrl, account }, "x.example"), "https://shop.example/plans");
 });
+
+test("the description tells that the verification page is HTML, that it may be missing, and that a form is read", async () => {
+  const bench = await accountBench(await embeddedDatabase());
+  const { get, post } = (await bench.visit("/openapi.json")).json.paths["/v1/customers/verify"];
+  assert.deepEqual(Object.keys(get.responses[200].content), ["text/html"]);
+  assert.match(get.responses[404].description, /verification_not_found/);
+  assert.deepEqual(Object.keys(post.requestBody.content), ["application/json", "application/x-www-form-urlencoded"]);
+  await bench.close();
+});

@@ -2,7 +2,6 @@
 export { endSessions } from "./queries.ts";
 export {
   createSessions,
-  isLinkToken,
   LINK_MS,
   PROOF_MS,
   SESSION_MS_MAX,

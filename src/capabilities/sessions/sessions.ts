@@ -89,7 +89,7 @@ export interface Sessions {
 }
 
 /** Whether a text can be a link's token at all. */
-export const isLinkToken = (text: string): boolean => TOKEN.test(text);
+const isLinkToken = (text: string): boolean => TOKEN.test(text);
 
 export function createSessions(tools: {
   readonly database: Database;
