@@ -1,10 +1,11 @@
 /** The composition root: ports in, capabilities wired, routes registered. Read it and you know the API. */
-import type { FastifyInstance } from "fastify";
-import { type AccountSettings, accountRoutes, createAccountPage } from "./capabilities/account/index.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type AccountSettings, accountRoutes, createAccountPage, plansUrl } from "./capabilities/account/index.ts";
 import {
   type Customers,
   createCustomers,
   customerRoutes,
+  insertAudit,
   type SignUpSettings,
 } from "./capabilities/customers/index.ts";
 import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
@@ -15,7 +16,7 @@ import { createMarketplace, MARKETPLACE_HEADERS, type Marketplace } from "./capa
 import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
 import { createMetering, type Metering, pricingRoutes } from "./capabilities/metering/index.ts";
 import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
-import { pageRoutes } from "./capabilities/pages/index.ts";
+import { pageRoutes, strayPage } from "./capabilities/pages/index.ts";
 import {
   createChainReader,
   createFacilitator,
@@ -122,6 +123,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const keys = createKeyDirectory({ database, clock, onUsed: (keyId) => keyUsage.note(keyId) });
   const customers = createCustomers({
     ...{ database, clock, random, log, signUp: ports.signUp, auditDays: ports.auditDays },
+    letters: ports.account.letters,
     onKeysChanged() {
       // At once here; the bus wakes the others, and this node once more.
       keys.forget();
@@ -129,7 +131,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
   });
   const marketplace = createMarketplace({ secrets: ports.marketplaceSecrets, database, clock });
-  const sessions = createSessions({ database, clock, random });
+  const sessions = createSessions({ database, clock, random, record: insertAudit });
   const accountPage = createAccountPage({
     ...{ database, clock, random, log, data, sessions, accounts: customers, settings: ports.account },
     ownerOf: (apiKey) => keys.find(apiKey),
@@ -150,7 +152,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const { journal, sharedLimits } = ports;
   const nodeId = ports.node?.id ?? `alone-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
-  const upgradeUrl = `${ports.publicUrl ?? ""}/account`;
+  const upgradeUrl = ({ headers }: FastifyRequest) =>
+    ports.account.upgradeUrl ?? plansUrl(ports.publicUrl, headers.host);
+  const servesPeople = ports.node?.serves !== false;
   const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments);
   const http = await createHttpServer({
     log,
@@ -159,6 +163,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
     publicUrl: ports.publicUrl,
     trustProxy: ports.trustProxy,
+    ...(servesPeople ? { strayPage } : {}),
     ...(metrics === null ? {} : { onAnswered: metrics.answered }),
     authentication: {
       authenticate: (bearer, assertMayLookUp) => {
@@ -183,7 +188,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     past: ingest.past,
     readTrend: () => readMarketWideTrend(database, clock.now()),
   });
-  if (ports.node?.serves !== false) {
+  if (servesPeople) {
     marketRoutes(http, {
       service: markets,
       board,
@@ -192,10 +197,10 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       now: () => clock.now(),
     });
     const usage = (customer: Parameters<typeof metering.usage>[0]) => metering.usage(customer);
-    customerRoutes(http, { customers, usage });
+    customerRoutes(http, { customers, usage, clock, random });
     pageRoutes(http);
     accountRoutes(http, {
-      ...{ page: accountPage, customers, sessions, settings: ports.account, random, data, usage },
+      ...{ page: accountPage, customers, sessions, settings: ports.account, clock, random, data, usage },
       publicUrl: ports.publicUrl,
     });
   }

@@ -35,6 +35,7 @@ test("with nothing set it is a sandbox on loopback with the documented defaults"
       databaseUrl: null,
       redisUrl: null,
       publicUrl: null,
+      upgradeUrl: null,
       marketplaceSecrets: [],
       trustProxy: null,
     },
@@ -82,11 +83,13 @@ test("every setting is taken over", () => {
     ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
     ...{ PARALLAX_SANDBOX_RECORDING: "a.jsonl.gz", PARALLAX_SANDBOX_RECORDING_PAST: "100" },
     ...{ PARALLAX_PUBLIC_URL: "https://api.example.org//", PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1" },
+    PARALLAX_UPGRADE_URL: "https://shop.example.org/plans?from=parallax",
     PARALLAX_SANDBOX_FAULTS: "kalshi:frozen=1",
   });
   assert.deepEqual([config.mode, config.host, config.port, config.dataDir], ["live", "0.0.0.0", 0, "/data"]);
   assert.deepEqual([...config.roles].sort(), ["api", "ingest", "worker"]);
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
+  assert.equal(config.upgradeUrl, "https://shop.example.org/plans?from=parallax");
   assert.deepEqual(config.sandbox, {
     ...{ seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 },
     ...{ faults: "kalshi:frozen=1", recording: "a.jsonl.gz", recordingPastShare: 1 },
@@ -169,6 +172,7 @@ test("every fault is told at once, each with its setting's name", () => {
     ...{ PARALLAX_SANDBOX_MARKETS: "1e3", PARALLAX_SANDBOX_LIMITS: "yes", PARALLAX_RAW_TICK_DAYS: "1.5" },
     ...{ PARALLAX_ROLES: "api,cook", PARALLAX_VENUES: "nowhere", PARALLAX_LOG_LEVEL: "loud", PARALLAX_TYPO: "1" },
     ...{ DATABASE_URL: "mysql://x", PARALLAX_PUBLIC_URL: "api.example.org" },
+    PARALLAX_UPGRADE_URL: "javascript:alert(1)",
   };
   const faults = faultsOf(faulty);
   for (const name of Object.keys(faulty))

@@ -21,6 +21,8 @@ export interface Config {
   /** API keys of venues that want one for their streams. */
   readonly venueKeys: Readonly<Record<string, { readonly keyId: string; readonly privateKeyFile: string }>>;
   readonly publicUrl: string | null;
+  /** Where customers get a larger plan, outside of this service. */
+  readonly upgradeUrl: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; null believes none. */
   readonly trustProxy: readonly string[] | null;
   /** What the API marketplace proves itself with: none, one, or two while one replaces the other. */
@@ -153,6 +155,11 @@ export const SETTINGS: readonly Setting[] = [
     help: "percentage of the recording that is past at the first start, 0 to 100",
   },
   { name: "PARALLAX_PUBLIC_URL", fallback: "", help: "address that customers see, for links" },
+  {
+    name: "PARALLAX_UPGRADE_URL",
+    fallback: "",
+    help: "http(s) page where customers get a larger plan; named where a plan does not suffice",
+  },
   {
     name: "PARALLAX_TRUST_PROXY",
     fallback: "",
@@ -392,6 +399,7 @@ export function parseConfig(
     venueUrls,
     venueKeys,
     publicUrl,
+    upgradeUrl: url("PARALLAX_UPGRADE_URL", ["http:", "https:"]),
     marketplaceSecrets,
     trustProxy: proxies.length === 0 ? null : proxies,
     rawTickDays: integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),

@@ -28,7 +28,7 @@ export async function peopleSettings(
   const letters = openLetters(config, parts.closers);
   return {
     signUp: await signUpSettings(config, parts, letters),
-    account: { botCheck: botCheckField(config), letters },
+    account: { botCheck: botCheckField(config), letters, upgradeUrl: config.upgradeUrl },
   };
 }
 

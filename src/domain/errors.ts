@@ -53,14 +53,15 @@ export class AppError extends Error {
 }
 
 /**
- * A 429 whose wait is true: rounded up to whole seconds.
+ * A 429 whose wait is true: rounded up to whole seconds, and told in minutes where there are more than 60.
  *
  * @param sentence  what was too much, without a full stop
  */
 export function rateLimited(sentence: string, waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const plural = retryAfterSeconds === 1 ? "" : "s";
-  const message = `${sentence}. Retry after ${retryAfterSeconds} second${plural}.`;
+  const [count, unit] =
+    retryAfterSeconds <= 60 ? [retryAfterSeconds, "second"] : [Math.ceil(retryAfterSeconds / 60), "minute"];
+  const message = `${sentence}. Retry after ${count} ${unit}${count === 1 ? "" : "s"}.`;
   return new AppError("rate_limited", message, { details: { retryAfterSeconds } });
 }
 

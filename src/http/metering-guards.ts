@@ -74,12 +74,12 @@ class Metered {
  * The guards that hold each caller to what the route table asks and the plan allows, in the order of judgement: the
  * address, 401, minute limit, 403, and after validation the month's quota.
  *
- * @param options.upgradeUrl  where a caller gets a larger plan
+ * @param options.upgradeUrl  where the caller of a request gets a larger plan
  */
 export function createMeteringGuards(options: {
   readonly meter: RequestMeter;
   readonly clock: Clock;
-  readonly upgradeUrl: string;
+  readonly upgradeUrl: (request: FastifyRequest) => string;
 }): Guards {
   const { meter, clock, upgradeUrl } = options;
   const addresses = createAddressLimits({
@@ -93,20 +93,21 @@ export function createMeteringGuards(options: {
     assertPlan(request, principal);
   };
 
-  const assertPlan = ({ routeConfig: { metering } }: FastifyRequest, { kind, plan, allowance }: Principal) => {
+  const assertPlan = (request: FastifyRequest, { kind, plan, allowance }: Principal) => {
+    const { metering } = request.routeConfig;
     if (metering === undefined || metering.rateClass === null || kind === "payer") return;
     const { minimumPlan, rateClass } = metering;
     const isEnough = PLANS.indexOf(plan) >= PLANS.indexOf(minimumPlan) && allowance.rateLimits[rateClass] > 0;
     if (isEnough) return;
     const needed = minimumPlan === "free" ? "another plan" : `the ${minimumPlan} plan`;
-    throw new AppError("plan_required", `This endpoint needs ${needed}. Upgrade: ${upgradeUrl}`);
+    throw new AppError("plan_required", `This endpoint needs ${needed}. Upgrade: ${upgradeUrl(request)}`);
   };
 
-  const judgeQuota = (metered: Metered, tier: Tier, quota: number, answer: Charge | QuotaRefusal) => {
-    metered.count(tier, quota, answer);
+  const judgeQuota = (request: FastifyRequest, tier: Tier, quota: number, answer: Charge | QuotaRefusal) => {
+    request.metered?.count(tier, quota, answer);
     if (answer.isAllowed) return;
     const { used, resetsOn, resetsInMs } = answer;
-    const detail = `${tier} quota used: ${used}/${quota}. Resets ${resetsOn}. Upgrade: ${upgradeUrl}`;
+    const detail = `${tier} quota used: ${used}/${quota}. Resets ${resetsOn}. Upgrade: ${upgradeUrl(request)}`;
     const retryAfterSeconds = Math.ceil(resetsInMs / 1000);
     throw new AppError("quota_exceeded", detail, { details: { resetsOn, retryAfterSeconds } });
   };
@@ -141,15 +142,16 @@ export function createMeteringGuards(options: {
       judgeMinute(request, principal, counted, minute);
     },
 
-    afterValidation({ principal, metered, routeConfig }) {
+    afterValidation(request) {
+      const { principal, metered, routeConfig } = request;
       const tier = routeConfig.metering?.quotaTier ?? null;
       // A payer has paid for this call: no month counts it.
       if (tier === null || principal === null || metered === null || principal.kind === "payer") return;
       const { customerId, allowance } = principal;
       const quota = allowance.quotas[tier];
       const answer = meter.takeQuota({ customerId, tier }, quota);
-      if (answer instanceof Promise) return answer.then((known) => judgeQuota(metered, tier, quota, known));
-      judgeQuota(metered, tier, quota, answer);
+      if (answer instanceof Promise) return answer.then((known) => judgeQuota(request, tier, quota, known));
+      judgeQuota(request, tier, quota, answer);
     },
 
     beforeSend({ metered }, reply) {

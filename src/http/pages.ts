@@ -6,6 +6,15 @@ import { compileRequestValidator } from "./validation.ts";
 
 type Nothing = TObject<Record<never, TSchema>>;
 
+/** A page, and whose script and frame it may hold beside; none, usually. */
+export interface PageAnswer {
+  readonly html: string;
+  readonly scriptOrigin?: string;
+}
+
+/** What a person is told of a failure; null where it is told as JSON. */
+export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => PageAnswer | null;
+
 /** A page for people, or what a form on one does. No part of the interface that programs see, nor of its description. */
 export interface PageDefinition<Params extends TSchema, Query extends TSchema, Body extends TSchema> {
   readonly method: "GET" | "POST";
@@ -13,8 +22,7 @@ export interface PageDefinition<Params extends TSchema, Query extends TSchema, B
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** The HTML of what went wrong. */
-  readonly problemPage: (status: number, error: unknown) => string;
+  readonly problemPage: ProblemPage;
   readonly handler: (context: {
     readonly params: Static<Params>;
     readonly query: Static<Query>;
@@ -52,28 +60,26 @@ function contextOf<Params, Query, Body>(request: FastifyRequest, reply: FastifyR
   return { params, query, body, request, reply };
 }
 
-/** Whose script and frame a page may hold; none, usually. */
-interface PageOptions {
-  readonly scriptOrigin?: string;
-}
-
 /** Our own style file, forms to ourselves, nothing inline, and nobody frames it. */
-function pagePolicy({ scriptOrigin }: PageOptions): string {
+function pagePolicy({ scriptOrigin }: Pick<PageAnswer, "scriptOrigin">): string {
   const scripts = scriptOrigin === undefined ? [] : [`script-src ${scriptOrigin}`, `frame-src ${scriptOrigin}`];
   const fixed = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
   return ["default-src 'none'", "style-src 'self'", ...scripts, ...fixed].join("; ");
 }
 
 /** Sends a page that holds or leads to what is one person's: nobody keeps it, and its address goes to nobody else. */
-export function sendPage(reply: FastifyReply, status: number, html: string, options: PageOptions = {}): FastifyReply {
+export function sendPage(reply: FastifyReply, status: number, page: string | PageAnswer): FastifyReply {
+  const answer = typeof page === "string" ? { html: page } : page;
   keepPrivate(reply);
-  // Whose script runs here may know on which site it does, and no more.
-  if (options.scriptOrigin !== undefined) reply.header("referrer-policy", "strict-origin");
-  return reply
-    .code(status)
-    .header("content-security-policy", pagePolicy(options))
-    .header("content-type", "text/html; charset=utf-8")
-    .send(html);
+  return (
+    reply
+      .code(status)
+      // Tells the site and no more. Without it, forms would come with `Origin: null`, like those of a stranger.
+      .header("referrer-policy", "strict-origin")
+      .header("content-security-policy", pagePolicy(answer))
+      .header("content-type", "text/html; charset=utf-8")
+      .send(answer.html)
+  );
 }
 
 /** What holds a token or a key stays with whom it was sent to. */

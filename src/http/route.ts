@@ -11,6 +11,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Deprecation, Metering } from "../domain/metering.ts";
 import type { Access, Principal } from "./auth.ts";
+import type { ProblemPage } from "./pages.ts";
 import { compileRequestValidator, type RequestValidator } from "./validation.ts";
 
 /** The groups of the interface description, in the order in which they are shown. */
@@ -42,8 +43,8 @@ declare module "fastify" {
     /** Cache-Control of successes, where not the default. */
     cacheControl?: string;
     bodyOptional?: boolean;
-    /** The route is for people: what goes wrong there is told on a page, of which this is the HTML. */
-    problemPage?: (status: number, error: unknown) => string;
+    /** People come here too: what goes wrong is told on a page. */
+    problemPage?: ProblemPage;
   }
   interface FastifyRequest {
     /** The proven caller; null on public routes. */
@@ -103,6 +104,11 @@ export interface RouteDefinition<
   readonly headers?: Headers;
   readonly body?: Body;
   readonly bodyOptional?: boolean;
+  /** Media types of the body and of successes, where they are not JSON alone; for the interface description. */
+  readonly consumes?: string[];
+  readonly produces?: string[];
+  /** Where browsers come too: how they are told what went wrong. */
+  readonly problemPage?: ProblemPage;
   /** Success bodies by status; what they do not declare is not sent. */
   readonly responses: Responses;
   /** Error codes beyond those that follow from access, parameters and body. */
@@ -139,6 +145,7 @@ export function defineRoute<
     validate: compileRequestValidator(definition),
     ...(definition.cacheControl === undefined ? {} : { cacheControl: definition.cacheControl }),
     ...(definition.bodyOptional === undefined ? {} : { bodyOptional: definition.bodyOptional }),
+    ...(definition.problemPage === undefined ? {} : { problemPage: definition.problemPage }),
   };
   const schema: FastifySchema = {
     tags: [tag],
@@ -149,6 +156,8 @@ export function defineRoute<
     ...(query === undefined ? {} : { querystring: query }),
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
+    ...(definition.consumes === undefined ? {} : { consumes: definition.consumes }),
+    ...(definition.produces === undefined ? {} : { produces: definition.produces }),
     response: definition.responses,
   };
   const handler: RouteHandlerMethod = (request, reply) => definition.handler(contextOf(request, reply));

@@ -8,7 +8,7 @@ import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { parseJson } from "./json-text.ts";
 import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
-import { sendPage } from "./pages.ts";
+import { type PageAnswer, type ProblemPage, sendPage } from "./pages.ts";
 import { type Problem, prepareProblem, problem, toProblem } from "./problem.ts";
 import { isWellEncoded, parseQuery } from "./query-text.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
@@ -70,6 +70,8 @@ export interface HttpServerOptions {
   readonly publicUrl?: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; none by default. */
   readonly trustProxy?: readonly string[] | null;
+  /** How people are told that nothing answers there; programs, and everybody where it is left out, get JSON. */
+  readonly strayPage?: ProblemPage;
   /** Whether `/docs` is served. */
   readonly docs?: boolean;
   /** One of this many successful requests is logged. */
@@ -134,7 +136,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   // Requests are judged by `compileRequestValidator`, all parts at once and after authentication.
   app.setValidatorCompiler(() => () => true);
   installBodyParsers(app);
-  installErrorHandlers(app, log);
+  installErrorHandlers(app, log, options.strayPage);
   app.addHook("onRoute", (route) => {
     if (route.url === DOCS_PREFIX || route.url.startsWith(`${DOCS_PREFIX}/`))
       route.config = { ...route.config, access: "public", metering: METERING.FREE };
@@ -324,12 +326,12 @@ function readJson(bytes: Buffer, utf8: InstanceType<typeof TextDecoder>): unknow
   return result.ok ? result.value : new UnreadableBody(result.position, result.error);
 }
 
-function installErrorHandlers(app: FastifyInstance, log: Log): void {
+function installErrorHandlers(app: FastifyInstance, log: Log, strayPage: ProblemPage | undefined): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = toProblem(error);
-    const page = request.routeConfig?.problemPage;
-    const send = () =>
-      page === undefined ? sendProblem(reply, answer) : sendProblemPage(reply, answer, page(answer.status, error));
+    const problemPage = request.is404 ? strayPage : request.routeConfig?.problemPage;
+    const page = problemPage?.(answer.status, error, request) ?? null;
+    const send = () => (page === null ? sendProblem(reply, answer) : sendProblemPage(reply, answer, page));
     if (answer.status >= 500) {
       const fields = {
         requestId: request.id,
@@ -362,7 +364,7 @@ function sendProblem(reply: FastifyReply, answer: Problem): FastifyReply {
   return reply.send(prepareProblem(reply, answer));
 }
 
-function sendProblemPage(reply: FastifyReply, answer: Problem, html: string): FastifyReply {
+function sendProblemPage(reply: FastifyReply, answer: Problem, page: PageAnswer): FastifyReply {
   prepareProblem(reply, answer);
-  return sendPage(reply, answer.status, html);
+  return sendPage(reply, answer.status, page);
 }

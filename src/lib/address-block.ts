@@ -2,6 +2,11 @@ const GROUPS = 8;
 const BLOCK_GROUPS = 4;
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
+const LOOPBACK = /^(?:::1|(?:::ffff:)?127(?:\.\d+){3})$/i;
+
+/** Whether an address is this machine's own to itself. */
+export const isLoopback = (address: string): boolean => LOOPBACK.test(address);
+
 /**
  * What an address is limited as: an IPv4 address by itself, an IPv6 address as its /64, because whoever has one has the
  * 2^64 of its network. An IPv4 address in IPv6 clothes is that IPv4 address.

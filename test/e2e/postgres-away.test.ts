@@ -117,3 +117,26 @@ test("a read that a caller waits for, swallowed on an open connection, is told o
   proxy.restore();
   await becomes("/readyz", 200);
 });
+
+test("the account's page, swallowed on an open connection, is told of within seconds", { skip }, async () => {
+  const actor = { kind: "operator", id: "test" } as const;
+  const { customerId } = await app.customers.create({ email: "ada@example.org", name: null, plan: "free" }, actor);
+  const submit = (path: string, fields: Readonly<Record<string, string>>) =>
+    app.http.inject({
+      ...{ method: "POST", url: path, payload: String(new URLSearchParams(fields)) },
+      headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+    });
+  const shown = await submit("/account/sign-in", { email: "ada@example.org" });
+  const token = /enter\?token=([a-z2-7]+)/.exec(shown.payload)?.[1] ?? "";
+  const cookie = String((await submit("/account/enter", { token })).headers["set-cookie"]).split(";")[0] ?? "";
+  const visit = async () => (await app.http.inject({ url: "/account", headers: { cookie } })).statusCode;
+  // Two at once, so that two connections are open.
+  assert.deepEqual(await Promise.all([visit(), visit()]), [200, 200]);
+  proxy.blackhole();
+  const askedAt = performance.now();
+  const [status] = await Promise.all([visit(), assert.rejects(app.customers.account(customerId), isUnavailable)]);
+  assert.equal(status, 503);
+  assert.ok(performance.now() - askedAt < TOLD_MS_MAX, `told after ${performance.now() - askedAt} ms`);
+  proxy.restore();
+  await becomes("/readyz", 200);
+});

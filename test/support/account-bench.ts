@@ -4,7 +4,7 @@ import { type Answer, customerBench } from "./customer-bench.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 
-/** What a browser says of a form that was sent from a page of the same site, which gives no referrer. */
+/** What a browser says of a form that was sent from a page of the same site, where its settings make each origin null. */
 export const OWN_PAGE = { "sec-fetch-site": "same-origin", origin: "null" };
 
 export interface Browser {
@@ -23,7 +23,7 @@ interface Sending {
 export const keyIn = (text: string): string => /plx_(?:free|pro|ent)_[a-z2-7]{33}/.exec(text)?.[0] ?? "";
 export const tokenIn = (text: string): string => /enter\?token=([a-z2-7]{26})/.exec(text)?.[1] ?? "";
 export const cookieIn = ({ headers }: Answer): string => String(headers["set-cookie"] ?? "").split(";")[0] ?? "";
-const inputIn = (text: string, name: string): string =>
+export const inputIn = (text: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? "";
 
 /** The account's page as a browser without scripts uses it; a sandbox without letters unless told otherwise. */

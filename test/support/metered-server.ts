@@ -60,7 +60,7 @@ export async function openMeteredServer(
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
   let lookUps = 0;
-  const upgradeUrl = "https://parallax.example/account";
+  const upgradeUrl = () => "https://parallax.example/account";
   const { app } = await testServer({
     guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
     authentication: {

@@ -9,6 +9,8 @@ export interface AccountSettings {
   readonly botCheck: BotCheckField;
   /** Null where no letters go out: then nobody can sign in, but for a sandbox, which shows the link itself. */
   readonly letters: Letters | null;
+  /** Where customers ask for or buy a larger plan, an address of the operator's. */
+  readonly upgradeUrl?: string | null;
 }
 
 /** What signed-in customers, and those who want to be, can do on the page. */
@@ -23,7 +25,7 @@ export interface AccountPage {
    * @throws InvalidRequestError where that is no address; AppError `rate_limited`, `mail_unavailable`
    */
   requestLink(email: string, address: string): Promise<{ readonly shownToken: string | null }>;
-  /** Shows a key of the customer in place of a fresh link. @throws AppError `proof_required` where it is none */
+  /** Shows a key of the customer in place of a fresh link. @throws AppError `proof_required`, `rate_limited` */
   prove(session: Session, apiKey: string): Promise<void>;
   /**
    * A new key. Pressing the button of one form twice makes one key, and shows it both times.
@@ -34,7 +36,7 @@ export interface AccountPage {
   createKey(session: Session, name: string, formId: string): Promise<IssuedKey>;
   /** As `createKey`. @throws AppError `proof_required`, `key_not_found` */
   rotateKey(session: Session, keyId: string, formId: string): Promise<IssuedKey>;
-  /** @throws AppError `proof_required`, `key_not_found` */
+  /** A key that has ended already is as good as revoked. @throws AppError `proof_required`, `key_not_found` */
   revokeKey(session: Session, keyId: string): Promise<void>;
   /** Tries once more to send what waits. */
   stop(): Promise<void>;

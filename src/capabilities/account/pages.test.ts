@@ -5,7 +5,7 @@ import { accountBench, keyIn } from "../../../test/support/account-bench.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { hostileTexts } from "../../../test/support/hostile-texts.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
-import { accountPage } from "./pages.ts";
+import { accountPage } from "./account-page.ts";
 
 const NOTHING_USED = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
 
@@ -40,7 +40,8 @@ const viewWith = (text: string) => ({
   },
   month: { usage: NOTHING_USED, quotas: PLAN_ALLOWANCES.free.quotas, resetsOn: text },
   form: { token: text, id: text },
-  ...{ isProven: true, canSignIn: true },
+  ...{ isProven: true, canSignIn: true, routes: [], sessionId: text },
+  sessions: [{ sessionId: text, startedAt: new Date(0), lastSeenAt: new Date(0) }],
 });
 
 test("a hundred hostile texts, as every text of the account's page, add no element and no attribute", () => {
@@ -112,7 +113,11 @@ test("every page lets nothing run or be loaded from elsewhere, and nobody frame 
     );
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["cross-origin-opener-policy"], "same-origin");
-    assert.equal(headers["referrer-policy"], "no-referrer");
+    assert.equal(
+      headers["referrer-policy"],
+      "strict-origin",
+      "the site is told, so that forms are known, and no address",
+    );
     assert.equal(headers["x-frame-options"], "DENY");
     assert.equal(headers["cache-control"], "no-store");
     assert.equal(headers["content-type"], "text/html; charset=utf-8");

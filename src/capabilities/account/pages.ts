@@ -1,36 +1,31 @@
-import { TIERS, type Tier } from "../../domain/plan.ts";
 import { type Html, html } from "../../lib/html.ts";
-import {
-  type Account,
-  CUSTOMER_NAME_LENGTH_MAX,
-  type IssuedKey,
-  KEY_NAME_LENGTH_MAX,
-  type KeyView,
-  LIVING_KEYS_MAX,
-  TURNSTILE_ACTION,
-} from "../customers/index.ts";
+import { CUSTOMER_NAME_LENGTH_MAX, type IssuedKey, KEY_NAME_LENGTH_MAX, TURNSTILE_ACTION } from "../customers/index.ts";
 import { keySection, noticePage, page } from "../pages/index.ts";
-import { PROOF_MS } from "../sessions/index.ts";
 import { LINK_MINUTES } from "./letters.ts";
 import type { BotCheckField } from "./model.ts";
+import { PLANS_PATH } from "./site.ts";
 
 /** Where Turnstile's script and frame come from. */
 export const WIDGET_ORIGIN = "https://challenges.cloudflare.com";
 
-const DETAIL: Readonly<Record<Tier, string>> = {
-  LISTING: "Listings, markets, history, events",
-  INSIGHT: "Analyses and screens",
-  STRATEGY: "Signals and what-if",
-  DEEP: "Arbitrage, correlation, webhooks",
-};
+/** A form that was sent and not accepted: why, and what was typed. */
+export interface Refused {
+  readonly form: "sign-in" | "sign-up";
+  readonly text: string;
+  readonly email: string;
+  readonly name: string;
+}
 
 /** For whoever is not signed in. `showsLinks`: no letters go out, and the next page shows the link. */
 export function signedOutPage(options: {
   readonly botCheck: BotCheckField;
   readonly canSignIn: boolean;
   readonly showsLinks: boolean;
+  readonly formId: string;
+  readonly refused?: Refused;
 }): string {
-  const { botCheck, canSignIn, showsLinks } = options;
+  const { botCheck, canSignIn, showsLinks, formId, refused } = options;
+  const refusedAs = (form: Refused["form"]) => (refused?.form === form ? refused : null);
   const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return page({
     title: "Your account",
@@ -38,34 +33,47 @@ export function signedOutPage(options: {
     body: html`<div class="columns">
 <section>
 <h2>Sign in</h2>
-${canSignIn ? signInForm(showsLinks) : html`<p>Signing in is not set up on this server, because it sends no letters. What this page does, your API key can do too: see <a href="/docs">the documentation</a>.</p>`}
+${canSignIn ? signInForm(showsLinks, formId, refusedAs("sign-in")) : html`<p>Signing in is not set up on this server, because it sends no letters. What this page does, your API key can do too: see <a href="/docs">the documentation</a>.</p>`}
 </section>
 <section>
 <h2>Sign up</h2>
-${botCheck === null ? html`<p>Sign-up on this page is not set up on this server.</p>` : signUpForm(botCheck)}
+${botCheck === null ? html`<p>Sign-up on this page is not set up on this server.</p>` : signUpForm(botCheck, formId, refusedAs("sign-up"))}
 </section>
 </div>`,
   });
 }
 
-const emailField = (id: string): Html => html`<label for="${id}">E-mail address</label>
-<input id="${id}" name="email" type="email" autocomplete="email" maxlength="254" required>`;
+const emailField = (id: string, value: string): Html => html`<label for="${id}">E-mail address</label>
+<input id="${id}" name="email" type="email" autocomplete="email" maxlength="254" value="${value}" required>`;
 
-const signInForm = (showsLinks: boolean): Html => html`<p>${
+const formField = (formId: string): Html => html`<input type="hidden" name="form" value="${formId}">`;
+
+const refusal = (refused: { readonly text: string } | null): Html | null =>
+  refused === null ? null : html`<p class="warn" role="alert">${refused.text}</p>`;
+
+const signInForm = (showsLinks: boolean, formId: string, refused: Refused | null): Html => html`<p>${
   showsLinks
     ? "This is a sandbox without a mail server: the link that would be in a letter is shown on the next page."
     : "You get a letter with a link. There is no password."
 }</p>
+${refusal(refused)}
 <form method="post" action="/account/sign-in">
-${emailField("sign-in-email")}
+${formField(formId)}
+${emailField("sign-in-email", refused?.email ?? "")}
 <button type="submit">${showsLinks ? "Show me a link" : "Send me a link"}</button>
 </form>`;
 
-const signUpForm = (botCheck: NonNullable<BotCheckField>): Html => html`<p>The free plan costs nothing.</p>
+const signUpForm = (
+  botCheck: NonNullable<BotCheckField>,
+  formId: string,
+  refused: Refused | null,
+): Html => html`<p>The free plan costs nothing. <a href="${PLANS_PATH}">Compare the plans</a></p>
+${refusal(refused)}
 <form method="post" action="/account/sign-up">
+${formField(formId)}
 <label for="name">Name <span class="faint">(optional)</span></label>
-<input id="name" name="name" autocomplete="name" maxlength="${CUSTOMER_NAME_LENGTH_MAX}">
-${emailField("sign-up-email")}
+<input id="name" name="name" autocomplete="name" maxlength="${CUSTOMER_NAME_LENGTH_MAX}" value="${refused?.name ?? ""}">
+${emailField("sign-up-email", refused?.email ?? "")}
 ${
   "siteKey" in botCheck
     ? html`<div class="cf-turnstile" data-sitekey="${botCheck.siteKey}" data-action="${TURNSTILE_ACTION}"></div>
@@ -79,7 +87,7 @@ ${
 export const linkSentPage = (): string =>
   noticePage(
     "Look into your mailbox",
-    `If an account has this address, a letter with a link is on its way to it. The link works once, for ${LINK_MINUTES} minutes. A mailbox gets at most one such letter a minute and three a day; an earlier link works until a newer one is sent.`,
+    `If an account has this address, a letter with a link is on its way to it. The link works once, for ${LINK_MINUTES} minutes. A mailbox gets at most one such letter a minute, and after three in a day one each half hour; an earlier link works until a newer one is sent.`,
   );
 
 /** Instead of a letter, where none can go out: a sandbox's only. */
@@ -92,18 +100,25 @@ export const shownLinkPage = (token: string | null): string =>
         html`<p><a href="/account/enter?token=${token}">Sign in to your account</a></p>`,
       );
 
-/** Asks for a press of the button, as the page that verifies an address does. */
-export const enterPage = (token: string): string =>
+/**
+ * Asks for a press of the button, as the page that verifies an address does. It says whose account it opens: whoever gets
+ * a stranger's link notices.
+ */
+export const enterPage = (token: string, formId: string, email: string): string =>
   page({
     title: "Sign in",
     body: html`<section class="narrow">
-<p>Press the button to sign in to your account in this browser.</p>
+<p>Press the button to sign in to the account of <strong>${masked(email)}</strong> in this browser.</p>
 <form method="post" action="/account/enter">
 <input type="hidden" name="token" value="${token}">
+${formField(formId)}
 <button type="submit">Sign in</button>
 </form>
 </section>`,
   });
+
+/** Enough of an address for its owner to know it by. */
+const masked = (email: string): string => email.replace(/^(.)[^@]*/u, "$1…");
 
 /** The same for a link that is unknown, used, replaced or too old. */
 export const deadLinkPage = (): string =>
@@ -120,16 +135,26 @@ export const letterSentPage = (): string =>
   );
 
 /** The key of an account that was opened without a letter. */
-export const openedPage = (apiKey: string, email: string): string =>
+export const openedPage = (opened: {
+  readonly apiKey: string;
+  readonly email: string;
+  readonly formId: string;
+  readonly canSignIn: boolean;
+}): string =>
   page({
     title: "Your account is open",
-    body: html`${keySection(apiKey, "This is its API key:")}
+    body: html`${keySection(opened.apiKey, "This is its API key:")}
 <section class="narrow">
-<p>Sign in to see usage and keys.</p>
+${
+  opened.canSignIn
+    ? html`<p>Sign in to see usage and keys.</p>
 <form method="post" action="/account/sign-in">
-<input type="hidden" name="email" value="${email}">
+${formField(opened.formId)}
+<input type="hidden" name="email" value="${opened.email}">
 <button type="submit">Sign in</button>
-</form>
+</form>`
+    : html`<p>The key also shows usage and quotas: <code>GET /v1/customers/me</code>.</p>`
+}
 </section>`,
   });
 
@@ -140,154 +165,22 @@ export const newKeyPage = (key: IssuedKey, before: string): string =>
 <p><a href="/account">Back to your account</a></p>`,
   });
 
-interface AccountView {
-  readonly account: Account;
-  readonly month: {
-    readonly usage: Readonly<Record<Tier, number>>;
-    readonly quotas: Readonly<Record<Tier, number>>;
-    readonly resetsOn: string;
-  };
-  /** What every form of this page carries. */
-  readonly form: { readonly token: string; readonly id: string };
-  /** Whether keys may be changed without another proof. */
-  readonly isProven: boolean;
-  readonly canSignIn: boolean;
-}
-
-export function accountPage({ account, month, form, isProven, canSignIn }: AccountView): string {
-  const fields = html`<input type="hidden" name="csrf" value="${form.token}">
-<input type="hidden" name="form" value="${form.id}">`;
-  return page({
-    title: account.name ?? account.email ?? account.customerId,
-    corner: html`<form method="post" action="/account/sign-out">
-<input type="hidden" name="csrf" value="${form.token}">
-<button class="quiet" type="submit">Sign out</button>
-</form>`,
-    body: html`<div class="columns">
-<section>
-<h2>This month</h2>
-<ul class="usage">
-${TIERS.map((tier) => usageOf(tier, month.usage[tier], month.quotas[tier]))}
-</ul>
-<p class="faint small">Starts anew on ${month.resetsOn} at 00:00 UTC.</p>
-</section>
-${planSection(account)}
-</div>
-${isProven ? null : proofSection(account.email, form.token, canSignIn)}
-${keysSection(account.keys, isProven ? fields : null)}`,
-  });
-}
-
-function usageOf(tier: Tier, used: number, quota: number): Html {
-  const numbers = quota === 0 ? "not in this plan" : `${wholeNumber(used)} of ${wholeNumber(quota)}`;
-  const bar =
-    quota === 0
-      ? null
-      : html`<meter min="0" max="${quota}" high="${quota * 0.9}" optimum="0" value="${Math.min(used, quota)}" aria-label="${tier}: ${numbers}"></meter>`;
-  return html`<li>
-<div class="numbers"><strong>${tier}</strong><span${quota === 0 ? html` class="faint"` : null}>${numbers}</span></div>
-<div class="faint small">${DETAIL[tier]}</div>
-${bar}
-</li>`;
-}
-
-function planSection({ plan, status, email, createdAt, customerId, allowance }: Account): Html {
-  const { general, strategy } = allowance.rateLimits;
-  return html`<section>
-<h2>Plan</h2>
-<dl>
-<dt>Plan</dt><dd><strong>${plan}</strong></dd>
-<dt>Status</dt><dd>${status}</dd>
-<dt>Requests a minute</dt><dd>${general}${strategy === 0 ? null : html`; strategy endpoints ${strategy}`}</dd>
-<dt>E-mail address</dt><dd>${email ?? "none"}</dd>
-<dt>Customer since</dt><dd>${day(createdAt)}</dd>
-<dt>Customer id</dt><dd><code class="small">${customerId}</code></dd>
-</dl>
-<p class="small"><a href="/v1/pricing">Plans and prices</a></p>
-</section>`;
-}
-
-const proofSection = (email: string | null, token: string, canSignIn: boolean): Html => html`<section class="notice">
-<h2>Changing keys needs a fresh proof that it is you</h2>
-<p>You signed in more than ${PROOF_MS / 60_000} minutes ago. ${canSignIn && email !== null ? "Sign in by a fresh link, or show a key that you have." : "Show a key that you have."}</p>
-${
-  canSignIn && email !== null
-    ? html`<form method="post" action="/account/sign-in">
-<input type="hidden" name="email" value="${email}">
-<p><button class="quiet" type="submit">Get a fresh link</button></p>
-</form>`
-    : null
-}
-<form method="post" action="/account/prove" class="inline">
-<input type="hidden" name="csrf" value="${token}">
-<div><label for="api-key">API key</label>
-<input id="api-key" name="api_key" type="password" autocomplete="off" maxlength="64" required></div>
-<button type="submit">Prove it</button>
-</form>
-</section>`;
-
-/** @param fields  what the forms of the keys carry; null shows no forms */
-function keysSection(keys: readonly KeyView[], fields: Html | null): Html {
-  const living = keys.filter(({ revokedAt }) => revokedAt === null);
-  const ended = keys.filter(({ revokedAt }) => revokedAt !== null);
-  return html`<section>
-<h2>API keys</h2>
-${living.length === 0 ? html`<p>No key of this account works.</p>` : keyTable(living, fields)}
-${fields === null ? null : newKeyForm(living.length, fields)}
-${
-  ended.length === 0
-    ? null
-    : html`<details><summary>Ended keys (${ended.length})</summary>
-${keyTable(ended, null)}
-</details>`
-}
-</section>`;
-}
-
-const keyTable = (keys: readonly KeyView[], fields: Html | null): Html => html`<table>
-<thead><tr><th>Name</th><th>Begins with</th><th>Created</th><th>Last used</th><th>${fields === null ? "State" : "Change"}</th></tr></thead>
-<tbody>
-${keys.map((key) => keyRow(key, fields))}
-</tbody>
-</table>`;
-
-const keyRow = (
-  key: KeyView,
-  fields: Html | null,
-): Html => html`<tr${key.revokedAt === null ? null : html` class="ended"`}>
-<td><strong>${key.name}</strong></td>
-<td data-label="Begins with"><code>${key.prefix}…</code></td>
-<td data-label="Created">${day(key.createdAt)}</td>
-<td data-label="Last used">${key.lastUsedAt === null ? "never" : minute(key.lastUsedAt)}</td>
-<td>${fields === null ? keyState(key) : keyForms(key, fields)}</td>
-</tr>`;
-
-const keyState = ({ revokedAt }: KeyView): string => (revokedAt === null ? "active" : `ended ${minute(revokedAt)}`);
-
-/** Each change asks once more, without a script: the button is inside of what is to be opened first. */
-const keyForms = ({ keyId }: KeyView, fields: Html): Html => html`<details><summary>Rotate</summary>
-<form method="post" action="/account/keys/${keyId}/rotate">
-${fields}
-<p class="small">This key ends at once; you get another of the same name.</p>
-<button type="submit">Rotate now</button>
-</form></details>
-<details><summary>Revoke</summary>
-<form method="post" action="/account/keys/${keyId}/revoke">
-${fields}
-<p class="small">This key ends at once, and nothing takes its place.</p>
-<button class="danger" type="submit">Revoke now</button>
-</form></details>`;
-
-const newKeyForm = (livingCount: number, fields: Html): Html =>
-  livingCount >= LIVING_KEYS_MAX
-    ? html`<p class="faint">At most ${LIVING_KEYS_MAX} keys live at once: revoke one to make another.</p>`
-    : html`<form method="post" action="/account/keys" class="inline">
-${fields}
-<div><label for="key-name">Another key, by name</label>
-<input id="key-name" name="name" maxlength="${KEY_NAME_LENGTH_MAX}" autocomplete="off" required></div>
+/** The form for a key once more, after one that was not accepted. */
+export const refusedKeyPage = (
+  title: string,
+  refused: { readonly text: string; readonly csrf: string; readonly form: string; readonly name: string },
+): string =>
+  noticePage(
+    title,
+    refused.text,
+    html`<form method="post" action="/account/keys">
+<input type="hidden" name="csrf" value="${refused.csrf}">
+${formField(refused.form)}
+${keyNameField(refused.name)}
 <button type="submit">Make a key</button>
-</form>`;
+</form>
+<p><a href="/account">Back to your account</a></p>`,
+  );
 
-const day = (date: Date): string => date.toISOString().slice(0, 10);
-const minute = (date: Date): string => `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-const wholeNumber = (value: number): string => value.toLocaleString("en-US");
+export const keyNameField = (value: string): Html => html`<label for="key-name">Another key, by name</label>
+<input id="key-name" name="name" maxlength="${KEY_NAME_LENGTH_MAX}" autocomplete="off" value="${value}" required>`;

@@ -13,7 +13,7 @@ eachDatabase(
     const made = await bench.submit("/account/keys", { ...fields, name: " robot " }, { cookie });
     assert.equal(made.status, 200);
     assert.equal(made.headers["cache-control"], "no-store");
-    assert.equal(made.headers["referrer-policy"], "no-referrer");
+    assert.equal(made.headers["referrer-policy"], "strict-origin");
     const robot = keyIn(made.text);
     const rotated = await bench.submit(`/account/keys/${keyId}/rotate`, fields, { cookie });
     const next = keyIn(rotated.text);
@@ -34,6 +34,7 @@ eachDatabase(
         ["key.revoked", "session"],
         ["key.rotated", "session"],
         ["key.created", "session"],
+        ["session.started", "session"],
         ["customer.created", "operator"],
       ],
     );

@@ -75,7 +75,7 @@ eachDatabase("a letter's link signs in once, and the answer to asking for one te
   for (let turn = 0; turn < 10; turn++) {
     const page = await bench.visit(link);
     assert.equal(page.status, 200);
-    assert.equal(page.headers["referrer-policy"], "no-referrer");
+    assert.equal(page.headers["referrer-policy"], "strict-origin");
     assert.equal(page.headers["cache-control"], "no-store");
     assert.equal(page.headers["set-cookie"], undefined);
   }
@@ -107,6 +107,61 @@ eachDatabase("a mailbox gets one letter a minute and three a day, and the last l
   assert.equal((await bench.submit("/account/enter", { token: tokenIn(mails.at(-1)?.text ?? "") })).status, 303);
   await bench.close();
 });
+
+eachDatabase("whoever asks in a stranger's name all day keeps nobody out, and fills no mailbox", async (database) => {
+  const bench = await withLetters(database);
+  await bench.open("ada@example.org");
+  let letters = 0;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  const ask = async () => {
+    await bench.submit("/account/sign-in", { email: "ada@example.org" });
+    const taken = await database.query<{ taken_at: Date[] }>(
+      "select taken_at from attempts where subject = 'signin-mail:ada@example.org'",
+    );
+    const at = Math.max(...(taken[0]?.taken_at ?? []).map((instant) => instant.getTime()));
+    if (at === lastAt) return;
+    lastAt = at;
+    letters += 1;
+    await services.mailbox.received(seen + letters);
+  };
+  for (let minutes = 0; minutes < 24 * 60; minutes += 10) {
+    await ask();
+    // Whenever the owner comes, the last letter's link lives.
+    const token = tokenIn(services.mailbox.mails.at(-1)?.text ?? "");
+    assert.equal((await bench.visit(`/account/enter?token=${token}`)).status, 200, `after ${minutes} minutes`);
+    await bench.clock.advance(10 * MINUTE_MS);
+  }
+  assert.equal(services.mailbox.mails.length, seen + letters);
+  assert.ok(letters > 3 && letters <= 3 + 48, `${letters} letters`);
+  await bench.close();
+});
+
+eachDatabase(
+  "whoever tries a sandbox out on the same machine gets links as often as he asks, and nobody else does",
+  async (database) => {
+    const bench = await accountBench(database);
+    await bench.open("ada@example.org");
+    const statusesOf = async (from: string) => {
+      const statuses = new Set<number>();
+      for (let turn = 0; turn < 7; turn++)
+        statuses.add((await bench.submit("/account/sign-in", { email: "ada@example.org" }, { from })).status);
+      return [...statuses];
+    };
+    for (const from of ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) assert.deepEqual(await statusesOf(from), [200], from);
+    for (const from of ["192.168.0.7", "::2"]) assert.deepEqual(await statusesOf(from), [200, 429], from);
+    await bench.close();
+    const live = await withLetters(database);
+    await database.query("delete from attempts");
+    const refused = await live.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
+    assert.equal(refused.status, 200);
+    for (let turn = 0; turn < 4; turn++)
+      await live.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
+    const last = await live.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
+    assert.equal(last.status, 429, "a live server behind a proxy of its own has no address to tell people by");
+    assert.match(last.text, /Try again in 60 minutes/);
+    await live.close();
+  },
+);
 
 eachDatabase(
   "429: one network address asks for five links an hour, and nobody's mailbox is touched after",
@@ -195,6 +250,74 @@ eachDatabase("signing out ends the session on the server, whatever the browser k
   assert.match(String(answer.headers["set-cookie"]), /^parallax=; Path=\/; Max-Age=0/);
   assert.deepEqual(await database.query("select 1 from sessions"), []);
   assert.match((await bench.visit("/account", { cookie })).text, /Send me a link|Show me a link/);
+  await bench.close();
+});
+
+eachDatabase(
+  "signing out everywhere ends every session and the link in the mailbox, and nobody else's",
+  async (database) => {
+    const bench = await accountBench(database);
+    await bench.open("ada@example.org");
+    await bench.open("eve@example.org");
+    const eve = await bench.signIn("eve@example.org");
+    const browsers = [await bench.signIn("ada@example.org"), await bench.signIn("ada@example.org")];
+    const [first] = browsers;
+    const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
+    const page = await bench.visit("/account", { cookie: first?.cookie ?? "" });
+    assert.equal(page.text.match(/>Another one</g)?.length, 1);
+    assert.equal(page.text.match(/>This one</g)?.length, 1);
+    const everywhere = (fields: Readonly<Record<string, string>>) =>
+      bench.submit("/account/sign-out-everywhere", fields, { cookie: first?.cookie ?? "" });
+    assert.equal((await everywhere({ csrf: eve.fields.csrf })).status, 403);
+    for (let press = 0; press < 2; press++) {
+      const answer = await everywhere(first?.fields ?? {});
+      assert.equal(answer.status, 303);
+      assert.match(String(answer.headers["set-cookie"]), /Max-Age=0/);
+    }
+    const isSignedIn = async (cookie: string) => /Sign out/.test((await bench.visit("/account", { cookie })).text);
+    for (const { cookie } of browsers) assert.equal(await isSignedIn(cookie), false);
+    assert.equal((await bench.submit("/account/enter", { token })).status, 404);
+    assert.equal(await isSignedIn(eve.cookie), true);
+    await bench.close();
+  },
+);
+
+eachDatabase("every sign-in, proof and sign-out is traced, and what fails of proofs is bounded", async (database) => {
+  const bench = await accountBench(database);
+  const { customerId, apiKey } = await bench.open("ada@example.org");
+  const first = await bench.signIn("ada@example.org");
+  const { cookie, fields } = await bench.signIn("ada@example.org", first.cookie);
+  const prove = (key: string) => bench.submit("/account/prove", { csrf: fields.csrf, api_key: key }, { cookie });
+  for (let turn = 0; turn < 12; turn++)
+    assert.equal((await prove("plx_free_x")).status, turn < 10 ? 403 : 429, `attempt ${turn + 1}`);
+  assert.equal((await prove(apiKey)).status, 303, "whoever has the key is not kept out");
+  await bench.submit("/account/sign-out", fields, { cookie });
+  const last = await bench.signIn("ada@example.org");
+  await bench.submit("/account/sign-out-everywhere", last.fields, { cookie: last.cookie });
+  const log = await bench.app.customers.auditLog({ customerId, limit: 100 });
+  const told = log.toReversed().map(({ action, details }) => `${action} ${JSON.stringify(details)}`);
+  assert.deepEqual(told.slice(1), [
+    "session.started {}",
+    'session.ended {"reason":"replaced"}',
+    "session.started {}",
+    ...Array(10).fill("session.proof_failed {}"),
+    "session.proven {}",
+    'session.ended {"reason":"signed_out"}',
+    "session.started {}",
+    'session.all_ended {"sessions":1}',
+  ]);
+  for (const { actor } of log.slice(0, -1)) assert.match(`${actor.kind} ${actor.id}`, /^session ses-[a-z2-7]{26}$/);
+  await bench.close();
+});
+
+eachDatabase("a link's page says whose account it opens, and not the whole address", async (database) => {
+  const bench = await accountBench(database);
+  await bench.open("ada.lovelace@example.org");
+  const { text } = await bench.submit("/account/sign-in", { email: "ada.lovelace@example.org" });
+  const page = await bench.visit(`/account/enter?token=${tokenIn(text)}`);
+  assert.match(page.text, /account of <strong>a…@example\.org<\/strong>/);
+  assert.doesNotMatch(page.text, /lovelace/);
+  assert.equal((await bench.visit(`/account/enter?token=${"a".repeat(26)}`)).status, 404);
   await bench.close();
 });
 

@@ -1,26 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
 import type { Allowance, Tier } from "../../domain/plan.ts";
-import { acceptForms } from "../../http/forms.ts";
-import { definePage, failureText, sendPage } from "../../http/pages.ts";
+import { acceptForms, createPresses, newFormId } from "../../http/forms.ts";
+import { definePage, type PageAnswer, type ProblemPage, sendPage } from "../../http/pages.ts";
 import { invalidRequest, valueError } from "../../http/validation.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
-import { randomBase32 } from "../keys/index.ts";
-import { noticePage } from "../pages/index.ts";
-import { isLinkToken, type Session, type Sessions } from "../sessions/index.ts";
+import { problemPage, problemText, problemTitle } from "../pages/index.ts";
+import type { Session, Sessions } from "../sessions/index.ts";
+import { accountPage } from "./account-page.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";
 import * as pages from "./pages.ts";
+import { plansPage } from "./plans-page.ts";
 import * as schema from "./schema.ts";
-import { formToken, isFormToken, isFromSite, readSessionCookie, sessionCookie, siteOf } from "./site.ts";
-
-const FORM_ID_LENGTH = 16;
+import { formToken, isFormToken, isFromSite, PLANS_PATH, readSessionCookie, sessionCookie, siteOf } from "./site.ts";
 
 export interface AccountRouteOptions {
   readonly page: AccountPage;
   readonly customers: Customers;
   readonly sessions: Sessions;
   readonly settings: AccountSettings;
+  readonly clock: Clock;
   readonly random: Random;
   readonly data: "sandbox" | "live";
   /** The service's address as customers know it; null where none is set. */
@@ -32,23 +33,6 @@ export interface AccountRouteOptions {
   }>;
 }
 
-/** What is wrong, to a person. */
-const TITLES: Readonly<Record<number, string>> = {
-  401: "You are signed out",
-  403: "This was refused",
-  404: "There is no such thing",
-  409: "This cannot be done",
-  413: "This is too much",
-  422: "Something in the form is not right",
-  429: "Too many attempts",
-};
-
-const problemPage = (status: number, error: unknown): string =>
-  noticePage(
-    TITLES[status] ?? (status >= 500 ? "This does not work at the moment" : "This cannot be read"),
-    failureText(error) ?? (status < 500 ? "This is not a form that this page has." : "Try again in a moment."),
-  );
-
 /** The pages of `/account`. Nothing but forms is read here, and no form that was not sent from a page of this site. */
 export function accountRoutes(app: FastifyInstance, options: AccountRouteOptions): void {
   app.register(async (scope) => {
@@ -59,6 +43,8 @@ export function accountRoutes(app: FastifyInstance, options: AccountRouteOptions
     });
     const routes = { ...options, ...sessionReader(options) };
     homeRoute(scope, routes);
+    plansRoute(scope, routes);
+    waysHome(scope);
     signUpRoute(scope, routes);
     signInRoutes(scope, routes);
     sessionRoutes(scope, routes);
@@ -104,66 +90,123 @@ function sessionReader({ sessions, publicUrl }: AccountRouteOptions) {
 /** A 303 leads to a page that may be loaded again without sending the form again. */
 const toAccount = (reply: FastifyReply): FastifyReply => reply.code(303).header("location", "/account").send();
 
+/** What a browser shows again or a person types, of which only a form leads further. */
+const WAYS_HOME = [
+  ...["/", "/account/", "/account/sign-in", "/account/sign-up", "/account/sign-out", "/account/sign-out-everywhere"],
+  ...["/account/prove", "/account/keys", "/account/keys/:key_id/rotate", "/account/keys/:key_id/revoke"],
+];
+
+function waysHome(scope: FastifyInstance): void {
+  for (const url of WAYS_HOME)
+    definePage(scope, { method: "GET", url, problemPage, handler: ({ reply }) => toAccount(reply) });
+}
+
+/** The page for whoever is not signed in, with what was wrong in one of its forms. */
+function signedOut({ settings, data, random }: Routes, refused?: pages.Refused): PageAnswer {
+  const { botCheck, letters } = settings;
+  const canSignIn = letters !== null || data === "sandbox";
+  const options = { botCheck, canSignIn, showsLinks: letters === null, formId: newFormId(random) };
+  const html = pages.signedOutPage(refused === undefined ? options : { ...options, refused });
+  const hasWidget = botCheck !== null && "siteKey" in botCheck;
+  return hasWidget ? { html, scriptOrigin: pages.WIDGET_ORIGIN } : { html };
+}
+
+/** What was typed, whether or not it was a form. */
+function typed(body: unknown, name: string): string {
+  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+  return typeof value === "string" ? value.slice(0, schema.FIELD_LENGTH_MAX) : "";
+}
+
+/** Tells what was wrong in the form itself, with what was typed. A form of another site is shown to nobody. */
+const problemInForm =
+  (routes: Routes, form: pages.Refused["form"]): ProblemPage =>
+  (status, error, { body }) => {
+    const code = error instanceof AppError ? error.code : null;
+    if (code === "cross_site_refused") return problemPage(status, error);
+    const isWidgetNotDone = code === "bot_check_failed";
+    const text = isWidgetNotDone
+      ? "Wait for the check below to be done, then press again."
+      : problemText(status, error);
+    return signedOut(routes, { form, text, email: typed(body, "email"), name: typed(body, "name") });
+  };
+
 function homeRoute(scope: FastifyInstance, routes: Routes): void {
-  const { settings, data, customers, usage, random } = routes;
-  const canSignIn = settings.letters !== null || data === "sandbox";
+  const { settings, data, customers, sessions, usage, random } = routes;
   definePage(scope, {
     method: "GET",
     url: "/account",
     problemPage,
     async handler({ request, reply }) {
       const session = await routes.findSession(request);
-      if (session === null) {
-        const showsLinks = settings.letters === null;
-        const html = pages.signedOutPage({ botCheck: settings.botCheck, canSignIn, showsLinks });
-        const hasWidget = settings.botCheck !== null && "siteKey" in settings.botCheck;
-        return sendPage(reply, 200, html, hasWidget ? { scriptOrigin: pages.WIDGET_ORIGIN } : {});
-      }
+      if (session === null) return sendPage(reply, 200, signedOut(routes));
       const account = await customers.account(session.customerId);
-      const form = { token: formToken(session.token), id: randomBase32(random, FORM_ID_LENGTH) };
-      const { isProven } = session;
-      return sendPage(
-        reply,
-        200,
-        pages.accountPage({ account, month: await usage(account), form, isProven, canSignIn }),
-      );
-    },
-  });
-}
-
-function signUpRoute(scope: FastifyInstance, { customers }: Routes): void {
-  definePage(scope, {
-    method: "POST",
-    url: "/account/sign-up",
-    body: schema.SignUpForm,
-    problemPage,
-    async handler({ body, request, reply }) {
-      const name = body.name.trim();
-      if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
-        throw invalidRequest([valueError(["body", "name"], "write it in characters that show what they are", name)]);
-      const result = await customers.signUp({
-        email: body.email,
-        name: name === "" ? null : name,
-        turnstileToken: body["cf-turnstile-response"],
-        address: request.ip,
+      const html = accountPage({
+        account,
+        month: await usage(account),
+        form: { token: formToken(session.token), id: newFormId(random) },
+        sessions: await sessions.list(session.customerId),
+        sessionId: session.sessionId,
+        isProven: session.isProven,
+        canSignIn: settings.letters !== null || data === "sandbox",
+        routes: scope.routeTable.entries,
       });
-      const html = result.requiresVerification
-        ? pages.letterSentPage()
-        : pages.openedPage(result.apiKey, body.email.trim());
       return sendPage(reply, 200, html);
     },
   });
 }
 
+function plansRoute(scope: FastifyInstance, { settings, data }: Routes): void {
+  definePage(scope, {
+    method: "GET",
+    url: PLANS_PATH,
+    problemPage,
+    handler({ reply }) {
+      const { upgradeUrl = null } = settings;
+      const html = plansPage({ routes: scope.routeTable.entries, upgradeUrl, isSandbox: data === "sandbox" });
+      return sendPage(reply, 200, html);
+    },
+  });
+}
+
+function signUpRoute(scope: FastifyInstance, routes: Routes): void {
+  const { customers, settings, data, random, clock } = routes;
+  const press = createPresses<Awaited<ReturnType<Customers["signUp"]>>>(scope, clock);
+  definePage(scope, {
+    method: "POST",
+    url: "/account/sign-up",
+    body: schema.SignUpForm,
+    problemPage: problemInForm(routes, "sign-up"),
+    async handler({ body, request, reply }) {
+      const name = body.name.trim();
+      if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
+        throw invalidRequest([valueError(["body", "name"], "write it in characters that show what they are", name)]);
+      const result = await press(body.form, JSON.stringify(body), () =>
+        customers.signUp({
+          email: body.email,
+          name: name === "" ? null : name,
+          turnstileToken: body["cf-turnstile-response"],
+          address: request.ip,
+        }),
+      );
+      if (result.requiresVerification) return sendPage(reply, 200, pages.letterSentPage());
+      const canSignIn = settings.letters !== null || data === "sandbox";
+      const opened = { apiKey: result.apiKey, email: body.email.trim(), formId: newFormId(random), canSignIn };
+      return sendPage(reply, 200, pages.openedPage(opened));
+    },
+  });
+}
+
 function signInRoutes(scope: FastifyInstance, routes: Routes): void {
-  const { page, sessions, settings } = routes;
+  const { page, sessions, settings, random, clock } = routes;
+  const askOnce = createPresses<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);
+  const enterOnce = createPresses<Awaited<ReturnType<Sessions["begin"]>>>(scope, clock);
   definePage(scope, {
     method: "POST",
     url: "/account/sign-in",
     body: schema.SignInForm,
-    problemPage,
+    problemPage: problemInForm(routes, "sign-in"),
     async handler({ body, request, reply }) {
-      const { shownToken } = await page.requestLink(body.email, request.ip);
+      const { shownToken } = await askOnce(body.form, body.email, () => page.requestLink(body.email, request.ip));
       return sendPage(reply, 200, settings.letters === null ? pages.shownLinkPage(shownToken) : pages.linkSentPage());
     },
   });
@@ -172,10 +215,11 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     url: "/account/enter",
     query: schema.LinkQuery,
     problemPage,
-    handler({ query, reply }) {
-      return isLinkToken(query.token)
-        ? sendPage(reply, 200, pages.enterPage(query.token))
-        : sendPage(reply, 404, pages.deadLinkPage());
+    async handler({ query, reply }) {
+      const email = await sessions.ownerOfLink(query.token);
+      return email === null
+        ? sendPage(reply, 404, pages.deadLinkPage())
+        : sendPage(reply, 200, pages.enterPage(query.token, newFormId(random), email));
     },
   });
   definePage(scope, {
@@ -184,7 +228,8 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.LinkForm,
     problemPage,
     async handler({ body, request, reply }) {
-      const begun = await sessions.begin(body.token, routes.cookieOf(request));
+      const begin = () => sessions.begin(body.token, routes.cookieOf(request));
+      const begun = await enterOnce(body.form, body.token, begin);
       if (begun === null) return sendPage(reply, 404, pages.deadLinkPage());
       return toAccount(routes.setCookie(request, reply, begun.token));
     },
@@ -199,8 +244,19 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.SessionForm,
     problemPage,
     async handler({ body, request, reply }) {
-      const { token } = await routes.senderOf(request, body);
-      await sessions.end(token);
+      // Without a session the button was pressed before: what it asks for is done.
+      if ((await routes.findSession(request)) !== null)
+        await sessions.end((await routes.senderOf(request, body)).token);
+      return toAccount(routes.setCookie(request, reply, null));
+    },
+  });
+  definePage(scope, {
+    method: "POST",
+    url: "/account/sign-out-everywhere",
+    body: schema.SessionForm,
+    problemPage,
+    async handler({ body, request, reply }) {
+      if ((await routes.findSession(request)) !== null) await sessions.endAll(await routes.senderOf(request, body));
       return toAccount(routes.setCookie(request, reply, null));
     },
   });
@@ -216,13 +272,19 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
   });
 }
 
+const problemWithKeyName: ProblemPage = (status, error, { body }) => {
+  if (status !== 409 && status !== 422) return problemPage(status, error);
+  const [csrf, form, name] = [typed(body, "csrf"), typed(body, "form"), typed(body, "name")];
+  return { html: pages.refusedKeyPage(problemTitle(status), { text: problemText(status, error), csrf, form, name }) };
+};
+
 function keyRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page } = routes;
   definePage(scope, {
     method: "POST",
     url: "/account/keys",
     body: schema.NewKeyForm,
-    problemPage,
+    problemPage: problemWithKeyName,
     async handler({ body, request, reply }) {
       const key = await page.createKey(await routes.senderOf(request, body), body.name, body.form);
       return sendPage(reply, 200, pages.newKeyPage(key, "This is the new key:"));

@@ -1,5 +1,6 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../domain/errors.ts";
-import { addressBlock } from "../../lib/address-block.ts";
+import { addressBlock, isLoopback } from "../../lib/address-block.ts";
+import { createOnce } from "../../lib/once.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
@@ -7,8 +8,10 @@ import type { Random } from "../../ports/random.ts";
 import {
   type Accounts,
   type Actor,
+  type AttemptRule,
   createMailQueue,
   type IssuedKey,
+  insertAudit,
   invalidEmail,
   isPlainName,
   KEY_NAME_LENGTH_MAX,
@@ -18,10 +21,17 @@ import {
   takeAttempt,
   tooManyLetters,
 } from "../customers/index.ts";
-import type { Session, Sessions } from "../sessions/index.ts";
+import { LINK_MS, type Session, type Sessions } from "../sessions/index.ts";
 import { signInLetter } from "./letters.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";
-import { createOnce } from "./once.ts";
+
+/**
+ * Beyond the day's letters. Whoever asks in a stranger's name cannot keep him out: a living link is in his mailbox then,
+ * or another may be sent.
+ */
+const WHILE_NO_LINK_LIVES: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
+/** Wrong keys of one customer's sessions. */
+const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
 
 export function createAccountPage(tools: {
   readonly database: Database;
@@ -49,13 +59,27 @@ export function createAccountPage(tools: {
     try {
       // The same statements for addresses without an account, so that nothing tells them apart.
       const token = await database.transaction(async (transaction) => {
-        const waitMs = await takeAttempt(transaction, `signin-mail:${email}`, LETTER_RULES, clock.now());
-        return waitMs > 0 ? null : sessions.issueLink(transaction, email);
+        const mayWrite = async (rules: readonly AttemptRule[]) =>
+          (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
+        const isAllowed = (await mayWrite(LETTER_RULES)) || (await mayWrite(WHILE_NO_LINK_LIVES));
+        return isAllowed ? sessions.issueLink(transaction, email) : null;
       });
       if (token !== null) slot.send(signInLetter(email, `${letters.publicUrl}/account/enter?token=${token}`));
     } finally {
       slot.release();
     }
+  };
+
+  const refuseProof = async ({ customerId, sessionId }: Session): Promise<never> => {
+    const now = clock.now();
+    const waitMs = await database.transaction(async (transaction) => {
+      const wait = await takeAttempt(transaction, `proof:${customerId}`, PROOF_RULES, now);
+      const entry = { actor: { kind: "session" as const, id: sessionId }, action: "session.proof_failed", customerId };
+      if (wait === 0) await insertAudit(transaction, { ...entry, now });
+      return wait;
+    });
+    if (waitMs > 0) throw rateLimited("Too many wrong keys", waitMs);
+    throw new AppError("proof_required", "That is not a living key of your account");
   };
 
   const proven = (session: Session): Actor => {
@@ -70,16 +94,18 @@ export function createAccountPage(tools: {
       if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
       if (letters === null && data === "live")
         throw new AppError("mail_unavailable", "This server sends no letters, so nobody can sign in here by one");
-      const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
-      if (waitMs > 0) throw rateLimited("Too many links to sign in from this address", waitMs);
+      // Whoever tries a sandbox out on his own machine is nobody's nuisance.
+      if (data === "live" || !isLoopback(address)) {
+        const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
+        if (waitMs > 0) throw rateLimited("Too many links to sign in from this address", waitMs);
+      }
       if (letters === null) return { shownToken: await sessions.issueLink(database, email.address) };
       await sendLink(email.address);
       return { shownToken: null };
     },
     async prove(session, apiKey) {
       const owner = await ownerOf(apiKey.trim());
-      if (owner?.customerId !== session.customerId)
-        throw new AppError("proof_required", "That is not a living key of your account");
+      if (owner?.customerId !== session.customerId) return refuseProof(session);
       await sessions.prove(session);
     },
     async createKey(session, text, formId) {
@@ -97,7 +123,15 @@ export function createAccountPage(tools: {
       );
     },
     async revokeKey(session, keyId) {
-      await accounts.revokeKey(session.customerId, keyId, proven(session));
+      const actor = proven(session);
+      try {
+        await accounts.revokeKey(session.customerId, keyId, actor);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== "key_not_found") throw error;
+        // The second press of the button: what it asks for is done.
+        const { keys: own } = await accounts.account(session.customerId);
+        if (!own.some((key) => key.keyId === keyId)) throw error;
+      }
     },
     async stop() {
       keys.clear();

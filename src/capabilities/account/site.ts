@@ -1,7 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { SESSION_MS_MAX } from "../sessions/index.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-const SESSION_SECONDS_MAX = 14 * 24 * 3_600;
+
+export const PLANS_PATH = "/account/plans";
 
 /** Where a browser believes to be. */
 export interface Site {
@@ -25,9 +27,15 @@ export function siteOf(publicUrl: string | null, host: string | undefined): Site
   return { origin: `${isLocal ? "http" : "https"}://${(host ?? "").toLowerCase()}`, isSecure: !isLocal };
 }
 
+/** Where a larger plan is had, as an address that whoever called can open; only its path where none is known. */
+export function plansUrl(publicUrl: string | null, host: string | undefined): string {
+  if (publicUrl !== null) return `${publicUrl}${PLANS_PATH}`;
+  return LOOPBACK.test(host ?? "") ? `http://${host}${PLANS_PATH}` : PLANS_PATH;
+}
+
 /**
- * Whether a form was sent from a page of this very site. What the browser says of itself has to agree: a page that gives
- * no referrer sends `Origin: null`, and then only `Sec-Fetch-Site` tells.
+ * Whether a form was sent from a page of this very site. What the browser says of itself has to agree: some privacy
+ * settings make every `Origin` null, and then only `Sec-Fetch-Site` tells.
  */
 export function isFromSite(headers: Headers, site: Site): boolean {
   const { origin, "sec-fetch-site": fetchSite } = headers;
@@ -51,7 +59,7 @@ export function readSessionCookie(headers: Headers, site: Site): string | null {
 
 /** @param token  null takes the cookie away */
 export function sessionCookie(token: string | null, site: Site): string {
-  const seconds = token === null ? 0 : SESSION_SECONDS_MAX;
+  const seconds = token === null ? 0 : SESSION_MS_MAX / 1000;
   const secure = site.isSecure ? "; Secure" : "";
   return `${cookieName(site)}=${token ?? ""}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
 }

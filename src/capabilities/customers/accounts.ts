@@ -138,7 +138,7 @@ export function createAccounts(tools: AccountTools): Accounts {
     action: string,
     patch: (row: CustomerRow) => Partial<CustomerRow>,
     /** What ends with it. */
-    also: (transaction: Transaction, customerId: string) => Promise<void> = async () => {},
+    also: (transaction: Transaction, customerId: string) => Promise<unknown> = async () => {},
   ): Promise<void> =>
     changed(async (transaction) => {
       const row = await locked(transaction, customerId, actor);

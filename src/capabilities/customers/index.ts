@@ -1,6 +1,6 @@
 /** Customers: how strangers become some, their keys, what operators set, and the log of it all. */
 export { createAccounts } from "./accounts.ts";
-export { takeAttempt } from "./attempts.ts";
+export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
 export { linkLetter } from "./letters.ts";
 export { createMailQueue } from "./mail-queue.ts";
@@ -14,6 +14,7 @@ export {
 } from "./model.ts";
 export { isPlainName } from "./plain-text.ts";
 export { presentAccount, presentAudit, presentIssuedKey, presentSummary } from "./present.ts";
+export { insertAudit } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { createCustomers } from "./service.ts";
 export { LETTER_RULES, type Letters, NETWORK_RULES, type SignUpSettings, tooManyLetters } from "./sign-ups.ts";

@@ -2,13 +2,14 @@ import { html } from "../../lib/html.ts";
 import { keySection, noticePage, page } from "../pages/index.ts";
 
 /** Asks for a press of the button: programs that look into letters follow links, and would use the token up. */
-export function confirmPage(token: string): string {
+export function confirmPage(token: string, formId: string): string {
   return page({
     title: "Confirm your e-mail address",
     body: html`<section class="narrow">
 <p>Press the button to open your account and see its API key. The key is shown once.</p>
 <form method="post" action="/v1/customers/verify">
 <input type="hidden" name="token" value="${token}">
+<input type="hidden" name="form" value="${formId}">
 <button type="submit">Confirm and show the key</button>
 </form>
 </section>`,

@@ -66,18 +66,18 @@ function toAccount(row: CustomerRow, keys: readonly KeyRow[]): Account {
 
 /** By id or by canonical e-mail address. */
 export async function selectAccount(
-  store: Store,
+  database: Pick<Database, "query">,
   by: { readonly customerId: string } | { readonly email: string },
 ): Promise<Account | null> {
   const [column, value] = "email" in by ? ["email", by.email] : ["customer_id", by.customerId];
   if (column === "customer_id" && !ID.test(value)) return null;
-  const [row] = await store.query<CustomerRow>(`select ${CUSTOMER_COLUMNS} from customers where ${column} = $1`, [
-    value,
-  ]);
+  const select = `select ${CUSTOMER_COLUMNS} from customers where ${column} = $1`;
+  const [row] = await database.query<CustomerRow>(select, [value], "request");
   if (row === undefined) return null;
-  const keys = await store.query<KeyRow>(
+  const keys = await database.query<KeyRow>(
     `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${KEYS_SHOWN_MAX}`,
     [row.customer_id],
+    "request",
   );
   return toAccount(row, keys);
 }

@@ -5,6 +5,7 @@ import { type Call, customerBench } from "../../../test/support/customer-bench.t
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../../adapters/in-process-bus.ts";
+import { systemClock } from "../../adapters/system-clock.ts";
 import { systemRandom } from "../../adapters/system-random.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import { createHttpServer } from "../../http/server.ts";
@@ -283,7 +284,7 @@ test("403 account_required: a caller of a marketplace has no account here", asyn
     },
   });
   const customers = new Proxy({} as never, { get: () => nobody });
-  customerRoutes(http, { customers, usage: async () => nobody() });
+  customerRoutes(http, { customers, usage: async () => nobody(), clock: systemClock, random: systemRandom });
   for (const [method, url, call] of ENDPOINTS) {
     const reply = await http.inject({
       method,

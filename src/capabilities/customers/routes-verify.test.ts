@@ -68,7 +68,7 @@ eachDatabase(
       assert.match(page.text, new RegExp(`<input type="hidden" name="token" value="${token}">`));
       assert.doesNotMatch(page.text, /<script|https?:/);
       assert.equal(page.headers["cache-control"], "no-store");
-      assert.equal(page.headers["referrer-policy"], "no-referrer");
+      assert.equal(page.headers["referrer-policy"], "strict-origin");
       assert.match(
         String(page.headers["content-security-policy"]),
         /^default-src 'none'; style-src 'self'; form-action 'self'; /,

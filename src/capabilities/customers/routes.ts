@@ -4,10 +4,13 @@ import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import type { Allowance, Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
-import { acceptForms, prefersHtml } from "../../http/forms.ts";
-import { keepPrivate, sendPage } from "../../http/pages.ts";
+import { acceptForms, createPresses, FORM, newFormId, prefersHtml } from "../../http/forms.ts";
+import { keepPrivate, type ProblemPage, sendPage } from "../../http/pages.ts";
 import { defineRoute } from "../../http/route.ts";
 import { invalidRequest, valueError } from "../../http/validation.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Random } from "../../ports/random.ts";
+import { problemPageOfBrowser } from "../pages/index.ts";
 import { type Customers, KEY_NAME_LENGTH_MAX } from "./model.ts";
 import { confirmPage, deadLinkPage, issuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
@@ -19,6 +22,8 @@ const TAG = "Account";
 
 export interface CustomerRouteOptions {
   readonly customers: Customers;
+  readonly clock: Clock;
+  readonly random: Random;
   /** A customer's month so far: calls by tier, how many it may make, and the first day of the next month. */
   readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<{
     readonly usage: Readonly<Record<Tier, number>>;
@@ -30,7 +35,7 @@ export interface CustomerRouteOptions {
 /** Sign-up and its verification, and one's own account and keys. */
 export function customerRoutes(app: FastifyInstance, options: CustomerRouteOptions): void {
   signUpRoute(app, options.customers);
-  verificationRoutes(app, options.customers);
+  verificationRoutes(app, options);
   meRoute(app, options);
   keyRoutes(app, options.customers);
 }
@@ -72,7 +77,17 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
   });
 }
 
-function verificationRoutes(app: FastifyInstance, customers: Customers): void {
+const deadLink = () =>
+  new AppError("verification_not_found", "This link does not work: it is used, replaced or too old");
+
+const verifyProblemPage: ProblemPage = (status, error, request) => {
+  const answer = problemPageOfBrowser(status, error, request);
+  const isDead = error instanceof AppError && error.code === "verification_not_found";
+  return answer !== null && isDead ? { html: deadLinkPage() } : answer;
+};
+
+function verificationRoutes(app: FastifyInstance, { customers, clock, random }: CustomerRouteOptions): void {
+  const press = createPresses<Awaited<ReturnType<Customers["verify"]>>>(app, clock);
   app.register(async (scope) => {
     acceptForms(scope);
     defineRoute(scope, {
@@ -85,11 +100,13 @@ function verificationRoutes(app: FastifyInstance, customers: Customers): void {
       description: "A page with one button. It uses nothing up: programs that look into letters follow links.",
       operationId: "show_verification",
       query: schema.VerifyQuery,
-      responses: { 200: Type.String({ description: "HTML" }) },
+      responses: { 200: Type.String({ description: "The page" }) },
+      produces: ["text/html"],
+      errors: ["verification_not_found"],
+      problemPage: verifyProblemPage,
       handler({ query, reply }) {
-        return isVerificationToken(query.token)
-          ? sendPage(reply, 200, confirmPage(query.token))
-          : sendPage(reply, 404, deadLinkPage());
+        if (!isVerificationToken(query.token)) throw deadLink();
+        return sendPage(reply, 200, confirmPage(query.token, newFormId(random)));
       },
     });
     defineRoute(scope, {
@@ -104,17 +121,14 @@ function verificationRoutes(app: FastifyInstance, customers: Customers): void {
       operationId: "verify_email",
       body: schema.VerifyBody,
       responses: { 200: schema.VerifyAnswer },
+      consumes: ["application/json", FORM],
       errors: ["verification_not_found", "store_unavailable"],
-      async handler({ body, request, reply }) {
-        const isBrowser = prefersHtml(request.headers.accept);
-        const verified = await customers.verify(body.token);
+      problemPage: verifyProblemPage,
+      async handler({ body: { token, form }, request, reply }) {
+        const verified = await press(form, token, () => customers.verify(token));
+        if (verified === null) throw deadLink();
         keepPrivate(reply);
-        if (isBrowser)
-          return verified === null
-            ? sendPage(reply, 404, deadLinkPage())
-            : sendPage(reply, 200, issuedKeyPage(verified.apiKey));
-        if (verified === null)
-          throw new AppError("verification_not_found", "This link does not work: it is used, replaced or too old");
+        if (prefersHtml(request.headers.accept)) return sendPage(reply, 200, issuedKeyPage(verified.apiKey));
         return {
           message: "The account is open; keep the API key, it is shown once",
           customer_id: verified.customerId,

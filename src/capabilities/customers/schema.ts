@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { Plan } from "../../domain/plan.ts";
+import { FormId } from "../../http/forms.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, CUSTOMER_STATUSES, type CustomerStatus, KEY_NAME_LENGTH_MAX } from "./model.ts";
 import { PLAIN_TEXT_PATTERN } from "./plain-text.ts";
 import { TOKEN_LENGTH_MAX } from "./turnstile.ts";
@@ -47,6 +48,7 @@ export const VerifyQuery = Type.Object({
 });
 
 export const VerifyBody = Type.Object({
+  form: FormId,
   token: Type.String({ maxLength: VERIFICATION_TOKEN_LENGTH_MAX, description: "From the letter; works once" }),
 });
 

@@ -27,7 +27,7 @@ function bench(database: Database, mail: MailOut | null = null) {
   const letters = mail === null ? null : { mail, publicUrl: "https://parallax.example" };
   const signUp = { botCheck: dummyBotCheck, disposableDomains: new Set<string>(), letters };
   const ports = { database, clock, random: systemRandom, log: quietLog, onKeysChanged() {} };
-  return { clock, customers: createCustomers({ ...ports, signUp, auditDays: AUDIT_DAYS }) };
+  return { clock, customers: createCustomers({ ...ports, signUp, letters, auditDays: AUDIT_DAYS }) };
 }
 
 async function insertAttempts(database: Database, count: number, at: number): Promise<void> {

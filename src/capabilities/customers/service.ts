@@ -1,9 +1,10 @@
 import type { Log } from "../../ports/log.ts";
 import { type AccountTools, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
+import { withKeyLetters } from "./key-letters.ts";
 import type { Customers } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
-import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
+import { createSignUps, type Letters, type SignUpSettings } from "./sign-ups.ts";
 
 /** Soon, so that a service that is often started anew tidies too. */
 const TIDY_FIRST_MS = 60_000;
@@ -15,12 +16,17 @@ export function createCustomers(
     readonly log: Log;
     /** Null refuses every sign-up with `signup_not_configured`. */
     readonly signUp: SignUpSettings | null;
+    /** How owners are told of changes of their keys; null where no letters go out. */
+    readonly letters: Letters | null;
     /** For how many days the audit log is kept. */
     readonly auditDays: number;
   },
 ): Customers {
-  const { database, clock, log, auditDays } = options;
+  const { database, clock, log, letters, auditDays } = options;
   const { stop: stopLetters, ...signUps } = createSignUps({ ...options, settings: options.signUp });
+  const plain = { ...createAccounts(options), stop: async () => {} };
+  const { stop: stopKeyLetters, ...accounts } =
+    letters === null ? plain : withKeyLetters(plain, { ...options, letters });
   let cancel: () => void = () => {};
   let tidying: Promise<void> = Promise.resolve();
   let isStopping = false;
@@ -46,13 +52,13 @@ export function createCustomers(
   };
 
   return {
-    ...createAccounts(options),
+    ...accounts,
     ...signUps,
     start: () => schedule(TIDY_FIRST_MS),
     async stop() {
       isStopping = true;
       cancel();
-      await Promise.all([tidying, stopLetters()]);
+      await Promise.all([tidying, stopLetters(), stopKeyLetters()]);
     },
   };
 }

@@ -108,10 +108,11 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
     async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
       if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
       const email = acceptableEmail(text, settings.disposableDomains);
+      // What a form holds whose widget is not done: nobody needs to be asked.
+      if (turnstileToken === "") throw botCheckFailed();
       const network = addressBlock(address);
       assertMayAsk(network);
-      if (!(await settings.botCheck.passes(turnstileToken, address)))
-        throw new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
+      if (!(await settings.botCheck.passes(turnstileToken, address))) throw botCheckFailed();
       const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
       if (waitMs > 0) throw tooManySignUps(waitMs);
       if (letters === null) return keyAtOnce(email, name);
@@ -152,6 +153,7 @@ export const tooManyLetters = () =>
   new AppError("mail_unavailable", "No letters can be sent at the moment; try again later");
 
 const tooManySignUps = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
+const botCheckFailed = () => new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
 
 const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");
 

@@ -34,6 +34,29 @@ ${body}
 `);
 }
 
+/** A cell's text or content. */
+type Cell = string | Html;
+
+/**
+ * A table that becomes a list of its rows on a phone. The roles say what each part is, because a browser forgets that
+ * where the style shows it as something else.
+ */
+export function table(
+  names: readonly string[],
+  rows: readonly { readonly cells: readonly Cell[]; readonly isFaint?: boolean }[],
+): Html {
+  const cell = (content: Cell, index: number) =>
+    index === 0
+      ? html`<td role="cell">${content}</td>`
+      : html`<td role="cell" data-label="${names[index] ?? ""}">${content}</td>`;
+  return html`<table role="table">
+<thead role="rowgroup"><tr role="row">${names.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<tbody role="rowgroup">
+${rows.map(({ cells, isFaint = false }) => html`<tr role="row" class="${isFaint ? "ended" : ""}">${cells.map(cell)}</tr>`)}
+</tbody>
+</table>`;
+}
+
 /** Shows a key, which is shown nowhere else. */
 export function keySection(apiKey: string, before: string): Html {
   return html`<section class="narrow">

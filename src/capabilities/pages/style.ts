@@ -41,7 +41,7 @@ h2 { font-size: 1.125rem; line-height: 1.35; margin: 0 0 .75rem; }
 p { margin: 0 0 .75rem; }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; margin: 0 0 1.25rem; min-width: 0; }
 section > :last-child { margin-bottom: 0; }
-dl + p, form + details { margin-top: 1rem; }
+dl + p, form + details, form + p { margin-top: 1rem; }
 .narrow { max-width: 36rem; }
 .columns { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); align-items: start; margin: 0 0 1.25rem; }
 .columns > section { margin: 0; }
@@ -52,15 +52,18 @@ dl + p, form + details { margin-top: 1rem; }
 label { display: block; font-weight: 600; margin: 0 0 .25rem; }
 label .faint { font-weight: 400; }
 input { width: 100%; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .5rem; padding: .5rem .75rem; margin: 0 0 1rem; }
-button { font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .5rem; padding: .5rem 1rem; cursor: pointer; }
+button, a.button { font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .5rem; padding: .5rem 1rem; cursor: pointer; }
+a.button { display: inline-block; text-decoration: none; }
 button.quiet { color: var(--ink); background: transparent; border-color: var(--faint); font-weight: 500; }
 button.danger { color: var(--warn); background: transparent; border-color: var(--warn); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 code { font: .9375em/1.5 ui-monospace, "SF Mono", Menlo, "Liberation Mono", monospace; overflow-wrap: anywhere; }
 code.key { display: block; padding: .75rem 1rem; margin: 0 0 .75rem; background: var(--tint); border: 1px solid var(--line); border-radius: .5rem; user-select: all; }
+code.key:last-child { margin-bottom: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.25rem; margin: 0; }
 dt { color: var(--faint); }
 dd { margin: 0; overflow-wrap: anywhere; }
+.plain { list-style: none; margin: 0; padding: 0; }
 .usage { list-style: none; margin: 0 0 .75rem; padding: 0; }
 .usage li { margin: 0 0 .875rem; }
 .usage .numbers { display: flex; justify-content: space-between; gap: 1rem; }
@@ -73,12 +76,12 @@ meter::-webkit-meter-suboptimum-value, meter::-webkit-meter-even-less-good-value
 meter::-moz-meter-bar { background: var(--accent); }
 meter:-moz-meter-sub-optimum::-moz-meter-bar, meter:-moz-meter-sub-sub-optimum::-moz-meter-bar { background: var(--warn); }
 table { width: 100%; border-collapse: collapse; margin: 0 0 1rem; }
-th { text-align: left; color: var(--faint); font-weight: 500; font-size: .875rem; padding: 0 .75rem .5rem 0; }
+th { text-align: left; white-space: nowrap; color: var(--faint); font-weight: 500; font-size: .875rem; padding: 0 .75rem .5rem 0; }
 td { border-top: 1px solid var(--line); padding: .75rem .75rem .75rem 0; vertical-align: top; overflow-wrap: anywhere; }
 td:first-child { width: 40%; min-width: 8rem; }
 td:last-child { padding-right: 0; min-width: 7rem; }
 td[data-label], summary { white-space: nowrap; }
-details { margin: 0 0 .5rem; }
+details { margin: 0 0 .5rem; white-space: normal; }
 details:last-child { margin-bottom: 0; }
 summary { cursor: pointer; color: var(--accent); font-weight: 500; }
 details form { margin: .5rem 0; }
@@ -93,6 +96,7 @@ details form { margin: .5rem 0; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, td { display: block; }
   tr { border-top: 1px solid var(--line); padding: .75rem 0; }
+  tbody tr:first-child { border-top: 0; padding-top: 0; }
   td, td:first-child { width: auto; border: 0; padding: .125rem 0; }
   td[data-label]::before { content: attr(data-label) ": "; color: var(--faint); }
   dl { display: block; }

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "../../ports/database.ts";
 
-type Store = Pick<Database, "query"> | Transaction;
+type Reader = Pick<Database, "query">;
+type Store = Reader | Transaction;
 
 /** Of one customer; the longest unused ends when another begins. */
 const SESSIONS_MAX = 20;
@@ -42,6 +43,17 @@ export async function takeLink(transaction: Transaction, tokenHash: Uint8Array, 
   return taken?.customer_id ?? null;
 }
 
+/** The address of whoever a living link signs in; null where it does not live. */
+export async function selectLinkEmail(database: Reader, tokenHash: Uint8Array, now: number): Promise<string | null> {
+  const [row] = await database.query<{ email: string }>(
+    `select email from sign_in_links join customers using (customer_id)
+     where token_hash = $1 and expires_at > ${instant("$2")} and status <> 'canceled'`,
+    [tokenHash, now],
+    "request",
+  );
+  return row?.email ?? null;
+}
+
 export async function insertSession(
   transaction: Transaction,
   session: { readonly sessionId: string; readonly tokenHash: Uint8Array; readonly customerId: string },
@@ -76,19 +88,33 @@ export interface SessionRow extends Record<string, unknown> {
   readonly last_seen_at: Date;
 }
 
-/** A session of a customer that may sign in, seen and begun after these instants. */
-export async function selectSession(
-  store: Store,
-  tokenHash: Uint8Array,
-  after: { readonly seen: number; readonly started: number },
-): Promise<SessionRow | null> {
-  const [row] = await store.query<SessionRow>(
+/** When a session must have been seen and begun to live still. */
+interface After {
+  readonly seen: number;
+  readonly started: number;
+}
+
+/** A living session of a customer that may sign in. */
+export async function selectSession(database: Reader, tokenHash: Uint8Array, after: After): Promise<SessionRow | null> {
+  const [row] = await database.query<SessionRow>(
     `select session_id, customer_id, proven_at, last_seen_at from sessions join customers using (customer_id)
      where token_hash = $1 and last_seen_at > ${instant("$2")} and started_at > ${instant("$3")}
        and customers.status <> 'canceled'`,
     [tokenHash, after.seen, after.started],
+    "request",
   );
   return row ?? null;
+}
+
+/** The living sessions of a customer, the one last used first. */
+export async function selectSessions(database: Reader, customerId: string, after: After) {
+  return database.query<{ session_id: string; started_at: Date; last_seen_at: Date }>(
+    `select session_id, started_at, last_seen_at from sessions
+     where customer_id = $1 and last_seen_at > ${instant("$2")} and started_at > ${instant("$3")}
+     order by last_seen_at desc, session_id limit ${SESSIONS_MAX}`,
+    [customerId, after.seen, after.started],
+    "request",
+  );
 }
 
 export async function touchSession(store: Store, sessionId: string, now: number): Promise<void> {
@@ -98,16 +124,27 @@ export async function touchSession(store: Store, sessionId: string, now: number)
   );
 }
 
-export async function proveSession(store: Store, sessionId: string, now: number): Promise<void> {
+export async function proveSession(store: Transaction, sessionId: string, now: number): Promise<void> {
   await store.query(`update sessions set proven_at = ${instant("$2")} where session_id = $1`, [sessionId, now]);
 }
 
-export async function deleteSession(store: Store, tokenHash: Uint8Array): Promise<void> {
-  await store.query("delete from sessions where token_hash = $1", [tokenHash]);
+/** Gives which session it was; null where there was none: of several who end it, one did. */
+export async function deleteSession(
+  transaction: Transaction,
+  tokenHash: Uint8Array,
+): Promise<{ readonly sessionId: string; readonly customerId: string } | null> {
+  const [row] = await transaction.query<{ session_id: string; customer_id: string }>(
+    "delete from sessions where token_hash = $1 returning session_id, customer_id",
+    [tokenHash],
+  );
+  return row === undefined ? null : { sessionId: row.session_id, customerId: row.customer_id };
 }
 
-/** Ends every session and the link of a customer, in the transaction of what makes them end. */
-export async function endSessions(transaction: Transaction, customerId: string): Promise<void> {
+/** Ends every session and the link of a customer, in the transaction of what makes them end; gives how many sessions. */
+export async function endSessions(transaction: Transaction, customerId: string): Promise<number> {
   await transaction.query("delete from sign_in_links where customer_id = $1", [customerId]);
-  await transaction.query("delete from sessions where customer_id = $1", [customerId]);
+  const ended = await transaction.query("delete from sessions where customer_id = $1 returning session_id", [
+    customerId,
+  ]);
+  return ended.length;
 }

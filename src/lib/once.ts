@@ -1,7 +1,10 @@
-import type { Clock } from "../../ports/clock.ts";
-
 const KEPT_MS = 60_000;
 const KEPT_MAX = 1_000;
+
+/** The part of a clock that forgetting needs. */
+interface Timer {
+  setTimeout(run: () => void, milliseconds: number): () => void;
+}
 
 /** Work that is done once for each id, however often it is asked for within a minute. */
 export interface Once<Result> {
@@ -12,7 +15,7 @@ export interface Once<Result> {
 }
 
 /** Results are in this process's memory only, and for no longer than a minute: they may be what is shown only once. */
-export function createOnce<Result>(clock: Clock): Once<Result> {
+export function createOnce<Result>(clock: Timer): Once<Result> {
   const results = new Map<string, { readonly result: Promise<Result>; readonly cancel: () => void }>();
   const forget = (id: string) => {
     results.get(id)?.cancel();

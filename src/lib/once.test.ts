@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
 import { createOnce } from "./once.ts";
 
 test("work is done once for an id, also while it is under way, and again after a minute", async () => {
