@@ -13,6 +13,7 @@ import type { HttpServerOptions } from "../../src/http/server.ts";
 import { testServer } from "../../src/http/test-app.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { SharedLimitLog } from "../../src/ports/limit-log.ts";
+import type { SpendJournal } from "../../src/ports/spend-journal.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { quietLog } from "./quiet-log.ts";
 
@@ -51,12 +52,14 @@ const ROUTES: Readonly<Record<string, Metering>> = {
 export async function openMeteredServer(
   database: Database,
   callers: readonly Principal[],
-  options: Partial<HttpServerOptions> & { readonly sharedLimits?: SharedLimitLog } = {},
+  options: Partial<HttpServerOptions> & {
+    readonly sharedLimits?: SharedLimitLog;
+    readonly journal?: SpendJournal;
+  } = {},
 ): Promise<MeteredServer> {
   const clock = new FakeClock();
-  const journal = createMemoryJournal();
   const nodeId = `node-${randomUUID()}`;
-  const { sharedLimits = null, ...serverOptions } = options;
+  const { sharedLimits = null, journal = createMemoryJournal(), ...serverOptions } = options;
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
   let lookUps = 0;
