@@ -200,6 +200,28 @@ eachDatabase("429: the 31st request of a minute waits as long as it is told, and
   await app.close();
 });
 
+eachDatabase("429: refused callers wait a tenth longer at most, never less, and not all alike", async (store) => {
+  let drawn = 0;
+  const { app, get } = await openMeteredServer(store, [FREE], { uniform: () => (drawn++ % 100) / 100 });
+  for (let call = 0; call < 30; call++) await get("/listing", FREE);
+  for (let attempt = 0; attempt < 61; attempt++) await get("/listing", null);
+  for (const who of [FREE, null]) {
+    const waits = new Map<number, number>();
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const { headers } = await get("/listing", who);
+      const wait = Number(headers["retry-after"]);
+      if (who !== null) assert.equal(member(headers.ratelimit, "general")?.t, wait);
+      waits.set(wait, (waits.get(wait) ?? 0) + 1);
+    }
+    assert.deepEqual(
+      [...waits.keys()].toSorted((a, b) => a - b),
+      [60, 61, 62, 63, 64, 65, 66],
+    );
+    assert.ok(Math.max(...waits.values()) <= 20);
+  }
+  await app.close();
+});
+
 eachDatabase("429: the strategy class has its own five a minute beside the general ones", async (store) => {
   const { app, get } = await openMeteredServer(store, [PRO]);
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
