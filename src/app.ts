@@ -160,7 +160,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     log,
     random,
     data,
-    guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
+    guards: [createMeteringGuards({ meter: metering, clock, random, upgradeUrl })],
     publicUrl: ports.publicUrl,
     trustProxy: ports.trustProxy,
     ...(servesPeople ? { strayPage } : {}),

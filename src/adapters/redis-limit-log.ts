@@ -8,14 +8,19 @@ const RECONNECT_MS_MAX = 2_000;
 /**
  * One list a caller, newest first, of the instants (microseconds of the server's clock) of the requests accepted in the
  * window. What has left it is dropped first, so a list is never longer than the limit, and it ends a window after its
- * last request. A server clock that was set back forgets a caller's requests rather than lock him out.
+ * last request. A server clock that steps back stands still for a caller until it has caught up; one that was set back by
+ * a window or more forgets his requests rather than lock him out.
  */
 const TAKE = `
 local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local newest = redis.call('LINDEX', KEYS[1], 0)
-if newest and tonumber(newest) > now then redis.call('DEL', KEYS[1]) end
+if newest and tonumber(newest) >= now + window then
+  redis.call('DEL', KEYS[1])
+elseif newest then
+  now = math.max(now, tonumber(newest))
+end
 local oldest = redis.call('LINDEX', KEYS[1], -1)
 while oldest and tonumber(oldest) <= now - window do
   redis.call('RPOP', KEYS[1])

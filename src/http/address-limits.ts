@@ -31,28 +31,30 @@ export interface AddressLimits {
 /** @param options.takeUnauthorized  counts the answers 401, over all nodes where they share that */
 export function createAddressLimits(options: {
   readonly clock: Clock;
+  /** What a refused caller is told to wait, at least as long as given. */
+  readonly spread: (waitMs: number) => number;
   readonly takeUnauthorized: (block: string, limit: number) => Promise<LimitDecision> | LimitDecision;
 }): AddressLimits {
-  const { clock } = options;
+  const { clock, spread } = options;
   const unknown = new SlidingLog({ windowMs: WINDOW_MS });
   /** Until when nothing more is looked up for an address; what other nodes told it is known from the last answer. */
   const closedUntil = new Map<string, number>();
 
   const takeUnknown = (address: string) => {
     const decision = unknown.take(addressBlock(address), UNKNOWN_MAX, clock.monotonic());
-    if (!decision.isAllowed) throw exceeded(decision.waitMs);
+    if (!decision.isAllowed) throw exceeded(spread(decision.waitMs));
   };
   const assertOpen = (block: string) => {
     const until = closedUntil.get(block);
     if (until === undefined) return;
     const waitMs = until - clock.monotonic();
-    if (waitMs > 0) throw exceeded(waitMs);
+    if (waitMs > 0) throw exceeded(spread(waitMs));
     closedUntil.delete(block);
   };
   const judge = (block: string, { isAllowed, remaining, waitMs }: LimitDecision) => {
     if (remaining === 0) closedUntil.set(block, clock.monotonic() + waitMs);
     if (closedUntil.size > CLOSED_MAX) closedUntil.delete(closedUntil.keys().next().value ?? "");
-    if (!isAllowed) throw exceeded(waitMs);
+    if (!isAllowed) throw exceeded(spread(waitMs));
   };
   return {
     takeUnknown,

@@ -3,6 +3,7 @@ import { AppError } from "../domain/errors.ts";
 import type { Charge, LimitClass, LimitDecision, QuotaRefusal } from "../domain/metering.ts";
 import { PLANS, type RateClass, type Tier } from "../domain/plan.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/random.ts";
 import { createAddressLimits, exceeded } from "./address-limits.ts";
 import type { Principal } from "./auth.ts";
 import type { Guards } from "./server.ts";
@@ -24,6 +25,9 @@ export interface RequestMeter {
     limit: number,
   ): Promise<Charge | QuotaRefusal> | Charge | QuotaRefusal;
 }
+
+/** Refused callers are told to wait longer by up to this share, so that they do not all come back at one instant. */
+const JITTER = 0.1;
 
 /** Answers that are never counted, beside those of 500 and above (contract, section 4). */
 const UNCOUNTED: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
@@ -79,15 +83,18 @@ class Metered {
 export function createMeteringGuards(options: {
   readonly meter: RequestMeter;
   readonly clock: Clock;
+  readonly random: Random;
   readonly upgradeUrl: (request: FastifyRequest) => string;
 }): Guards {
-  const { meter, clock, upgradeUrl } = options;
+  const { meter, clock, random, upgradeUrl } = options;
+  const spread = (waitMs: number) => waitMs * (1 + JITTER * random.uniform());
   const addresses = createAddressLimits({
-    clock,
+    ...{ clock, spread },
     takeUnauthorized: (block, limit) => meter.takeMinute("unauthorized", block, limit),
   });
 
-  const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, minute: LimitDecision) => {
+  const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, told: LimitDecision) => {
+    const minute = told.isAllowed ? told : { ...told, waitMs: spread(told.waitMs) };
     request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
     if (!minute.isAllowed) throw exceeded(minute.waitMs);
     assertPlan(request, principal);

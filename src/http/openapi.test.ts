@@ -39,6 +39,11 @@ async function described() {
       return {};
     },
   });
+  defineRoute(app, {
+    ...{ method: "GET", url: "/v1/probe", access: "public", metering: METERING.PROBE, tag: "Analytics" },
+    ...{ summary: "Probe", operationId: "probe", responses: { 200: Type.Object({}) } },
+    handler: () => ({}),
+  });
   await app.ready();
   return app;
 }
@@ -57,6 +62,7 @@ test("/openapi.json tells every route but the pages that render it, and is a 3.1
     "/openapi.json",
     "/v1/markets/{platform}/{market_id}",
     "/v1/notes",
+    "/v1/probe",
   ]);
   assert.deepEqual(document.servers, [{ url: "https://api.example.com" }]);
   for (const path of Object.values<Record<string, Record<string, unknown>>>(document.paths)) {
@@ -86,6 +92,9 @@ test("each operation tells its errors, its parameters' form and whether it needs
     "503",
   ]);
   assert.match(get.responses["429"].description, /rate_limited.*quota_exceeded/);
+  const noKey = paths["/v1/notes"].post.responses;
+  assert.match(noKey["429"].description, /\(`rate_limited`\)/);
+  assert.equal(paths["/v1/probe"].get.responses["429"], undefined);
   assert.deepEqual([get["x-quota-tier"], get["x-minimum-plan"], get["x-rate-class"]], ["LISTING", "free", "general"]);
   assert.match(get.responses["404"].description, /market_not_found/);
   assert.equal(
@@ -98,7 +107,7 @@ test("each operation tells its errors, its parameters' form and whether it needs
     schema: { type: "array", items: { type: "string", enum: ["history"] }, maxItems: 50 },
   });
   const post = paths["/v1/notes"].post;
-  assert.deepEqual(Object.keys(post.responses), ["202", "400", "413", "415", "422", "500"]);
+  assert.deepEqual(Object.keys(post.responses), ["202", "400", "413", "415", "422", "429", "500"]);
   assert.deepEqual([post.requestBody.required, post.security], [false, []]);
   assert.deepEqual(post.requestBody.content["application/json"].schema.required, ["text"]);
   assert.deepEqual(components.schemas.ValidationError.required, ["loc", "msg", "type"]);

@@ -1,8 +1,8 @@
 import type { RouteOptions } from "fastify";
 import type { RouteEntry } from "../domain/metering.ts";
 
-/** A route that will go stays at least this long after that was announced (contract, section 8: six months). */
-const SUNSET_NOTICE_MS = 182 * 86_400_000;
+/** A route that will go stays at least this long after that was announced (contract, section 8). */
+const SUNSET_NOTICE_MONTHS = 6;
 
 /** Every route of the server. */
 export interface RouteTable {
@@ -45,11 +45,19 @@ function entryOf({ method, url, config, schema }: RouteOptions): RouteEntry | nu
   const { quotaTier, priceTier, minimumPlan, rateClass } = metering;
   const isFree = quotaTier === null && priceTier === null && rateClass === null && minimumPlan === "free";
   if (access === "public" && !isFree) throw new Error(`${name} asks for no key and so can count for nobody`);
-  if (deprecation !== null && deprecation.sunset.getTime() < deprecation.since.getTime() + SUNSET_NOTICE_MS)
+  if (access === "key" && rateClass === null) throw new Error(`${name} asks for a key and limits nobody who has one`);
+  if (deprecation !== null && deprecation.sunset < monthsAfter(deprecation.since, SUNSET_NOTICE_MONTHS))
     throw new Error(`${name} goes less than six months after that was announced`);
   const { operationId } = (schema ?? {}) as { operationId?: string };
   if (operationId === undefined || typeof method !== "string" || method === "HEAD") return null;
   return { method, path: url.replace(/:([A-Za-z0-9_]+)/g, "{$1}"), operationId, metering, deprecation };
+}
+
+/** By the calendar (UTC); the first days after a month that is too short for the day. */
+function monthsAfter(instant: Date, months: number): Date {
+  const later = new Date(instant);
+  later.setUTCMonth(later.getUTCMonth() + months);
+  return later;
 }
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -32,6 +32,7 @@ test("a route that does not say what it counts as stops the start", async () => 
   const { app } = await testServer();
   const start = (config: FastifyContextConfig) => () => app.get("/gift", { config }, () => "hello");
   assert.throws(start({ access: "key" }), /does not say what it counts as/);
+  assert.throws(start({ access: "key", metering: METERING.FREE }), /limits nobody/);
   assert.throws(start({ access: "public", metering: METERING.LISTING }), /can count for nobody/);
   await app.close();
 });
@@ -62,15 +63,21 @@ test("a route that will go says since when, until when and what instead, on ever
     link: "https://docs.example/instead",
   };
   const old = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets", summary: "o" } as const;
-  const tooSoon = { ...deprecation, sunset: new Date("2026-07-01T00:00:00Z") };
-  assert.throws(
-    () =>
-      defineRoute(app, {
-        ...{ ...old, url: "/sooner", operationId: "sooner", deprecation: tooSoon, responses: ANY },
-        handler: () => ({}),
-      }),
-    /less than six months/,
-  );
+  for (const [since, sunset] of [
+    ["2026-01-31", "2026-07-30"],
+    ["2026-03-01", "2026-08-31"],
+    ["2026-08-31", "2027-03-02"],
+  ]) {
+    const tooSoon = { since: new Date(`${since}T00:00:00Z`), sunset: new Date(`${sunset}T00:00:00Z`) };
+    assert.throws(
+      () =>
+        defineRoute(app, {
+          ...{ ...old, url: "/sooner", operationId: "sooner", deprecation: tooSoon, responses: ANY },
+          handler: () => ({}),
+        }),
+      /less than six months/,
+    );
+  }
   defineRoute(app, {
     ...{ ...old, deprecation, responses: ANY },
     ...{ url: "/old", operationId: "get_old" },

@@ -1,13 +1,52 @@
 import assert from "node:assert/strict";
-import { BlockList } from "node:net";
+import { BlockList, isIP } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { addressBlock } from "./address-block.ts";
+import { addressBlock, plainAddress } from "./address-block.ts";
 
 test("an IPv4 address stands for itself, in IPv6 clothes too", () => {
   assert.equal(addressBlock("192.0.2.7"), "192.0.2.7");
   assert.equal(addressBlock("::ffff:192.0.2.7"), "192.0.2.7");
   assert.equal(addressBlock("::FFFF:192.0.2.7"), "192.0.2.7");
+  assert.equal(addressBlock("::ffff:c000:207"), "192.0.2.7");
+  assert.equal(addressBlock("0:0:0:0:0:ffff:c000:0207"), "192.0.2.7");
+});
+
+test("what proxies leave at an address makes no other address of it", () => {
+  for (const port of [1, 443, 50_123, 65_535]) {
+    assert.equal(addressBlock(`203.0.113.7:${port}`), "203.0.113.7");
+    assert.equal(addressBlock(`[2001:db8::1]:${port}`), "2001:db8:0:0");
+    assert.equal(addressBlock(`[::ffff:203.0.113.7]:${port}`), "203.0.113.7");
+  }
+  assert.equal(addressBlock("[2001:db8::1%eth0]"), "2001:db8:0:0");
+});
+
+test("text that is no address is one caller, however it is varied", () => {
+  for (const text of [
+    ...["", "unknown", "_hidden", "256.1.1.1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.4:", "1.2.3.4:x", "0x7f.1"],
+    ...["::1]/x", "[::1", "1:2:3", "g::1", "::1::2", "[1.2.3.4]", "localhost", "2001:db8::1/64", "%eth0"],
+  ]) {
+    assert.equal(plainAddress(text), null, text);
+    assert.equal(addressBlock(text), "unknown", text);
+  }
+});
+
+test("an address is one exactly where the system says so, and then the same one", () => {
+  const part = fc.constantFrom("0", "1", "ffff", "255", "256", ":", "::", ".", "1.2.3.4", "%0", "g", "");
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const text = parts.join("");
+      const plain = plainAddress(text);
+      const family = isIP(text);
+      if (family === 4) assert.equal(plain, text);
+      if (family === 0) return;
+      assert.ok(plain !== null);
+      const list = new BlockList();
+      list.addAddress(plain, isIP(plain) === 4 ? "ipv4" : "ipv6");
+      assert.ok(list.check(text.split("%")[0] ?? "", family === 4 ? "ipv4" : "ipv6"), text);
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test("an IPv6 address stands for its /64, however it is written", () => {

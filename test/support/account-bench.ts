@@ -34,7 +34,7 @@ export async function accountBench(database: Database, ports: Partial<AppPorts> 
   /** Every caller has an address of its own, unless limits by address are what is tried. */
   const anAddress = () => {
     from += 1;
-    return `192.0.2.${from}`;
+    return `198.18.${from >> 8}.${from & 255}`;
   };
   const cookieHeader = (cookie: string | undefined): Readonly<Record<string, string>> =>
     cookie === undefined || cookie === "" ? {} : { cookie };

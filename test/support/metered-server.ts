@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import Type from "typebox";
@@ -13,6 +14,8 @@ import type { HttpServerOptions } from "../../src/http/server.ts";
 import { testServer } from "../../src/http/test-app.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { SharedLimitLog } from "../../src/ports/limit-log.ts";
+import type { Random } from "../../src/ports/random.ts";
+import type { SpendJournal } from "../../src/ports/spend-journal.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { quietLog } from "./quiet-log.ts";
 
@@ -51,18 +54,22 @@ const ROUTES: Readonly<Record<string, Metering>> = {
 export async function openMeteredServer(
   database: Database,
   callers: readonly Principal[],
-  options: Partial<HttpServerOptions> & { readonly sharedLimits?: SharedLimitLog } = {},
+  options: Partial<HttpServerOptions> & {
+    readonly sharedLimits?: SharedLimitLog;
+    readonly journal?: SpendJournal;
+    readonly uniform?: () => number;
+  } = {},
 ): Promise<MeteredServer> {
   const clock = new FakeClock();
-  const journal = createMemoryJournal();
   const nodeId = `node-${randomUUID()}`;
-  const { sharedLimits = null, ...serverOptions } = options;
+  const { sharedLimits = null, journal = createMemoryJournal(), uniform = () => 0, ...serverOptions } = options;
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
   let lookUps = 0;
+  const random: Random = { uniform, bytes: () => assert.fail("nothing is drawn here") };
   const upgradeUrl = () => "https://parallax.example/account";
   const { app } = await testServer({
-    guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
+    guards: [createMeteringGuards({ meter: metering, clock, random, upgradeUrl })],
     authentication: {
       authenticate(bearer, assertMayLookUp) {
         const known = callers.find(({ customerId }) => customerId === bearer);

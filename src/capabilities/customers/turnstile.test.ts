@@ -49,6 +49,17 @@ test("a token of this site passes, once, and the checker is asked as its protoco
   assert.equal(server.requests.length, 1, "a token shown here before is not even asked about");
 });
 
+test("the checker is told of a caller's address without what a proxy left at it, and of nothing that is none", async () => {
+  const { check } = bench();
+  for (const address of [`${ADDRESS}:50123`, `[::ffff:${ADDRESS}]:443`, "unknown"]) {
+    assert.equal(await check.passes(server.issue(), address), true);
+  }
+  assert.deepEqual(
+    server.requests.map(({ remoteip }) => remoteip),
+    [ADDRESS, ADDRESS, undefined],
+  );
+});
+
 test("a token shown twice at the same time passes once, and a replay on another node is refused by the checker", async () => {
   const { check } = bench();
   const token = server.issue();

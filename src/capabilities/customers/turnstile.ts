@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { AppError, VenueError } from "../../domain/errors.ts";
+import { plainAddress } from "../../lib/address-block.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HttpOut } from "../../ports/http-out.ts";
 import type { Log } from "../../ports/log.ts";
@@ -67,7 +68,9 @@ export function createTurnstile(options: {
   let underWay = 0;
 
   const ask = async (token: string, address: string, idempotencyKey: string): Promise<Verdict | null> => {
-    const body = JSON.stringify({ secret, response: token, remoteip: address, idempotency_key: idempotencyKey });
+    // Left out where a proxy names its client otherwise: the checker would refuse the token for it.
+    const remoteip = plainAddress(address) ?? undefined;
+    const body = JSON.stringify({ secret, response: token, remoteip, idempotency_key: idempotencyKey });
     const headers = { "content-type": "application/json" };
     try {
       const request = { method: "POST" as const, url, headers, body };

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
+import type { LightMyRequestResponse } from "fastify";
 import Type from "typebox";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { caller, openMeteredServer } from "../../../test/support/metered-server.ts";
+import { toStoreError } from "../../adapters/database-errors.ts";
+import { createMemoryJournal } from "../../adapters/spend-journal-memory.ts";
+import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import { defineRoute } from "../../http/route.ts";
@@ -196,6 +200,28 @@ eachDatabase("429: the 31st request of a minute waits as long as it is told, and
   await app.close();
 });
 
+eachDatabase("429: refused callers wait a tenth longer at most, never less, and not all alike", async (store) => {
+  let drawn = 0;
+  const { app, get } = await openMeteredServer(store, [FREE], { uniform: () => (drawn++ % 100) / 100 });
+  for (let call = 0; call < 30; call++) await get("/listing", FREE);
+  for (let attempt = 0; attempt < 61; attempt++) await get("/listing", null);
+  for (const who of [FREE, null]) {
+    const waits = new Map<number, number>();
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const { headers } = await get("/listing", who);
+      const wait = Number(headers["retry-after"]);
+      if (who !== null) assert.equal(member(headers.ratelimit, "general")?.t, wait);
+      waits.set(wait, (waits.get(wait) ?? 0) + 1);
+    }
+    assert.deepEqual(
+      [...waits.keys()].toSorted((a, b) => a - b),
+      [60, 61, 62, 63, 64, 65, 66],
+    );
+    assert.ok(Math.max(...waits.values()) <= 20);
+  }
+  await app.close();
+});
+
 eachDatabase("429: the strategy class has its own five a minute beside the general ones", async (store) => {
   const { app, get } = await openMeteredServer(store, [PRO]);
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
@@ -222,11 +248,24 @@ eachDatabase("500 and 503: what fails through no fault of the caller is given ba
 });
 
 eachDatabase("503: a store that cannot count answers nothing, and nothing is given away", async (store) => {
-  const away = { ...store, query: () => Promise.reject(new Error("no store here")) };
-  const { app, get, reached } = await openMeteredServer(away, [PRO]);
-  assert.equal((await get("/listing", PRO)).statusCode, 500);
+  const fault = toStoreError(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
+  const { app, get, reached } = await openMeteredServer({ ...store, query: () => Promise.reject(fault) }, [PRO]);
+  assertUnavailable(await get("/listing", PRO));
   assert.deepEqual(reached, []);
   await app.close();
+});
+
+eachDatabase("503: a journal that cannot be written answers nothing, and the call is not counted", async (store) => {
+  const full = () => Promise.reject(new AppError("store_unavailable", "Calls cannot be counted at the moment."));
+  const broken = { open: () => assert.fail("EROFS: read-only file system, write") };
+  for (const fault of [broken, { committed: full }]) {
+    const journal = { ...createMemoryJournal(), ...fault };
+    const { app, get, used, reached } = await openMeteredServer(store, [PRO], { journal });
+    for (let attempt = 0; attempt < 3; attempt++) assertUnavailable(await get("/listing", PRO));
+    assert.deepEqual(reached, []);
+    assert.deepEqual(await used(PRO), NONE);
+    await app.close();
+  }
 });
 
 eachDatabase("the RateLimit headers agree with what then happens", async (store) => {
@@ -287,6 +326,12 @@ eachDatabase("a client that goes away after the work began has used its call", a
   await app.close();
   assert.deepEqual(await used(SMALL), { ...NONE, DEEP: 1 });
 });
+
+function assertUnavailable({ statusCode, headers, body }: LightMyRequestResponse): void {
+  assert.equal(statusCode, 503);
+  assert.equal(JSON.parse(body).code, "store_unavailable");
+  assert.match(String(headers["retry-after"]), /^[1-9]\d*$/);
+}
 
 function bearer({ customerId }: { readonly customerId: string }) {
   return { authorization: `Bearer ${customerId}` };

@@ -171,6 +171,18 @@ describe("limits over nodes that share Redis", { skip }, () => {
     assert.ok((await shared.take("future", 3)).isAllowed);
   });
 
+  test("a server clock that steps back a little forgets no request", async () => {
+    const shared = open(60_000);
+    await connected(shared);
+    const key = `${prefix}limit:ahead`;
+    const ahead = (Date.now() + 20_000) * 1_000;
+    await redis.lpush(key, ahead, ahead);
+    const third = await shared.take("ahead", 3);
+    assert.deepEqual([third.isAllowed, third.remaining], [true, 0]);
+    const refused = await shared.take("ahead", 3);
+    assert.ok(!refused.isAllowed && refused.waitMs > 0 && refused.waitMs <= 60_000);
+  });
+
   test("a server that is gone or frozen holds nobody up, turns no limit off, and is used again once it is back", async () => {
     const { hostname, port } = new URL(url);
     const proxy = await startTcpProxy({ host: hostname, port: Number(port === "" ? 6379 : port) });
