@@ -332,6 +332,25 @@ test("sign-up is off by default, and what it is set up with is read", () => {
   assert.deepEqual(config.disposableDomains, ["a.example", "/etc/parallax/disposable.txt"]);
 });
 
+test("the public address is an origin, and letters lead to one where a session can be kept", () => {
+  for (const address of [
+    "https://a.example/api",
+    "https://a.example?x",
+    "https://a.example/#x",
+    "https://u:p@a.example",
+  ])
+    assert.match(
+      faultsOf({ PARALLAX_PUBLIC_URL: address }).join(),
+      /PUBLIC_URL: give scheme, host and port only/,
+      address,
+    );
+  assert.equal(parse({ PARALLAX_PUBLIC_URL: "HTTPS://API.Example.org:443/" }).publicUrl, "https://api.example.org");
+  const letters = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
+  assert.match(faultsOf({ ...letters, PARALLAX_PUBLIC_URL: "http://a.example" }).join(), /PUBLIC_URL with https/);
+  for (const address of ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787", "https://a.example"])
+    assert.equal(parse({ ...letters, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
+});
+
 test("what would let anybody in, or could verify nobody, stops the start", () => {
   const live = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
   const testSecret = { PARALLAX_TURNSTILE_SECRET: "1x0000000000000000000000000000000AA" };

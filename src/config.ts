@@ -251,6 +251,10 @@ const MAIL_FROM = /^(?:[^\s<>@,;"]+@[^\s<>@,;"]+|[^\p{Cc}<>@,;"]+ <[^\s<>@,;"]+@
 const SITE_KEY = /^[A-Za-z0-9_-]{1,100}$/;
 const METRICS_TOKEN = /^[A-Za-z0-9\-._~+/=]{16,200}$/;
 
+/** What browsers take as the origin of a cookie that must not be overheard. */
+const isSecureOrLocal = ({ protocol, hostname }: URL): boolean =>
+  protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+
 /** Parses the environment; throws `ConfigError` with every fault. Unknown `PARALLAX_*` names are faults. */
 export function parseConfig(
   environment: Readonly<Record<string, string | undefined>>,
@@ -357,7 +361,10 @@ export function parseConfig(
       "PARALLAX_MARKETPLACE_SECRET: give one secret of 32 to 200 visible ASCII characters, or two with a comma between",
     );
   const mode = oneOf("PARALLAX_MODE", ["sandbox", "live"]);
-  const publicUrl = url("PARALLAX_PUBLIC_URL", ["http:", "https:"]);
+  const publicAddress = url("PARALLAX_PUBLIC_URL", ["http:", "https:"]);
+  const publicUrl = publicAddress === null ? null : new URL(publicAddress).origin;
+  if (publicAddress !== null && new URL(publicAddress).href !== `${publicUrl}/`)
+    faults.push("PARALLAX_PUBLIC_URL: give scheme, host and port only, as in https://api.example.org");
   const turnstileSecret = raw("PARALLAX_TURNSTILE_SECRET");
   if (mode === "live" && isTestSecret(turnstileSecret))
     faults.push("PARALLAX_TURNSTILE_SECRET: this is one of the published test keys, which let anybody in");
@@ -369,6 +376,10 @@ export function parseConfig(
   if (siteKey !== "" && turnstileSecret === "")
     faults.push("PARALLAX_TURNSTILE_SITE_KEY needs PARALLAX_TURNSTILE_SECRET of the same widget");
   const smtpUrl = url("PARALLAX_SMTP_URL", ["smtp:", "smtps:"]);
+  if (smtpUrl !== null && publicUrl !== null && !isSecureOrLocal(new URL(publicUrl)))
+    faults.push(
+      "PARALLAX_SMTP_URL needs PARALLAX_PUBLIC_URL with https: over http browsers keep no session (loopback does)",
+    );
   const mailFrom = raw("PARALLAX_MAIL_FROM");
   if (mailFrom !== "" && !MAIL_FROM.test(mailFrom))
     faults.push("PARALLAX_MAIL_FROM: give an address, or a name and an address as in Parallax <hello@example.org>");

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { hash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { DataDirLockedError } from "./adapters/data-dir-lock.ts";
 import { claimStore, StoreMixedError } from "./adapters/database-claim.ts";
@@ -107,7 +110,10 @@ export async function startService(options: { config: Config; log: Log; version:
     const sandboxUrls = (await sandbox?.begin(claim.genesisAt ?? systemClock.now())) ?? {};
     if (sandbox !== null) log.info({ ms: sinceStart() }, "simulated venues are up");
     const keys = isSandbox
-      ? await ensureDemoKeys(database, config.dataDir, { random: systemRandom, clock: systemClock })
+      ? await ensureDemoKeys(database, config.dataDir, {
+          ...{ random: systemRandom, clock: systemClock },
+          ...(config.databaseUrl === null ? {} : { name: `demo ${placeOf(config.dataDir)}` }),
+        })
       : null;
 
     const bus = openBus(config, log);
@@ -247,6 +253,9 @@ const nodeOf = (roles: Config["roles"]): NodeSettings => ({
   ingests: roles.has("ingest"),
   maintains: roles.has("worker"),
 });
+
+/** Tells this machine's folder from others, in few characters and without showing either. */
+const placeOf = (dataDir: string) => hash("sha256", `${hostname()} ${resolve(dataDir)}`, "hex").slice(0, 8);
 
 /** Every venue was given addresses of its own: then nothing has to be simulated here. */
 export function areAllAddressed(config: Config): boolean {

@@ -118,6 +118,24 @@ eachDatabase(
   },
 );
 
+eachDatabase("a list that is not all says how to go on, and going on shows each once", async (database) => {
+  const accounts = createAccounts({ database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} });
+  for (const name of ["a", "b", "c"]) await run(["create", `${name}@example.org`], accounts);
+  const pages = [
+    ["list", "--after", "customer_id"],
+    ["audit", "--before", "audit_id"],
+  ] as const;
+  for (const [verb, option, id] of pages) {
+    const all = (await run([verb, "--json"], accounts)).json.map((row: Record<string, unknown>) => row[id]);
+    const first = await run([verb, "--limit", "2", "--json"], accounts);
+    assert.equal(first.err, `more: ${option} ${all[1]}\n`);
+    const rest = await run([verb, "--limit", "2", option, String(all[1]), "--json"], accounts);
+    assert.deepEqual([rest.err, [...first.json, ...rest.json].map((row) => row[id])], ["", all]);
+    assert.deepEqual((await run([verb, "--limit", "3"], accounts)).err, "");
+  }
+  assert.equal((await run(["list", "--limit", "1000"], accounts)).code, 0);
+});
+
 eachDatabase("a marketplace's user gets numbers of its own by the name it has there", async (database) => {
   const clock = new FakeClock();
   const tools = { database, clock, random: systemRandom, onKeysChanged() {} };

@@ -43,12 +43,15 @@ interface Options {
   readonly status?: string;
   readonly limit?: string;
   readonly after?: string;
+  readonly before?: string;
   readonly name?: string;
 }
 
 interface Answer {
   readonly json: unknown;
   readonly text: string;
+  /** Said beside the answer: that it is not all. */
+  readonly note?: string;
 }
 
 interface Words {
@@ -75,7 +78,7 @@ export function parseCustomersCommand(argv: readonly string[]): CommandResult | 
         help: { type: "boolean", short: "h" },
         json: { type: "boolean" },
         ...{ plan: { type: "string" }, status: { type: "string" }, limit: { type: "string" } },
-        ...{ after: { type: "string" }, name: { type: "string" } },
+        ...{ after: { type: "string" }, before: { type: "string" }, name: { type: "string" } },
       },
     });
     const { help, ...options } = values;
@@ -108,8 +111,8 @@ function readVerb(name: string, words: readonly string[], options: Options) {
 
 async function carryOut(run: () => Promise<Answer>, asJson: boolean): Promise<CommandResult> {
   try {
-    const { json, text } = await run();
-    return { code: 0, out: asJson ? `${JSON.stringify(json, null, 2)}\n` : text, err: "" };
+    const { json, text, note = "" } = await run();
+    return { code: 0, out: asJson ? `${JSON.stringify(json, null, 2)}\n` : text, err: note };
   } catch (error) {
     if (error instanceof UsageError || error instanceof RangeError) return misunderstood(error.message);
     if (error instanceof AppError) return { code: 1, out: "", err: `${error.message}.\n` };
@@ -122,15 +125,17 @@ const VERBS: Readonly<Record<string, Verb>> = {
     words: [0, 0],
     options: ["plan", "status", "limit", "after"],
     parse({ options }) {
+      const limit = pageLimit(options);
       const filter = {
-        limit: wholeNumber("--limit", options.limit ?? String(LIST_LIMIT), LIST_LIMIT_MAX),
+        limit: limit + 1,
         ...(options.after === undefined ? {} : { after: options.after }),
         ...(options.plan === undefined ? {} : { plan: oneOf("--plan", options.plan, PLANS) }),
         ...(options.status === undefined ? {} : { status: oneOf("--status", options.status, CUSTOMER_STATUSES) }),
       };
       return async (accounts) => {
-        const customers = (await accounts.list(filter)).map(presentSummary);
-        return { json: customers, text: tableOf(customers) };
+        const found = (await accounts.list(filter)).map(presentSummary);
+        const customers = found.slice(0, limit);
+        return { json: customers, text: tableOf(customers), note: more(found, limit, "after", "customer_id") };
       };
     },
   },
@@ -218,14 +223,17 @@ const VERBS: Readonly<Record<string, Verb>> = {
   }, 2),
   audit: {
     words: [0, 1],
-    options: ["limit"],
+    options: ["limit", "before"],
     parse({ at, options }) {
       const who = at(0, "");
-      const limit = wholeNumber("--limit", options.limit ?? String(LIST_LIMIT), LIST_LIMIT_MAX);
+      const limit = pageLimit(options);
+      const { before } = options;
+      const older = before === undefined ? {} : { before: wholeNumber("--before", before, Number.MAX_SAFE_INTEGER) };
       return async (accounts) => {
         const of = who === "" ? {} : { customerId: (await find(accounts, who)).customerId };
-        const entries = (await accounts.auditLog({ ...of, limit })).map(presentAudit);
-        return { json: entries, text: auditText(entries) };
+        const found = (await accounts.auditLog({ ...of, ...older, limit: limit + 1 })).map(presentAudit);
+        const entries = found.slice(0, limit);
+        return { json: entries, text: auditText(entries), note: more(found, limit, "before", "audit_id") };
       };
     },
   },
@@ -298,6 +306,20 @@ function wholeNumber(what: string, text: string, max: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
   throw new UsageError(`${what}: give a whole number from 1 to ${max}.`);
+}
+
+const pageLimit = ({ limit = String(LIST_LIMIT) }: Options): number =>
+  wholeNumber("--limit", limit, LIST_LIMIT_MAX - 1);
+
+/** Where more was found than is shown: how to go on. */
+function more<Row extends object>(
+  found: readonly Row[],
+  limit: number,
+  option: "after" | "before",
+  id: keyof Row,
+): string {
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return last === undefined ? "" : `more: --${option} ${String(last[id])}\n`;
 }
 
 /** The bounds are the account's to know. */

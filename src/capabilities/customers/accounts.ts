@@ -226,7 +226,8 @@ export function createAccounts(tools: AccountTools): Accounts {
     disable: (customerId, actor) =>
       change(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
     enable: (customerId, actor) => change(customerId, actor, "customer.enabled", () => ({ status: "active" })),
-    auditLog: ({ customerId = null, limit }) => selectAudit(database, { customerId, limit: withinList(limit) }),
+    auditLog: ({ customerId = null, before = null, limit }) =>
+      selectAudit(database, { customerId, before, limit: withinList(limit) }),
   };
 }
 

@@ -11,6 +11,8 @@ export {
   KEY_NAME_LENGTH_MAX,
   LIST_LIMIT_MAX,
   LIVING_KEYS_MAX,
+  QUOTA_MAX,
+  RATE_LIMIT_MAX,
 } from "./model.ts";
 export { isPlainName } from "./plain-text.ts";
 export { presentAccount, presentAudit, presentIssuedKey, presentSummary } from "./present.ts";

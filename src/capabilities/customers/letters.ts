@@ -54,13 +54,16 @@ export function keyLetter(
   });
 }
 
-/** The letter that asks whether somebody has indeed signed up. Whoever did not asks for nothing by doing nothing. */
-export function verificationLetter(to: string, name: string | null, link: string): OutgoingMail {
+/**
+ * The letter that asks whether somebody has indeed signed up. Whoever did not asks for nothing by doing nothing. It holds
+ * no word of who asked: strangers would write to strangers by it.
+ */
+export function verificationLetter(to: string, link: string): OutgoingMail {
   return linkLetter({
     to,
     subject: "Confirm your e-mail address for Parallax",
     before: [
-      name === null ? "Hello," : `Hello ${name},`,
+      "Hello,",
       "someone, you we hope, has asked for a Parallax account with this e-mail address.",
       "To open the account and see its API key, follow this link and press the button there:",
     ],

@@ -69,7 +69,8 @@ export const CUSTOMER_NAME_LENGTH_MAX = 100;
 /** Bounds of a customer's own numbers. */
 export const QUOTA_MAX = 1_000_000_000;
 export const RATE_LIMIT_MAX = 1_000_000;
-export const LIST_LIMIT_MAX = 1_000;
+/** A page, and one more to know whether there is another. */
+export const LIST_LIMIT_MAX = 1_001;
 
 /**
  * What can be asked of an account that exists. Each change and its line in the audit log become true together. A change
@@ -133,8 +134,12 @@ export interface Accounts {
   /** Refuses every key of it from now on, and signs it out everywhere; the account stays. */
   disable(customerId: string, actor: Actor): Promise<void>;
   enable(customerId: string, actor: Actor): Promise<void>;
-  /** Newest first; of one customer, or of all. */
-  auditLog(options: { readonly customerId?: string; readonly limit: number }): Promise<readonly AuditEntry[]>;
+  /** Newest first, older than `before`; of one customer, or of all. */
+  auditLog(options: {
+    readonly customerId?: string;
+    readonly before?: number;
+    readonly limit: number;
+  }): Promise<readonly AuditEntry[]>;
 }
 
 /** What a stranger sends to become a customer. */

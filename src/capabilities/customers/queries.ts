@@ -213,7 +213,7 @@ export async function insertAudit(
 
 export async function selectAudit(
   store: Store,
-  options: { readonly customerId: string | null; readonly limit: number },
+  options: { readonly customerId: string | null; readonly before: number | null; readonly limit: number },
 ): Promise<readonly AuditEntry[]> {
   const rows = await store.query<{
     audit_id: number;
@@ -225,8 +225,9 @@ export async function selectAudit(
     details: Record<string, unknown>;
   }>(
     `select audit_id, occurred_at, actor_kind, actor_id, action, customer_id, details from audit_log
-     where $1::text is null or customer_id = $1 order by audit_id desc limit $2`,
-    [options.customerId, options.limit],
+     where ($1::text is null or customer_id = $1) and ($2::int8 is null or audit_id < $2)
+     order by audit_id desc limit $3`,
+    [options.customerId, options.before, options.limit],
   );
   return rows.map((row) => ({
     auditId: row.audit_id,

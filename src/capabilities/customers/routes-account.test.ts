@@ -129,11 +129,13 @@ eachDatabase("409: a name that lives, and an eleventh key", async (database) => 
 
 eachDatabase("422: a key's name is plain text of 1 to 64 characters", async (database) => {
   const bench = await benchWithCustomer(database);
-  for (const name of ["", "   ", "x".repeat(65), "a\nb", "a\u202eb", 5, null]) {
+  for (const name of ["", "   ", "x".repeat(65), "😀".repeat(65), "a\nb", "a\u202eb", "a\u200bb", "\u00ad", 5, null]) {
     const answer = await bench.call("POST", KEYS, { key: bench.key, body: { name } });
     assert.equal(answer.status, 422, JSON.stringify(name));
     assert.deepEqual(answer.json.detail[0].loc, ["body", "name"]);
   }
+  const longest = "😀".repeat(64);
+  assert.equal((await bench.call("POST", KEYS, { key: bench.key, body: { name: longest } })).json.name, longest);
   assert.equal((await bench.call("POST", KEYS, { key: bench.key })).status, 422);
   await bench.close();
 });

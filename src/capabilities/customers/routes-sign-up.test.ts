@@ -84,6 +84,10 @@ eachDatabase(
         reads += 1;
         return database.query(...args);
       },
+      transaction: (...args: Parameters<typeof database.transaction>) => {
+        reads += 1;
+        return database.transaction(...args);
+      },
     } as typeof database;
     const bench = await customerBench(counted, { signUp: withTurnstile });
     assert.equal((await bench.signUpAs("ada@example.org", { token: turnstile.issue() })).status, 200);

@@ -96,7 +96,7 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
     try {
       const { customerId, token } = await database.transaction((transaction) => remember(transaction, email, name));
       if (token !== null) {
-        slot.send(verificationLetter(email.address, name, `${publicUrl}/v1/customers/verify?token=${token}`));
+        slot.send(verificationLetter(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
       }
       return { customerId, requiresVerification: true as const };
     } finally {

@@ -97,6 +97,16 @@ test("an answer that was lost on its way does not cost the token: the second att
   assert.equal(server.requests.length, 2);
 });
 
+test("after two lost answers the same token still passes, as the attempt that it was, and then no more", async () => {
+  const { check } = bench();
+  const token = server.issue();
+  server.trouble("lost", 2);
+  await assert.rejects(check.passes(token, ADDRESS), isUnavailable);
+  assert.equal(await check.passes(token, ADDRESS), true);
+  assert.equal(new Set(server.requests.map((request) => request.idempotency_key)).size, 1);
+  assert.equal(await check.passes(token, ADDRESS), false);
+});
+
 test("a checker that is not there lets nobody through", async () => {
   const gone = await startTurnstileStandIn();
   await gone.close();

@@ -64,7 +64,7 @@ export function createTurnstile(options: {
   readonly deadlineMs?: number;
 }): BotCheck {
   const { http, clock, random, log, secret, url = TURNSTILE_URL, hostname, deadlineMs = DEADLINE_MS } = options;
-  const spent = createSpentTokens(clock);
+  const spent = createSpentTokens(clock, random);
   let underWay = 0;
 
   const ask = async (token: string, address: string, idempotencyKey: string): Promise<Verdict | null> => {
@@ -82,8 +82,7 @@ export function createTurnstile(options: {
     }
   };
 
-  const verdictOf = async (token: string, address: string): Promise<Verdict> => {
-    const idempotencyKey = uuid(random);
+  const verdictOf = async (token: string, address: string, idempotencyKey: string): Promise<Verdict> => {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const verdict = await ask(token, address, idempotencyKey);
       if (verdict !== null && !codesOf(verdict).includes("internal-error")) return verdict;
@@ -106,10 +105,11 @@ export function createTurnstile(options: {
   return {
     async passes(token, address) {
       if (underWay >= CHECKS_AT_ONCE_MAX) throw unavailable();
-      if (!spent.take(token)) return false;
+      const idempotencyKey = spent.take(token);
+      if (idempotencyKey === null) return false;
       underWay += 1;
       try {
-        return judge(await verdictOf(token, address));
+        return judge(await verdictOf(token, address, idempotencyKey));
       } catch (error) {
         // Nobody has judged it: it may come again.
         spent.release(token);
@@ -141,26 +141,33 @@ function readVerdict(text: string): Verdict | null {
 }
 
 /** Tokens shown here in the last ten minutes, by hash; beyond the bound the oldest is forgotten. */
-function createSpentTokens(clock: Clock) {
-  const shownAt = new Map<string, number>();
+function createSpentTokens(clock: Clock, random: Random) {
+  const shown = new Map<string, { readonly at: number; readonly idempotencyKey: string; isSpent: boolean }>();
   const nameOf = (token: string) => hash("sha256", token, "base64url");
   const forget = () => {
-    for (const [name, at] of shownAt) {
-      if (shownAt.size <= SPENT_MAX && clock.monotonic() - at < SPENT_MS) return;
-      shownAt.delete(name);
+    for (const [name, { at }] of shown) {
+      if (shown.size <= SPENT_MAX && clock.monotonic() - at < SPENT_MS) return;
+      shown.delete(name);
     }
   };
   return {
-    /** False where it was shown before. */
-    take(token: string): boolean {
+    /**
+     * The id to ask under; null where the token was shown before. One that was released has the same id again, because
+     * the checker may have used it up with an answer that was lost. On another node it has another: there it is a replay.
+     */
+    take(token: string): string | null {
       forget();
       const name = nameOf(token);
-      if (shownAt.has(name)) return false;
-      shownAt.set(name, clock.monotonic());
-      return true;
+      const known = shown.get(name);
+      if (known?.isSpent === true) return null;
+      const entry = known ?? { at: clock.monotonic(), idempotencyKey: uuid(random), isSpent: true };
+      entry.isSpent = true;
+      shown.set(name, entry);
+      return entry.idempotencyKey;
     },
     release(token: string): void {
-      shownAt.delete(nameOf(token));
+      const entry = shown.get(nameOf(token));
+      if (entry !== undefined) entry.isSpent = false;
     },
   };
 }

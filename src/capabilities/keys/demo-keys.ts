@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { createKey, parseKey, randomBase32 } from "./key-format.ts";
-import { findKeyOwner, replaceKey } from "./queries.ts";
+import { isLivingKeyOf, replaceKey } from "./queries.ts";
 
 const FILE = "demo-keys.json";
 const KEY_ID_LENGTH = 26;
@@ -42,19 +42,23 @@ async function readKeys(path: string): Promise<Partial<Record<Plan, string>>> {
 async function isLiving(database: Database, plan: Plan, key: string | undefined): Promise<boolean> {
   const parsed = key === undefined ? null : parseKey(key);
   if (parsed === null || parsed.plan !== plan) return false;
-  const owner = await findKeyOwner(database, parsed);
-  return owner !== null && owner.customerId === DEMO_CUSTOMER_IDS[plan] && owner.plan === plan;
+  return isLivingKeyOf(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
 }
 
 /**
  * The three keys to try the sandbox with, in `<dataDir>/demo-keys.json`, readable by its owner only. Keys that the store
  * still knows stay; a missing file, or a key the store does not know, is made anew and the demo customer's old one ends.
- * The file is written after the store, so a crash between the two is mended by the next start.
+ * What an operator has disabled stays so, with the keys that it has. The file is written after the store, so a crash between the two is mended by the next start.
  */
 export async function ensureDemoKeys(
   database: Database,
   dataDir: string,
-  tools: { readonly random: Random; readonly clock: Clock },
+  tools: {
+    readonly random: Random;
+    readonly clock: Clock;
+    /** Of the keys: services that share a store and not the folder each need one of their own. */
+    readonly name?: string;
+  },
 ): Promise<DemoKeys> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, FILE);
@@ -71,7 +75,7 @@ export async function ensureDemoKeys(
     const keyId = `key-${randomBase32(tools.random, KEY_ID_LENGTH)}`;
     const own = DEMO_ALLOWANCES[plan];
     const customer = { customerId: DEMO_CUSTOMER_IDS[plan], plan, ...(own === undefined ? {} : { own }) };
-    await replaceKey(database, customer, { ...made, keyId, name: "demo" }, tools.clock.now());
+    await replaceKey(database, customer, { ...made, keyId, name: tools.name ?? "demo" }, tools.clock.now());
     keys[plan] = made.key;
     isChanged = true;
   }

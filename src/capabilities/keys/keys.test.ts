@@ -6,6 +6,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { systemRandom } from "../../adapters/system-random.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
@@ -93,6 +94,28 @@ eachDatabase("a key that the store does not know, or with another plan than its 
   const customer = { customerId: "cus-a", plan: "free" as const };
   await replaceKey(database, customer, { ...made, plan: "free", keyId: "key-3", name: "test" }, 0);
   assert.equal(await directory.find(made.key), null);
+});
+
+test("a hundred thousand keys repeat nothing, and every character of each place is as likely as any other", () => {
+  const KEYS = 100_000;
+  const seen = new Set<string>();
+  const counts = Array.from({ length: 26 }, () => new Map<string, number>());
+  for (let made = 0; made < KEYS; made++) {
+    const text = createKey(systemRandom, "free").key.slice("plx_free_".length, -7);
+    seen.add(text);
+    for (const [place, count] of counts.entries()) {
+      const character = text[place] ?? "";
+      count.set(character, (count.get(character) ?? 0) + 1);
+    }
+  }
+  assert.equal(seen.size, KEYS);
+  const expected = KEYS / 32;
+  for (const [place, count] of counts.entries()) {
+    assert.equal(count.size, 32);
+    const chiSquare = [...count.values()].reduce((sum, observed) => sum + (observed - expected) ** 2 / expected, 0);
+    // 31 degrees of freedom: passed by chance once in a thousand million times.
+    assert.ok(chiSquare < 110, `place ${place}: ${chiSquare}`);
+  }
 });
 
 eachDatabase("numbers of a customer's own take the place of the plan's, the others stay", async (database) => {
@@ -345,6 +368,18 @@ eachDatabase(
       const third = await ensureDemoKeys(database, dataDir, tools);
       assert.notEqual(third.free, second.free);
       assert.equal(third.pro, second.pro);
+
+      await database.query("update customers set status = 'canceled' where plan = 'pro'");
+      assert.deepEqual(await ensureDemoKeys(database, dataDir, tools), third, "what is disabled gets no new keys");
+      await database.query("update customers set status = 'active'");
+
+      const otherDir = join(dataDir, "other");
+      await ensureDemoKeys(database, otherDir, { ...tools, name: "demo of another service" });
+      assert.deepEqual(
+        await ensureDemoKeys(database, dataDir, tools),
+        third,
+        "another service's keys end none of these",
+      );
 
       await writeFile(path, '{"free": 5, "pro": "plx_pro_x"');
       const fourth = await ensureDemoKeys(database, dataDir, tools);

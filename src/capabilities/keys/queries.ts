@@ -31,6 +31,20 @@ export async function findKeyOwner(database: Database, key: ParsedKey): Promise<
   return { customerId, plan, keyId, allowance: allowanceOf(plan, { quotas, rateLimits }) };
 }
 
+/** Whether the key lives and is that customer's on that plan, whether or not the customer may call. */
+export async function isLivingKeyOf(
+  database: Database,
+  key: ParsedKey,
+  { customerId, plan }: { readonly customerId: string; readonly plan: Plan },
+): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from api_keys join customers using (customer_id)
+     where key_hash = $1 and customer_id = $2 and customers.plan = $3 and revoked_at is null`,
+    [key.hash, customerId, plan],
+  );
+  return rows.length > 0;
+}
+
 /** Stores a key's hash; the customer must be there, and no living key of it have that name. */
 export async function insertKey(
   transaction: Transaction,
