@@ -37,8 +37,8 @@ declare module "fastify" {
   }
 }
 
-/** A step of a request's way; it throws to refuse. */
-type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | void;
+/** A step of a request's way; it throws to refuse, and gives true where it has answered by itself. */
+type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | void;
 
 /** Where others step in. The order of judgement is fixed: 401, minute limit, 403, 422, quota, 404, work. */
 export interface Guards {
@@ -148,7 +148,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     });
   };
   const beforeSend = (options.guards ?? []).flatMap((guards) => guards.beforeSend ?? []);
-  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, note }, options.till));
+  const failed = ({ id: requestId }: FastifyRequest, error: unknown) =>
+    log.error({ requestId, ...describeError(error) }, "an answer could not be sent");
+  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, note, failed }, options.till));
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
   return app;
 }
@@ -223,11 +225,14 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error)
  */
 function inTurn(guards: readonly (Guard | undefined)[]): Hook {
   const steps = guards.filter((guard) => guard !== undefined);
-  const rest = async (first: Promise<void>, next: number, request: FastifyRequest, reply: FastifyReply) => {
-    await first;
-    for (let index = next; index < steps.length; index++) await steps[index]?.(request, reply);
+  /** Gives whether a step has answered; `reply.sent` does not tell, because nothing is sent to a client that has gone. */
+  const rest = async (first: Promise<unknown>, next: number, request: FastifyRequest, reply: FastifyReply) => {
+    let answered = await first;
+    for (let index = next; index < steps.length && answered !== true; index++)
+      answered = await steps[index]?.(request, reply);
+    return answered === true;
   };
-  const start = (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
+  const start = (request: FastifyRequest, reply: FastifyReply): Promise<boolean> | undefined => {
     for (let index = 0; index < steps.length; index++) {
       const waiting = steps[index]?.(request, reply);
       if (waiting instanceof Promise) return rest(waiting, index + 1, request, reply);
@@ -235,7 +240,7 @@ function inTurn(guards: readonly (Guard | undefined)[]): Hook {
     return undefined;
   };
   return (request, reply, done) => {
-    let waiting: Promise<void> | undefined;
+    let waiting: Promise<boolean> | undefined;
     try {
       waiting = start(request, reply);
     } catch (error) {
@@ -243,8 +248,7 @@ function inTurn(guards: readonly (Guard | undefined)[]): Hook {
       return;
     }
     if (waiting === undefined) done();
-    // A step that has answered by itself ends the request's way.
-    else waiting.then(() => (reply.sent ? undefined : done()), done);
+    else waiting.then((answered) => (answered ? undefined : done()), done);
   };
 }
 

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { after, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { recordingLog } from "../../src/http/test-app.ts";
 import type { Database } from "../../src/ports/database.ts";
@@ -327,7 +330,7 @@ async function callAndMeanwhile(
   const hold = Promise.withResolvers<void>();
   shop.work.hold = hold.promise;
   const answer = callWith(`${shop.url}/v1/test/after`, header);
-  while (shop.work.count === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (shop.work.count === 0) await nextTurn();
   await meanwhile();
   hold.resolve();
   return answer;
@@ -398,7 +401,7 @@ onPostgres(
       return answer;
     });
     // All others have been told no while the one is still at work.
-    while (finished < 999) await new Promise((resolve) => setImmediate(resolve));
+    while (finished < 999) await nextTurn();
     hold.resolve();
     const answers = await Promise.all(calls);
     const counts = Object.groupBy(answers, ({ status }) => String(status));
@@ -443,6 +446,64 @@ test("a stream is charged before its first byte, and none begins that is to be c
   assert.deepEqual([withheld.status, withheld.text.includes(SECRET)], [500, false]);
   assert.match(withheld.headers.get("content-type") ?? "", /json/);
   assert.deepEqual([await shop.transfers(), await shop.states()], [1, ["delivered", "released"]]);
+  await shop.close();
+});
+
+test("a route that writes past the server gives nothing to a payer", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  const payer = await chain.newPayer(LISTING);
+  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/hijack`));
+  const refused = await callWith(`${shop.url}/v1/test/hijack`, header);
+  assert.deepEqual([refused.status, refused.text.includes(SECRET)], [500, false]);
+  assert.deepEqual([await shop.transfers(), await shop.states()], [0, ["released"]]);
+  await shop.close();
+});
+
+/** Sends a call over a socket of its own and hangs up after so many turns of the event loop. */
+async function callAndHangUp(url: string, header: string, turns: number): Promise<void> {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname).on("error", () => {});
+  await once(socket, "connect");
+  const head = [`GET ${pathname} HTTP/1.1`, "host: localhost", `payment-signature: ${header}`, "accept-encoding: br"];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  for (let turn = 0; turn < turns; turn++) await nextTurn();
+  socket.destroy();
+}
+
+test("clients that hang up whenever they like during a large replay get no second run, and end nothing else", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  shop.work.size = 200_000;
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/after`;
+  const { header } = await signPayment(payer, chain, await demandOf(path));
+  assert.equal((await callWith(path, header)).status, 200);
+  for (let turns = 0; turns < 60; turns++) await callAndHangUp(path, header, turns);
+  const again = await callWith(path, header);
+  assert.deepEqual([again.status, again.text.length > 200_000], [200, true]);
+  assert.deepEqual([shop.work.count, await shop.transfers()], [1, 1]);
+  await shop.close();
+});
+
+test("a payer who hangs up during work that was charged before loses nothing: it goes on alone, and its answer is kept", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/before`;
+  const { header } = await signPayment(payer, chain, await demandOf(path));
+  const hold = Promise.withResolvers<void>();
+  shop.work.hold = hold.promise;
+  const gone = new AbortController();
+  const lost = fetch(path, { headers: { "payment-signature": header }, signal: gone.signal });
+  while (shop.work.count === 0) await nextTurn();
+  gone.abort();
+  await assert.rejects(lost);
+  for (let tries = 0; tries < 20; tries++) {
+    const meanwhile = await callWith(path, header);
+    assert.deepEqual([meanwhile.status, JSON.parse(meanwhile.text).code], [409, "payment_in_progress"]);
+  }
+  hold.resolve();
+  while ((await shop.states())[0] !== "delivered") await nextTurn();
+  const again = await callWith(path, header);
+  assert.deepEqual([again.status, again.text.includes(SECRET), shop.work.count], [200, true, 1]);
   await shop.close();
 });
 

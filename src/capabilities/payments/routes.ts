@@ -88,18 +88,6 @@ export function createTill(options: {
       .catch((error: unknown) => log.warn(describeError(error), "a payment could not be let go"));
   };
 
-  /** An answer that is written past the server, as a stream is, ends with its connection. */
-  const endWithConnection = (call: PaidCall, reply: FastifyReply): void => {
-    reply.raw.once("close", () => {
-      const { run } = call;
-      call.run = null;
-      if (run === null) return;
-      const isAnswered = reply.raw.headersSent && reply.raw.statusCode < 400;
-      const ended = isAnswered ? service.deliver(run, null) : service.giveUp(run);
-      ended.catch((error: unknown) => log.warn(describeError(error), "a paid stream could not be booked as ended"));
-    });
-  };
-
   return {
     async identify(request): Promise<Principal | null> {
       const header = paymentHeaderOf(request);
@@ -126,17 +114,16 @@ export function createTill(options: {
         tellSettlement(reply, call.payment.version, begun.settlement);
         const { status, headers, body: bytes } = begun.answer;
         reply.header("cache-control", "private");
-        // Until it is out: the hooks that would follow are for requests without an answer.
-        await reply
+        reply
           .code(status)
           .headers({ ...headers })
           .send(Buffer.from(bytes));
-        return;
+        return true;
       }
       call.run = begun.run;
-      if (begun.run.settlement === null) return;
-      tellSettlement(reply, call.payment.version, begun.run.settlement);
-      endWithConnection(call, reply);
+      reply.hijack = refuseHijack;
+      if (begun.run.settlement !== null) tellSettlement(reply, call.payment.version, begun.run.settlement);
+      return false;
     },
 
     async close(request, reply, payload) {
@@ -164,6 +151,11 @@ export function createTill(options: {
     },
   };
 }
+
+/** What is written past the server would never be booked: streams go through it, and are booked before their first byte. */
+const refuseHijack = (): never => {
+  throw new Error("a route that is sold sends its answer, also a stream, by reply.send");
+};
 
 const ACCOUNT_REQUIRED = "This endpoint needs an account of this service";
 
