@@ -37,8 +37,8 @@ declare module "fastify" {
   }
 }
 
-/** A step of a request's way; it throws to refuse, and gives true where it has answered by itself. */
-type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | void;
+/** A step of a request's way; it throws to refuse, and gives a promise of true where it has answered by itself. */
+type Guard = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** Where others step in. The order of judgement is fixed: 401, minute limit, 403, 422, quota, 404, work. */
 export interface Guards {
