@@ -27,6 +27,7 @@ import {
 import { createSessions } from "./capabilities/sessions/index.ts";
 import { createEventLog } from "./capabilities/streaming/index.ts";
 import type { VenueId } from "./domain/market.ts";
+import { type AddressLimits, createAddressLimits } from "./http/address-limits.ts";
 import type { Authenticator, Principal } from "./http/auth.ts";
 import { createMeteringGuards } from "./http/metering-guards.ts";
 import { createHttpServer } from "./http/server.ts";
@@ -153,12 +154,13 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const nodeId = ports.node?.id ?? "alone";
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
   const upgradeUrl = `${ports.publicUrl ?? ""}/account`;
-  const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments);
+  const addresses = createAddressLimits(clock);
+  const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments, addresses);
   const http = await createHttpServer({
     log,
     random,
     data,
-    guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl })],
+    guards: [createMeteringGuards({ meter: metering, clock, upgradeUrl, addresses })],
     publicUrl: ports.publicUrl,
     trustProxy: ports.trustProxy,
     ...(metrics === null ? {} : { onAnswered: metrics.answered }),
@@ -297,7 +299,7 @@ function byMarketplace(marketplace: Marketplace): Authenticator {
   };
 }
 
-async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["payments"]>) {
+async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["payments"]>, addresses: AddressLimits) {
   const { database, clock, random, log, publicUrl } = ports;
   const { asset, http, facilitatorUrl, facilitatorToken, rpcUrl, deadlines } = settings;
   if (publicUrl === null) throw new Error("payments need the address that is paid for");
@@ -313,7 +315,7 @@ async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["p
     isSignedByPayer: await createSignatureCheck(asset),
   });
   return {
-    till: createTill({ service, publicUrl, log }),
+    till: createTill({ service, publicUrl, log, addresses }),
     upkeep: createPaymentUpkeep({ database, clock, random, log, asset, service }),
   };
 }

@@ -18,8 +18,8 @@ import { LIMIT_WINDOW_MS } from "../../src/capabilities/metering/index.ts";
 import { METERING } from "../../src/domain/metering.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { plainAppPorts } from "../../test/support/app-ports.ts";
-import { sampleMarket } from "../../test/support/market-samples.ts";
 import { liftLimits } from "../../test/support/lifted-limits.ts";
+import { sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
 

@@ -8,6 +8,8 @@ const WINDOW_MS = 60_000;
 const UNKNOWN_MAX = 600;
 /** Answers 401, a minute and address. */
 const UNAUTHORIZED_MAX = 60;
+/** Payments refused, a minute and address: each has cost a signature's check, and some an exchange and a row. */
+const REFUSED_PAYMENTS_MAX = 60;
 
 /**
  * How much may come from one address (an IPv6 /64) before it is known who calls. Whoever proves who he is is limited by
@@ -25,11 +27,19 @@ export interface AddressLimits {
   assertMayTry(request: { readonly ip: string }): void;
   /** @throws AppError `rate_limited` where not even the refusal may be told any more; takes one */
   takeUnauthorized(address: string): void;
+  /**
+   * Before anything is done for a payment: whoever sends one has proved nothing yet.
+   *
+   * @throws AppError `rate_limited` where the address has no such request left, or had too many payments refused; takes one
+   */
+  takePayment(address: string): void;
+  noteRefusedPayment(address: string): void;
 }
 
 export function createAddressLimits(clock: Clock): AddressLimits {
   const unknown = new SlidingLog({ windowMs: WINDOW_MS });
   const unauthorized = new SlidingLog({ windowMs: WINDOW_MS });
+  const refusedPayments = new SlidingLog({ windowMs: WINDOW_MS });
   const takeUnknown = (address: string) => {
     const decision = unknown.take(addressBlock(address), UNKNOWN_MAX, clock.monotonic());
     if (!decision.isAllowed) throw limited(decision.waitMs);
@@ -46,6 +56,14 @@ export function createAddressLimits(clock: Clock): AddressLimits {
       takeUnknown(address);
       const decision = unauthorized.take(addressBlock(address), UNAUTHORIZED_MAX, clock.monotonic());
       if (!decision.isAllowed) throw limited(decision.waitMs);
+    },
+    takePayment(address) {
+      const waitMs = refusedPayments.waitMs(addressBlock(address), REFUSED_PAYMENTS_MAX, clock.monotonic());
+      if (waitMs > 0) throw limited(waitMs);
+      takeUnknown(address);
+    },
+    noteRefusedPayment(address) {
+      refusedPayments.take(addressBlock(address), REFUSED_PAYMENTS_MAX, clock.monotonic());
     },
   };
 }

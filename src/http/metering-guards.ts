@@ -3,7 +3,7 @@ import { AppError } from "../domain/errors.ts";
 import type { Charge, LimitDecision, QuotaRefusal } from "../domain/metering.ts";
 import { PLANS, type RateClass, type Tier } from "../domain/plan.ts";
 import type { Clock } from "../ports/clock.ts";
-import { createAddressLimits, limited } from "./address-limits.ts";
+import { type AddressLimits, createAddressLimits, limited } from "./address-limits.ts";
 import type { Principal } from "./auth.ts";
 import type { Guards } from "./server.ts";
 
@@ -80,9 +80,10 @@ export function createMeteringGuards(options: {
   readonly meter: RequestMeter;
   readonly clock: Clock;
   readonly upgradeUrl: string;
+  /** Shared with the till, which looks at them before it looks at a payment. */
+  readonly addresses?: AddressLimits;
 }): Guards {
-  const { meter, clock, upgradeUrl } = options;
-  const addresses = createAddressLimits(clock);
+  const { meter, clock, upgradeUrl, addresses = createAddressLimits(clock) } = options;
 
   const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, minute: LimitDecision) => {
     request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
@@ -124,8 +125,6 @@ export function createMeteringGuards(options: {
       const { principal, routeConfig } = request;
       const rateClass = routeConfig.metering?.rateClass ?? null;
       if (principal === null || rateClass === null) return;
-      // A payer has proved nothing yet.
-      if (principal.kind === "payer") addresses.takeUnknown(request.ip);
       const { customerId, allowance } = principal;
       // Whoever has no access to a class is limited as everyone is, and then told so.
       const counted = allowance.rateLimits[rateClass] > 0 ? rateClass : "general";

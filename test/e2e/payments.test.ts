@@ -119,6 +119,24 @@ test("a route that needs an account is neither sold nor served to a payer", asyn
   await shop.close();
 });
 
+test("429: an address whose payments were refused 60 times in a minute has no further one looked at, a good one neither", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/after`;
+  const demand = await demandOf(path);
+  const { header: good } = await signPayment(payer, chain, demand);
+  const { header: bad } = await signPayment(payer, chain, demand, { domain: { chainId: 1 } });
+  const { header: cheap } = await signPayment(payer, chain, demand, { authorization: { value: "1" } });
+  const { header: poor } = await signPayment(await chain.newPayer(0n), chain, demand);
+  for (const header of [bad, cheap, poor])
+    for (let sent = 0; sent < 20; sent++) assert.equal((await callWith(path, header)).status, 402);
+  const { status, headers, text } = await callWith(path, good);
+  assert.deepEqual([status, JSON.parse(text).code], [429, "rate_limited"]);
+  assert.ok(Number(headers.get("retry-after")) > 0);
+  assert.deepEqual([shop.work.count, await shop.states()], [0, ["rejected"]]);
+  await shop.close();
+});
+
 test("a payment header that is not well-formed is a 400 before anything else is done", async () => {
   const shop = await openShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);

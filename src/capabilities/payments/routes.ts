@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
+import type { AddressLimits } from "../../http/address-limits.ts";
 import type { Principal } from "../../http/auth.ts";
 import { COMMON_HEADERS, prepareProblem, toProblem } from "../../http/problem.ts";
 import { describeError } from "../../http/request-log.ts";
@@ -29,8 +30,9 @@ export function createTill(options: {
   readonly service: PaymentService;
   readonly publicUrl: string;
   readonly log: Log;
+  readonly addresses: Pick<AddressLimits, "takePayment" | "noteRefusedPayment">;
 }): Till {
-  const { service, publicUrl, log } = options;
+  const { service, publicUrl, log, addresses } = options;
   const calls = new WeakMap<FastifyRequest, PaidCall>();
 
   /** What is asked for, as the error that says so; `refusal` of the payment that came, if one did. */
@@ -77,7 +79,9 @@ export function createTill(options: {
     try {
       return await step;
     } catch (error) {
-      throw error instanceof PaymentRefusedError ? demand(request, call.price, error, call.payment.version) : error;
+      if (!(error instanceof PaymentRefusedError)) throw error;
+      addresses.noteRefusedPayment(request.ip);
+      throw demand(request, call.price, error, call.payment.version);
     }
   };
 
@@ -96,6 +100,7 @@ export function createTill(options: {
       if (metering === undefined || metering.priceTier === null || metering.needsAccount === true) return null;
       const price: RoutePrice = { tier: metering.priceTier, settles: metering.settles ?? "after" };
       if (header === null) throw demand(request, price, null);
+      addresses.takePayment(request.ip);
       const payment = readPaymentHeader(header);
       const call = { payment, price, run: null };
       await orDemand(request, call, service.check(payment, service.requirementsFor(price)));
