@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { after, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { AppError } from "../../src/domain/errors.ts";
 import { recordingLog } from "../../src/http/test-app.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { eachDatabase, embeddedDatabase, onPostgres } from "../support/databases.ts";
@@ -313,9 +314,10 @@ test("a settlement that fails withholds the answer: the payer has spent the mone
   const { status, text, headers } = await callAndMeanwhile(shop, header, () => spendElsewhere(payer, header));
   assert.equal(headers.get("etag"), null);
   assert.ok(!text.includes(SECRET));
-  assert.equal(status, 503, text);
-  assert.deepEqual(await shop.states(), ["unknown"]);
   // The chain says where the nonce went: nothing will ever come of it.
+  assert.equal(status, 402, text);
+  assert.equal(decode(headers.get("payment-required")).error, "payment_never_settled");
+  assert.deepEqual(await shop.states(), ["rejected"]);
   const again = await callWith(`${shop.url}/v1/test/after`, header);
   assert.equal(again.status, 402, again.text);
   assert.deepEqual(await shop.states(), ["rejected"]);
@@ -474,6 +476,40 @@ test("a route that writes past the server gives nothing to a payer", async () =>
   const refused = await callWith(`${shop.url}/v1/test/hijack`, header);
   assert.deepEqual([refused.status, refused.text.includes(SECRET)], [500, false]);
   assert.deepEqual([await shop.transfers(), await shop.states()], [0, ["released"]]);
+  await shop.close();
+});
+
+test("a store that fails under an answer that was charged for is told as a charge that is still good for one", async () => {
+  const database = await embeddedDatabase();
+  let isAway = false;
+  const store: Database = {
+    kysely: database.kysely,
+    query: (text, ...more) =>
+      isAway && text.startsWith("update payments")
+        ? Promise.reject(new AppError("store_unavailable", "The store is away"))
+        : database.query(text, ...more),
+    transaction: (run) => database.transaction(run),
+    close: () => database.close(),
+  };
+  const shop = await openShop(store);
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/before`;
+  const { header } = await signPayment(payer, chain, await demandOf(path));
+  const hold = Promise.withResolvers<void>();
+  shop.work.hold = hold.promise;
+  const answer = callWith(path, header);
+  while (shop.work.count === 0) await nextTurn();
+  isAway = true;
+  hold.resolve();
+  const { status, text, headers } = await answer;
+  assert.deepEqual([status, text.includes(SECRET)], [503, false]);
+  const { payment } = JSON.parse(text);
+  assert.deepEqual([payment.settled, payment.redeemable], [true, true]);
+  assert.equal(decode(headers.get("payment-response")).transaction, payment.transaction);
+  isAway = false;
+  await database.query("update payments set lease_until = clock_timestamp()");
+  assert.equal((await callWith(path, header)).status, 200);
+  assert.equal(await shop.transfers(), 1);
   await shop.close();
 });
 

@@ -151,7 +151,10 @@ export function createTill(options: {
         reply.header("cache-control", "private");
         return payload;
       } catch (error) {
-        return withhold(request, reply, payload, error, log);
+        const told = withhold(request, reply, payload, error, log);
+        if (run.settlement === null || reply.statusCode < 500) return told;
+        tellSettlement(reply, call.payment.version, run.settlement);
+        return withCredit(told, run.settlement);
       }
     },
   };
