@@ -23,6 +23,7 @@ import {
   createPaymentUpkeep,
   createSignatureCheck,
   createTill,
+  findDisagreements,
 } from "./capabilities/payments/index.ts";
 import { createSessions } from "./capabilities/sessions/index.ts";
 import { createEventLog } from "./capabilities/streaming/index.ts";
@@ -198,6 +199,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     const usage = (customer: Parameters<typeof metering.usage>[0]) => metering.usage(customer);
     customerRoutes(http, { customers, usage });
     pageRoutes(http);
+    pricingRoutes(http);
     accountRoutes(http, {
       ...{ page: accountPage, customers, sessions, settings: ports.account, random, data, usage },
       publicUrl: ports.publicUrl,
@@ -247,7 +249,6 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       },
     };
   };
-  pricingRoutes(http);
   healthRoutes(http, { report, isStoreUp: () => probe.isUp });
 
   let metricsHttp: FastifyInstance | null = null;
@@ -273,11 +274,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       keyUsage.start();
       customers.start();
       ingest.start();
-      payments?.upkeep.start();
+      payments?.start();
     },
     async stop() {
       probe.stop();
-      await payments?.upkeep.stop();
+      await payments?.stop();
       endHearing();
       await Promise.all([customers.stop(), accountPage.stop(), keyUsage.stop()]);
       await ingest.stop();
@@ -314,9 +315,16 @@ async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["p
     chain: rpcUrl === null ? null : createChainReader({ http, url: rpcUrl, asset }),
     isSignedByPayer: await createSignatureCheck(asset),
   });
+  const upkeep = createPaymentUpkeep({ database, clock, random, log, asset, service });
   return {
     till: createTill({ service, publicUrl, log, addresses }),
-    upkeep: createPaymentUpkeep({ database, clock, random, log, asset, service }),
+    start() {
+      upkeep.start();
+      void findDisagreements({ ...settings, http }).then((found) => {
+        for (const text of found) log.warn({}, text);
+      });
+    },
+    stop: () => upkeep.stop(),
   };
 }
 

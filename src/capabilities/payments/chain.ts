@@ -56,6 +56,22 @@ interface EventLog {
   readonly transactionHash: string;
 }
 
+/** One call of an Ethereum JSON-RPC address; gives its result, unchecked. Throws where there is no answer. */
+export async function askChain(
+  at: { readonly http: HttpOut; readonly url: string; readonly deadlineMs: number },
+  method: string,
+  params: readonly unknown[],
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const { http, url, deadlineMs } = at;
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const headers = { "content-type": "application/json" };
+  const bounds = { deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX, ...(signal === undefined ? {} : { signal }) };
+  const answer = await http.send({ method: "POST", url, headers, body, ...bounds });
+  const value = JSON.parse(answer.body) as { readonly result?: unknown } | null;
+  return value?.result;
+}
+
 /** Reads over an Ethereum JSON-RPC address. It never throws: what it cannot learn is unknown. */
 export function createChainReader(options: {
   readonly http: HttpOut;
@@ -66,14 +82,8 @@ export function createChainReader(options: {
   const { http, url, asset, deadlineMs = DEADLINE_MS } = options;
   const token = asset.asset.toLowerCase();
 
-  const call = async (method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const headers = { "content-type": "application/json" };
-    const bounds = { deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX, ...(signal === undefined ? {} : { signal }) };
-    const answer = await http.send({ method: "POST", url, headers, body, ...bounds });
-    const value = JSON.parse(answer.body) as { readonly result?: unknown } | null;
-    return value?.result;
-  };
+  const call = (method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> =>
+    askChain({ http, url, deadlineMs }, method, params, signal);
 
   const findEvent = async (
     authorization: Authorization,
