@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { after, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { AppError } from "../../src/domain/errors.ts";
 import { recordingLog } from "../../src/http/test-app.ts";
@@ -88,6 +90,11 @@ test("without any credential a call is told its price, in both versions' words",
   const extra = { name: chain.tokenName, version: chain.tokenVersion };
   assert.deepEqual(demand.accepts, [{ scheme: "exact", network: chain.network, amount: "5000000", ...asked, extra }]);
   assert.deepEqual([body.code, body.x402Version], ["payment_required", 1]);
+  const { components } = JSON.parse(await (await fetch(`${shop.url}/openapi.json`)).text());
+  const { PaymentRequired, Problem } = components.schemas;
+  // The allOf's own reference is to the description; here it is put in.
+  assert.ok(Compile<TSchema>({ ...PaymentRequired, allOf: [Problem] }).Check(body));
+  assert.deepEqual(Object.keys(body).sort(), ["accepts", "code", "detail", "error", "x402Version"]);
   const [v1] = body.accepts;
   assert.deepEqual([v1.network, v1.maxAmountRequired, v1.payTo], [chain.networkV1, "5000000", shop.payTo]);
   assert.equal((await demandOf(`${shop.url}/v1/markets`)).accepts[0]?.amount, "10000");
