@@ -150,6 +150,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           isStoreUp: () => probe.isUp,
           boardMarkets: () => board.size,
           failingJobs: () => ingest.failingJobs,
+          payments: () => payments?.figures() ?? null,
         });
   const { journal, sharedLimits } = ports;
   const nodeId = ports.node?.id ?? "alone";
@@ -325,6 +326,7 @@ async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["p
       });
     },
     stop: () => upkeep.stop(),
+    figures: () => ({ counts: service.counts, unknown: upkeep.unknown }),
   };
 }
 

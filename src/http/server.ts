@@ -73,7 +73,13 @@ export interface HttpServerOptions {
   /** One of this many successful requests is logged. */
   readonly successLogSample?: number;
   /** Told of every answered request, with the route's pattern; for metrics. */
-  readonly onAnswered?: (request: { route: string; method: string; status: number; seconds: number }) => void;
+  readonly onAnswered?: (request: {
+    route: string;
+    method: string;
+    status: number;
+    seconds: number;
+    code: string | null;
+  }) => void;
 }
 
 /**
@@ -123,6 +129,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.decorateRequest("principal", null);
   app.decorateRequest("checkedHeaders", null);
   app.decorateRequest("metered", null);
+  app.decorateReply("problemCode", null);
   // Set before anything reads it.
   app.decorateRequest("routeConfig", null as never);
   // Requests are judged by `compileRequestValidator`, all parts at once and after authentication.
@@ -145,6 +152,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       method: request.method,
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1000,
+      code: reply.problemCode,
     });
   };
   const beforeSend = (options.guards ?? []).flatMap((guards) => guards.beforeSend ?? []);

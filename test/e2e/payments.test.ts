@@ -78,7 +78,8 @@ eachDatabase("a client library pays for a call and gets its answer; the money ha
 test("without any credential a call is told its price, in both versions' words", async () => {
   const shop = await openShop(await embeddedDatabase());
   const answer = await fetch(`${shop.url}/v1/test/deep?n=1`);
-  const body = JSON.parse(await answer.text());
+  const text = await answer.text();
+  const body = JSON.parse(text);
   assert.equal(answer.status, 402);
   assert.equal(answer.headers.get("cache-control"), "no-store");
   const demand = decode(answer.headers.get("payment-required"));
@@ -93,7 +94,7 @@ test("without any credential a call is told its price, in both versions' words",
   const { components } = JSON.parse(await (await fetch(`${shop.url}/openapi.json`)).text());
   const { PaymentRequired, Problem } = components.schemas;
   // The allOf's own reference is to the description; here it is put in.
-  assert.ok(Compile<TSchema>({ ...PaymentRequired, allOf: [Problem] }).Check(body));
+  assert.ok(Compile<TSchema>({ ...PaymentRequired, allOf: [Problem] }).Check(JSON.parse(text)));
   assert.deepEqual(Object.keys(body).sort(), ["accepts", "code", "detail", "error", "x402Version"]);
   const [v1] = body.accepts;
   assert.deepEqual([v1.network, v1.maxAmountRequired, v1.payTo], [chain.networkV1, "5000000", shop.payTo]);

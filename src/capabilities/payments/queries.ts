@@ -194,6 +194,13 @@ export async function sweepPayments(database: Database): Promise<void> {
   );
 }
 
+export async function countUnknown(database: Database): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    "select count(*)::int4 as count from payments where state = 'unknown'",
+  );
+  return row?.count ?? 0;
+}
+
 export interface UnknownPayment {
   readonly paymentId: number;
   /** How often the upkeep has asked, this time included. */

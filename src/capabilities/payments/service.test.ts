@@ -400,7 +400,13 @@ eachDatabase("only the upkeep's own tries are counted, and an operator is told o
     await upkeep.runOnce();
     assert.equal(await tries(), round);
     assert.equal(told(), round < 12 ? 0 : 1);
+    assert.equal(upkeep.unknown, 1);
   }
+  ledger.facilitator.told = null;
+  ledger.cluster.clock.jumpWallClock(601_000);
+  await upkeep.runOnce();
+  await upkeep.runOnce();
+  assert.deepEqual([upkeep.unknown, service.counts.reserved, service.counts.settled], [0, 1, 1]);
 });
 
 eachDatabase(

@@ -7,17 +7,18 @@ import type { Random } from "../../ports/random.ts";
 import type { ChainFinding, ChainReader } from "./chain.ts";
 import { findMismatch, findUntimely, type SignatureCheck } from "./check-payment.ts";
 import type { Facilitator } from "./facilitator.ts";
-import type {
-  Hex,
-  KeptAnswer,
-  Payment,
-  PaymentAsset,
-  PaymentRequirements,
-  PaymentState,
-  RoutePrice,
-  Settlement,
-  Settles,
-  SignedAuthorization,
+import {
+  type Hex,
+  type KeptAnswer,
+  PAYMENT_STATES,
+  type Payment,
+  type PaymentAsset,
+  type PaymentRequirements,
+  type PaymentState,
+  type RoutePrice,
+  type Settlement,
+  type Settles,
+  type SignedAuthorization,
 } from "./model.ts";
 import {
   type Claim,
@@ -75,6 +76,8 @@ type Begun =
 
 export interface PaymentService {
   readonly asset: PaymentAsset;
+  /** How often this process has moved a payment into each state. */
+  readonly counts: Readonly<Record<PaymentState, number>>;
   requirementsFor(price: RoutePrice): PaymentRequirements;
   /**
    * Whether the payment is signed by its payer and meets the requirements; asks nobody.
@@ -138,9 +141,17 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const tell = (message: string, { paymentId }: Claim, { authorization }: SignedAuthorization, more: object = {}) =>
     log.warn({ paymentId, payer: payerName(authorization.from), ...more }, message);
 
+  const counts = Object.fromEntries(PAYMENT_STATES.map((state) => [state, 0])) as Record<PaymentState, number>;
+
+  const moved = async (claim: Claim, step: Move): Promise<boolean> => {
+    const isOurs = await movePayment(database, claim, step);
+    if (isOurs) counts[step.to] += 1;
+    return isOurs;
+  };
+
   /** Moves a row that is ours, or says that it no longer is. */
   const move = async (claim: Claim, step: Move): Promise<void> => {
-    if (!(await movePayment(database, claim, step))) throw inProgress();
+    if (!(await moved(claim, step))) throw inProgress();
   };
 
   const begin: PaymentService["begin"] = async (payment, price, request) => {
@@ -149,8 +160,10 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     const untimely = findUntimely(payment, price.settles, clock.now());
     const claim =
       untimely === null ? await reservePayment(database, row, newAttempt(), RUN_LEASE_MS[price.settles]) : null;
-    if (claim !== null)
+    if (claim !== null) {
+      counts.reserved += 1;
       return { kind: "run", run: await verified({ claim, payment, requirements, settlement: null }, price) };
+    }
     const found = await findPayment(database, row, row);
     const isBegun = found !== null && (found.isLeased || !isUncharged(found.state));
     if (untimely !== null && !isBegun) throw new PaymentRefusedError(untimely);
@@ -218,7 +231,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     const outcome = await facilitator.settle(payment, requirements);
     if (outcome.kind === "settled") {
       const { transaction } = outcome;
-      const isOurs = await movePayment(database, claim, { from: ["settling"], transaction, ...step });
+      const isOurs = await moved(claim, { from: ["settling"], transaction, ...step });
       if (isOurs) return { transaction, payer: payment.authorization.from };
       // The row is not ours any more, or the transaction named has paid for another call: nothing is certain.
       tell("a settlement cannot be booked", claim, payment);
@@ -263,18 +276,19 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     }
     if (finding.kind === "transferred") {
       const { transaction } = finding;
-      if (await movePayment(database, claim, { from: ["unknown"], transaction, ...step })) {
+      if (await moved(claim, { from: ["unknown"], transaction, ...step })) {
         tell("a settlement that was unknown is settled", claim, signed);
         return transaction;
       }
     }
     // Also where the transaction has paid for another call: the row is let go as it is.
-    await movePayment(database, claim, { from: ["unknown"], to: "unknown", leaseMs: 0 });
+    await moved(claim, { from: ["unknown"], to: "unknown", leaseMs: 0 });
     return null;
   };
 
   return {
     asset,
+    counts,
     requirementsFor: (price) => requirementsFor(asset, price),
     async check(payment, requirements) {
       const mismatch = findMismatch(payment, requirements);
@@ -291,8 +305,8 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     },
     async giveUp(run) {
       if (run.settlement === null)
-        await movePayment(database, run.claim, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
-      else await movePayment(database, run.claim, { from: ["settled"], to: "settled", leaseMs: 0 });
+        await moved(run.claim, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
+      else await moved(run.claim, { from: ["settled"], to: "settled", leaseMs: 0 });
     },
     resolve: (claim, signed, requirements, signal) =>
       conclude(claim, signed, requirements, { to: "settled", leaseMs: 0 }, signal),

@@ -3,7 +3,7 @@ import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { PaymentAsset } from "./model.ts";
-import { deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_AT_ONCE } from "./queries.ts";
+import { countUnknown, deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_AT_ONCE } from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
 import { PaymentRefusedError, type PaymentService } from "./service.ts";
 
@@ -16,6 +16,8 @@ const RESOLVE_DEADLINE_MS = 60_000;
 const TRIES_TO_TELL = 12;
 
 export interface PaymentUpkeep {
+  /** Settlements in doubt, of all processes; as of the last sweep. */
+  readonly unknown: number;
   start(): void;
   /** Ends the asking that is under way; what it was for stays unknown. */
   stop(): Promise<void>;
@@ -34,6 +36,7 @@ export function createPaymentUpkeep(options: {
 }): PaymentUpkeep {
   const { database, clock, random, log, asset, service } = options;
   const stopping = new AbortController();
+  let unknown = 0;
   let deletedAt = Number.NEGATIVE_INFINITY;
 
   /** All that were taken are asked for at once: none waits, within its lease, for another's silence. */
@@ -61,6 +64,7 @@ export function createPaymentUpkeep(options: {
 
   const sweep = async () => {
     await sweepPayments(database);
+    unknown = await countUnknown(database);
     if (clock.monotonic() - deletedAt < DELETE_EVERY_MS) return;
     deletedAt = clock.monotonic();
     await deleteOldPayments(database);
@@ -69,6 +73,9 @@ export function createPaymentUpkeep(options: {
   // Each on a timer of its own: a facilitator's silence holds up nothing that needs only the store.
   const repeating: { stop(): Promise<void> }[] = [];
   return {
+    get unknown() {
+      return unknown;
+    },
     start() {
       repeating.push(...[sweep, resolve].map((work) => repeat(clock, log, work)));
     },
