@@ -173,23 +173,36 @@ test("a payment header that is not well-formed is a 400 before anything else is 
   await shop.close();
 });
 
-test("no log line names the payer, the signature or the nonce", async () => {
+test("no log line names the payer, the signature or the nonce; no answer and no table keeps a signature that is of no use", async () => {
+  const database = await embeddedDatabase();
   const { log, lines } = recordingLog();
   const deadlines = { verifyMs: 1_000, settleMs: 1_000 };
-  const shop = await openShop(await embeddedDatabase(), { log, hasRpc: false, deadlines });
+  const shop = await openShop(database, { log, hasRpc: false, deadlines });
   const payer = await chain.newPayer(LISTING * 9n);
   const demand = await demandOf(`${shop.url}/v1/test/after`);
   const secrets = [payer.address.toLowerCase(), SECRET];
+  const signatures: string[] = [];
+  const told: unknown[] = [];
   for (const step of ["verify", "settle", null] as const) {
     facilitator.mend();
     if (step !== null) facilitator.faults[step] = { kind: "answer", status: 200, body: `{"x":"${payer.address}"}` };
     const { header, nonce } = await signPayment(payer, chain, demand);
-    secrets.push(nonce, header, decode(header).payload.signature);
-    await callWith(`${shop.url}/v1/test/after`, header);
+    const { signature } = decode(header).payload;
+    secrets.push(nonce, header, signature);
+    signatures.push(signature);
+    const { text, headers } = await callWith(`${shop.url}/v1/test/after`, header);
+    told.push(text, ...[...headers.values()].flatMap((value) => [value, Buffer.from(value, "base64").toString()]));
   }
   const said = JSON.stringify(lines).toLowerCase();
   assert.match(said, /pay-[0-9a-f]{32}/);
   for (const secret of secrets) assert.ok(!said.includes(secret.toLowerCase()), secret);
+  // The one in doubt is needed to ask again.
+  const rows = await database.query<{ state: string; row: string }>(
+    "select state, payments::text as row from payments",
+  );
+  const keeping = rows.filter(({ row }) => signatures.some((signature) => row.includes(signature.slice(2))));
+  assert.deepEqual([rows.length, keeping.map(({ state }) => state)], [3, ["unknown"]]);
+  for (const signature of signatures) assert.ok(!JSON.stringify(told).includes(signature.slice(2)));
   await shop.close();
 });
 

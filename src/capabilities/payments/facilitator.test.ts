@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { ScriptedHttp } from "../../../test/support/scripted-http.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/scripted-http.ts";
 import { CONNECTIONS_PER_HOST_MAX } from "../../ports/http-out.ts";
 import { createFacilitator } from "./facilitator.ts";
 import type { PaymentAsset, SignedAuthorization } from "./model.ts";
@@ -56,4 +57,40 @@ test("settlements that are given up while they wait for a connection are never a
   assert.equal((await behind).kind, "settled");
   await Promise.all(first);
   assert.equal(http.requests.length, CONNECTIONS_PER_HOST_MAX + 1);
+});
+
+const TRANSACTION = `0x${"4".repeat(64)}`;
+const GOOD = { success: true, transaction: TRANSACTION, network: ASSET.network, payer: SIGNED.authorization.from };
+const encoded = (value: object) => ({ body: JSON.stringify(value) });
+/** Everything that a facilitator can answer beside a settlement of exactly this payment. */
+const faultyAnswers = fc.oneof(
+  fc.constant(new Error("the connection was reset")),
+  fc.record({ status: fc.integer({ min: 200, max: 599 }), body: fc.string({ maxLength: 100 }) }),
+  fc
+    .integer({ min: 0, max: JSON.stringify(GOOD).length - 1 })
+    .map((length) => ({ body: JSON.stringify(GOOD).slice(0, length) })),
+  fc.jsonValue().map((value) => ({ body: JSON.stringify(value) })),
+  fc.constantFrom(undefined, null, false, 0, 1, "true", "yes").map((success) => encoded({ ...GOOD, success })),
+  fc
+    .constantFrom(undefined, null, "", "0x", TRANSACTION.slice(0, -1), `${TRANSACTION}0`, TRANSACTION.slice(2), 7)
+    .map((transaction) => encoded({ ...GOOD, transaction })),
+  fc.constantFrom("", "eip155:1", "base", 84_532).map((network) => encoded({ ...GOOD, network })),
+  fc.constantFrom("", "0", "9999", "10001", 10_000).map((amount) => encoded({ ...GOOD, amount })),
+  fc.constantFrom("", ASSET.payTo, "somebody", 1).map((payer) => encoded({ ...GOOD, payer })),
+  fc.string({ maxLength: 40 }).map((errorReason) => encoded({ ...GOOD, success: false, errorReason })),
+);
+
+test("of 10,000 faulty answers to a settlement none is taken for one, and none that may have charged for a refusal", async () => {
+  const clock = new FakeClock();
+  let answer: ScriptedAnswer | Error = encoded(GOOD);
+  const http = new ScriptedHttp(clock, () => answer);
+  const facilitator = createFacilitator({ http, url: "https://facilitator.example", token: null });
+  assert.deepEqual(await facilitator.settle(SIGNED, REQUIREMENTS), { kind: "settled", transaction: TRANSACTION });
+  await fc.assert(
+    fc.asyncProperty(faultyAnswers, async (faulty) => {
+      answer = faulty;
+      assert.equal((await facilitator.settle(SIGNED, REQUIREMENTS)).kind, "unknown");
+    }),
+    { numRuns: 10_000 },
+  );
 });
