@@ -79,6 +79,7 @@ before(async () => {
     },
   });
   await app.http.ready();
+  app.http.lifecycle.markReady();
 });
 
 after(async () => {
@@ -129,7 +130,8 @@ test("every route serves exactly those whose plan is large enough, by every meth
         // Whether a caller has an account is judged behind the body's form.
         const body = url.endsWith("/me/keys") && method === "POST" ? { payload: { name: "matrix" } } : {};
         const answer = await app.http.inject({ method, url, headers, ...body });
-        const isServed = ![401, 402, 403, 405, 429].includes(answer.statusCode);
+        // The matrix tells who gets past the doors; what a handler then finds is for its own tests. Only no fault is served.
+        const isServed = answer.statusCode < 400 || [404, 409, 422].includes(answer.statusCode);
         const got = isServed ? "served" : answer.statusCode;
         assert.equal(got, expectedOf(path, method, caller), `${method} ${url} as ${caller}`);
         // Whoever has rotated a key goes on with the new one.

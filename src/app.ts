@@ -24,14 +24,15 @@ import {
   createPaymentUpkeep,
   createSignatureCheck,
   createTill,
+  findDisagreements,
 } from "./capabilities/payments/index.ts";
 import { createSessions } from "./capabilities/sessions/index.ts";
 import { createEventLog } from "./capabilities/streaming/index.ts";
 import type { VenueId } from "./domain/market.ts";
+import { type AddressLimits, createAddressLimits } from "./http/address-limits.ts";
 import type { Authenticator, Principal } from "./http/auth.ts";
 import { createMeteringGuards } from "./http/metering-guards.ts";
 import { createHttpServer } from "./http/server.ts";
-import type { Till } from "./http/till.ts";
 import type { PaymentSettings } from "./payment-settings.ts";
 import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -148,6 +149,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           isStoreUp: () => probe.isUp,
           boardMarkets: () => board.size,
           failingJobs: () => ingest.failingJobs,
+          payments: () => payments?.figures() ?? null,
         });
   const { journal, sharedLimits } = ports;
   const nodeId = ports.node?.id ?? `alone-${Buffer.from(random.bytes(9)).toString("base64url")}`;
@@ -155,12 +157,13 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const upgradeUrl = ({ headers }: FastifyRequest) =>
     ports.account.upgradeUrl ?? plansUrl(ports.publicUrl, headers.host);
   const servesPeople = ports.node?.serves !== false;
-  const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments);
+  const addresses = createAddressLimits({ clock, random, meter: metering });
+  const payments = ports.payments === undefined ? null : await createPayments(ports, ports.payments, addresses);
   const http = await createHttpServer({
     log,
     random,
     data,
-    guards: [createMeteringGuards({ meter: metering, clock, random, upgradeUrl })],
+    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses })],
     publicUrl: ports.publicUrl,
     trustProxy: ports.trustProxy,
     ...(servesPeople ? { strayPage } : {}),
@@ -171,7 +174,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
         return owner instanceof Promise ? owner.then(asPrincipal) : asPrincipal(owner);
       },
       // In this order: a marketplace's user never pays twice.
-      authenticateOtherwise: [byMarketplace(marketplace), ...(payments === null ? [] : [byPayment(payments.till)])],
+      authenticateOtherwise: [byMarketplace(marketplace), ...(payments === null ? [] : [payments.till.identify])],
     },
     ...(payments === null ? {} : { till: payments.till }),
   });
@@ -199,6 +202,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     const usage = (customer: Parameters<typeof metering.usage>[0]) => metering.usage(customer);
     customerRoutes(http, { customers, usage, clock, random });
     pageRoutes(http);
+    pricingRoutes(http);
     accountRoutes(http, {
       ...{ page: accountPage, customers, sessions, settings: ports.account, clock, random, data, usage },
       publicUrl: ports.publicUrl,
@@ -248,7 +252,6 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       },
     };
   };
-  pricingRoutes(http);
   healthRoutes(http, { report, isStoreUp: () => probe.isUp });
 
   let metricsHttp: FastifyInstance | null = null;
@@ -274,11 +277,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       keyUsage.start();
       customers.start();
       ingest.start();
-      payments?.upkeep.start();
+      payments?.start();
     },
     async stop() {
       probe.stop();
-      await payments?.upkeep.stop();
+      await payments?.stop();
       endHearing();
       await Promise.all([customers.stop(), accountPage.stop(), keyUsage.stop(), ingest.stop()]);
       await metering.stop();
@@ -299,15 +302,7 @@ function byMarketplace(marketplace: Marketplace): Authenticator {
   };
 }
 
-/** Who pays has proved nothing yet, and a signature may have to be asked of the chain. */
-function byPayment(till: Till): Authenticator {
-  return (request, assertMayLookUp) => {
-    assertMayLookUp();
-    return till.identify(request);
-  };
-}
-
-async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["payments"]>) {
+async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["payments"]>, addresses: AddressLimits) {
   const { database, clock, random, log, publicUrl } = ports;
   const { asset, http, facilitatorUrl, facilitatorToken, rpcUrl, deadlines } = settings;
   if (publicUrl === null) throw new Error("payments need the address that is paid for");
@@ -322,9 +317,17 @@ async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["p
     chain: rpcUrl === null ? null : createChainReader({ http, url: rpcUrl, asset }),
     isSignedByPayer: await createSignatureCheck(asset),
   });
+  const upkeep = createPaymentUpkeep({ database, clock, random, log, asset, service });
   return {
-    till: createTill({ service, publicUrl, log }),
-    upkeep: createPaymentUpkeep({ database, clock, random, log, asset, service }),
+    till: createTill({ service, publicUrl, log, addresses }),
+    start() {
+      upkeep.start();
+      void findDisagreements({ ...settings, http }).then((found) => {
+        for (const text of found) log.warn({}, text);
+      });
+    },
+    stop: () => upkeep.stop(),
+    figures: () => ({ counts: service.counts, unknown: upkeep.unknown }),
   };
 }
 

@@ -202,7 +202,7 @@ async function buildServiceApp(
   );
   const misspelt = config.payments === null ? null : await findMisspeltAddress(config.payments.asset);
   if (misspelt !== null)
-    throw new StartError(`PARALLAX_X402: ${misspelt} is misspelt: its capital letters do not fit it`);
+    throw new StartError(`${misspelt.setting}: ${misspelt.address} is misspelt: its capital letters do not fit it`);
   const urlsOf = ({ adapter }: VenueSetting) => ({ ...sandboxUrls[adapter], ...config.venueUrls[adapter] });
   /** Never towards an address that the operator has given: it may be a real venue's. */
   const areLimitsLifted = ({ adapter }: VenueSetting) =>

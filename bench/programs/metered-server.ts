@@ -18,6 +18,7 @@ import { LIMIT_WINDOW_MS } from "../../src/capabilities/metering/index.ts";
 import { METERING } from "../../src/domain/metering.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { plainAppPorts } from "../../test/support/app-ports.ts";
+import { liftLimits } from "../../test/support/lifted-limits.ts";
 import { sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
@@ -30,6 +31,7 @@ const redisUrl = process.env.TEST_REDIS_URL ?? "";
 const database = await openEmbeddedDatabase({ dataDir: folder, log: quietLog });
 await migrateDatabase(database);
 const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
+await liftLimits(database);
 
 async function openMetered(hasRedis: boolean) {
   const sharedLimits = hasRedis

@@ -1,9 +1,8 @@
 import { Agent, request } from "undici";
 import { VenueError } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { HttpOut, IncomingResponse } from "../ports/http-out.ts";
+import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from "../ports/http-out.ts";
 
-const CONNECTIONS_PER_HOST_MAX = 16;
 const USER_AGENT = "parallax/1.0";
 
 /** HTTP out over a keep-alive pool per host. No redirects are followed; bodies and time are bounded per request. */
@@ -51,6 +50,7 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
         });
       }
     },
-    close: () => agent.close(),
+    // Whoever closes it has stopped what needed an answer: a host that is silent holds up no stop.
+    close: () => agent.destroy(),
   };
 }

@@ -2,9 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import type { Charge, LimitClass, LimitDecision, QuotaRefusal } from "../domain/metering.ts";
 import { PLANS, type RateClass, type Tier } from "../domain/plan.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import { createAddressLimits, exceeded } from "./address-limits.ts";
+import { type AddressLimits, exceeded, spreadWait } from "./address-limits.ts";
 import type { Principal } from "./auth.ts";
 import type { Guards } from "./server.ts";
 
@@ -25,9 +24,6 @@ export interface RequestMeter {
     limit: number,
   ): Promise<Charge | QuotaRefusal> | Charge | QuotaRefusal;
 }
-
-/** Refused callers are told to wait longer by up to this share, so that they do not all come back at one instant. */
-const JITTER = 0.1;
 
 /** Answers that are never counted, beside those of 500 and above (contract, section 4). */
 const UNCOUNTED: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
@@ -82,19 +78,15 @@ class Metered {
  */
 export function createMeteringGuards(options: {
   readonly meter: RequestMeter;
-  readonly clock: Clock;
   readonly random: Random;
   readonly upgradeUrl: (request: FastifyRequest) => string;
+  /** Shared with the till, which looks at them before it looks at a payment. */
+  readonly addresses: AddressLimits;
 }): Guards {
-  const { meter, clock, random, upgradeUrl } = options;
-  const spread = (waitMs: number) => waitMs * (1 + JITTER * random.uniform());
-  const addresses = createAddressLimits({
-    ...{ clock, spread },
-    takeUnauthorized: (block, limit) => meter.takeMinute("unauthorized", block, limit),
-  });
+  const { meter, random, upgradeUrl, addresses } = options;
 
   const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, told: LimitDecision) => {
-    const minute = told.isAllowed ? told : { ...told, waitMs: spread(told.waitMs) };
+    const minute = told.isAllowed ? told : { ...told, waitMs: spreadWait(told.waitMs, random) };
     request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
     if (!minute.isAllowed) throw exceeded(minute.waitMs);
     assertPlan(request, principal);
@@ -139,8 +131,6 @@ export function createMeteringGuards(options: {
       const { principal, routeConfig } = request;
       const rateClass = routeConfig.metering?.rateClass ?? null;
       if (principal === null || rateClass === null) return;
-      // A payer has proved nothing yet.
-      if (principal.kind === "payer") addresses.takeUnknown(request.ip);
       const { customerId, allowance } = principal;
       // Whoever has no access to a class is limited as everyone is, and then told so.
       const counted = allowance.rateLimits[rateClass] > 0 ? rateClass : "general";

@@ -142,3 +142,21 @@ test("two routes of one operation id stop the start", async () => {
   }, /twice/);
   await app.close();
 });
+
+test("answers say which headers they carry: waits, limits, and what a call costs and has been paid with", async () => {
+  const app = await described();
+  const document = (await app.inject("/openapi.json")).json();
+  const { responses } = document.paths["/v1/markets/{platform}/{market_id}"].get;
+  const headersOf = (status: number) => Object.keys(responses[status].headers ?? {});
+  assert.deepEqual(headersOf(200), ["RateLimit-Policy", "RateLimit", "PAYMENT-RESPONSE"]);
+  assert.deepEqual(headersOf(402), ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE"]);
+  assert.deepEqual(headersOf(429), ["Retry-After", "RateLimit-Policy", "RateLimit"]);
+  assert.deepEqual([headersOf(409), headersOf(503), headersOf(404)], [["Retry-After"], ["Retry-After"], []]);
+  assert.equal(responses[200].headers.RateLimit.$ref, "#/components/headers/RateLimit");
+  const named = Object.keys(document.components.headers).sort();
+  assert.deepEqual(named, ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "RateLimit", "RateLimit-Policy", "Retry-After"]);
+  assert.equal(responses[402].content["application/json"].schema.$ref, "#/components/schemas/PaymentRequired");
+  const free = document.paths["/v1/notes"].post.responses;
+  assert.ok(!JSON.stringify(free).includes("PAYMENT"));
+  await app.close();
+});

@@ -30,8 +30,16 @@ const STATUS_MEANING: Readonly<Record<number, string>> = {
   503: "Not available at the moment",
 };
 
+interface Answer {
+  description?: string;
+  content?: unknown;
+  headers?: Record<string, unknown>;
+}
+
 interface Operation {
-  responses: Record<string, unknown>;
+  responses: Record<string, Answer>;
+  security?: readonly Record<string, unknown>[];
+  "x-rate-class"?: string;
   requestBody?: { required?: boolean; content: Record<string, { schema: unknown }> };
 }
 
@@ -166,11 +174,15 @@ const PAYMENT_ERRORS = [
 ];
 
 function addErrorResponses(
-  document: { paths: Record<string, Record<string, unknown>>; components: { schemas?: Record<string, unknown> } },
+  document: {
+    paths: Record<string, Record<string, unknown>>;
+    components: { schemas?: Record<string, unknown>; headers?: Record<string, unknown> };
+  },
   errorsOf: ReadonlyMap<string, readonly ErrorCode[]>,
   optionalBodies: ReadonlySet<string>,
 ): void {
   document.components.schemas = { ...document.components.schemas, ...ERROR_SCHEMAS };
+  document.components.headers = HEADERS;
   for (const path of Object.values(document.paths)) {
     for (const value of Object.values(path)) {
       const operation = value as Operation & { operationId?: string; parameters?: Parameter[] };
@@ -178,13 +190,57 @@ function addErrorResponses(
       describeSuccesses(operation);
       for (const parameter of operation.parameters ?? []) tidyParameter(parameter);
       for (const [status, codes] of byStatus(errorsOf.get(id) ?? [])) {
-        operation.responses[status] = errorResponse(Number(status), "Problem", codes);
+        const schema = status === "402" ? "PaymentRequired" : "Problem";
+        operation.responses[status] = errorResponse(Number(status), schema, codes);
       }
       if (operation.parameters !== undefined || operation.requestBody !== undefined) {
         operation.responses["422"] = errorResponse(422, "HTTPValidationError", []);
       }
+      describeHeaders(operation);
       if (operation.requestBody !== undefined) tidyBody(operation.requestBody, optionalBodies.has(id));
     }
+  }
+}
+
+/** Headers that many answers share, each described once. */
+const HEADERS = {
+  "Retry-After": {
+    description: "Seconds to wait, or with a monthly quota the day on which it starts anew",
+    schema: { type: "string" },
+  },
+  "RateLimit-Policy": {
+    description: "The caller's minute limit and monthly quota (IETF draft): name, `q` units, `w` window in seconds",
+    schema: { type: "string", examples: ['"general";q=300;w=60, "listing";q=10000'] },
+  },
+  RateLimit: {
+    description: "What is left of them: name, `r` units, `t` seconds until there are more",
+    schema: { type: "string", examples: ['"general";r=299;t=0, "listing";r=9999;t=864000'] },
+  },
+  "PAYMENT-REQUIRED": {
+    description: "What the call costs (x402 version 2): base64 of JSON; the body tells it in version 1's words",
+    schema: { type: "string", contentEncoding: "base64", contentMediaType: "application/json" },
+  },
+  "PAYMENT-RESPONSE": {
+    description: "To a paid call: what became of its payment, base64 of JSON; to version 1 as X-PAYMENT-RESPONSE",
+    schema: { type: "string", contentEncoding: "base64", contentMediaType: "application/json" },
+  },
+} as const;
+
+function describeHeaders({ responses, security = [], "x-rate-class": rateClass }: Operation): void {
+  const isSold = security.some((way) => PAYMENT_SCHEME in way);
+  for (const [status, response] of Object.entries(responses)) {
+    const isSuccess = status.startsWith("2");
+    const names: (keyof typeof HEADERS)[] = [
+      ...(["409", "429", "503"].includes(status) ? (["Retry-After"] as const) : []),
+      ...(rateClass !== undefined && (isSuccess || status === "429")
+        ? (["RateLimit-Policy", "RateLimit"] as const)
+        : []),
+      ...(status === "402" ? (["PAYMENT-REQUIRED"] as const) : []),
+      ...(isSold && (isSuccess || status === "402") ? (["PAYMENT-RESPONSE"] as const) : []),
+    ];
+    if (names.length === 0) continue;
+    const references = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+    response.headers = { ...response.headers, ...references };
   }
 }
 
@@ -233,8 +289,7 @@ const UNDESCRIBED = "Default Response";
 
 function describeSuccesses(operation: Operation): void {
   for (const [status, response] of Object.entries(operation.responses)) {
-    const described = response as { description?: string };
-    if (described.description === UNDESCRIBED) described.description = SUCCESS_MEANING[status] ?? "Success";
+    if (response.description === UNDESCRIBED) response.description = SUCCESS_MEANING[status] ?? "Success";
   }
 }
 
@@ -249,7 +304,7 @@ function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly Err
   return result;
 }
 
-function errorResponse(status: number, schema: string, codes: readonly ErrorCode[]): unknown {
+function errorResponse(status: number, schema: string, codes: readonly ErrorCode[]): Answer {
   const meaning = STATUS_MEANING[status] ?? "Error";
   return {
     description: codes.length === 0 ? meaning : `${meaning} (${codes.map((code) => `\`${code}\``).join(", ")})`,
@@ -267,8 +322,62 @@ const ERROR_SCHEMAS = {
       code: { type: "string", enum: Object.keys(STATUS), description: "Stable code, for programs" },
       retry_after_seconds: { type: "number", minimum: 0 },
       resets_on: { type: "string", format: "date" },
+      payment: {
+        type: "object",
+        description: "Of a call that is charged and has failed: the same payment is good for one answer",
+        properties: {
+          settled: { type: "boolean" },
+          transaction: { type: "string" },
+          redeemable: { type: "boolean" },
+        },
+        required: ["settled", "transaction", "redeemable"],
+      },
     },
     required: ["detail", "code"],
+  },
+  PaymentRequired: {
+    title: "PaymentRequired",
+    description: "What the call costs, in the words of x402 version 1; the header PAYMENT-REQUIRED has version 2's",
+    allOf: [{ $ref: "#/components/schemas/Problem" }],
+    type: "object",
+    properties: {
+      x402Version: { const: 1 },
+      error: { type: "string", description: "Why the payment that came was not taken, or `payment_required`" },
+      accepts: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            scheme: { const: "exact" },
+            network: { type: "string" },
+            maxAmountRequired: { type: "string", description: "Atomic units of the asset" },
+            resource: { type: "string", format: "uri" },
+            description: { type: "string" },
+            mimeType: { type: "string" },
+            outputSchema: { type: "null" },
+            payTo: { type: "string" },
+            maxTimeoutSeconds: { type: "integer" },
+            asset: { type: "string", description: "The token's contract" },
+            extra: {
+              type: "object",
+              properties: { name: { type: "string" }, version: { type: "string" } },
+              required: ["name", "version"],
+            },
+          },
+          required: [
+            "scheme",
+            "network",
+            "maxAmountRequired",
+            "resource",
+            "payTo",
+            "maxTimeoutSeconds",
+            "asset",
+            "extra",
+          ],
+        },
+      },
+    },
+    required: ["x402Version", "error", "accepts"],
   },
   HTTPValidationError: {
     type: "object",

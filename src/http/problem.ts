@@ -49,9 +49,17 @@ export const COMMON_HEADERS: ReadonlySet<string> = new Set([
   "x-parallax-data",
 ]);
 
+declare module "fastify" {
+  interface FastifyReply {
+    /** Of the problem that is answered, for the metrics; null where it is none. */
+    problemCode: Problem["code"] | null;
+  }
+}
+
 /** An answer that is not a success, ready to be written. */
 export interface Problem {
   readonly status: number;
+  readonly code: ErrorCode | "invalid_request";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -74,6 +82,7 @@ export function toProblem(error: unknown): Problem {
 
 /** Turns the reply into this answer, whatever it was before; gives the body to send. */
 export function prepareProblem(reply: FastifyReply, answer: Problem): string {
+  reply.problemCode = answer.code;
   reply.removeHeader("etag").removeHeader("link");
   reply
     .code(answer.status)
@@ -91,11 +100,11 @@ export function problem(
   headers: Readonly<Record<string, string>> = {},
   more: Readonly<Record<string, unknown>> = {},
 ): Problem {
-  return { status, headers, body: JSON.stringify({ detail, code, ...more }) };
+  return { status, code, headers, body: JSON.stringify({ detail, code, ...more }) };
 }
 
 function validationProblem(errors: readonly ValidationItem[]): Problem {
-  return { status: 422, headers: {}, body: JSON.stringify({ detail: errors }) };
+  return { status: 422, code: "invalid_request", headers: {}, body: JSON.stringify({ detail: errors }) };
 }
 
 function appProblem(error: AppError): Problem {

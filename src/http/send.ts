@@ -16,6 +16,8 @@ interface Listeners {
    * request as much as finding its route does.
    */
   readonly note: (request: FastifyRequest, reply: FastifyReply) => void;
+  /** An answer could not be sent. */
+  readonly failed: (request: FastifyRequest, error: unknown) => void;
 }
 
 /** Pages may load nothing from elsewhere, run no inline script and be framed by nobody. */
@@ -32,7 +34,12 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
  *
  * @param till  decides first what a paid request gets
  */
-export function sendHook(lifecycle: Lifecycle, { beforeSend, note }: Listeners, till?: Till) {
+export function sendHook(lifecycle: Lifecycle, { beforeSend, note, failed }: Listeners, till?: Till) {
+  /** Nobody waits for what is thrown after a wait: the connection ends, and the process does not. */
+  const cutOff = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
+    failed(request, error);
+    reply.raw.destroy();
+  };
   const finish = (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
     const done: Done = (error, body) => {
       note(request, reply);
@@ -56,13 +63,19 @@ export function sendHook(lifecycle: Lifecycle, { beforeSend, note }: Listeners, 
       reply.code(304).removeHeader("content-type").removeHeader("content-length");
       done(null, "");
     } else {
-      encodeInto(reply, payload, mayShrink ? chooseEncoding(request.headers["accept-encoding"]) : null, done);
+      const encoding = mayShrink ? chooseEncoding(request.headers["accept-encoding"]) : null;
+      if (encoding === null) done(null, payload);
+      else encodeInto(reply, payload, encoding, done).catch(cutOff(request, reply));
     }
   };
   if (till === undefined) return finish;
   return (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
     if (!isPaid(request)) finish(request, reply, payload, send);
-    else till.close(request, reply, payload).then((answer) => finish(request, reply, answer, send), send);
+    else
+      till
+        .close(request, reply, payload)
+        .then((answer) => finish(request, reply, answer, send), send)
+        .catch(cutOff(request, reply));
   };
 }
 
@@ -74,12 +87,8 @@ function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: stri
   return asked !== undefined && matchesEntityTag(asked, String(reply.getHeader("etag")));
 }
 
-function encodeInto(reply: FastifyReply, payload: string | Buffer, encoding: Encoding | null, done: Done): void {
-  if (encoding === null) {
-    done(null, payload);
-    return;
-  }
-  compress(typeof payload === "string" ? Buffer.from(payload) : payload, encoding).then(
+function encodeInto(reply: FastifyReply, payload: string | Buffer, encoding: Encoding, done: Done): Promise<void> {
+  return compress(typeof payload === "string" ? Buffer.from(payload) : payload, encoding).then(
     (compressed) => {
       reply.header("content-encoding", encoding).removeHeader("content-length");
       done(null, compressed);

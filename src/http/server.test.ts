@@ -393,3 +393,32 @@ test("of successes one in the configured number is logged, of refusals every one
   );
   await app.close();
 });
+
+test("what fails while a paid answer goes out ends that connection, is logged, and ends nothing else", async () => {
+  const payer = { ...CUSTOMER, kind: "payer" } as const;
+  const { app, lines } = await testServer({
+    authentication: { authenticate: () => payer },
+    till: { identify: async () => payer, open: async () => false, close: async (_request, _reply, payload) => payload },
+    guards: [
+      {
+        beforeSend(request) {
+          if (request.url.endsWith("?fail")) throw new Error("a header that cannot be");
+        },
+      },
+    ],
+  });
+  defineRoute(app, {
+    ...{ method: "GET", url: "/v1/large", access: "key", metering: METERING.FREE, tag: "Account" },
+    ...{ summary: "Large", operationId: "large", responses: { 200: Type.Object({ text: Type.String() }) } },
+    handler: () => ({ text: "x".repeat(100_000) }),
+  });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  const headers = { authorization: "Bearer any" };
+  await assert.rejects(fetch(`${url}/v1/large?fail`, { headers }));
+  assert.equal((await fetch(`${url}/v1/large`, { headers })).status, 200);
+  assert.deepEqual(
+    lines.filter(({ level }) => level === "error").map(({ message }) => message),
+    ["an answer could not be sent"],
+  );
+  await app.close();
+});

@@ -37,8 +37,8 @@ declare module "fastify" {
   }
 }
 
-/** A step of a request's way; it throws to refuse. */
-type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | void;
+/** A step of a request's way; it throws to refuse, and gives a promise of true where it has answered by itself. */
+type Guard = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** Where others step in. The order of judgement is fixed: 401, minute limit, 403, 422, quota, 404, work. */
 export interface Guards {
@@ -77,7 +77,13 @@ export interface HttpServerOptions {
   /** One of this many successful requests is logged. */
   readonly successLogSample?: number;
   /** Told of every answered request, with the route's pattern; for metrics. */
-  readonly onAnswered?: (request: { route: string; method: string; status: number; seconds: number }) => void;
+  readonly onAnswered?: (request: {
+    route: string;
+    method: string;
+    status: number;
+    seconds: number;
+    code: string | null;
+  }) => void;
 }
 
 /**
@@ -131,6 +137,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.decorateRequest("principal", null);
   app.decorateRequest("checkedHeaders", null);
   app.decorateRequest("metered", null);
+  app.decorateReply("problemCode", null);
   // Set before anything reads it.
   app.decorateRequest("routeConfig", null as never);
   // Requests are judged by `compileRequestValidator`, all parts at once and after authentication.
@@ -153,10 +160,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       method: request.method,
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1000,
+      code: reply.problemCode,
     });
   };
   const beforeSend = (options.guards ?? []).flatMap((guards) => guards.beforeSend ?? []);
-  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, note }, options.till));
+  const failed = ({ id: requestId }: FastifyRequest, error: unknown) =>
+    log.error({ requestId, ...describeError(error) }, "an answer could not be sent");
+  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, note, failed }, options.till));
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
   return app;
 }
@@ -226,11 +236,14 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error)
  */
 function inTurn(guards: readonly (Guard | undefined)[]): Hook {
   const steps = guards.filter((guard) => guard !== undefined);
-  const rest = async (first: Promise<void>, next: number, request: FastifyRequest, reply: FastifyReply) => {
-    await first;
-    for (let index = next; index < steps.length; index++) await steps[index]?.(request, reply);
+  /** Gives whether a step has answered; `reply.sent` does not tell, because nothing is sent to a client that has gone. */
+  const rest = async (first: Promise<unknown>, next: number, request: FastifyRequest, reply: FastifyReply) => {
+    let answered = await first;
+    for (let index = next; index < steps.length && answered !== true; index++)
+      answered = await steps[index]?.(request, reply);
+    return answered === true;
   };
-  const start = (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
+  const start = (request: FastifyRequest, reply: FastifyReply): Promise<boolean> | undefined => {
     for (let index = 0; index < steps.length; index++) {
       const waiting = steps[index]?.(request, reply);
       if (waiting instanceof Promise) return rest(waiting, index + 1, request, reply);
@@ -238,7 +251,7 @@ function inTurn(guards: readonly (Guard | undefined)[]): Hook {
     return undefined;
   };
   return (request, reply, done) => {
-    let waiting: Promise<void> | undefined;
+    let waiting: Promise<boolean> | undefined;
     try {
       waiting = start(request, reply);
     } catch (error) {
@@ -246,8 +259,7 @@ function inTurn(guards: readonly (Guard | undefined)[]): Hook {
       return;
     }
     if (waiting === undefined) done();
-    // A step that has answered by itself ends the request's way.
-    else waiting.then(() => (reply.sent ? undefined : done()), done);
+    else waiting.then((answered) => (answered ? undefined : done()), done);
   };
 }
 

@@ -11,8 +11,10 @@ export interface Till {
   /**
    * The request is valid and nothing is done yet: takes the payment, or throws. Where it has been answered before, sends
    * that answer.
+   *
+   * @returns whether it has answered: then there is nothing left to do, also where the client is gone meanwhile
    */
-  open(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  open(request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
   /** The answer is made and nothing of it is sent: gives it out, or what has to be said in its place. Never throws. */
   close(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown>;
 }

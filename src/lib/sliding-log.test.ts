@@ -85,12 +85,16 @@ test("no limit at all means no request", () => {
   assert.equal(new SlidingLog({ windowMs: WINDOW_MS }).take("a", 0, 0).isAllowed, false);
 });
 
-test("a request that is given back was never there", () => {
+test("a request that is given back was never there, and asking for the wait takes nothing", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   log.take("a", 2, 0);
   log.take("a", 2, 10);
+  assert.equal(log.waitMs("a", 2, 20), WINDOW_MS - 20);
+  assert.equal(log.waitMs("a", 1, 20), WINDOW_MS - 10);
   log.giveBack("a");
+  assert.equal(log.waitMs("a", 2, 20), 0);
   assert.deepEqual(log.take("a", 2, 30), { isAllowed: true, remaining: 0, waitMs: WINDOW_MS - 30 });
+  assert.equal(log.waitMs("b", 2, 30), 0);
 });
 
 test("callers do not share, and those who have been quiet are forgotten", () => {

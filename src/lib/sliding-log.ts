@@ -56,6 +56,14 @@ export class SlidingLog {
     return { isAllowed: true, remaining: limit - log.count, waitMs: this.#oldest(log) + this.#windowMs - now };
   }
 
+  /** Milliseconds until one request of `caller` would be allowed, 0 where one is; takes none. */
+  waitMs(caller: string, limit: number, now: number): number {
+    const log = this.#logs.get(caller);
+    if (log === undefined) return 0;
+    this.#forget(log, now);
+    return log.count < limit ? 0 : this.#newest(log, limit) + this.#windowMs - now;
+  }
+
   /** Forgets the newest request of `caller`: it was refused elsewhere. */
   giveBack(caller: string): void {
     const log = this.#logs.get(caller);
@@ -81,8 +89,13 @@ export class SlidingLog {
   }
 
   #oldest(log: Log): number {
+    return this.#newest(log, log.count);
+  }
+
+  /** The instant of the oldest of the `count` newest requests. */
+  #newest(log: Log, count: number): number {
     const size = log.accepted.length;
-    return log.accepted[(log.next - log.count + size) % size] ?? 0;
+    return log.accepted[(log.next - count + size) % size] ?? 0;
   }
 
   #makeRoom(now: number): void {

@@ -1,3 +1,6 @@
+/** Connections to one host at once; requests beyond them wait, and their deadlines go on meanwhile. */
+export const CONNECTIONS_PER_HOST_MAX = 16;
+
 export interface OutgoingRequest {
   readonly method: "GET" | "POST";
   readonly url: string;

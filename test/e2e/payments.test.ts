@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { after, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { AppError } from "../../src/domain/errors.ts";
 import { recordingLog } from "../../src/http/test-app.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { eachDatabase, embeddedDatabase, onPostgres } from "../support/databases.ts";
@@ -72,7 +78,8 @@ eachDatabase("a client library pays for a call and gets its answer; the money ha
 test("without any credential a call is told its price, in both versions' words", async () => {
   const shop = await openShop(await embeddedDatabase());
   const answer = await fetch(`${shop.url}/v1/test/deep?n=1`);
-  const body = JSON.parse(await answer.text());
+  const text = await answer.text();
+  const body = JSON.parse(text);
   assert.equal(answer.status, 402);
   assert.equal(answer.headers.get("cache-control"), "no-store");
   const demand = decode(answer.headers.get("payment-required"));
@@ -84,6 +91,11 @@ test("without any credential a call is told its price, in both versions' words",
   const extra = { name: chain.tokenName, version: chain.tokenVersion };
   assert.deepEqual(demand.accepts, [{ scheme: "exact", network: chain.network, amount: "5000000", ...asked, extra }]);
   assert.deepEqual([body.code, body.x402Version], ["payment_required", 1]);
+  const { components } = JSON.parse(await (await fetch(`${shop.url}/openapi.json`)).text());
+  const { PaymentRequired, Problem } = components.schemas;
+  // The allOf's own reference is to the description; here it is put in.
+  assert.ok(Compile<TSchema>({ ...PaymentRequired, allOf: [Problem] }).Check(JSON.parse(text)));
+  assert.deepEqual(Object.keys(body).sort(), ["accepts", "code", "detail", "error", "x402Version"]);
   const [v1] = body.accepts;
   assert.deepEqual([v1.network, v1.maxAmountRequired, v1.payTo], [chain.networkV1, "5000000", shop.payTo]);
   assert.equal((await demandOf(`${shop.url}/v1/markets`)).accepts[0]?.amount, "10000");
@@ -116,6 +128,24 @@ test("a route that needs an account is neither sold nor served to a payer", asyn
   await shop.close();
 });
 
+test("429: an address whose payments were refused 60 times in a minute has no further one looked at, a good one neither", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/after`;
+  const demand = await demandOf(path);
+  const { header: good } = await signPayment(payer, chain, demand);
+  const { header: bad } = await signPayment(payer, chain, demand, { domain: { chainId: 1 } });
+  const { header: cheap } = await signPayment(payer, chain, demand, { authorization: { value: "1" } });
+  const { header: poor } = await signPayment(await chain.newPayer(0n), chain, demand);
+  for (const header of [bad, cheap, poor])
+    for (let sent = 0; sent < 20; sent++) assert.equal((await callWith(path, header)).status, 402);
+  const { status, headers, text } = await callWith(path, good);
+  assert.deepEqual([status, JSON.parse(text).code], [429, "rate_limited"]);
+  assert.ok(Number(headers.get("retry-after")) > 0);
+  assert.deepEqual([shop.work.count, await shop.states()], [0, ["rejected"]]);
+  await shop.close();
+});
+
 test("a payment header that is not well-formed is a 400 before anything else is done", async () => {
   const shop = await openShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
@@ -143,23 +173,36 @@ test("a payment header that is not well-formed is a 400 before anything else is 
   await shop.close();
 });
 
-test("no log line names the payer, the signature or the nonce", async () => {
+test("no log line names the payer, the signature or the nonce; no answer and no table keeps a signature that is of no use", async () => {
+  const database = await embeddedDatabase();
   const { log, lines } = recordingLog();
   const deadlines = { verifyMs: 1_000, settleMs: 1_000 };
-  const shop = await openShop(await embeddedDatabase(), { log, hasRpc: false, deadlines });
+  const shop = await openShop(database, { log, hasRpc: false, deadlines });
   const payer = await chain.newPayer(LISTING * 9n);
   const demand = await demandOf(`${shop.url}/v1/test/after`);
   const secrets = [payer.address.toLowerCase(), SECRET];
+  const signatures: string[] = [];
+  const told: unknown[] = [];
   for (const step of ["verify", "settle", null] as const) {
     facilitator.mend();
     if (step !== null) facilitator.faults[step] = { kind: "answer", status: 200, body: `{"x":"${payer.address}"}` };
     const { header, nonce } = await signPayment(payer, chain, demand);
-    secrets.push(nonce, header, decode(header).payload.signature);
-    await callWith(`${shop.url}/v1/test/after`, header);
+    const { signature } = decode(header).payload;
+    secrets.push(nonce, header, signature);
+    signatures.push(signature);
+    const { text, headers } = await callWith(`${shop.url}/v1/test/after`, header);
+    told.push(text, ...[...headers.values()].flatMap((value) => [value, Buffer.from(value, "base64").toString()]));
   }
   const said = JSON.stringify(lines).toLowerCase();
   assert.match(said, /pay-[0-9a-f]{32}/);
   for (const secret of secrets) assert.ok(!said.includes(secret.toLowerCase()), secret);
+  // The one in doubt is needed to ask again.
+  const rows = await database.query<{ state: string; row: string }>(
+    "select state, payments::text as row from payments",
+  );
+  const keeping = rows.filter(({ row }) => signatures.some((signature) => row.includes(signature.slice(2))));
+  assert.deepEqual([rows.length, keeping.map(({ state }) => state)], [3, ["unknown"]]);
+  for (const signature of signatures) assert.ok(!JSON.stringify(told).includes(signature.slice(2)));
   await shop.close();
 });
 
@@ -292,9 +335,10 @@ test("a settlement that fails withholds the answer: the payer has spent the mone
   const { status, text, headers } = await callAndMeanwhile(shop, header, () => spendElsewhere(payer, header));
   assert.equal(headers.get("etag"), null);
   assert.ok(!text.includes(SECRET));
-  assert.equal(status, 503, text);
-  assert.deepEqual(await shop.states(), ["unknown"]);
   // The chain says where the nonce went: nothing will ever come of it.
+  assert.equal(status, 402, text);
+  assert.equal(decode(headers.get("payment-required")).error, "payment_never_settled");
+  assert.deepEqual(await shop.states(), ["rejected"]);
   const again = await callWith(`${shop.url}/v1/test/after`, header);
   assert.equal(again.status, 402, again.text);
   assert.deepEqual(await shop.states(), ["rejected"]);
@@ -327,7 +371,7 @@ async function callAndMeanwhile(
   const hold = Promise.withResolvers<void>();
   shop.work.hold = hold.promise;
   const answer = callWith(`${shop.url}/v1/test/after`, header);
-  while (shop.work.count === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (shop.work.count === 0) await nextTurn();
   await meanwhile();
   hold.resolve();
   return answer;
@@ -398,7 +442,7 @@ onPostgres(
       return answer;
     });
     // All others have been told no while the one is still at work.
-    while (finished < 999) await new Promise((resolve) => setImmediate(resolve));
+    while (finished < 999) await nextTurn();
     hold.resolve();
     const answers = await Promise.all(calls);
     const counts = Object.groupBy(answers, ({ status }) => String(status));
@@ -443,6 +487,98 @@ test("a stream is charged before its first byte, and none begins that is to be c
   assert.deepEqual([withheld.status, withheld.text.includes(SECRET)], [500, false]);
   assert.match(withheld.headers.get("content-type") ?? "", /json/);
   assert.deepEqual([await shop.transfers(), await shop.states()], [1, ["delivered", "released"]]);
+  await shop.close();
+});
+
+test("a route that writes past the server gives nothing to a payer", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  const payer = await chain.newPayer(LISTING);
+  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/hijack`));
+  const refused = await callWith(`${shop.url}/v1/test/hijack`, header);
+  assert.deepEqual([refused.status, refused.text.includes(SECRET)], [500, false]);
+  assert.deepEqual([await shop.transfers(), await shop.states()], [0, ["released"]]);
+  await shop.close();
+});
+
+test("a store that fails under an answer that was charged for is told as a charge that is still good for one", async () => {
+  const database = await embeddedDatabase();
+  let isAway = false;
+  const store: Database = {
+    kysely: database.kysely,
+    query: (text, ...more) =>
+      isAway && text.startsWith("update payments")
+        ? Promise.reject(new AppError("store_unavailable", "The store is away"))
+        : database.query(text, ...more),
+    transaction: (run) => database.transaction(run),
+    close: () => database.close(),
+  };
+  const shop = await openShop(store);
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/before`;
+  const { header } = await signPayment(payer, chain, await demandOf(path));
+  const hold = Promise.withResolvers<void>();
+  shop.work.hold = hold.promise;
+  const answer = callWith(path, header);
+  while (shop.work.count === 0) await nextTurn();
+  isAway = true;
+  hold.resolve();
+  const { status, text, headers } = await answer;
+  assert.deepEqual([status, text.includes(SECRET)], [503, false]);
+  const { payment } = JSON.parse(text);
+  assert.deepEqual([payment.settled, payment.redeemable], [true, true]);
+  assert.equal(decode(headers.get("payment-response")).transaction, payment.transaction);
+  isAway = false;
+  await database.query("update payments set lease_until = clock_timestamp()");
+  assert.equal((await callWith(path, header)).status, 200);
+  assert.equal(await shop.transfers(), 1);
+  await shop.close();
+});
+
+/** Sends a call over a socket of its own and hangs up after so many turns of the event loop. */
+async function callAndHangUp(url: string, header: string, turns: number): Promise<void> {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname).on("error", () => {});
+  await once(socket, "connect");
+  const head = [`GET ${pathname} HTTP/1.1`, "host: localhost", `payment-signature: ${header}`, "accept-encoding: br"];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  for (let turn = 0; turn < turns; turn++) await nextTurn();
+  socket.destroy();
+}
+
+test("clients that hang up whenever they like during a large replay get no second run, and end nothing else", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  shop.work.size = 200_000;
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/after`;
+  const { header } = await signPayment(payer, chain, await demandOf(path));
+  assert.equal((await callWith(path, header)).status, 200);
+  for (let turns = 0; turns < 60; turns++) await callAndHangUp(path, header, turns);
+  const again = await callWith(path, header);
+  assert.deepEqual([again.status, again.text.length > 200_000], [200, true]);
+  assert.deepEqual([shop.work.count, await shop.transfers()], [1, 1]);
+  await shop.close();
+});
+
+test("a payer who hangs up during work that was charged before loses nothing: it goes on alone, and its answer is kept", async () => {
+  const shop = await openShop(await embeddedDatabase());
+  const payer = await chain.newPayer(LISTING);
+  const path = `${shop.url}/v1/test/before`;
+  const { header } = await signPayment(payer, chain, await demandOf(path));
+  const hold = Promise.withResolvers<void>();
+  shop.work.hold = hold.promise;
+  const gone = new AbortController();
+  const lost = fetch(path, { headers: { "payment-signature": header }, signal: gone.signal });
+  while (shop.work.count === 0) await nextTurn();
+  gone.abort();
+  await assert.rejects(lost);
+  for (let tries = 0; tries < 20; tries++) {
+    const meanwhile = await callWith(path, header);
+    assert.deepEqual([meanwhile.status, JSON.parse(meanwhile.text).code], [409, "payment_in_progress"]);
+  }
+  hold.resolve();
+  while ((await shop.states())[0] !== "delivered") await nextTurn();
+  const again = await callWith(path, header);
+  assert.deepEqual([again.status, again.text.includes(SECRET), shop.work.count], [200, true, 1]);
   await shop.close();
 });
 

@@ -7,6 +7,7 @@ import { createMetering, type Metering as MeteringService } from "../../src/capa
 import { AppError } from "../../src/domain/errors.ts";
 import { METERING, type Metering } from "../../src/domain/metering.ts";
 import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../src/domain/plan.ts";
+import { createAddressLimits } from "../../src/http/address-limits.ts";
 import type { Principal } from "../../src/http/auth.ts";
 import { createMeteringGuards } from "../../src/http/metering-guards.ts";
 import { defineRoute } from "../../src/http/route.ts";
@@ -68,8 +69,9 @@ export async function openMeteredServer(
   let lookUps = 0;
   const random: Random = { uniform, bytes: () => assert.fail("nothing is drawn here") };
   const upgradeUrl = () => "https://parallax.example/account";
+  const addresses = createAddressLimits({ clock, random, meter: metering });
   const { app } = await testServer({
-    guards: [createMeteringGuards({ meter: metering, clock, random, upgradeUrl })],
+    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses })],
     authentication: {
       authenticate(bearer, assertMayLookUp) {
         const known = callers.find(({ customerId }) => customerId === bearer);

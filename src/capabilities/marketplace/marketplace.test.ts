@@ -113,7 +113,24 @@ eachDatabase("CUSTOM is enterprise only with numbers that an operator set", asyn
     ...{ customerId: first?.customerId, plan: "enterprise" },
     allowance: { quotas: { ...quotas, DEEP: 77 }, rateLimits: { ...rateLimits, general: 900 } },
   });
-  await database.query("update customers set status = 'canceled'");
-  await clock.advance(1_000);
-  assert.equal((await identify())?.plan, "pro");
 });
+
+eachDatabase(
+  "401: a user whom an operator has ended is refused within a second, whatever it has booked",
+  async (database) => {
+    const clock = new FakeClock();
+    const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
+    const identify = async (subscription: string) => marketplace.identify({ secret: SECRET, user: USER, subscription });
+    const first = await identify("PRO");
+    await database.query(
+      `insert into customers (customer_id, email, plan, status, created_at, quotas)
+     values ($1, null, 'enterprise', 'canceled', now(), '{"DEEP": 77}')`,
+      [first?.customerId],
+    );
+    assert.equal((await identify("PRO"))?.plan, "pro");
+    await clock.advance(1_000);
+    for (const subscription of ["BASIC", "PRO", "ULTRA", "MEGA", "CUSTOM", "", "other"])
+      await assert.rejects(identify(subscription), isUnauthorized, subscription);
+    assert.equal((await marketplace.identify({ secret: SECRET, user: "other", subscription: "PRO" }))?.plan, "pro");
+  },
+);

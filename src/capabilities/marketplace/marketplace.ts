@@ -3,7 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import { findOwnAllowance } from "./queries.ts";
+import { findUserAccount, type UserAccount } from "./queries.ts";
 
 /** What the marketplace sends with each call it passes on. The two others mean something only beside the right secret. */
 export const MARKETPLACE_HEADERS = {
@@ -18,11 +18,13 @@ const PLANS: Readonly<Record<string, Plan>> = {
   PRO: "pro",
   ULTRA: "pro",
   MEGA: "pro",
+  /** Enterprise only with numbers that an operator set. */
+  CUSTOM: "pro",
 };
 const CUSTOM = "CUSTOM";
-/** For how long numbers that an operator set are remembered. */
-const CUSTOM_MS = 1_000;
-const CUSTOM_ENTRIES_MAX = 10_000;
+/** For how long an operator's word is remembered. */
+const ACCOUNT_MS = 1_000;
+const ACCOUNTS_MAX = 10_000;
 /** 160 bits: two users never meet. */
 const ID_LENGTH = 40;
 
@@ -46,9 +48,15 @@ export interface Marketplace {
   /**
    * Who is calling; null where nothing says that a marketplace passed this call on.
    *
-   * @throws AppError `unauthorized` without the right secret or without a user; rejects with `store_unavailable`
+   * @throws AppError `unauthorized` without the right secret, without a user, or of one that an operator has ended; rejects
+   *   with `store_unavailable`
    */
   identify(headers: MarketplaceHeaders): Promise<MarketplaceCaller> | MarketplaceCaller | null;
+}
+
+interface Entry {
+  readonly asOf: number;
+  account: Promise<UserAccount> | UserAccount;
 }
 
 /** @param options.secrets  any of them is right: two while one replaces the other; none means no marketplace */
@@ -59,7 +67,7 @@ export function createMarketplace(options: {
 }): Marketplace {
   const { database, clock } = options;
   const expected = options.secrets.map(digest);
-  const customs = new Map<string, { readonly asOf: number; readonly caller: Promise<MarketplaceCaller> }>();
+  const accounts = new Map<string, Entry>();
 
   const isRight = (secret: string): boolean => {
     const sent = digest(secret);
@@ -67,38 +75,46 @@ export function createMarketplace(options: {
     return expected.reduce((isOne, each) => timingSafeEqual(sent, each) || isOne, false);
   };
 
-  /** Enterprise where an operator gave this user numbers of its own, pro until then. */
-  const findCustom = (customerId: string): Promise<MarketplaceCaller> => {
+  /** Without a promise where it was read just now. */
+  const findAccount = (customerId: string): Promise<UserAccount> | UserAccount => {
     const now = clock.monotonic();
-    const known = customs.get(customerId);
-    if (known !== undefined && now - known.asOf < CUSTOM_MS) return known.caller;
-    const caller = findOwnAllowance(database, customerId).then((own) =>
-      own === null ? callerOf(customerId, "pro") : { customerId, plan: "enterprise" as const, allowance: own },
+    const known = accounts.get(customerId);
+    if (known !== undefined && now - known.asOf < ACCOUNT_MS) return known.account;
+    const reading = findUserAccount(database, customerId);
+    const entry: Entry = { asOf: now, account: reading };
+    accounts.delete(customerId);
+    accounts.set(customerId, entry);
+    if (accounts.size > ACCOUNTS_MAX) accounts.delete(accounts.keys().next().value ?? "");
+    reading.then(
+      (account) => {
+        entry.account = account;
+      },
+      // An answer that did not come is none to remember.
+      () => accounts.delete(customerId),
     );
-    customs.delete(customerId);
-    customs.set(customerId, { asOf: now, caller });
-    if (customs.size > CUSTOM_ENTRIES_MAX) customs.delete(customs.keys().next().value ?? "");
-    // An answer that did not come is none to remember.
-    caller.catch(() => customs.delete(customerId));
-    return caller;
+    return reading;
   };
 
   return {
     identify({ secret, user, subscription }) {
       if (secret === undefined && user === undefined && subscription === undefined) return null;
-      if (secret === undefined || !isRight(secret) || user === undefined || user === "")
-        throw new AppError("unauthorized", "Invalid or expired API key");
+      if (secret === undefined || !isRight(secret) || user === undefined || user === "") throw unauthorized();
       const customerId = marketplaceCustomerId(user);
-      const booked = subscription ?? "";
-      if (booked === CUSTOM) return findCustom(customerId);
-      return callerOf(customerId, Object.hasOwn(PLANS, booked) ? (PLANS[booked] ?? "free") : "free");
+      const account = findAccount(customerId);
+      const asCaller = (known: UserAccount) => callerOf(customerId, subscription ?? "", known);
+      return account instanceof Promise ? account.then(asCaller) : asCaller(account);
     },
   };
 }
 
-const callerOf = (customerId: string, plan: Plan): MarketplaceCaller => ({
-  ...{ customerId, plan },
-  allowance: PLAN_ALLOWANCES[plan],
-});
+/** An operator's word counts before what is booked: numbers of its own for CUSTOM, and nothing at all for whoever is canceled. */
+function callerOf(customerId: string, booked: string, { isCanceled, own }: UserAccount): MarketplaceCaller {
+  if (isCanceled) throw unauthorized();
+  if (booked === CUSTOM && own !== null) return { customerId, plan: "enterprise", allowance: own };
+  const plan = Object.hasOwn(PLANS, booked) ? (PLANS[booked] ?? "free") : "free";
+  return { customerId, plan, allowance: PLAN_ALLOWANCES[plan] };
+}
+
+const unauthorized = () => new AppError("unauthorized", "Invalid or expired API key");
 
 const digest = (text: string): Uint8Array => hash("sha256", text, "buffer");

@@ -11,6 +11,7 @@ function figures() {
   return {
     isStoreUp: true,
     failingJobs: [] as string[],
+    payments: { counts: { delivered: 3, rejected: 1 }, unknown: 2 } as ReturnType<MetricsSources["payments"]>,
     ticks: { written: 7, dropped: 1, queued: 3 },
     venues: {
       alpha: {
@@ -37,6 +38,7 @@ function sourcesOf(state: ReturnType<typeof figures>): MetricsSources {
     isStoreUp: () => state.isStoreUp,
     boardMarkets: () => 20,
     failingJobs: () => state.failingJobs,
+    payments: () => state.payments,
   };
 }
 
@@ -52,6 +54,8 @@ test("every figure is what its source says at the moment of the scrape, counters
     'parallax_venue_status{venue="alpha",status="ok"} 1',
     'parallax_venue_status{venue="alpha",status="down"} 0',
     'parallax_venue_lag_seconds{venue="alpha"} 1.5',
+    'parallax_payments_total{state="delivered"} 3',
+    "parallax_payments_unknown 2",
     'parallax_venue_markets{venue="alpha"} 12',
     'parallax_venue_stream_up{venue="alpha"} 1',
     'parallax_venue_sweeps_total{venue="alpha"} 4',
@@ -113,6 +117,8 @@ test("requests are counted by route pattern, never by path or what is no route",
     'parallax_http_request_duration_seconds_count{method="GET",route="/thing/:id",status="200"} 2',
     'parallax_http_request_duration_seconds_count{method="GET",route="(no such route)",status="404"} 2',
   ]);
+  const problems = samples(await metrics.text()).filter((line) => line.includes("problems_total"));
+  assert.deepEqual(problems, ['parallax_http_problems_total{code="not_found"} 2']);
   await app.close();
 });
 

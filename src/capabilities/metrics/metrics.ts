@@ -34,14 +34,19 @@ export interface MetricsSources {
   readonly boardMarkets: () => number;
   /** Background jobs whose last run failed, by name. */
   readonly failingJobs: () => readonly string[];
+  /** Moves of payments by the state they went to, and settlements in doubt; null where no payments are taken. */
+  readonly payments: () => { readonly counts: Readonly<Record<string, number>>; readonly unknown: number } | null;
 }
 
 export interface Metrics {
   readonly contentType: string;
   /** Everything in Prometheus' text format. */
   text(): Promise<string>;
-  /** Counts an answered request. `route` is the pattern, never the path: paths are without number. */
-  answered(request: { route: string; method: string; status: number; seconds: number }): void;
+  /**
+   * Counts an answered request. `route` is the pattern, never the path: paths are without number. `code` is the problem's,
+   * null where the answer is none.
+   */
+  answered(request: { route: string; method: string; status: number; seconds: number; code: string | null }): void;
 }
 
 /** Seconds; the targets of the service (10 ms, 20 ms) are edges, so that they can be read off. */
@@ -157,6 +162,16 @@ export function createMetrics(sources: MetricsSources): Metrics {
   gauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
     for (const job of sources.failingJobs()) set({ job }, 1);
   });
+  gauge("parallax_payments_unknown", "Payments of which it is not known whether they are charged.", [], (set) => {
+    set({}, sources.payments()?.unknown ?? 0);
+  });
+  counter("parallax_payments_total", "Moves of payments into each state.", ["state"], (set) => {
+    for (const [state, count] of Object.entries(sources.payments()?.counts ?? {})) set({ state }, count);
+  });
+  const problems = new Counter({
+    ...{ name: "parallax_http_problems_total", help: "Answers that are no success, by their code.", registers },
+    labelNames: ["code"],
+  });
   const durations = new Histogram({
     name: "parallax_http_request_duration_seconds",
     help: "Time from the request's head until its answer is ready to go out, by route pattern.",
@@ -171,7 +186,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
       store = sources.store();
       return registry.metrics();
     },
-    answered({ route, method, status, seconds }) {
+    answered({ route, method, status, seconds, code }) {
+      if (code !== null) problems.inc({ code });
       durations.observe({ method, route, status: String(status) }, seconds);
     },
   };

@@ -116,7 +116,8 @@ test("an address is misspelt where its capital letters do not fit it", async () 
   assert.equal(await findMisspeltAddress(usdc), null);
   assert.equal(await findMisspeltAddress({ ...usdc, payTo: good.toLowerCase() as Hex }), null);
   const slip = good.replace("8f4c7", "8f4C7") as Hex;
-  assert.equal(await findMisspeltAddress({ ...usdc, payTo: slip }), slip);
+  for (const [name, setting] of Object.entries({ payTo: "PARALLAX_X402_PAY_TO", asset: "PARALLAX_X402_ASSET" }))
+    assert.deepEqual(await findMisspeltAddress({ ...usdc, [name]: slip }), { setting, address: slip });
 });
 
 test("an authorization that ran out unused is void, but not before that is certain", async () => {

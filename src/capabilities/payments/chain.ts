@@ -29,7 +29,7 @@ export type ChainFinding =
 
 /** Reads the chain, for settlements of which the facilitator leaves us in doubt. */
 export interface ChainReader {
-  find(authorization: Authorization): Promise<ChainFinding>;
+  find(authorization: Authorization, signal?: AbortSignal): Promise<ChainFinding>;
 }
 
 const UNKNOWN: ChainFinding = { kind: "unknown" };
@@ -56,6 +56,22 @@ interface EventLog {
   readonly transactionHash: string;
 }
 
+/** One call of an Ethereum JSON-RPC address; gives its result, unchecked. Throws where there is no answer. */
+export async function askChain(
+  at: { readonly http: HttpOut; readonly url: string; readonly deadlineMs: number },
+  method: string,
+  params: readonly unknown[],
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const { http, url, deadlineMs } = at;
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const headers = { "content-type": "application/json" };
+  const bounds = { deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX, ...(signal === undefined ? {} : { signal }) };
+  const answer = await http.send({ method: "POST", url, headers, body, ...bounds });
+  const value = JSON.parse(answer.body) as { readonly result?: unknown } | null;
+  return value?.result;
+}
+
 /** Reads over an Ethereum JSON-RPC address. It never throws: what it cannot learn is unknown. */
 export function createChainReader(options: {
   readonly http: HttpOut;
@@ -66,19 +82,18 @@ export function createChainReader(options: {
   const { http, url, asset, deadlineMs = DEADLINE_MS } = options;
   const token = asset.asset.toLowerCase();
 
-  const call = async (method: string, params: readonly unknown[]): Promise<unknown> => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const headers = { "content-type": "application/json" };
-    const answer = await http.send({ method: "POST", url, headers, body, deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX });
-    const value = JSON.parse(answer.body) as { readonly result?: unknown } | null;
-    return value?.result;
-  };
+  const call = (method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> =>
+    askChain({ http, url, deadlineMs }, method, params, signal);
 
-  const findEvent = async (authorization: Authorization, last: number): Promise<EventLog | null> => {
+  const findEvent = async (
+    authorization: Authorization,
+    last: number,
+    signal: AbortSignal | undefined,
+  ): Promise<EventLog | null> => {
     const topics = [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], word(authorization.from), authorization.nonce];
     for (let window = 0, to = last; window < WINDOWS_MAX && to >= 0; window += 1, to -= WINDOW_BLOCKS) {
       const range = { fromBlock: quantity(Math.max(0, to - WINDOW_BLOCKS + 1)), toBlock: quantity(to) };
-      const logs = await call("eth_getLogs", [{ address: token, topics, ...range }]);
+      const logs = await call("eth_getLogs", [{ address: token, topics, ...range }], signal);
       if (!logsCheck.Check(logs)) return null;
       const [log] = logs;
       if (log !== undefined) return log;
@@ -86,29 +101,29 @@ export function createChainReader(options: {
     return null;
   };
 
-  const find = async (authorization: Authorization): Promise<ChainFinding> => {
-    const chainId = await call("eth_chainId", []);
+  const find = async (authorization: Authorization, signal?: AbortSignal): Promise<ChainFinding> => {
+    const chainId = await call("eth_chainId", [], signal);
     if (!chainIdCheck.Check(chainId) || Number(chainId) !== asset.chainId) return UNKNOWN;
     // The block before the state: what is unused in a later state than one past its end stays unused.
-    const block = await call("eth_getBlockByNumber", ["latest", false]);
+    const block = await call("eth_getBlockByNumber", ["latest", false], signal);
     if (!blockCheck.Check(block)) return UNKNOWN;
     const data = `${AUTHORIZATION_STATE}${word(authorization.from).slice(2)}${authorization.nonce.slice(2)}`;
-    const used = await call("eth_call", [{ to: token, data }, "latest"]);
+    const used = await call("eth_call", [{ to: token, data }, "latest"], signal);
     if (!wordCheck.Check(used)) return UNKNOWN;
     if (BigInt(used) === 0n) {
       const isOver = BigInt(block.timestamp) > BigInt(authorization.validBefore) + BigInt(EXPIRY_MARGIN_SECONDS);
       return { kind: isOver ? "void" : "open" };
     }
-    const event = await findEvent(authorization, Number(block.number));
+    const event = await findEvent(authorization, Number(block.number), signal);
     if (event === null) return UNKNOWN;
     if (event.topics[0] === AUTHORIZATION_CANCELED) return { kind: "void" };
-    const receipt = await call("eth_getTransactionReceipt", [event.transactionHash]);
+    const receipt = await call("eth_getTransactionReceipt", [event.transactionHash], signal);
     if (!receiptCheck.Check(receipt) || Number(receipt.status) !== 1) return UNKNOWN;
     return pays(receipt.logs, event, authorization, token)
       ? { kind: "transferred", transaction: event.transactionHash.toLowerCase() }
       : { kind: "void" };
   };
-  return { find: (authorization) => find(authorization).catch(() => UNKNOWN) };
+  return { find: (authorization, signal) => find(authorization, signal).catch(() => UNKNOWN) };
 }
 
 /**

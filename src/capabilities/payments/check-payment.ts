@@ -83,9 +83,13 @@ export async function createSignatureCheck(asset: PaymentAsset): Promise<Signatu
 }
 
 /** The address whose capital letters do not agree with it, which is how a slip of the keyboard shows; null where none does. */
-export async function findMisspeltAddress({ asset, payTo }: PaymentAsset): Promise<string | null> {
+export async function findMisspeltAddress({ asset, payTo }: PaymentAsset) {
   const { isAddress } = await import("viem/utils");
-  return [payTo, asset].find((address) => !isAddress(address)) ?? null;
+  const addresses = [
+    { setting: "PARALLAX_X402_PAY_TO", address: payTo },
+    { setting: "PARALLAX_X402_ASSET", address: asset },
+  ];
+  return addresses.find(({ address }) => !isAddress(address)) ?? null;
 }
 
 /** The spelling that tokens take: s in the lower half, v 27 or 28. */

@@ -1,13 +1,11 @@
 import Type, { type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import type { HttpOut } from "../../ports/http-out.ts";
+import { CONNECTIONS_PER_HOST_MAX, type HttpOut } from "../../ports/http-out.ts";
 import type { PaymentRequirements, SignedAuthorization } from "./model.ts";
 
 const VERIFY_DEADLINE_MS = 10_000;
 const SETTLE_DEADLINE_MS = 30_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** Exchanges under way at once; more is a facilitator that does not keep up, and queueing would only hide it. */
-const EXCHANGES_MAX = 64;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
 /**
@@ -38,7 +36,7 @@ export type SettleOutcome =
 export interface Facilitator {
   verify(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<Verdict>;
   /** Asks for the charge; again for the same authorization is harmless, because the token takes its nonce once. */
-  settle(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<SettleOutcome>;
+  settle(payment: SignedAuthorization, requirements: PaymentRequirements, signal?: AbortSignal): Promise<SettleOutcome>;
 }
 
 export interface FacilitatorOptions {
@@ -72,14 +70,16 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     "content-type": "application/json",
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   };
-  let underWay = 0;
+  const gate = createGate(CONNECTIONS_PER_HOST_MAX);
   const ask = async (
     path: string,
     payment: SignedAuthorization,
     requirements: PaymentRequirements,
     deadlineMs: number,
+    signal?: AbortSignal,
   ) => {
-    underWay += 1;
+    // Its deadline begins once it has a connection.
+    if (!(await gate.enter(signal))) return { status: null, value: null };
     try {
       // Built anew from what was checked: nothing else that a client sent goes on.
       const paymentPayload = {
@@ -87,19 +87,20 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
         payload: { signature: payment.signature, authorization: payment.authorization },
       };
       const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements });
-      const bounds = { deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX };
+      const bounds = { deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX, ...(signal === undefined ? {} : { signal }) };
       const answer = await http.send({ method: "POST", url: `${url}${path}`, headers, body, ...bounds });
       return { status: answer.status, value: parse(answer.body) };
     } catch {
       return { status: null, value: null };
     } finally {
-      underWay -= 1;
+      gate.leave();
     }
   };
   return {
     async verify(payment, requirements) {
-      // Nothing is lost by not asking; a settlement, once begun, is asked for in any case.
-      if (underWay >= EXCHANGES_MAX) return null;
+      // A facilitator that does not keep up; queueing would only hide it. Nothing is lost by not asking, while a settlement,
+      // once begun, is asked for in any case.
+      if (gate.isFull) return null;
       const { value } = await ask("/verify", payment, requirements, options.verifyDeadlineMs ?? VERIFY_DEADLINE_MS);
       if (!verifyAnswer.Check(value)) return null;
       const reason = value.invalidReason ?? "invalid_payload";
@@ -107,11 +108,44 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
       if (!value.isValid) return reason.startsWith("unexpected_") ? null : { isValid: false, reason };
       return isPayer(value.payer, payment) ? { isValid: true } : null;
     },
-    async settle(payment, requirements) {
-      const exchange = await ask("/settle", payment, requirements, options.settleDeadlineMs ?? SETTLE_DEADLINE_MS);
+    async settle(payment, requirements, signal) {
+      const deadlineMs = options.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
+      const exchange = await ask("/settle", payment, requirements, deadlineMs, signal);
       const { value, status } = exchange;
       if (!settleAnswer.Check(value)) return { kind: "unknown", why: `no usable answer (status ${status})` };
       return value.success ? successOf(value, payment, requirements) : failureOf(value);
+    },
+  };
+}
+
+/** Lets in so many at once; the others wait in the order in which they came. */
+function createGate(room: number) {
+  let inside = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    get isFull() {
+      return inside >= room;
+    },
+    /** False where `signal` came first. */
+    async enter(signal: AbortSignal | undefined): Promise<boolean> {
+      if (inside < room) {
+        inside += 1;
+        return true;
+      }
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const enter = () => resolve(true);
+      waiting.push(enter);
+      signal?.addEventListener("abort", () => {
+        const place = waiting.indexOf(enter);
+        if (place >= 0) waiting.splice(place, 1);
+        resolve(false);
+      });
+      return promise;
+    },
+    leave(): void {
+      const next = waiting.shift();
+      if (next === undefined) inside -= 1;
+      else next();
     },
   };
 }

@@ -4,4 +4,5 @@ export { createSignatureCheck, findMisspeltAddress } from "./check-payment.ts";
 export { createFacilitator } from "./facilitator.ts";
 export { createTill } from "./routes.ts";
 export { createPaymentService } from "./service.ts";
+export { findDisagreements } from "./start-check.ts";
 export { createPaymentUpkeep } from "./upkeep.ts";

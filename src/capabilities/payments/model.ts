@@ -5,15 +5,12 @@ import type { Tier } from "../../domain/plan.ts";
  * be charged. settled: charged, its answer still owed. delivered: charged and answered. rejected: worth nothing.
  * released: not charged, usable again. unknown: perhaps charged; nobody gets anything until that is known.
  */
-export type PaymentState =
-  | "reserved"
-  | "verified"
-  | "settling"
-  | "settled"
-  | "delivered"
-  | "rejected"
-  | "released"
-  | "unknown";
+export type PaymentState = (typeof PAYMENT_STATES)[number];
+
+export const PAYMENT_STATES = [
+  ...(["reserved", "verified", "settling", "settled", "delivered"] as const),
+  ...(["rejected", "released", "unknown"] as const),
+] as const;
 
 /** `0x` and hexadecimal digits, in lower case. */
 export type Hex = `0x${string}`;

@@ -3,7 +3,8 @@ import type { Authorization, Hex, KeptAnswer, PaymentState, SignedAuthorization 
 
 /** How long an answer is kept for a client that lost it on the way. */
 const ANSWER_MINUTES = 60;
-const UNKNOWN_PER_ROUND = 16;
+/** All at once: fewer than a facilitator's connections, so that payers find some free. */
+export const UNKNOWN_AT_ONCE = 8;
 const FIRST_TRY_SECONDS = 5;
 const TRY_SECONDS_MAX = 600;
 /** A day and a half of asking; from then on only the payer's own resending asks. */
@@ -11,7 +12,8 @@ const TRIES_MAX = 200;
 /** Charged payments are books; what was never charged is only clutter. */
 const CHARGED_DAYS = 400;
 const UNCHARGED_DAYS = 2;
-const DELETED_PER_ROUND = 10_000;
+const DELETED_AT_ONCE = 10_000;
+const DELETIONS_PER_ROUND = 50;
 
 /** Names one authorization in the world. All in lower case. */
 export interface PaymentKey {
@@ -99,9 +101,10 @@ export async function findPayment(
   const [row] = await database.query<FoundRow>(
     `select payment_id, state, lease_until > clock_timestamp() as is_leased, authorization_hash = $5 as is_same_authorization,
        request_hash = $6 as is_same_request, reason, transaction_hash,
-       response_status, response_headers, response_body
+       response_status, response_headers, case when response_until > clock_timestamp() then response_body end as response_body
      from payments where network = $1 and asset = $2 and payer = $3 and nonce = $4`,
     [key.network, key.asset, key.payer, key.nonce, hashes.authorizationHash, hashes.requestHash],
+    "request",
   );
   if (row === undefined) return null;
   const { payment_id: paymentId, state, reason, transaction_hash: transaction } = row;
@@ -160,9 +163,8 @@ export async function movePayment(database: Database, { paymentId, attempt }: Cl
          else clock_timestamp() + interval '${ANSWER_MINUTES} minutes' end,
        authorization_json = case when $4::text in ('settled', 'delivered', 'rejected', 'released') then null
          else held.authorization_json end,
-       tries = held.tries + case when $4::text = 'unknown' then 1 else 0 end,
-       next_try_at = case when $4::text = 'unknown' then clock_timestamp()
-         + least(${TRY_SECONDS_MAX}, ${FIRST_TRY_SECONDS} * power(2, least(held.tries, 10))) * interval '1 second' end
+       next_try_at = case when $4::text = 'unknown'
+         then coalesce(held.next_try_at, clock_timestamp() + interval '${FIRST_TRY_SECONDS} seconds') end
      where held.payment_id = $1 and held.attempt = $2 and held.state = any($3::text[])
        and not exists (select 1 from payments as other where other.network = held.network
          and other.transaction_hash = $7::text and other.payment_id <> held.payment_id)
@@ -188,25 +190,34 @@ export async function sweepPayments(database: Database): Promise<void> {
   );
   await database.query(
     `update payments set response_status = null, response_headers = null, response_body = null, response_until = null
-     where response_until < clock_timestamp() and state = 'delivered'`,
+     where response_until < clock_timestamp()`,
   );
+}
+
+export async function countUnknown(database: Database): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    "select count(*)::int4 as count from payments where state = 'unknown'",
+  );
+  return row?.count ?? 0;
 }
 
 export interface UnknownPayment {
   readonly paymentId: number;
+  /** How often the upkeep has asked, this time included. */
   readonly tries: number;
   readonly signed: SignedAuthorization;
 }
 
-/** Unknown settlements that are to be asked for again now, each taken for `leaseMs`. */
+/** Unknown settlements that are to be asked for again now, each taken for `leaseMs`. A payer's own asking is no try. */
 export async function takeUnknown(database: Database, attempt: string, leaseMs: number): Promise<UnknownPayment[]> {
   const rows = await database.query<{ payment_id: number; tries: number; authorization_json: string }>(
-    `update payments set attempt = $1, lease_until = ${leaseEnd(2)}
+    `update payments set attempt = $1, lease_until = ${leaseEnd(2)}, tries = tries + 1, next_try_at = clock_timestamp()
+         + least(${TRY_SECONDS_MAX}, ${FIRST_TRY_SECONDS} * power(2, least(tries + 1, 10))) * interval '1 second'
      where payment_id in (
        select payment_id from payments
        where state = 'unknown' and lease_until <= clock_timestamp() and next_try_at <= clock_timestamp()
          and tries < ${TRIES_MAX}
-       order by next_try_at limit ${UNKNOWN_PER_ROUND} for update skip locked
+       order by next_try_at limit ${UNKNOWN_AT_ONCE} for update skip locked
      ) returning payment_id, tries, authorization_json`,
     [attempt, leaseMs],
   );
@@ -217,15 +228,21 @@ export async function takeUnknown(database: Database, attempt: string, leaseMs: 
 }
 
 /** Deletes what is past its use. What is charged and unanswered, or unknown, stays as long as what is answered. */
-export async function deleteOldPayments(database: Database): Promise<number> {
-  const rows = await database.query(
-    `delete from payments where payment_id in (
-       select payment_id from payments
-       where updated_at < clock_timestamp() - interval '${UNCHARGED_DAYS} days'
-         and valid_before < clock_timestamp() - interval '${UNCHARGED_DAYS} days'
-         and (state in ('rejected', 'released') or updated_at < clock_timestamp() - interval '${CHARGED_DAYS} days')
-       limit ${DELETED_PER_ROUND}
-     ) returning payment_id`,
-  );
-  return rows.length;
+export async function deleteOldPayments(database: Database, atOnce = DELETED_AT_ONCE): Promise<number> {
+  let deleted = 0;
+  for (let round = 0; round < DELETIONS_PER_ROUND; round++) {
+    const rows = await database.query(
+      `delete from payments where payment_id in (
+         select payment_id from payments
+         where updated_at < clock_timestamp() - interval '${UNCHARGED_DAYS} days'
+           and valid_before < clock_timestamp() - interval '${UNCHARGED_DAYS} days'
+           and (state in ('rejected', 'released') or updated_at < clock_timestamp() - interval '${CHARGED_DAYS} days')
+         limit $1
+       ) returning payment_id`,
+      [atOnce],
+    );
+    deleted += rows.length;
+    if (rows.length < atOnce) break;
+  }
+  return deleted;
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
+import type { AddressLimits } from "../../http/address-limits.ts";
 import type { Principal } from "../../http/auth.ts";
 import { COMMON_HEADERS, prepareProblem, toProblem } from "../../http/problem.ts";
 import { describeError } from "../../http/request-log.ts";
@@ -29,8 +30,9 @@ export function createTill(options: {
   readonly service: PaymentService;
   readonly publicUrl: string;
   readonly log: Log;
+  readonly addresses: Pick<AddressLimits, "takePayment" | "noteRefusedPayment">;
 }): Till {
-  const { service, publicUrl, log } = options;
+  const { service, publicUrl, log, addresses } = options;
   const calls = new WeakMap<FastifyRequest, PaidCall>();
 
   /** What is asked for, as the error that says so; `refusal` of the payment that came, if one did. */
@@ -77,7 +79,9 @@ export function createTill(options: {
     try {
       return await step;
     } catch (error) {
-      throw error instanceof PaymentRefusedError ? demand(request, call.price, error, call.payment.version) : error;
+      if (!(error instanceof PaymentRefusedError)) throw error;
+      addresses.noteRefusedPayment(request.ip);
+      throw demand(request, call.price, error, call.payment.version);
     }
   };
 
@@ -88,18 +92,6 @@ export function createTill(options: {
       .catch((error: unknown) => log.warn(describeError(error), "a payment could not be let go"));
   };
 
-  /** An answer that is written past the server, as a stream is, ends with its connection. */
-  const endWithConnection = (call: PaidCall, reply: FastifyReply): void => {
-    reply.raw.once("close", () => {
-      const { run } = call;
-      call.run = null;
-      if (run === null) return;
-      const isAnswered = reply.raw.headersSent && reply.raw.statusCode < 400;
-      const ended = isAnswered ? service.deliver(run, null) : service.giveUp(run);
-      ended.catch((error: unknown) => log.warn(describeError(error), "a paid stream could not be booked as ended"));
-    });
-  };
-
   return {
     async identify(request): Promise<Principal | null> {
       const header = paymentHeaderOf(request);
@@ -108,6 +100,7 @@ export function createTill(options: {
       if (metering === undefined || metering.priceTier === null || metering.needsAccount === true) return null;
       const price: RoutePrice = { tier: metering.priceTier, settles: metering.settles ?? "after" };
       if (header === null) throw demand(request, price, null);
+      addresses.takePayment(request.ip);
       const payment = readPaymentHeader(header);
       const call = { payment, price, run: null };
       await orDemand(request, call, service.check(payment, service.requirementsFor(price)));
@@ -126,17 +119,16 @@ export function createTill(options: {
         tellSettlement(reply, call.payment.version, begun.settlement);
         const { status, headers, body: bytes } = begun.answer;
         reply.header("cache-control", "private");
-        // Until it is out: the hooks that would follow are for requests without an answer.
-        await reply
+        reply
           .code(status)
           .headers({ ...headers })
           .send(Buffer.from(bytes));
-        return;
+        return true;
       }
       call.run = begun.run;
-      if (begun.run.settlement === null) return;
-      tellSettlement(reply, call.payment.version, begun.run.settlement);
-      endWithConnection(call, reply);
+      reply.hijack = refuseHijack;
+      if (begun.run.settlement !== null) tellSettlement(reply, call.payment.version, begun.run.settlement);
+      return false;
     },
 
     async close(request, reply, payload) {
@@ -159,11 +151,19 @@ export function createTill(options: {
         reply.header("cache-control", "private");
         return payload;
       } catch (error) {
-        return withhold(request, reply, payload, error, log);
+        const told = withhold(request, reply, payload, error, log);
+        if (run.settlement === null || reply.statusCode < 500) return told;
+        tellSettlement(reply, call.payment.version, run.settlement);
+        return withCredit(told, run.settlement);
       }
     },
   };
 }
+
+/** What is written past the server would never be booked: streams go through it, and are booked before their first byte. */
+const refuseHijack = (): never => {
+  throw new Error("a route that is sold sends its answer, also a stream, by reply.send");
+};
 
 const ACCOUNT_REQUIRED = "This endpoint needs an account of this service";
 

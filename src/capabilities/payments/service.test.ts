@@ -4,7 +4,9 @@ import { Cluster, type ClusterNode } from "../../../test/support/cluster.ts";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { systemRandom } from "../../adapters/system-random.ts";
+import { recordingLog } from "../../http/test-app.ts";
 import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
 import type { ChainFinding } from "./chain.ts";
 import type { Facilitator, SettleOutcome, Verdict } from "./facilitator.ts";
 import type { KeptAnswer, Payment, PaymentAsset, RoutePrice } from "./model.ts";
@@ -63,10 +65,10 @@ function openLedger(database: Database, options: { readonly hasChain?: boolean }
       chain: options.hasChain === true ? facilitator : null,
       isSignedByPayer: async () => true,
     });
-  const addNode = () => {
+  const addNode = (log: Log = quietLog) => {
     const node = cluster.addNode();
     const service = serviceOf(node);
-    const parts = { database: node.database, clock: node.clock, random: systemRandom, log: quietLog, asset: ASSET };
+    const parts = { database: node.database, clock: node.clock, random: systemRandom, log, asset: ASSET };
     return { node, service, upkeep: createPaymentUpkeep({ ...parts, service }) };
   };
   let drawn = 0;
@@ -98,6 +100,7 @@ async function run(service: PaymentService, payment: Payment, price = AFTER, req
 
 const inProgress = { code: "payment_in_progress" };
 const unknown = { code: "settlement_unknown" };
+const UNTIMELY = "invalid_exact_evm_payload_authorization_valid_before";
 const isRefusal = (reason: string) => (error: unknown) =>
   error instanceof PaymentRefusedError && error.reason === reason;
 
@@ -295,4 +298,168 @@ eachDatabase("kept answers are forgotten after an hour, rows when nobody can use
   assert.deepEqual(await states(), ["delivered"]);
   cluster.clock.jumpWallClock(400 * 86_400_000);
   assert.equal(await deleteOldPayments(node.database), 1);
+});
+
+eachDatabase(
+  "a store that fails once the charge was asked for leaves it in doubt, and is never a plain failure",
+  async (database) => {
+    const { cluster, addNode, payment, facilitator, states } = openLedger(database);
+    const { node, service, upkeep } = addNode();
+    const settle = facilitator.settle.bind(facilitator);
+    facilitator.settle = async (signed) => {
+      node.isCut = true;
+      return settle(signed as Payment);
+    };
+    const late = payment();
+    const begun = await run(service, late);
+    await assert.rejects(service.deliver(begun, ANSWER), unknown);
+    node.isCut = false;
+    await assert.rejects(service.begin(payment(), BEFORE, REQUEST), unknown);
+    facilitator.settle = settle;
+    await cluster.advance(91_000);
+    assert.deepEqual(await states(), ["settling", "settling"]);
+    node.isCut = false;
+    await upkeep.runOnce();
+    assert.deepEqual(await states(), ["settled", "settled"]);
+    assert.notEqual((await run(service, late)).settlement, null);
+    assert.equal(facilitator.charged.size, 2);
+  },
+);
+
+eachDatabase("a store that fails while a payment that may be charged is taken up again says so", async (database) => {
+  const { addNode, payment } = openLedger(database);
+  const { node, service } = addNode();
+  const sent = payment();
+  await service.giveUp(await run(service, sent, BEFORE));
+  const { query } = node.database;
+  node.database.query = async (text, ...more) => {
+    if (text.startsWith("update payments set attempt")) node.isCut = true;
+    return query(text, ...more) as never;
+  };
+  await assert.rejects(service.begin(sent, BEFORE, REQUEST), unknown);
+});
+
+eachDatabase(
+  "a payment that runs out while it is worked on is in progress for whoever sends it again",
+  async (database) => {
+    const { cluster, addNode, payment } = openLedger(database);
+    const { service } = addNode();
+    const sent = payment();
+    const { authorization } = sent;
+    const now = Math.floor(cluster.clock.now() / 1_000);
+    const short = { ...sent, authorization: { ...authorization, validBefore: String(now + 95) } };
+    const begun = await run(service, short);
+    await cluster.advance(10_000);
+    await assert.rejects(service.begin(short, AFTER, REQUEST), inProgress);
+    await service.giveUp(begun);
+    await assert.rejects(service.begin(short, AFTER, REQUEST), isRefusal(UNTIMELY));
+  },
+);
+
+eachDatabase(
+  "an answer kept for an unknown settlement is given within its hour, and after it the call is run again",
+  async (database) => {
+    const { cluster, addNode, payment, facilitator } = openLedger(database);
+    const { service } = addNode();
+    const sent = payment();
+    facilitator.told = { kind: "unknown", why: "silence" };
+    await assert.rejects(service.deliver(await run(service, sent), ANSWER), unknown);
+    facilitator.told = null;
+    cluster.clock.jumpWallClock(3_601_000);
+    const owed = await run(service, sent);
+    await service.deliver(owed, { ...ANSWER, body: Buffer.from("new content") });
+    const again = await service.begin(sent, AFTER, REQUEST);
+    assert.equal(again.kind === "replay" && Buffer.from(again.answer.body).toString(), "new content");
+  },
+);
+
+/** So many payments of which it is not known whether they are charged. */
+async function leaveUnknown(
+  { payment, facilitator }: ReturnType<typeof openLedger>,
+  service: PaymentService,
+  count: number,
+) {
+  facilitator.told = { kind: "unknown", why: "silence" };
+  const sent = Array.from({ length: count }, payment);
+  for (const each of sent) await assert.rejects(service.deliver(await run(service, each), null), unknown);
+  return sent;
+}
+
+eachDatabase("only the upkeep's own tries are counted, and an operator is told once", async (database) => {
+  const ledger = openLedger(database);
+  const { log, lines } = recordingLog();
+  const { service, upkeep } = ledger.addNode(log);
+  const [sent] = await leaveUnknown(ledger, service, 1);
+  if (sent === undefined) throw new Error("unreachable");
+  const tries = async () => (await database.query<{ tries: number }>("select tries from payments"))[0]?.tries;
+  for (let resent = 0; resent < 20; resent++) await assert.rejects(service.begin(sent, AFTER, REQUEST), unknown);
+  assert.equal(await tries(), 0);
+  const told = () => lines.filter(({ level }) => level === "error").length;
+  for (let round = 1; round <= 30; round++) {
+    ledger.cluster.clock.jumpWallClock(601_000);
+    await upkeep.runOnce();
+    assert.equal(await tries(), round);
+    assert.equal(told(), round < 12 ? 0 : 1);
+    assert.equal(upkeep.unknown, 1);
+  }
+  ledger.facilitator.told = null;
+  ledger.cluster.clock.jumpWallClock(601_000);
+  await upkeep.runOnce();
+  await upkeep.runOnce();
+  assert.deepEqual([upkeep.unknown, service.counts.reserved, service.counts.settled], [0, 1, 1]);
+});
+
+eachDatabase(
+  "a facilitator's silence holds up neither the next settlement in doubt nor the sweep nor a stop",
+  async (database) => {
+    const ledger = openLedger(database);
+    const { cluster, facilitator, states } = ledger;
+    const { service, upkeep } = ledger.addNode();
+    const dying = ledger.addNode();
+    await leaveUnknown(ledger, service, 3);
+    await run(dying.service, ledger.payment());
+    dying.node.kill();
+    await cluster.advance(85_000);
+    let asked = 0;
+    facilitator.settle = (_payment: Payment, _requirements?: unknown, signal?: AbortSignal) => {
+      asked += 1;
+      const { promise, resolve } = Promise.withResolvers<SettleOutcome>();
+      signal?.addEventListener("abort", () => resolve({ kind: "unknown", why: "given up" }));
+      return promise;
+    };
+    upkeep.start();
+    await cluster.advance(15_000);
+    assert.deepEqual([asked, await states()], [3, ["unknown", "unknown", "unknown", "released"]]);
+    await upkeep.stop();
+    const leased = await database.query("select 1 as one from payments where lease_until > now()");
+    assert.deepEqual([leased.length, await states()], [0, ["unknown", "unknown", "unknown", "released"]]);
+  },
+);
+
+eachDatabase("a facilitator that never answers is given up within the lease, and asked again", async (database) => {
+  const ledger = openLedger(database);
+  const { service, upkeep } = ledger.addNode();
+  await leaveUnknown(ledger, service, 1);
+  let asked = 0;
+  ledger.facilitator.settle = (_payment: Payment, _requirements?: unknown, signal?: AbortSignal) => {
+    asked += 1;
+    const { promise, resolve } = Promise.withResolvers<SettleOutcome>();
+    signal?.addEventListener("abort", () => resolve({ kind: "unknown", why: "given up" }));
+    return promise;
+  };
+  upkeep.start();
+  await ledger.cluster.advance(100_000);
+  assert.equal(asked, 2);
+  await upkeep.stop();
+});
+
+eachDatabase("more rows past their use than one statement deletes are all deleted in one round", async (database) => {
+  const { cluster, addNode, payment, facilitator, states } = openLedger(database);
+  const { node, service } = addNode();
+  facilitator.verdict = { isValid: false, reason: "insufficient_funds" };
+  for (let sent = 0; sent < 5; sent++)
+    await assert.rejects(service.begin(payment(), AFTER, REQUEST), isRefusal("insufficient_funds"));
+  cluster.clock.jumpWallClock(5 * 86_400_000);
+  assert.equal(await deleteOldPayments(node.database, 2), 5);
+  assert.deepEqual(await states(), []);
 });

@@ -4,20 +4,21 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
-import type { ChainReader } from "./chain.ts";
+import type { ChainFinding, ChainReader } from "./chain.ts";
 import { findMismatch, findUntimely, type SignatureCheck } from "./check-payment.ts";
 import type { Facilitator } from "./facilitator.ts";
-import type {
-  Hex,
-  KeptAnswer,
-  Payment,
-  PaymentAsset,
-  PaymentRequirements,
-  PaymentState,
-  RoutePrice,
-  Settlement,
-  Settles,
-  SignedAuthorization,
+import {
+  type Hex,
+  type KeptAnswer,
+  PAYMENT_STATES,
+  type Payment,
+  type PaymentAsset,
+  type PaymentRequirements,
+  type PaymentState,
+  type RoutePrice,
+  type Settlement,
+  type Settles,
+  type SignedAuthorization,
 } from "./model.ts";
 import {
   type Claim,
@@ -75,6 +76,8 @@ type Begun =
 
 export interface PaymentService {
   readonly asset: PaymentAsset;
+  /** How often this process has moved a payment into each state. */
+  readonly counts: Readonly<Record<PaymentState, number>>;
   requirementsFor(price: RoutePrice): PaymentRequirements;
   /**
    * Whether the payment is signed by its payer and meets the requirements; asks nobody.
@@ -102,11 +105,20 @@ export interface PaymentService {
   /**
    * Finds out what became of a settlement that is unknown, and ends the claim on it.
    *
+   * @param signal  ends the asking: it then stays unknown
    * @returns its transaction, or null where it is still unknown
    * @throws PaymentRefusedError where it is certain that it never will be settled
    */
-  resolve(claim: Claim, signed: SignedAuthorization, requirements: PaymentRequirements): Promise<string | null>;
+  resolve(
+    claim: Claim,
+    signed: SignedAuthorization,
+    requirements: PaymentRequirements,
+    signal?: AbortSignal,
+  ): Promise<string | null>;
 }
+
+/** Where a charge that is certain moves its row. */
+type Step = Pick<Move, "to" | "leaseMs" | "answer">;
 
 export interface PaymentServiceOptions {
   readonly database: Database;
@@ -129,9 +141,17 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const tell = (message: string, { paymentId }: Claim, { authorization }: SignedAuthorization, more: object = {}) =>
     log.warn({ paymentId, payer: payerName(authorization.from), ...more }, message);
 
+  const counts = Object.fromEntries(PAYMENT_STATES.map((state) => [state, 0])) as Record<PaymentState, number>;
+
+  const moved = async (claim: Claim, step: Move): Promise<boolean> => {
+    const isOurs = await movePayment(database, claim, step);
+    if (isOurs) counts[step.to] += 1;
+    return isOurs;
+  };
+
   /** Moves a row that is ours, or says that it no longer is. */
   const move = async (claim: Claim, step: Move): Promise<void> => {
-    if (!(await movePayment(database, claim, step))) throw inProgress();
+    if (!(await moved(claim, step))) throw inProgress();
   };
 
   const begin: PaymentService["begin"] = async (payment, price, request) => {
@@ -140,12 +160,15 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     const untimely = findUntimely(payment, price.settles, clock.now());
     const claim =
       untimely === null ? await reservePayment(database, row, newAttempt(), RUN_LEASE_MS[price.settles]) : null;
-    if (claim !== null)
+    if (claim !== null) {
+      counts.reserved += 1;
       return { kind: "run", run: await verified({ claim, payment, requirements, settlement: null }, price) };
+    }
     const found = await findPayment(database, row, row);
-    if (untimely !== null && (found === null || isUncharged(found.state))) throw new PaymentRefusedError(untimely);
+    const isBegun = found !== null && (found.isLeased || !isUncharged(found.state));
+    if (untimely !== null && !isBegun) throw new PaymentRefusedError(untimely);
     if (found === null) throw inProgress();
-    return takeUp(found, { payment, requirements, price, requestHash: row.requestHash });
+    return takeUp(found, { payment, requirements, price, requestHash: row.requestHash }).catch(throwInDoubt);
   };
 
   const verified = async (run: PaidRun, { settles }: RoutePrice): Promise<PaidRun> => {
@@ -181,7 +204,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     if (state === "unknown") {
       const claim = await takeOver(database, paymentId, "unknown", newAttempt(), SETTLE_LEASE_MS);
       if (claim === null) throw inProgress();
-      transaction = await resolve(claim, payment, requirements);
+      transaction = await conclude(claim, payment, requirements, { to: "settled", leaseMs: 0 });
     }
     if (transaction === null) throw unsettled();
     // The charge is certain; what is owed is one answer, also to another request of the same price.
@@ -196,14 +219,19 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     return { kind: "replay", answer: found.answer, settlement };
   };
 
-  /** Charges; the row then is in `step`'s state. Leaves it unknown, with the answer kept, where that is not certain. */
-  const settle = async (run: PaidRun, step: Pick<Move, "to" | "leaseMs" | "answer">): Promise<Settlement> => {
+  /**
+   * Charges; the row then is in `step`'s state. Whatever fails from the first move on, it may be charged: then nothing else
+   * than `settlement_unknown` is told, also where the store fails after the facilitator has not.
+   */
+  const settle = (run: PaidRun, step: Step): Promise<Settlement> => charge(run, step).catch(throwInDoubt);
+
+  const charge = async (run: PaidRun, step: Step): Promise<Settlement> => {
     const { claim, payment, requirements } = run;
     await move(claim, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
     const outcome = await facilitator.settle(payment, requirements);
     if (outcome.kind === "settled") {
       const { transaction } = outcome;
-      const isOurs = await movePayment(database, claim, { from: ["settling"], transaction, ...step });
+      const isOurs = await moved(claim, { from: ["settling"], transaction, ...step });
       if (isOurs) return { transaction, payer: payment.authorization.from };
       // The row is not ours any more, or the transaction named has paid for another call: nothing is certain.
       tell("a settlement cannot be booked", claim, payment);
@@ -214,44 +242,53 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       tell("it is not known whether a payment is settled", claim, payment, { why: outcome.why });
     }
     await move(claim, { from: ["settling"], to: "unknown", leaseMs: SETTLE_LEASE_MS, answer: step.answer ?? null });
-    const transaction = await lookAgain(payment, requirements);
-    if (transaction !== null && (await movePayment(database, claim, { from: ["unknown"], transaction, ...step })))
-      return { transaction, payer: payment.authorization.from };
-    await move(claim, { from: ["unknown"], to: "unknown", leaseMs: 0 });
-    throw unsettled();
+    const transaction = await conclude(claim, payment, requirements, step);
+    if (transaction === null) throw unsettled();
+    return { transaction, payer: payment.authorization.from };
   };
 
-  /** The transaction of a settlement that was in doubt; the chain's word counts before the facilitator's. */
-  const lookAgain = async (signed: SignedAuthorization, requirements: PaymentRequirements): Promise<string | null> => {
-    const before = await chain?.find(signed.authorization);
-    if (before?.kind === "transferred") return before.transaction;
-    if (before?.kind === "void") return null;
-    const outcome = await facilitator.settle(signed, requirements);
-    if (outcome.kind === "settled") return outcome.transaction;
-    const after = await chain?.find(signed.authorization);
-    return after?.kind === "transferred" ? after.transaction : null;
+  /** What became of a settlement that is in doubt; the chain's word counts before the facilitator's. */
+  const findOut = async (
+    signed: SignedAuthorization,
+    requirements: PaymentRequirements,
+    signal: AbortSignal | undefined,
+  ): Promise<ChainFinding> => {
+    const before = await chain?.find(signed.authorization, signal);
+    if (before?.kind === "transferred" || before?.kind === "void") return before;
+    const outcome = await facilitator.settle(signed, requirements, signal);
+    if (outcome.kind === "settled") return { kind: "transferred", transaction: outcome.transaction };
+    return (await chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };
   };
 
-  const resolve: PaymentService["resolve"] = async (claim, signed, requirements) => {
-    if ((await chain?.find(signed.authorization))?.kind === "void") {
+  /** Ends the claim on a row that is unknown: as `step` says where it is charged, else let go or rejected. */
+  const conclude = async (
+    claim: Claim,
+    signed: SignedAuthorization,
+    requirements: PaymentRequirements,
+    step: Step,
+    signal?: AbortSignal,
+  ): Promise<string | null> => {
+    const finding = await findOut(signed, requirements, signal);
+    if (finding.kind === "void") {
       const reason = "payment_never_settled";
       await move(claim, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
       throw new PaymentRefusedError(reason);
     }
-    const transaction = await lookAgain(signed, requirements);
-    const step: Move = { from: ["unknown"], to: transaction === null ? "unknown" : "settled", leaseMs: 0 };
-    const isOurs = await movePayment(database, claim, transaction === null ? step : { ...step, transaction });
-    if (transaction !== null && isOurs) {
-      tell("a settlement that was unknown is settled", claim, signed);
-      return transaction;
+    if (finding.kind === "transferred") {
+      const { transaction } = finding;
+      if (await moved(claim, { from: ["unknown"], transaction, ...step })) {
+        tell("a settlement that was unknown is settled", claim, signed);
+        return transaction;
+      }
     }
     // Also where the transaction has paid for another call: the row is let go as it is.
-    if (transaction !== null) await movePayment(database, claim, { from: ["unknown"], to: "unknown", leaseMs: 0 });
+    await moved(claim, { from: ["unknown"], to: "unknown", leaseMs: 0 });
     return null;
   };
 
   return {
     asset,
+    counts,
     requirementsFor: (price) => requirementsFor(asset, price),
     async check(payment, requirements) {
       const mismatch = findMismatch(payment, requirements);
@@ -268,10 +305,11 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     },
     async giveUp(run) {
       if (run.settlement === null)
-        await movePayment(database, run.claim, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
-      else await movePayment(database, run.claim, { from: ["settled"], to: "settled", leaseMs: 0 });
+        await moved(run.claim, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
+      else await moved(run.claim, { from: ["settled"], to: "settled", leaseMs: 0 });
     },
-    resolve,
+    resolve: (claim, signed, requirements, signal) =>
+      conclude(claim, signed, requirements, { to: "settled", leaseMs: 0 }, signal),
   };
 }
 
@@ -307,7 +345,14 @@ const inProgress = () =>
     details: { retryAfterSeconds: 1 },
   });
 
-const unsettled = () =>
+/** Of a payment that may be charged no failure of ours says otherwise. */
+function throwInDoubt(error: unknown): never {
+  const isSaid = error instanceof AppError && error.code !== "store_unavailable";
+  throw isSaid || error instanceof PaymentRefusedError ? error : unsettled(error);
+}
+
+const unsettled = (cause?: unknown) =>
   new AppError("settlement_unknown", "It is not yet known whether the payment went through; send the same one again", {
+    cause,
     details: { retryAfterSeconds: RETRY_AFTER_SECONDS },
   });

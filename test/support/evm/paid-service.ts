@@ -23,13 +23,14 @@ export const SECRET = "the-content-that-is-paid-for";
 export interface PaidService {
   readonly url: string;
   /** How often the work of the test's own routes was done. */
-  readonly work: { count: number; fail: Error | null; hold: Promise<void> | null };
+  readonly work: { count: number; fail: Error | null; hold: Promise<void> | null; size: number };
   close(): Promise<void>;
 }
 
 /**
  * A whole service that takes payments, listening. Beside its own routes: /v1/test/after and /v1/test/before, which differ in
- * when they settle; /v1/test/stream-after and -before, of which the first says so wrongly; /v1/test/deep, which costs $5; /v1/test/account, which needs an account.
+ * when they settle; /v1/test/stream-after and -before, of which the first says so wrongly; /v1/test/hijack, which writes past the
+ * server; /v1/test/deep, which costs $5; /v1/test/account, which needs an account.
  */
 export async function startPaidService(options: {
   readonly database: Database;
@@ -55,13 +56,13 @@ export async function startPaidService(options: {
       ...(deadlines === undefined ? {} : { deadlines }),
     },
   });
-  const work: PaidService["work"] = { count: 0, fail: null, hold: null };
+  const work: PaidService["work"] = { count: 0, fail: null, hold: null, size: 0 };
   const handler = async () => {
     work.count += 1;
     await work.hold;
     await nextTurn();
     if (work.fail !== null) throw work.fail;
-    return { content: SECRET, run: work.count };
+    return { content: SECRET.padEnd(work.size, "x"), run: work.count };
   };
   const route = (path: string, metering: (typeof METERING)[keyof typeof METERING] & { needsAccount?: boolean }) =>
     defineRoute(app.http, {
@@ -86,6 +87,15 @@ export async function startPaidService(options: {
       },
     });
   }
+  defineRoute(app.http, {
+    ...{ method: "GET", url: "/v1/test/hijack", access: "key", tag: "Streaming", responses: {} },
+    ...{ metering: METERING.LISTING, summary: "Test hijack", operationId: "test_hijack" },
+    handler: ({ reply }) => {
+      reply.hijack();
+      reply.raw.end(SECRET);
+      return reply;
+    },
+  });
   await app.http.listen({ host: "127.0.0.1", port: 0 });
   app.http.lifecycle.markReady();
   return {
