@@ -161,3 +161,26 @@ test("Turnstile's script and frame are let in where a site key is set, and on th
   }
   await bench.close();
 });
+
+test("what changes a key says which one, and tables stay tables where a phone shows them as lists", () => {
+  const found = elements(accountPage(viewWith("robot")));
+  const attributesOf = (tag: string) =>
+    found
+      .filter(({ tagName }) => tagName === tag)
+      .map(({ attrs }) => Object.fromEntries(attrs.map(({ name, value }) => [name, value])));
+  const changes = [...attributesOf("summary"), ...attributesOf("button")].map((attrs) => attrs["aria-label"]);
+  for (const name of ["Rotate robot", "Revoke robot", "Rotate now: robot", "Revoke now: robot"])
+    assert.ok(changes.includes(name), name);
+  for (const [tag, role] of [
+    ["table", "table"],
+    ["thead", "rowgroup"],
+    ["tbody", "rowgroup"],
+    ["tr", "row"],
+    ["td", "cell"],
+    ["th", "columnheader"],
+  ] as const) {
+    assert.ok(attributesOf(tag).length > 0, tag);
+    for (const attrs of attributesOf(tag)) assert.equal(attrs.role, role);
+  }
+  for (const attrs of attributesOf("th")) assert.equal(attrs.scope, "col");
+});
