@@ -59,9 +59,12 @@ export class AppError extends Error {
  */
 export function rateLimited(sentence: string, waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const [count, unit] =
-    retryAfterSeconds <= 60 ? [retryAfterSeconds, "second"] : [Math.ceil(retryAfterSeconds / 60), "minute"];
-  const message = `${sentence}. Retry after ${count} ${unit}${count === 1 ? "" : "s"}.`;
+  const plural = retryAfterSeconds === 1 ? "" : "s";
+  const wait =
+    retryAfterSeconds <= 60
+      ? `Retry after ${retryAfterSeconds} second${plural}`
+      : `Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes`;
+  const message = `${sentence}. ${wait}.`;
   return new AppError("rate_limited", message, { details: { retryAfterSeconds } });
 }
 

@@ -408,7 +408,7 @@ test("what fails while a paid answer goes out ends that connection, is logged, a
     ],
   });
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/large", access: "key", metering: METERING.FREE, tag: "Account" },
+    ...{ method: "GET", url: "/v1/large", access: "key", metering: METERING.UNCOUNTED, tag: "Account" },
     ...{ summary: "Large", operationId: "large", responses: { 200: Type.Object({ text: Type.String() }) } },
     handler: () => ({ text: "x".repeat(100_000) }),
   });

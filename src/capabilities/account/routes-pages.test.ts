@@ -186,6 +186,7 @@ eachDatabase("an answer that a plan does not suffice for leads to a page that is
     const bench = await accountBench(database, ports);
     const { customerId, apiKey } = await bench.open(`${bench.clock.now()}@${host.replace(/[^a-z]/g, "")}.example.org`);
     await bench.app.metering.start();
+    await bench.app.customers.setPlan(customerId, "enterprise", bench.operator);
     await bench.app.customers.setQuota(customerId, "LISTING", 0, bench.operator);
     const answer = await bench.call("GET", "/v1/markets", { key: apiKey, headers: { host } });
     const url = /Upgrade: (\S+)$/.exec(answer.json.detail)?.[1] ?? "";

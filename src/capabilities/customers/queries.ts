@@ -72,7 +72,7 @@ export async function selectAccount(
   const [column, value] = "email" in by ? ["email", by.email] : ["customer_id", by.customerId];
   if (column === "customer_id" && !ID.test(value)) return null;
   const select = `select ${CUSTOMER_COLUMNS} from customers where ${column} = $1`;
-  const [row] = await database.query<CustomerRow>(select, [value]);
+  const [row] = await database.query<CustomerRow>(select, [value], "request");
   if (row === undefined) return null;
   const keys = await database.query<KeyRow>(
     `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${KEYS_SHOWN_MAX}`,
