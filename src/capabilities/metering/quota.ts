@@ -90,6 +90,8 @@ interface Holding {
   takenAt: number;
   month: string;
   blocksAtOnce: number;
+  /** With so many units left more are taken: half of the last ones, so that a store that is slow for a moment is not waited for. */
+  takeAheadAt: number;
   /** The limit that they were taken under. */
   limit: number;
   /** Units of the month in use or in blocks anywhere, when the last block was taken. */
@@ -148,6 +150,7 @@ export function createQuotaMeter(options: {
       takenAt: Number.NEGATIVE_INFINITY,
       month: "",
       blocksAtOnce: 1,
+      takeAheadAt: BLOCK_UNITS_MAX,
       limit: 0,
       taken: 0,
       usedAt: 0,
@@ -174,7 +177,7 @@ export function createQuotaMeter(options: {
     holding.usedAt = now;
     let unspent = block.size - block.spent;
     for (const { size } of reserve) unspent += size;
-    if (holding.blocksAtOnce > 1 && unspent === BLOCK_UNITS_MAX) takeAhead(holding, limit);
+    if (holding.blocksAtOnce > 1 && unspent === holding.takeAheadAt) takeAhead(holding, limit);
     return {
       isAllowed: true,
       receipt: { account, month: block.month, block },
@@ -276,6 +279,7 @@ export function createQuotaMeter(options: {
     holding.usedAt = now;
     holding.takenAt = now;
     holding.month = blocks[0]?.month ?? "";
+    holding.takeAheadAt = Math.max(BLOCK_UNITS_MAX, (blocks.length * BLOCK_UNITS_MAX) / 2);
     for (const taken of blocks) {
       const slot = placeFor(taken);
       const block = { ...taken, monthEndsAt, slot, spent: 0, told: { spent: 0, at: now }, isOpen: true };
