@@ -57,7 +57,11 @@ async function empty(database: Database): Promise<void> {
     `select quote_ident(tablename) as name from pg_tables
      where schemaname = current_schema() and tablename not like 'kysely%'`,
   );
-  await database.query(`truncate ${tables.map((table) => table.name).join(", ")} restart identity`);
+  // Most are empty, and cutting a table off costs files, which looking into it does not.
+  const looks = tables.map(({ name }) => `select '${name}' as name where exists (select from ${name})`);
+  const filled = await database.query<{ name: string }>(looks.join(" union all "));
+  if (filled.length > 0)
+    await database.query(`truncate ${filled.map(({ name }) => name).join(", ")} restart identity cascade`);
 }
 
 /** A test of what only a server can have, several connections at once; skipped where there is none. */
