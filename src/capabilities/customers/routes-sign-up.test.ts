@@ -235,9 +235,11 @@ eachDatabase("no field that a stranger makes up reaches the account: no plan, no
     "__proto__x",
     "email_verified",
   );
+  // A body with such a name is refused as a whole, wherever in it the name is (src/http/json-text.test.ts).
+  const values = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"'));
   let turn = 0;
   await fc.assert(
-    fc.asyncProperty(fc.dictionary(names, fc.jsonValue()), async (extra) => {
+    fc.asyncProperty(fc.dictionary(names, values), async (extra) => {
       turn += 1;
       const body = { ...extra, email: `p${turn}@example.org`, turnstile_token: "XXXX.DUMMY.TOKEN.XXXX" };
       const answer = await bench.call("POST", "/v1/customers/signup", { body, from: addressOf(turn) });
