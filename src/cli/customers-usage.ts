@@ -17,7 +17,7 @@ export const CUSTOMERS_USAGE = `Customers, their keys and what they may ask for,
   disable WHO, enable WHO                      refuses every key of it, and takes that back
   audit [WHO] [--limit N] [--before ID]        who changed what, newest first
 
-  WHO  a customer's id or e-mail address, or marketplace:USER, whom set-* makes known with numbers of its own
+  WHO  a customer's id or e-mail address, or marketplace:USER, whom set-* and disable make known
   KEY  a key's id or name; not needed where one lives
   STATUS  ${CUSTOMER_STATUSES.join(", ")}; disable makes an account canceled, enable active
   --limit  1 to ${LIST_LIMIT_MAX - 1}; where there is more, "more:" and how to go on stand on the error output

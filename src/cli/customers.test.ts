@@ -175,6 +175,25 @@ eachDatabase("a marketplace's user gets numbers of its own by the name it has th
   assert.equal((await database.query("select 1 from customers")).length, 3);
 });
 
+eachDatabase(
+  "401: a marketplace's user that an operator disables is shut out, known before or not",
+  async (database) => {
+    const clock = new FakeClock();
+    const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged() {} });
+    const secret = "marketplace-secret-of-32-characters-1";
+    const marketplace = createMarketplace({ secrets: [secret], database, clock });
+    const identify = async (user: string) => {
+      await clock.advance(1_000);
+      return marketplace.identify({ secret, user, subscription: "MEGA" });
+    };
+    assert.equal((await identify("eve"))?.plan, "pro");
+    assert.equal((await run(["disable", "marketplace:eve", "--json"], accounts)).json.status, "canceled");
+    await assert.rejects(identify("eve"), { code: "unauthorized" });
+    assert.equal((await run(["enable", "marketplace:eve"], accounts)).code, 0);
+    assert.equal((await identify("eve"))?.plan, "pro");
+  },
+);
+
 eachDatabase("a name cannot steer the terminal that shows it", async (database) => {
   const accounts = createAccounts({ database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} });
   const { code } = await run(["create", "eve@example.org", "--name", "Eve\u001b[2J\u202e"], accounts);

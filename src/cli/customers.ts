@@ -189,7 +189,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     3,
     findOrAdmit,
   ),
-  disable: change(() => (accounts, customerId, actor) => accounts.disable(customerId, actor), 1),
+  disable: change(() => (accounts, customerId, actor) => accounts.disable(customerId, actor), 1, findOrAdmit),
   enable: change(() => (accounts, customerId, actor) => accounts.enable(customerId, actor), 1),
   "create-key": {
     words: [2, 2],
@@ -269,7 +269,7 @@ async function find(accounts: Accounts, who: string): Promise<Account> {
   return account;
 }
 
-/** A marketplace's users have no account until an operator gives one numbers of its own. */
+/** A marketplace's users have no account until an operator gives one numbers of its own, or shuts it out. */
 async function findOrAdmit(accounts: Accounts, who: string, actor: Actor): Promise<Account> {
   const user = marketplaceUser(who);
   if (user !== null && user !== "")
