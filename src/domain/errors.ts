@@ -53,18 +53,15 @@ export class AppError extends Error {
 }
 
 /**
- * A 429 whose wait is true: rounded up to whole seconds, and told in minutes where there are more than 60.
+ * A 429 whose wait is true: rounded up to whole seconds, a long one told in minutes too.
  *
  * @param sentence  what was too much, without a full stop
  */
 export function rateLimited(sentence: string, waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   const plural = retryAfterSeconds === 1 ? "" : "s";
-  const wait =
-    retryAfterSeconds <= 60
-      ? `Retry after ${retryAfterSeconds} second${plural}`
-      : `Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes`;
-  const message = `${sentence}. ${wait}.`;
+  const minutes = retryAfterSeconds > 120 ? ` (${Math.ceil(retryAfterSeconds / 60)} minutes)` : "";
+  const message = `${sentence}. Retry after ${retryAfterSeconds} second${plural}${minutes}.`;
   return new AppError("rate_limited", message, { details: { retryAfterSeconds } });
 }
 

@@ -158,7 +158,7 @@ eachDatabase(
       await live.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
     const last = await live.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
     assert.equal(last.status, 429, "a live server behind a proxy of its own has no address to tell people by");
-    assert.match(last.text, /Try again in 60 minutes/);
+    assert.match(last.text, /Retry after 3600 seconds \(60 minutes\)/);
     await live.close();
   },
 );

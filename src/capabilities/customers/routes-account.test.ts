@@ -260,7 +260,10 @@ eachDatabase(
       await bench.call("POST", KEYS, { key: robot.json.api_key, body: { name: "another" } }),
     ]) {
       assert.equal(answer.status, 429);
-      assert.deepEqual(answer.json, { detail: "Too many new keys. Try again in 50 minutes.", code: "rate_limited" });
+      assert.deepEqual(answer.json, {
+        detail: "Too many new keys. Retry after 3000 seconds (50 minutes).",
+        code: "rate_limited",
+      });
       assert.equal(answer.headers["retry-after"], "3000");
     }
     assert.equal((await bench.call("GET", ME, { key })).status, 200, "the refused rotation has ended nothing");

@@ -208,8 +208,10 @@ eachDatabase("429: refused callers wait a tenth longer at most, never less, and 
   for (const who of [FREE, null]) {
     const waits = new Map<number, number>();
     for (let attempt = 0; attempt < 100; attempt++) {
-      const { headers } = await get("/listing", who);
+      const answer = await get("/listing", who);
+      const { headers } = answer;
       const wait = Number(headers["retry-after"]);
+      assert.equal(answer.json().detail, `Rate limit exceeded. Retry after ${wait} seconds.`);
       if (who !== null) assert.equal(member(headers.ratelimit, "general")?.t, wait);
       waits.set(wait, (waits.get(wait) ?? 0) + 1);
     }
