@@ -10,6 +10,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { START_ARGUMENTS } from "../test/support/service-process.ts";
 
 /** Health counts the markets for each answer: asked more often, it would be measured too. */
 const POLL_MS = 500;
@@ -34,7 +35,7 @@ const { values } = parseArgs({
   options: { markets: { type: "string", default: "50000" }, limits: { type: "string", default: "off" } },
 });
 const folder = await mkdtemp(join(tmpdir(), "parallax-sweep-"));
-const service = spawn(process.execPath, ["bin/parallax.mjs", "serve"], {
+const service = spawn(process.execPath, START_ARGUMENTS, {
   cwd: new URL("..", import.meta.url).pathname,
   env: {
     ...process.env,

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 
 /** How long one turn may go on with what has come in; then everybody else has a turn. */
-const TURN_MS_MAX = 2;
+const TURN_MS_MAX = 1;
 /** Beyond this nothing waits any longer: a sender that is faster than we are is felt at once, and memory stays bounded. */
 const WAITING_MAX = 10_000;
 

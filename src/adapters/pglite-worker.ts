@@ -37,7 +37,7 @@ function describeFailure(error: unknown): PgliteFailure {
 }
 
 /** Most of what the store does, nobody waits for. */
-const NICENESS = 5;
+const NICENESS = 10;
 threadGivesWay(NICENESS);
 
 const engine = await PGlite.create({

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { AppError } from "../domain/errors.ts";
 import type { JournalEntry, SpendJournal } from "../ports/spend-journal.ts";
+import { atEndOfRound } from "./system-clock.ts";
 
 const FILE = "quota-journal";
 const OWNER_FILE = "owner";
@@ -85,7 +86,7 @@ export function openSpendJournal(dataDir: string): SpendJournal {
       round = Promise.withResolvers();
       // Somebody may write and not wait; that must not end the process.
       round.promise.catch(() => {});
-      setImmediate(flush);
+      atEndOfRound(flush);
     },
     committed: () => round?.promise,
     close(slot) {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,10 @@ import { createInterface } from "node:readline";
 import { copyStoreTemplate } from "./store-template.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
+/** What `npm start` runs, without the shell's and the program's names. */
+export const START_ARGUMENTS: readonly string[] = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
+  .scripts.start.split(" ")
+  .slice(2);
 const START_MS_MAX = 60_000;
 const POLL_MS = 50;
 
@@ -92,7 +97,7 @@ export async function startServiceProcess(options: {
 }): Promise<ServiceProcess> {
   const { dataDir } = options;
   if (options.isFromNothing !== true && options.env?.DATABASE_URL === undefined) await copyStoreTemplate(dataDir);
-  const program = run(process.execPath, ["bin/parallax.mjs", "serve", ...(options.args ?? [])], {
+  const program = run(process.execPath, [...START_ARGUMENTS, ...(options.args ?? [])], {
     PARALLAX_PORT: "0",
     PARALLAX_DATA_DIR: dataDir,
     ...options.env,

@@ -7,7 +7,7 @@ import { storableAmount, storablePrice, storableTime } from "./storable.ts";
 
 /** Points of at most this length are kept as five-minute bars at their end; longer ones as hours. */
 const SHORT_POINT_MS_MAX = 30 * 60_000;
-const ROWS_PER_STATEMENT_MAX = 2_000;
+const ROWS_PER_STATEMENT_MAX = 500;
 
 /** A bar that we saw ourselves stays as it is; only a volume it does not know is filled in. */
 const insertVenueBars = (table: "bars_5m" | "bars_1h") => `

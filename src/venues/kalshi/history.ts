@@ -8,7 +8,7 @@ import type { KalshiPorts } from "./wire-shapes.ts";
 const MINUTE_MS = 60_000;
 /** The periods that candlesticks come in. */
 const PERIODS_MS = [1_440 * MINUTE_MS, 60 * MINUTE_MS, MINUTE_MS] as const;
-const CANDLES_PER_REQUEST = 4_000;
+const CANDLES_PER_REQUEST = 1_000;
 const REQUESTS_MAX = 100;
 
 export interface HistoryRange {

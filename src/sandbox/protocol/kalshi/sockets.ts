@@ -3,6 +3,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { disturbSocket } from "../../faults/socket-faults.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { gatherWrites } from "../gather-writes.ts";
 import { identify, type KeyRing } from "./auth.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { Session } from "./session.ts";
@@ -72,6 +73,7 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
     const refuse = (line: string) => socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     if (pathname !== SOCKET_PATH) return refuse("404 Not Found");
     if (identify(keys, request.headers, "GET", pathname).kind !== "key") return refuse("401 Unauthorized");
+    gatherWrites(socket);
     server.handleUpgrade(request, socket, head, (opened) => server.emit("connection", opened, request));
   });
   app.addHook("preClose", async () => {

@@ -3,6 +3,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { disturbSocket } from "../../faults/socket-faults.ts";
 import type { FeedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { gatherWrites } from "../gather-writes.ts";
 import { betsOf } from "./bets.ts";
 import { type Contract, type Contracts, liquidityOf, manifoldProbability, poolOf } from "./contracts.ts";
 import { presentAnswer, presentFull, stateOf } from "./present.ts";
@@ -131,6 +132,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
 
   app.server.on("upgrade", (request, socket, head) => {
     if (new URL(request.url ?? "/", "http://sandbox").pathname !== PATH) return socket.destroy();
+    gatherWrites(socket);
     server.handleUpgrade(request, socket, head, (opened) => server.emit("connection", opened, request));
   });
   app.addHook("preClose", async () => {

@@ -3,6 +3,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { disturbSocket } from "../../faults/socket-faults.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
+import { gatherWrites } from "../gather-writes.ts";
 import type { TokenSide } from "./ids.ts";
 import type { Listing } from "./listing.ts";
 import { marketState } from "./market-state.ts";
@@ -70,6 +71,7 @@ function attach(app: FastifyInstance, context: ExchangeContext, listing: Listing
     const path = (request.url ?? "").split("?", 1)[0];
     if (path !== PATH && path !== `${PATH}/`) return socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
     if (clients.size >= CLIENTS_MAX) return socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n");
+    gatherWrites(socket);
     server.handleUpgrade(request, socket, head, (open) => join(open));
   });
   app.addHook("preClose", async () => {

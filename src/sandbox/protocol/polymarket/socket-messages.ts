@@ -36,12 +36,13 @@ export function priceChangeMessage(state: MarketState, told: Sides, sides: reado
     const before = tokenBook({ ...state.book, bids: told.bids, asks: told.asks }, token);
     const after = tokenBook(state.book, token);
     const tops = { best_bid: decimal(after.bids[0]?.price ?? 0), best_ask: decimal(after.asks[0]?.price ?? 1) };
+    const hash = sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40);
     const entry = (side: "BUY" | "SELL") => (level: Level) => ({
       asset_id: tokens[token],
       price: decimal(level.price),
       size: decimal(level.size),
       side,
-      hash: sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40),
+      hash,
       ...tops,
     });
     return [

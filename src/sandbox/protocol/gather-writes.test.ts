@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { test } from "node:test";
+import { WebSocket, WebSocketServer } from "ws";
+import { gatherWrites } from "./gather-writes.ts";
+
+const FRAMES = 50;
+
+/** Real sockets on both ends; counts the writes that reach the connection below. */
+async function openPair(prepare: (socket: Socket) => void) {
+  const http = createServer();
+  const server = new WebSocketServer({ noServer: true });
+  const opened = Promise.withResolvers<{ socket: WebSocket; writes: () => number }>();
+  http.on("upgrade", (request, raw, head) => {
+    let writes = 0;
+    const connection = raw as Socket;
+    const write = connection._write.bind(connection);
+    const writeMany = connection._writev?.bind(connection);
+    connection._write = (chunk, encoding, callback) => {
+      writes += 1;
+      write(chunk, encoding, callback);
+    };
+    connection._writev = (chunks, callback) => {
+      writes += 1;
+      writeMany?.(chunks, callback);
+    };
+    prepare(connection);
+    server.handleUpgrade(request, raw, head, (socket) => {
+      writes = 0;
+      opened.resolve({ socket, writes: () => writes });
+    });
+  });
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const client = new WebSocket(`ws://127.0.0.1:${(http.address() as AddressInfo).port}`);
+  const received: string[] = [];
+  const isComplete = Promise.withResolvers<void>();
+  client.on("message", (data) => {
+    received.push(data.toString());
+    if (received.length === FRAMES) isComplete.resolve();
+  });
+  await once(client, "open");
+  return {
+    ...(await opened.promise),
+    received,
+    isComplete: isComplete.promise,
+    async close() {
+      client.terminate();
+      http.close();
+      await once(http, "close");
+    },
+  };
+}
+
+const frames = Array.from({ length: FRAMES }, (_, index) => `frame ${index}`);
+
+test("frames sent in one go leave in one write, whole and in their order", async (t) => {
+  const pair = await openPair(gatherWrites);
+  t.after(() => pair.close());
+  for (const frame of frames) pair.socket.send(frame);
+  await pair.isComplete;
+  assert.deepEqual(pair.received, frames);
+  assert.equal(pair.writes(), 1);
+});
+
+test("what is sent later is not held back for more", async (t) => {
+  const pair = await openPair(gatherWrites);
+  t.after(() => pair.close());
+  for (const frame of frames) {
+    pair.socket.send(frame);
+    await new Promise(setImmediate);
+  }
+  await pair.isComplete;
+  assert.deepEqual(pair.received, frames);
+  assert.equal(pair.writes(), FRAMES);
+});
