@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createSocketIoClient } from "../../src/adapters/socket-io-client.ts";
@@ -27,6 +28,11 @@ let replay: RunningSandbox;
 let shiftMs: number;
 const http = createUndiciHttp(systemClock);
 const TIGHT_SPREAD = 0.1;
+/** How far the replay's time moves at a look. */
+const STEP_MS = 500;
+/** Looks at which it hardly moves: what is followed is seen by the venues at their next one, and told from then on. */
+const SLOW_LOOKS = 5;
+const STREAM_MS_MAX = 10_000;
 
 /** The command records a simulated sandbox until it is interrupted; then another sandbox replays all of it as past. */
 before(async () => {
@@ -54,7 +60,11 @@ after(async () => {
   await folder.release();
 });
 
-function adapterOf(venue: string): VenueAdapter {
+/** One of the venues streams to holders of a key only; the simulated one takes any. */
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+const venueKey = { keyId: "replay", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+
+function adapterOf(venue: string, sandbox = replay): VenueAdapter {
   const setting = { id: venue, adapter: venue, referenceOnly: venue === "manifold" };
   const ports = {
     ...{ http, sockets: createWsSockets(systemClock), socketIo: createSocketIoClient(systemClock) },
@@ -65,7 +75,7 @@ function adapterOf(venue: string): VenueAdapter {
       if (kind === "unknown_value") assert.fail(`${venue} ${kind} ${field}`);
     },
   };
-  return createVenue(setting, ports, replay.urls[venue] ?? {}, null);
+  return createVenue(setting, ports, sandbox.urls[venue] ?? {}, venue === "kalshi" ? venueKey : null);
 }
 
 async function sweep(adapter: VenueAdapter): Promise<Map<string, MarketSnapshot>> {
@@ -125,3 +135,86 @@ for (const venue of VENUES) {
     assert.ok(compared >= 5, `${compared} compared`);
   });
 }
+
+/** What a venue's stream has told, and what is to come of the recording when its second half has passed. */
+async function playSecondHalf(venue: (typeof VENUES)[number], onEnd: (release: () => unknown) => void) {
+  const genesis = Date.now();
+  let now = genesis;
+  const playing = await testSandbox({ genesis, speed: 1, now: () => now, recording: { file, pastShare: 0.5 } });
+  onEnd(() => playing.close());
+  const adapter = adapterOf(venue, playing);
+  const shown = await sweep(adapter);
+  const quotes = new Map<string, MarketSnapshot["quote"]>();
+  const trades: string[] = [];
+  const isUp = Promise.withResolvers<void>();
+  const stream = adapter.openStream({
+    onUp: isUp.resolve,
+    onDown: () => {},
+    onMessage(message) {
+      const { marketId } = message;
+      const known = quotes.get(marketId) ?? shown.get(marketId)?.quote;
+      if (message.kind === "trade") trades.push(`${marketId} ${message.trade.size} at ${message.trade.yesPrice}`);
+      if (message.kind === "quote" && known !== undefined) quotes.set(marketId, { ...known, ...message.quote });
+    },
+  });
+  assert.ok(stream !== null, `${venue} has no stream`);
+  onEnd(() => stream.close());
+  stream.follow([...shown.values()].map(({ listing }) => listing));
+  await isUp.promise;
+  const [startedAt = 0, endedAt = 0] = [facts[0]?.at, facts.at(-1)?.at];
+  const pivotAt = startedAt + (endedAt - startedAt) / 2 + SLOW_LOOKS;
+  return {
+    ...{ shown, quotes, trades, pivotAt },
+    /** Lets the replay's time pass, and waits until nothing of what is to come is missing. */
+    async play(missing: () => readonly string[]) {
+      const end = genesis + (endedAt - pivotAt) + STEP_MS;
+      let looks = 0;
+      const check = () => {
+        looks += 1;
+        now = Math.min(end, now + (looks <= SLOW_LOOKS ? 1 : STEP_MS));
+        return now === end && missing().length === 0 ? true : null;
+      };
+      await eventually(check, `the stream of ${venue}`, STREAM_MS_MAX).catch((error: unknown) => {
+        assert.fail(`${String(error)}; missing: ${missing().join(", ")}`);
+      });
+    },
+  };
+}
+
+for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
+  test(`${venue}: the stream of a replay tells the recorded prices as their time comes`, async (t) => {
+    const { shown, quotes, pivotAt, play } = await playSecondHalf(venue, (release) => t.after(release));
+    const expected = new Map<string, string>();
+    const topOf = ({ bid, ask }: { bid: number | null; ask: number | null }) => `${bid}/${ask}`;
+    for (const fact of facts) {
+      if (fact.venue !== venue || fact.at <= pivotAt || !("marketId" in fact) || !shown.has(fact.marketId)) continue;
+      if (fact.kind === "quote") expected.set(fact.marketId, topOf(fact.quote));
+      if (fact.kind !== "book") continue;
+      const [[bid], [ask]] = [fact.book.bids, fact.book.asks];
+      expected.set(fact.marketId, topOf({ bid: bid?.price ?? null, ask: ask?.price ?? null }));
+    }
+    const before = new Map(quotes);
+    await play(() =>
+      [...expected].flatMap(([marketId, top]) => {
+        const quote = quotes.get(marketId) ?? shown.get(marketId)?.quote;
+        return quote !== undefined && topOf(quote) === top ? [] : [`${marketId} ${top}`];
+      }),
+    );
+    const changed = [...expected.keys()].filter((marketId) => quotes.get(marketId) !== before.get(marketId));
+    assert.ok(changed.length > 0, "nothing was streamed");
+  });
+}
+
+test("manifold: the stream of a replay tells the recorded bets as their time comes", async (t) => {
+  const { shown, quotes, trades, pivotAt, play } = await playSecondHalf("manifold", (release) => t.after(release));
+  const expected = factsOf("manifold", "trade").filter(
+    ({ marketId, trade }) => trade.executedAt > pivotAt && shown.has(marketId),
+  );
+  assert.ok(expected.length > 0, "no bet was recorded in the second half");
+  await play(() =>
+    expected
+      .map(({ marketId, trade }) => `${marketId} ${trade.size} at ${trade.yesPrice}`)
+      .filter((text) => !trades.includes(text)),
+  );
+  assert.ok(quotes.size > 0, "no probability came with them");
+});
