@@ -28,8 +28,8 @@ let replay: RunningSandbox;
 let shiftMs: number;
 const http = createUndiciHttp(systemClock);
 const TIGHT_SPREAD = 0.1;
-/** How far the replay's time moves at a look. */
 const PAST_SHARE = 0.2;
+/** How far the replay's time moves at a look. */
 const STEP_MS = 500;
 /** Looks at which it hardly moves: what is followed is seen by the venues at their next one, and told from then on. */
 const SLOW_LOOKS = 5;
