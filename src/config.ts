@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import { isTestSecret, TURNSTILE_URL } from "./capabilities/customers/turnstile.ts";
+import { PlainFailure } from "./lib/plain-failure.ts";
 import { type PaymentSettings, parsePaymentSettings } from "./payment-settings.ts";
-import { DEFAULT_VENUES, parseVenues, type VenueSetting } from "./venues/registry.ts";
+import { DEFAULT_VENUES, parseVenues, VENUE_SERVICES, type VenueSetting } from "./venues/registry.ts";
 
 /** Settings of one process, read once from the environment and the command line; nothing else reads the environment. */
 export interface Config {
@@ -73,7 +74,7 @@ export interface SandboxSettings {
 }
 
 /** Everything that is wrong with the settings, told at once. */
-export class ConfigError extends Error {
+export class ConfigError extends PlainFailure {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -438,4 +439,11 @@ export function parseConfig(
   };
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
+}
+
+/** Every venue was given addresses of its own: then nothing has to be simulated here. */
+export function areAllAddressed(config: Config): boolean {
+  return config.venues.every(({ adapter }) =>
+    (VENUE_SERVICES[adapter] ?? []).every((service) => config.venueUrls[adapter]?.[service] !== undefined),
+  );
 }

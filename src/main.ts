@@ -1,14 +1,14 @@
-/** Reads the command line and hands over; no logic of its own. */
+/**
+ * Reads the command line and hands over; no logic of its own. Each command loads what it needs when it is given: whoever
+ * asks for help, or for a customer, does not wait until the whole service is read and compiled.
+ */
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { createPinoLog } from "./adapters/pino-log.ts";
-import { runCustomers } from "./cli/run-customers.ts";
-import { type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
-import { record } from "./record.ts";
-import { FaultError, startSandbox } from "./sandbox/main.ts";
-import { areAllAddressed, describeInterface, isPlainFailure, startService } from "./serve.ts";
+import { areAllAddressed, type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
+import { PlainFailure } from "./lib/plain-failure.ts";
+import type { RecordProgress } from "./record.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
 
 const SANDBOX_PORT = 8790;
@@ -95,14 +95,17 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (command === "openapi") return await openapi(environment, values.write ?? null);
     return fail(`There is no command "${command}". Try --help.`);
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof FaultError || isUsage(error) || isPlainFailure(error))
-      return fail(error.message);
+    if (error instanceof PlainFailure || isUsage(error)) return fail(error.message);
     throw error;
   }
 }
 
 async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = parseConfig(environment, VENUE_SERVICES);
+  const [{ createPinoLog }, { startService }] = await Promise.all([
+    import("./adapters/pino-log.ts"),
+    import("./serve.ts"),
+  ]);
   const log = createPinoLog(config.logLevel);
   const service = await startService({ config, log, version });
   say(service.banner);
@@ -120,6 +123,8 @@ async function sandbox(
 ): Promise<void> {
   const config = parseConfig(environment, VENUE_SERVICES);
   const { sandbox: settings } = config;
+  // Before the parent is listened to: its store opens meanwhile.
+  const { startSandbox } = await import("./sandbox/main.ts");
   const genesis = options.isChild
     ? await genesisOfParent()
     : wholeNumber("--genesis", options.genesis ?? String(Date.now()), 8.64e15);
@@ -180,10 +185,8 @@ async function recordVenuesToFile(environment: NodeJS.ProcessEnv, values: Record
   );
   const durationMs = minutes === undefined ? null : 60_000 * wholeNumber("--minutes", minutes, 100_000);
   const bytesMax = 1_000_000 * wholeNumber("--max-megabytes", megabytes ?? String(RECORD_MEGABYTES), 1_000_000);
-  const sandbox =
-    config.mode === "sandbox" && !areAllAddressed(config)
-      ? await startSandbox({ ...sandboxOptions(config, Date.now()), firstPort: config.sandbox.port })
-      : null;
+  const [{ createPinoLog }, { record }] = await Promise.all([import("./adapters/pino-log.ts"), import("./record.ts")]);
+  const sandbox = config.mode === "sandbox" && !areAllAddressed(config) ? await simulateVenues(config) : null;
   const stop = new AbortController();
   onSignal(async () => stop.abort());
   const told = { at: 0 };
@@ -210,18 +213,28 @@ async function recordVenuesToFile(environment: NodeJS.ProcessEnv, values: Record
   process.exit(process.exitCode ?? 0);
 }
 
-function recordLine({ facts, leftOut, bytes, drops }: Awaited<ReturnType<typeof record>>): string {
+async function simulateVenues(config: Config) {
+  const { startSandbox } = await import("./sandbox/main.ts");
+  return startSandbox({ ...sandboxOptions(config, Date.now()), firstPort: config.sandbox.port });
+}
+
+function recordLine({ facts, leftOut, bytes, drops }: RecordProgress): string {
   const lost = leftOut === 0 ? "" : `, ${leftOut} left out because the disk did not keep up`;
   return `${facts} facts, ${(bytes / 1e6).toFixed(1)} MB before compression, ${drops} unusable${lost}`;
 }
 
 async function openapi(environment: NodeJS.ProcessEnv, file: string | null): Promise<void> {
+  const { describeInterface } = await import("./serve.ts");
   const text = `${JSON.stringify(await describeInterface(parseConfig(environment, VENUE_SERVICES)), null, 2)}\n`;
   if (file === null) say(text);
   else writeFileSync(file, text);
 }
 
 async function customers(environment: NodeJS.ProcessEnv, argv: readonly string[]): Promise<void> {
+  const [{ createPinoLog }, { runCustomers }] = await Promise.all([
+    import("./adapters/pino-log.ts"),
+    import("./cli/run-customers.ts"),
+  ]);
   // Its answers are on standard output, for other programs to read: the log has only what is wrong.
   const { code, out, err } = await runCustomers(
     argv,

@@ -7,7 +7,7 @@ import { createWsSockets } from "./adapters/ws-socket.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./ports/log.ts";
 import { openRecordingWriter, recordVenue, recordVenues } from "./recording/index.ts";
-import { createVenue } from "./venues/registry.ts";
+import { loadVenue } from "./venues/registry.ts";
 
 const CHECK_EVERY_MS = 250;
 
@@ -62,8 +62,8 @@ export async function record(options: RecordOptions): Promise<RecordProgress> {
     const venues = await Promise.all(
       config.venues.map(async (setting) => {
         const key = config.venueKeys[setting.adapter];
+        const createVenue = await loadVenue(setting);
         const adapter = createVenue(
-          setting,
           {
             http,
             sockets,

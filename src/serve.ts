@@ -4,13 +4,14 @@ import { mkdir, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { DataDirLockedError } from "./adapters/data-dir-lock.ts";
-import { claimStore, StoreMixedError } from "./adapters/database-claim.ts";
+import { createAbsentDatabase } from "./adapters/database-absent.ts";
+import { claimStore } from "./adapters/database-claim.ts";
 import { openEmbeddedDatabase } from "./adapters/database-embedded.ts";
 import { migrateDatabase } from "./adapters/database-migrations.ts";
 import { processGivesWay } from "./adapters/give-way.ts";
 import { createInProcessBus } from "./adapters/in-process-bus.ts";
 import { listenOnOperatorSocket } from "./adapters/operator-socket.ts";
+import { createPinoLog } from "./adapters/pino-log.ts";
 import { openPostgresDatabase } from "./adapters/postgres-database.ts";
 import { openRedisLimitLog } from "./adapters/redis-limit-log.ts";
 import { createSocketIoClient } from "./adapters/socket-io-client.ts";
@@ -27,14 +28,14 @@ import { ensureDemoKeys } from "./capabilities/keys/index.ts";
 import { LIMIT_WINDOW_MS } from "./capabilities/metering/index.ts";
 import { findMisspeltAddress } from "./capabilities/payments/index.ts";
 import { answerOperator } from "./cli/run-customers.ts";
-import type { Config } from "./config.ts";
+import { areAllAddressed, type Config } from "./config.ts";
 import { drain } from "./http/lifecycle.ts";
 import { openBus } from "./open-bus.ts";
 import { peopleSettings } from "./people-settings.ts";
 import type { Log } from "./ports/log.ts";
-import { RecordingError, recordingFingerprint } from "./recording/index.ts";
+import { recordingFingerprint } from "./recording/index.ts";
 import { databaseFailure, listenFailure, StartError } from "./start-failures.ts";
-import { createVenue, VENUE_SERVICES, type VenueSetting } from "./venues/registry.ts";
+import { loadVenue, type VenueSetting } from "./venues/registry.ts";
 
 const READY_WAIT_MS = 8_000;
 /** With a board from the store there is something true to show at once; a first sweep is waited for only this long. */
@@ -70,11 +71,6 @@ export interface RunningService {
    *   look away and no client's next request meets a connection that is just being closed; none by default
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
-}
-
-/** Failures that a person can mend; their message says how, and a stack would only hide it. */
-export function isPlainFailure(error: unknown): error is Error {
-  return [DataDirLockedError, StoreMixedError, StartError, RecordingError].some((kind) => error instanceof kind);
 }
 
 type SandboxUrls = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -166,16 +162,15 @@ export async function startService(options: { config: Config; log: Log; version:
 
 /** The interface description that this configuration serves, without starting anything. */
 export async function describeInterface(config: Config): Promise<unknown> {
-  const { createPinoLog } = await import("./adapters/pino-log.ts");
   const log = createPinoLog("error");
   const closers: (() => Promise<unknown> | unknown)[] = [];
-  const database = await openEmbeddedDatabase({ dataDir: null, log });
+  const database = createAbsentDatabase();
   const parts = { bus: createInProcessBus(log), journal: createMemoryJournal(), sharedLimits: null };
   const app = await buildServiceApp(config, { ...parts, database, log, version: "", sandboxUrls: {} }, closers);
   await app.http.ready();
   const reply = await app.http.inject("/openapi.json");
   await app.http.close();
-  for (const close of [...closers, () => database.close()]) await close();
+  for (const close of closers) await close();
   return reply.json();
 }
 
@@ -230,20 +225,24 @@ async function buildServiceApp(
     // The embedded store is locked by this process: nobody shares it.
     ...(config.databaseUrl === null ? {} : { node: nodeOf(config.roles) }),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
-    venues: config.venues.map((setting) => ({
-      id: setting.id,
-      referenceOnly: setting.referenceOnly,
-      create: (drop, drift) =>
-        createVenue(
-          setting,
-          {
-            ...{ http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop, drift },
-            areLimitsLifted: areLimitsLifted(setting),
-          },
-          urlsOf(setting),
-          venueKeys.get(setting.adapter) ?? null,
-        ),
-    })),
+    venues: await Promise.all(
+      config.venues.map(async (setting) => {
+        const createVenue = await loadVenue(setting);
+        return {
+          id: setting.id,
+          referenceOnly: setting.referenceOnly,
+          create: (drop, drift) =>
+            createVenue(
+              {
+                ...{ http, sockets, socketIo, clock: systemClock, random: systemRandom, log, drop, drift },
+                areLimitsLifted: areLimitsLifted(setting),
+              },
+              urlsOf(setting),
+              venueKeys.get(setting.adapter) ?? null,
+            ),
+        };
+      }),
+    ),
   });
 }
 
@@ -256,13 +255,6 @@ const nodeOf = (roles: Config["roles"]): NodeSettings => ({
 
 /** Tells this machine's folder from others, in few characters and without showing either. */
 const placeOf = (dataDir: string) => hash("sha256", `${hostname()} ${resolve(dataDir)}`, "hex").slice(0, 8);
-
-/** Every venue was given addresses of its own: then nothing has to be simulated here. */
-export function areAllAddressed(config: Config): boolean {
-  return config.venues.every(({ adapter }) =>
-    (VENUE_SERVICES[adapter] ?? []).every((service) => config.venueUrls[adapter]?.[service] !== undefined),
-  );
-}
 
 /** Ready once every venue's first sweep has ended, well or badly; a venue that does not answer holds up nobody for long. */
 async function becomeReady(app: App, waitMs: number, log: Log): Promise<void> {

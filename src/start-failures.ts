@@ -1,10 +1,11 @@
 /** What a person is told when the service cannot start for a reason outside of it. */
+import { PlainFailure } from "./lib/plain-failure.ts";
 
 const REASON_LENGTH_MAX = 200;
 const CAUSES_MAX = 5;
 
 /** The start failed for a reason that a person can mend; the message says which and how. */
-export class StartError extends Error {
+export class StartError extends PlainFailure {
   override readonly name = "StartError";
 }
 

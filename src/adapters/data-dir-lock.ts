@@ -1,14 +1,13 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { PlainFailure } from "../lib/plain-failure.ts";
 import { tryLockFile } from "./file-lock.ts";
 
 const LOCK_FILE = "lock";
 const OWNER_FILE = "lock-owner.json";
 
 /** Another process works in this data directory. The message is one sentence made to be shown. */
-export class DataDirLockedError extends Error {
-  /** The message is for the operator as it stands; no stack beside it. */
-  readonly isPlain = true;
+export class DataDirLockedError extends PlainFailure {
   readonly dataDir: string;
   /** Process id of the holder; null in the moment between its taking the lock and telling who it is. */
   readonly pid: number | null;

@@ -1,3 +1,4 @@
+import { PlainFailure } from "../lib/plain-failure.ts";
 import type { Database } from "../ports/database.ts";
 
 /** What a store was made for; written once, when it is new. */
@@ -10,10 +11,8 @@ export interface StoreClaim {
 }
 
 /** The store holds data of another kind. The message is one sentence made to be shown. */
-export class StoreMixedError extends Error {
+export class StoreMixedError extends PlainFailure {
   override readonly name = "StoreMixedError";
-  /** The message is for the operator as it stands; no stack beside it. */
-  readonly isPlain = true;
 }
 
 const META_KEYS = ["data", "seed", "genesis_at"] as const;

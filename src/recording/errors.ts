@@ -1,4 +1,6 @@
+import { PlainFailure } from "../lib/plain-failure.ts";
+
 /** A recording cannot be read or written. The message is one sentence made to be shown. */
-export class RecordingError extends Error {
+export class RecordingError extends PlainFailure {
   override readonly name = "RecordingError";
 }

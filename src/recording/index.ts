@@ -1,5 +1,4 @@
 /** Recordings of what venue adapters deliver: their format (docs/recording.md), writing and reading. */
-export { RecordingError } from "./errors.ts";
 export type { Fact } from "./format.ts";
 export { readRecording, recordingFingerprint } from "./read.ts";
 export { recordVenue } from "./record-venue.ts";

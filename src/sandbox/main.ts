@@ -12,8 +12,6 @@ import { createFeed, createWorld, type WorldOptions } from "./world/index.ts";
 import { uniform } from "./world/random.ts";
 import { SANDBOX_VENUES } from "./world/types.ts";
 
-export { FaultError } from "./faults/switches.ts";
-
 const FEED_EVERY_MS = 50;
 /** Keeps the draws of the faults apart from those of the world. */
 const FAULT_DRAWS = 0x4641554c;

@@ -4,11 +4,16 @@ import { FakeClock } from "../../test/support/fake-clock.ts";
 import { FakeSockets } from "../../test/support/fake-sockets.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedHttp } from "../../test/support/scripted-http.ts";
-import { createVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
+import { loadVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
 
 const never = new AbortController().signal;
 
-function create(id: string, adapter: string, urls: Readonly<Record<string, string>> = {}, key: VenueKey | null = null) {
+async function create(
+  id: string,
+  adapter: string,
+  urls: Readonly<Record<string, string>> = {},
+  key: VenueKey | null = null,
+) {
   const clock = new FakeClock();
   const http = new ScriptedHttp(clock, () => ({ status: 404, body: "{}" }));
   const socketIo = { connect: () => ({ emit() {}, close() {} }) };
@@ -23,22 +28,23 @@ function create(id: string, adapter: string, urls: Readonly<Record<string, strin
     drop: () => {},
     drift: () => {},
   };
-  const venue = createVenue({ id, adapter, referenceOnly: false }, ports, urls, key);
+  const createVenue = await loadVenue({ id, adapter, referenceOnly: false });
+  const venue = createVenue(ports, urls, key);
   return { venue, http, clock };
 }
 
-test("every adapter is built under the id that the configuration gives it", () => {
+test("every adapter is built under the id that the configuration gives it", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
-    const { venue } = create(`renamed_${adapter}`.slice(0, 20), adapter);
+    const { venue } = await create(`renamed_${adapter}`.slice(0, 20), adapter);
     assert.equal(venue.id, `renamed_${adapter}`.slice(0, 20));
     assert.ok(venue.profile.staleAfterMs > 0);
   }
 });
 
-test("exactly the adapters that deal in play money may only be configured for reference", () => {
+test("exactly the adapters that deal in play money may only be configured for reference", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const isRefused = parseVenues(adapter).faults.some((fault) => fault.includes("play money"));
-    assert.equal(create("x", adapter).venue.playMoney, isRefused, adapter);
+    assert.equal((await create("x", adapter)).venue.playMoney, isRefused, adapter);
   }
 });
 
@@ -52,7 +58,7 @@ test("given addresses replace the live ones, and without them the live ones are 
       [local, "http://127.0.0.1:9/"],
       [{}, "https://"],
     ] as const) {
-      const { venue, http, clock } = create("x", adapter, urls);
+      const { venue, http, clock } = await create("x", adapter, urls);
       await clock.until(venue.findMarket("123", never).catch(() => null));
       assert.ok(http.requests.length > 0, adapter);
       for (const { request } of http.requests) assert.ok(request.url.startsWith(begin), request.url);
@@ -60,6 +66,6 @@ test("given addresses replace the live ones, and without them the live ones are 
   }
 });
 
-test("an adapter that is not there is an error of ours, not a venue", () => {
-  assert.throws(() => create("x", "nowhere"), /no adapter nowhere/);
+test("an adapter that is not there is an error of ours, not a venue", async () => {
+  await assert.rejects(create("x", "nowhere"), /no adapter nowhere/);
 });

@@ -5,10 +5,6 @@
 import type { VenueId } from "../domain/market.ts";
 import type { SocketIoOut } from "../ports/socket-io-out.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
-import { createKalshiVenue, KALSHI_LIVE_URLS } from "./kalshi/index.ts";
-import { createLimitlessVenue, LIMITLESS_LIVE_URLS } from "./limitless/index.ts";
-import { createManifoldVenue, MANIFOLD_LIVE_URLS } from "./manifold/index.ts";
-import { createPolymarketVenue, POLYMARKET_LIVE_URLS } from "./polymarket/index.ts";
 import type { VenuePorts } from "./shared/venue-ports.ts";
 
 /** One venue as configured. */
@@ -21,17 +17,20 @@ export interface VenueSetting {
 
 type Urls = Readonly<Record<string, string>>;
 
+type AdapterPorts = VenuePorts & { readonly socketIo: SocketIoOut };
+
+interface LoadedAdapter {
+  readonly liveUrls: Urls;
+  readonly create: (ports: AdapterPorts, urls: (service: string) => string, key: VenueKey | null) => VenueAdapter;
+}
+
 interface AdapterEntry {
   /** Addresses it needs; the first is the one that `PARALLAX_<VENUE>_URL` sets. */
   readonly services: readonly string[];
-  readonly liveUrls: Urls;
   /** Deals in play money: may only be configured for reference. */
   readonly playMoney: boolean;
-  readonly create: (
-    ports: VenuePorts & { readonly socketIo: SocketIoOut },
-    urls: (service: string) => string,
-    key: VenueKey | null,
-  ) => VenueAdapter;
+  /** Settings are read, and most commands run, without any adapter. */
+  readonly load: () => Promise<LoadedAdapter>;
 }
 
 /** Key of the operator's account at a venue. */
@@ -43,39 +42,59 @@ export interface VenueKey {
 const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
   kalshi: {
     services: ["rest", "ws"],
-    liveUrls: { rest: KALSHI_LIVE_URLS.restUrl, ws: KALSHI_LIVE_URLS.wsUrl },
     playMoney: false,
-    create: (ports, url, key) => createKalshiVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws"), ...key }),
+    async load() {
+      const { createKalshiVenue, KALSHI_LIVE_URLS } = await import("./kalshi/index.ts");
+      return {
+        liveUrls: { rest: KALSHI_LIVE_URLS.restUrl, ws: KALSHI_LIVE_URLS.wsUrl },
+        create: (ports, url, key) => createKalshiVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws"), ...key }),
+      };
+    },
   },
   polymarket: {
     services: ["gamma", "clob", "data", "ws"],
-    liveUrls: {
-      gamma: POLYMARKET_LIVE_URLS.gammaUrl,
-      clob: POLYMARKET_LIVE_URLS.clobUrl,
-      data: POLYMARKET_LIVE_URLS.dataUrl,
-      ws: POLYMARKET_LIVE_URLS.wsUrl,
-    },
     playMoney: false,
-    create: (ports, url) =>
-      createPolymarketVenue({
-        ...ports,
-        gammaUrl: url("gamma"),
-        clobUrl: url("clob"),
-        dataUrl: url("data"),
-        wsUrl: url("ws"),
-      }),
+    async load() {
+      const { createPolymarketVenue, POLYMARKET_LIVE_URLS } = await import("./polymarket/index.ts");
+      return {
+        liveUrls: {
+          gamma: POLYMARKET_LIVE_URLS.gammaUrl,
+          clob: POLYMARKET_LIVE_URLS.clobUrl,
+          data: POLYMARKET_LIVE_URLS.dataUrl,
+          ws: POLYMARKET_LIVE_URLS.wsUrl,
+        },
+        create: (ports, url) =>
+          createPolymarketVenue({
+            ...ports,
+            gammaUrl: url("gamma"),
+            clobUrl: url("clob"),
+            dataUrl: url("data"),
+            wsUrl: url("ws"),
+          }),
+      };
+    },
   },
   limitless: {
     services: ["rest", "ws"],
-    liveUrls: { rest: LIMITLESS_LIVE_URLS.restUrl, ws: LIMITLESS_LIVE_URLS.wsUrl },
     playMoney: false,
-    create: (ports, url) => createLimitlessVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
+    async load() {
+      const { createLimitlessVenue, LIMITLESS_LIVE_URLS } = await import("./limitless/index.ts");
+      return {
+        liveUrls: { rest: LIMITLESS_LIVE_URLS.restUrl, ws: LIMITLESS_LIVE_URLS.wsUrl },
+        create: (ports, url) => createLimitlessVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
+      };
+    },
   },
   manifold: {
     services: ["rest", "ws"],
-    liveUrls: { rest: MANIFOLD_LIVE_URLS.restUrl, ws: MANIFOLD_LIVE_URLS.wsUrl },
     playMoney: true,
-    create: (ports, url) => createManifoldVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
+    async load() {
+      const { createManifoldVenue, MANIFOLD_LIVE_URLS } = await import("./manifold/index.ts");
+      return {
+        liveUrls: { rest: MANIFOLD_LIVE_URLS.restUrl, ws: MANIFOLD_LIVE_URLS.wsUrl },
+        create: (ports, url) => createManifoldVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
+      };
+    },
   },
 };
 
@@ -123,18 +142,23 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
  * Builds the adapter of a configured venue.
  * @param urls addresses that replace the live ones, by service
  */
-export function createVenue(
-  setting: VenueSetting,
-  ports: Omit<VenuePorts, "id" | "playMoney"> & { readonly socketIo: SocketIoOut },
+export type CreateVenue = (
+  ports: Omit<AdapterPorts, "id" | "playMoney">,
   urls: Urls,
   key: VenueKey | null,
-): VenueAdapter {
+) => VenueAdapter;
+
+/** Loads the adapter that a venue is configured with. */
+export async function loadVenue(setting: VenueSetting): Promise<CreateVenue> {
   const entry = ADAPTERS[setting.adapter];
   if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);
-  const urlOf = (service: string): string => {
-    const url = urls[service] ?? entry.liveUrls[service];
-    if (url === undefined) throw new Error(`${setting.adapter} has no address ${service}`);
-    return url;
+  const { liveUrls, create } = await entry.load();
+  return (ports, urls, key) => {
+    const urlOf = (service: string): string => {
+      const url = urls[service] ?? liveUrls[service];
+      if (url === undefined) throw new Error(`${setting.adapter} has no address ${service}`);
+      return url;
+    };
+    return create({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, key);
   };
-  return entry.create({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, key);
 }

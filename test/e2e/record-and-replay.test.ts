@@ -11,7 +11,7 @@ import type { MarketSnapshot } from "../../src/domain/market.ts";
 import type { VenueAdapter } from "../../src/ports/venue.ts";
 import { type Fact, readRecording } from "../../src/recording/index.ts";
 import type { RunningSandbox } from "../../src/sandbox/main.ts";
-import { createVenue } from "../../src/venues/registry.ts";
+import { loadVenue } from "../../src/venues/registry.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { testSandbox, venueSettings } from "../support/sandbox.ts";
 import { eventually, run, temporaryFolder } from "../support/service-process.ts";
@@ -65,7 +65,7 @@ after(async () => {
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const venueKey = { keyId: "replay", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
 
-function adapterOf(venue: string, sandbox = replay): VenueAdapter {
+async function adapterOf(venue: string, sandbox = replay): Promise<VenueAdapter> {
   const setting = { id: venue, adapter: venue, referenceOnly: venue === "manifold" };
   const ports = {
     ...{ http, sockets: createWsSockets(systemClock), socketIo: createSocketIoClient(systemClock) },
@@ -76,7 +76,8 @@ function adapterOf(venue: string, sandbox = replay): VenueAdapter {
       if (kind === "unknown_value") assert.fail(`${venue} ${kind} ${field}`);
     },
   };
-  return createVenue(setting, ports, sandbox.urls[venue] ?? {}, venue === "kalshi" ? venueKey : null);
+  const createVenue = await loadVenue(setting);
+  return createVenue(ports, sandbox.urls[venue] ?? {}, venue === "kalshi" ? venueKey : null);
 }
 
 async function sweep(adapter: VenueAdapter): Promise<Map<string, MarketSnapshot>> {
@@ -100,7 +101,7 @@ test("the command says what it wrote, and tells nothing of keys or addresses", a
 
 for (const venue of VENUES) {
   test(`${venue}: adapters read from the replay the listings, quotes and figures that were recorded`, async () => {
-    const shown = await sweep(adapterOf(venue));
+    const shown = await sweep(await adapterOf(venue));
     const recorded = new Map<string, Extract<Fact, { kind: "market" }>["market"]>();
     for (const { market } of factsOf(venue, "market"))
       if (!recorded.has(market.marketId)) recorded.set(market.marketId, market);
@@ -143,7 +144,7 @@ async function playTheRest(venue: (typeof VENUES)[number], onEnd: (release: () =
   let now = genesis;
   const playing = await testSandbox({ genesis, speed: 1, now: () => now, recording: { file, pastShare: PAST_SHARE } });
   onEnd(() => playing.close());
-  const adapter = adapterOf(venue, playing);
+  const adapter = await adapterOf(venue, playing);
   const shown = await sweep(adapter);
   const quotes = new Map<string, MarketSnapshot["quote"]>();
   const trades: string[] = [];

@@ -1,4 +1,5 @@
 /** The faults that a simulated venue can be made to show, each with a rate and what else may be set. */
+import { PlainFailure } from "../../lib/plain-failure.ts";
 
 interface NumberParameter {
   readonly fallback: number;
@@ -80,7 +81,7 @@ export type FaultSetting = Readonly<Record<string, number | string>> & { readonl
 export type FaultSettings = Partial<Readonly<Record<FaultName, FaultSetting>>>;
 
 /** A switch, parameter or value that there is not; the message says which there are. */
-export class FaultError extends Error {}
+export class FaultError extends PlainFailure {}
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
