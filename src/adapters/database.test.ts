@@ -11,6 +11,7 @@ import { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import { eachDatabase, postgresDatabase } from "../../test/support/databases.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { copyStoreTemplate } from "../../test/support/store-template.ts";
 import { AppError } from "../domain/errors.ts";
 import { DataDirLockedError } from "./data-dir-lock.ts";
 import { claimStore, StoreMixedError } from "./database-claim.ts";
@@ -128,6 +129,7 @@ test("a server that is not there is store_unavailable", async () => {
 
 test("an embedded store keeps its rows over a broken engine, and what was in flight fails as store_unavailable", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  await copyStoreTemplate(dataDir);
   const workers: Worker[] = [];
   const database = await openEmbeddedDatabase({
     dataDir,
@@ -160,6 +162,7 @@ test("an embedded store keeps its rows over a broken engine, and what was in fli
 
 test("a closed embedded store answers store_unavailable and frees its directory", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  await copyStoreTemplate(dataDir);
   const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
   await first.query("create table t (a int)");
   await first.close();
@@ -175,6 +178,7 @@ const ACKNOWLEDGED_MIN = 300;
 
 test("the embedded store's log is cut between transactions, so that a start after a kill has little to replay", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  await copyStoreTemplate(dataDir);
   const logBytesMax = 2 ** 20;
   const database = await openEmbeddedDatabase({
     dataDir,

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { copyStoreTemplate } from "../../test/support/store-template.ts";
 import { AppError } from "../domain/errors.ts";
 import { openEmbeddedDatabase } from "./database-embedded.ts";
 import { createDiskRoom, freeBytesOf, needsRoom } from "./disk-room.ts";
@@ -83,6 +84,7 @@ test("the free space of a folder is told, and unknown for one that is not there"
 
 test("while the disk is nearly full the embedded store reads on and refuses writes, and with room again nothing is lost", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-room-"));
+  await copyStoreTemplate(dataDir);
   let free = 100 * MIB;
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog, freeBytes: async () => free });
   const numbers = async () => (await database.query<{ a: number }>("select a from t order by a")).map(({ a }) => a);

@@ -3,7 +3,6 @@ import { chown, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
 import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
 import { KEYS_TOPIC } from "../../src/capabilities/keys/index.ts";
@@ -18,6 +17,7 @@ import {
   startServiceProcess,
   temporaryFolder,
 } from "../support/service-process.ts";
+import { makeStore } from "../support/store-template.ts";
 
 interface Ended {
   readonly code: number | null;
@@ -96,9 +96,7 @@ test("a store of another user's is left alone", { skip: process.getuid?.() !== 0
 
 test("an operator manages accounts on the embedded store of a service that is down", async () => {
   const folder = await temporaryFolder();
-  const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-  await migrateDatabase(database);
-  await database.close();
+  await makeStore(folder.path);
   await manageAnAccount({ PARALLAX_DATA_DIR: folder.path });
   await folder.release();
 });

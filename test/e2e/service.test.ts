@@ -137,7 +137,11 @@ describe("the service as the README starts it", () => {
 
 test("a store made with simulated data refuses to open in live mode", async () => {
   const folder = await temporaryFolder();
-  const service = await startServiceProcess({ dataDir: folder.path, env: { PARALLAX_SANDBOX_MARKETS: "20" } });
+  const service = await startServiceProcess({
+    dataDir: folder.path,
+    isReady: false,
+    env: { PARALLAX_SANDBOX_MARKETS: "20" },
+  });
   await service.end();
   const live = run(process.execPath, ["bin/parallax.mjs", "serve", "--live"], {
     PARALLAX_PORT: "0",

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { temporaryFolder } from "./service-process.ts";
 import { makeStoreTemplate } from "./store-template.ts";
 
@@ -6,6 +7,8 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>> | null = null;
 
 export async function globalSetup(): Promise<void> {
   folder = await temporaryFolder();
+  // Some two hundred programs load the same sources: what one has stripped of types and compiled, the next takes over.
+  process.env.NODE_COMPILE_CACHE ??= join(folder.path, "compiled");
   await makeStoreTemplate(folder.path);
 }
 

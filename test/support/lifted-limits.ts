@@ -5,6 +5,7 @@ import { systemRandom } from "../../src/adapters/system-random.ts";
 import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "./quiet-log.ts";
+import { copyStoreTemplate } from "./store-template.ts";
 
 /** More than any load here asks for; the limits are counted like anybody's, only never reached. */
 const CALLS_A_MONTH = 1e12;
@@ -22,6 +23,7 @@ export async function liftLimits(database: Database): Promise<void> {
 
 /** Makes an embedded store in `folder` whose demo enterprise key is limited by nothing but the machine. */
 export async function prepareStore(folder: string): Promise<void> {
+  await copyStoreTemplate(folder);
   const database = await openEmbeddedDatabase({ dataDir: folder, log: quietLog });
   try {
     await migrateDatabase(database);

@@ -9,10 +9,20 @@ const STORE = "store";
 
 /** Makes an empty embedded store, migrated, that the tests of this run begin with. */
 export async function makeStoreTemplate(dataDir: string): Promise<void> {
+  await makeNewStore(dataDir);
+  process.env[SETTING] = dataDir;
+}
+
+/** An empty embedded store, migrated, for a program that only works on one that is there. */
+export async function makeStore(dataDir: string): Promise<void> {
+  if (process.env[SETTING] === undefined) await makeNewStore(dataDir);
+  else await copyStoreTemplate(dataDir);
+}
+
+async function makeNewStore(dataDir: string): Promise<void> {
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
   await migrateDatabase(database);
   await database.close();
-  process.env[SETTING] = dataDir;
 }
 
 /**
