@@ -28,10 +28,10 @@ function once(open: () => Promise<Database>): () => Promise<Database> {
 export const embeddedDatabase = once(async () => {
   const folder = await temporaryFolder();
   opened.push(folder.release);
-  await copyStoreTemplate(folder.path);
+  const isMigrated = await copyStoreTemplate(folder.path);
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
   opened.push(() => database.close());
-  await migrateDatabase(database);
+  if (!isMigrated) await migrateDatabase(database);
   return database;
 });
 

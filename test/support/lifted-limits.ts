@@ -23,10 +23,10 @@ export async function liftLimits(database: Database): Promise<void> {
 
 /** Makes an embedded store in `folder` whose demo enterprise key is limited by nothing but the machine. */
 export async function prepareStore(folder: string): Promise<void> {
-  await copyStoreTemplate(folder);
+  const isMigrated = await copyStoreTemplate(folder);
   const database = await openEmbeddedDatabase({ dataDir: folder, log: quietLog });
   try {
-    await migrateDatabase(database);
+    if (!isMigrated) await migrateDatabase(database);
     await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
     await liftLimits(database);
   } finally {
