@@ -101,6 +101,21 @@ test("200: switches are shown, replaced, changed and cleared, for one venue or f
   assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isQuiet));
 });
 
+test("200: what happened is told until the switches are cleared, and not forgotten when they are only changed", async () => {
+  const { faults, ask } = openFaults();
+  await ask("PUT", "/faults/all", { server_error: 1 });
+  for (const venue of SANDBOX_VENUES) faults[venue].draw("server_error");
+  await ask("POST", "/faults/kalshi", { server_error: 0 });
+  const { json } = await ask("PUT", "/faults/manifold", {});
+  assert.deepEqual(json.venues.kalshi.happened, { server_error: 1 });
+  assert.deepEqual(json.venues.manifold.happened, { server_error: 1 });
+  const cleared = await ask("DELETE", "/faults/kalshi");
+  assert.deepEqual(cleared.json.venues.kalshi.happened, {});
+  assert.deepEqual(cleared.json.venues.manifold.happened, { server_error: 1 });
+  const { json: all } = await ask("DELETE", "/faults");
+  assert.ok(SANDBOX_VENUES.every((venue) => Object.keys(all.venues[venue].happened).length === 0));
+});
+
 test("404 and 400: an unknown venue, switch or value changes nothing and says what there is", async () => {
   const { faults, ask } = openFaults();
   for (const method of ["PUT", "POST", "DELETE"] as const) {

@@ -121,8 +121,12 @@ function installFaults(app: FastifyInstance, { faults }: ExchangeContext): void 
     const venues = SANDBOX_VENUES.filter((venue) => request.params.venue === "all" || request.params.venue === venue);
     if (venues.length === 0) return reply.code(404).send({ error: unknownVenue(request.params.venue) });
     try {
-      const settings = how === "replace" && request.method === "DELETE" ? {} : parseFaults(request.body);
-      for (const venue of venues) faults[venue][how](settings);
+      const isCleared = request.method === "DELETE";
+      const settings = isCleared ? {} : parseFaults(request.body);
+      for (const venue of venues) {
+        faults[venue][how](settings);
+        if (isCleared) faults[venue].forgetHappened();
+      }
       return state();
     } catch (error) {
       if (error instanceof FaultError) return reply.code(400).send({ error: error.message });
@@ -134,7 +138,10 @@ function installFaults(app: FastifyInstance, { faults }: ExchangeContext): void 
   app.post("/faults/:venue", throwSwitches("change"));
   app.delete("/faults/:venue", throwSwitches("replace"));
   app.delete("/faults", async () => {
-    for (const venue of SANDBOX_VENUES) faults[venue].replace({});
+    for (const venue of SANDBOX_VENUES) {
+      faults[venue].replace({});
+      faults[venue].forgetHappened();
+    }
     return state();
   });
 }
@@ -165,7 +172,7 @@ ${escapeHtml(aboutOf(world))}</p>
 book, lifecycle, outcome, volume.</p>
 <h2>Faults</h2>
 <p>Each venue can be made to fail, at a rate from 0 to 1 a request or message: <code>GET /faults</code> the switches, what
-is on and how often it happened · <code>PUT /faults/{venue}</code> with JSON such as
+is on and how often each has spoilt something · <code>PUT /faults/{venue}</code> with JSON such as
 <code>{"server_error": 0.25, "latency": {"rate": 1, "ms": 800}}</code> replaces a venue's switches, <code>POST</code> changes
-those named, <code>DELETE</code> clears them. The venue <code>all</code> stands for every one.</p></html>`;
+those named, <code>DELETE</code> clears them and counts from 0 again. The venue <code>all</code> stands for every one.</p></html>`;
 }

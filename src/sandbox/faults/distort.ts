@@ -55,11 +55,11 @@ function walk(value: unknown, faults: VenueFaults, skewMs: number, depth: number
     for (const name of Object.keys(fields)) if (TIME_FIELD.test(name)) fields[name] = shift(fields[name], skewMs);
   const names = Object.keys(fields);
   if (PAIRS.some(([bid, ask]) => bid in fields && ask in fields) || LADDERS.every((name) => name in fields)) {
-    if (faults.draw("crossed_book") !== null) cross(fields);
+    if (isCrossable(fields) && faults.draw("crossed_book") !== null) cross(fields);
     if (faults.draw("empty_book") !== null) empty(fields);
   }
   const isPrice = (name: string) => PRICE_FIELD.test(name) || (isBothSides(name) && Array.isArray(fields[name]));
-  if (names.some(isPrice)) {
+  if (names.some((name) => isPrice(name) && holdsPrice(fields[name]))) {
     const setting = faults.draw("price_out_of_range");
     if (setting !== null) {
       const kind = faults.kindOf("price_out_of_range", setting);
@@ -67,6 +67,22 @@ function walk(value: unknown, faults: VenueFaults, skewMs: number, depth: number
     }
   }
   return fields;
+}
+
+/** Sides without a price, or with the same one, are not crossed by being changed over. */
+function isCrossable(fields: Fields): boolean {
+  const areApart = (bid: number, ask: number) => bid < ask || bid > ask;
+  return (
+    PAIRS.some(([bid, ask]) => areApart(firstPrice(fields[bid]), firstPrice(fields[ask]))) ||
+    LADDERS.every((name) => Array.isArray(fields[name]) && fields[name].length > 0)
+  );
+}
+
+/** The price that a side begins with, in whichever form the venue writes sides; NaN where there is none. */
+function firstPrice(side: unknown): number {
+  if (Array.isArray(side)) return firstPrice(side[0]);
+  if (isFields(side)) return firstPrice(side.price ?? side.market);
+  return typeof side === "string" || typeof side === "number" ? Number(side) : Number.NaN;
 }
 
 function cross(fields: Fields): void {
@@ -114,6 +130,11 @@ function misprice(value: unknown, kind: string): unknown {
   return Number.isNaN(wrong) ? "NaN" : wrong;
 }
 
+/** Whether anything in the field is a price that `misprice` changes. */
+function holdsPrice(value: unknown): boolean {
+  return JSON.stringify(misprice(value, "above")) !== JSON.stringify(value);
+}
+
 function wrongPrice(price: number, kind: string): number {
   if (kind === "percent") return Math.round(price * 10_000) / 100;
   if (kind === "above") return price + 1.7;
@@ -130,6 +151,12 @@ function shift(value: unknown, byMs: number): unknown {
   if (/^\d{9,14}$/.test(value)) return String(shift(Number(value), byMs));
   const at = /^\d{4}-/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isFinite(at) ? new Date(at + byMs).toISOString() : value;
+}
+
+/** Whether there are rows of which half can be left out. */
+export function isPage(value: unknown): boolean {
+  const lists = isFields(value) ? Object.values(value) : [value];
+  return lists.some((list) => Array.isArray(list) && list.length > 1);
 }
 
 /** A page with half its rows, with the cursor that asked for it, or with the same rows twice. */

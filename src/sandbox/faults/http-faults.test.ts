@@ -206,6 +206,29 @@ test("a frozen venue answers nobody, neither requests nor sockets, until it thaw
   assert.deepEqual(answers.sort(), ["rest 200", "socket 401"]);
 });
 
+test("what happened is what was spoilt: nothing is counted where there was nothing to spoil", async () => {
+  const switches = { crossed_book: 1, half_page: 1, price_out_of_range: 1 };
+  for (const venue of SANDBOX_VENUES) {
+    turn(venue, switches);
+    faults[venue].forgetHappened();
+  }
+  // Books and pages here, and prices; there prices alone, in a page of one row.
+  await list("kalshi");
+  assert.deepEqual(Object.keys(faults.kalshi.happened).sort(), Object.keys(switches).sort());
+  const [{ creatorId: id }, ...more] = JSON.parse((await list("manifold")).text);
+  assert.deepEqual([more, Object.keys(faults.manifold.happened)], [[], ["price_out_of_range"]]);
+  faults.manifold.forgetHappened();
+  await fetch(`${urls.manifold?.rest}/user/by-id/${id}`);
+  assert.deepEqual(faults.manifold.happened, {});
+});
+
+test("an answer without a number that is to hold NaN is made unreadable in another way", async () => {
+  turn("manifold", { garbage: { kind: "nan" } });
+  const reply = await fetch(`${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`);
+  const text = await reply.text();
+  assert.throws(() => JSON.parse(text), text);
+});
+
 test("every switch says what it does", () => {
   for (const { about } of Object.values(FAULT_DEFINITIONS)) assert.ok(about.length > 10);
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { distort, halve, isDistorting } from "./distort.ts";
+import { distort, halve, isDistorting, isPage } from "./distort.ts";
 import type { FaultName } from "./switches.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
@@ -104,7 +104,9 @@ function spoil(
   const garbage = faults.draw("garbage");
   if (garbage !== null) {
     const kind = faults.kindOf("garbage", garbage);
-    if (kind === "nan") return text.replace(/(:|\[)-?\d+(\.\d+)?/g, "$1NaN");
+    const withoutNumbers = text.replace(/(:|\[)-?\d+(\.\d+)?/g, "$1NaN");
+    // An answer without any number would stay as good as it was.
+    if (kind === "nan" && withoutNumbers !== text) return withoutNumbers;
     reply.type(kind === "html" ? "text/html; charset=utf-8" : "application/octet-stream");
     return kind === "html" ? HTML : BINARY;
   }
@@ -118,9 +120,9 @@ function spoil(
 const isJson = (reply: FastifyReply) => String(reply.getHeader("content-type")).includes("json");
 
 function falsify(body: string, request: FastifyRequest, faults: VenueFaults, now: number, reply: FastifyReply): string {
-  const half = faults.draw("half_page");
-  if (half === null && !isDistorting(faults)) return body;
+  if (!faults.isOn("half_page") && !isDistorting(faults)) return body;
   let value: unknown = JSON.parse(body);
+  const half = isPage(value) ? faults.draw("half_page") : null;
   if (half !== null) {
     const asked = new URL(request.url, "http://sandbox").searchParams;
     value = halve(value, faults.kindOf("half_page", half), asked.get("cursor") ?? asked.get("after_cursor"));

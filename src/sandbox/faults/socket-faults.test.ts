@@ -17,7 +17,7 @@ import { createFaults, VenueFaults } from "./venue-faults.ts";
 
 const NOW = Date.UTC(2026, 10, 20);
 
-function openLane(switches: unknown, seed = 5) {
+function openLane(switches: unknown, seed = 5, isJson = () => true) {
   const faults = new VenueFaults("kalshi", (...keys) => uniform(seed, 1, ...keys));
   faults.replace(parseFaults(switches));
   const out: string[] = [];
@@ -27,6 +27,7 @@ function openLane(switches: unknown, seed = 5) {
     close: () => {
       isClosed = true;
     },
+    isJson,
     change: (message, replace) => String(replace(message)),
   });
   const sendAll = (count: number) => {
@@ -71,6 +72,18 @@ test("a dropped socket closes, a frozen one says nothing until the switch is off
   frozen.faults.replace({});
   frozen.sendAll(1);
   assert.deepEqual([frozen.out, frozen.lane.isFrozen], [["0"], false]);
+});
+
+test("what happened is what was spoilt: a connection ends and freezes once, and a word cannot become unreadable", () => {
+  const dropped = openLane({ socket_drop: 1 });
+  dropped.sendAll(30);
+  assert.deepEqual(dropped.faults.happened, { socket_drop: 1 });
+  const frozen = openLane({ socket_frozen: 1 });
+  frozen.sendAll(50);
+  assert.deepEqual(frozen.faults.happened, { socket_frozen: 1 });
+  const words = openLane({ socket_garbage: 1 }, 5, () => false);
+  words.sendAll(3);
+  assert.deepEqual([words.out, words.faults.happened], [["0", "1", "2"], {}]);
 });
 
 test("whatever is drawn: no message comes from nowhere, more than twice, or further than one place late", () => {

@@ -17,6 +17,7 @@ export class FaultyLane<Message> {
   #sent = 0;
   #late: Message | null = null;
   #isFrozen = false;
+  #isClosed = false;
 
   constructor(faults: VenueFaults, options: LaneOptions<Message>) {
     this.#faults = faults;
@@ -34,23 +35,26 @@ export class FaultyLane<Message> {
 
   send(message: Message): void {
     const faults = this.#faults;
-    const { deliver, close, change } = this.#options;
+    const { deliver, close, change, isJson } = this.#options;
     if (faults.isQuiet) {
       deliver(message);
       return;
     }
+    // Whoever sends a burst goes on after the end: one connection is dropped, and frozen, once.
+    if (this.#isClosed) return;
     if (this.#sent % CONNECTION_DRAW_EVERY === 0) {
       if (faults.draw("socket_drop") !== null) {
+        this.#isClosed = true;
         close();
         return;
       }
-      if (faults.draw("socket_frozen") !== null) this.#isFrozen = true;
+      if (!this.#isFrozen && faults.draw("socket_frozen") !== null) this.#isFrozen = true;
     }
     this.#sent += 1;
     if (this.#isFrozen || faults.draw("socket_gap") !== null) return;
     let text = message;
     if (isDistorting(faults)) text = change(text, (json) => distort(json, faults));
-    if (faults.draw("socket_garbage") !== null) text = change(text, () => UNREADABLE);
+    if (isJson(text) && faults.draw("socket_garbage") !== null) text = change(text, () => UNREADABLE);
     if (this.#late === null && faults.draw("socket_out_of_order") !== null) {
       this.#late = text;
       return;
@@ -76,14 +80,23 @@ export class FaultyLane<Message> {
 interface LaneOptions<Message> {
   deliver(message: Message): void;
   close(): void;
+  /** Whether there is anything that `change` could replace. */
+  isJson(message: Message): boolean;
   /** The message with its JSON replaced by what `replace` makes of it; `UNREADABLE` is put in as it is. */
   change(message: Message, replace: (json: unknown) => unknown): Message;
 }
 
-function changeText(text: string, replace: (json: unknown) => unknown): string {
+/** The text before the JSON of a message, or null where it is a word without any. */
+function prefixOf(text: string): string | null {
   const [prefix] = SOCKET_IO_EVENT.exec(text) ?? [""];
+  const first = text[prefix.length];
+  return first === "{" || first === "[" ? prefix : null;
+}
+
+function changeText(text: string, replace: (json: unknown) => unknown): string {
+  const prefix = prefixOf(text);
+  if (prefix === null) return text;
   const body = text.slice(prefix.length);
-  if (body[0] !== "{" && body[0] !== "[") return text;
   const replaced = replace(JSON.parse(body));
   return replaced === UNREADABLE ? UNREADABLE : prefix + JSON.stringify(replaced);
 }
@@ -98,6 +111,7 @@ export function disturbSocket(socket: WebSocket, faults: VenueFaults | undefined
       if (socket.readyState === socket.OPEN) send(text);
     },
     close: () => socket.terminate(),
+    isJson: (text) => prefixOf(text) !== null,
     change: changeText,
   });
   socket.send = (data: unknown) => lane.send(String(data));
@@ -110,6 +124,9 @@ export function disturbSocket(socket: WebSocket, faults: VenueFaults | undefined
 type Transport = Socket["conn"]["transport"];
 type Packet = Parameters<Transport["send"]>[0][number];
 
+const isEventPacket = (packet: Packet): packet is Packet & { readonly data: string } =>
+  typeof packet.data === "string" && SOCKET_IO_EVENT.test(packet.data);
+
 /** The same for a Socket.IO connection, whose transport sends packets of its own. */
 export function disturbTransport(transport: Transport, faults: VenueFaults | undefined): void {
   if (faults === undefined) return;
@@ -121,8 +138,9 @@ export function disturbTransport(transport: Transport, faults: VenueFaults | und
       else out.push(packet);
     },
     close: () => transport.close(),
+    isJson: isEventPacket,
     change(packet, replace) {
-      if (typeof packet.data !== "string" || !SOCKET_IO_EVENT.test(packet.data)) return packet;
+      if (!isEventPacket(packet)) return packet;
       const data = changeText(packet.data, replace);
       // Socket.IO may have made the frame of the unchanged text already.
       return { type: packet.type, data: data === UNREADABLE ? "2/markets,[" : data };

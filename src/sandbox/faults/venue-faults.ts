@@ -35,7 +35,7 @@ export class VenueFaults {
     return this.#settings;
   }
 
-  /** How often each fault has happened since the start. */
+  /** How often each fault has happened since the start, or since it was last forgotten. */
   get happened(): Partial<Readonly<Record<FaultName, number>>> {
     return Object.fromEntries(this.#happened);
   }
@@ -56,13 +56,21 @@ export class VenueFaults {
     this.replace({ ...this.#settings, ...settings });
   }
 
+  /** What happened counts from 0 again; what is drawn next stays the same. */
+  forgetHappened(): void {
+    this.#happened.clear();
+  }
+
   /** Calls back after every change of a switch, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The switch's setting when the fault happens now, else null. */
+  /**
+   * The switch's setting when the fault happens now, else null. It counts as happened: whoever asks has something in hand
+   * that the fault will spoil.
+   */
   draw(name: FaultName): FaultSetting | null {
     const setting = this.#settings[name];
     if (setting === undefined) return null;
