@@ -87,6 +87,19 @@ test("candlesticks-live: suffixed names, absent prices; a crossed candle shows n
   assert.deepEqual(dropped, { crossed_book: 1 });
 });
 
+test("prices of a candle that are none are left out and counted, one by one", () => {
+  const { drop, dropped } = countDrops();
+  const row = {
+    end_period_ts: 1_795_230_000,
+    yes_bid: { close_dollars: "1.7200" },
+    yes_ask: { close_dollars: "NaN" },
+    price: { close_dollars: "-0.0100", previous_dollars: "0.4000", mean_dollars: null },
+  };
+  assert.ok(isCandle(row));
+  const { bid, ask, yesPrice } = parseCandle(row, HOUR_MS, drop);
+  assert.deepEqual([bid, ask, yesPrice, dropped], [null, null, 0.4, { price_out_of_range: 3 }]);
+});
+
 test("candlesticks-historical: the unsuffixed names of the historical tier mean the same", () => {
   assert.deepEqual(parseCandles("candlesticks-historical").points, expected);
 });

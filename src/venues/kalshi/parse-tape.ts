@@ -3,7 +3,7 @@ import { isCrossed } from "../../domain/order-book.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint, Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parseMs, parseSize, parseTime, valueInUsd } from "./parse-scalars.ts";
+import { parseMs, parsePrice, parseSize, parseTime, valueInUsd } from "./parse-scalars.ts";
 import type { CandleWire, TradeMessageWire, TradeWire } from "./wire.ts";
 
 /** A trade of REST or of the stream; null (counted) when it cannot be used. Block trades say nothing of the book. */
@@ -30,11 +30,11 @@ export function parseTrade(row: TradeWire | TradeMessageWire, drop: DropCounter)
 
 /** A candle of either tier. Its end is inclusive and a multiple of the period. */
 export function parseCandle(row: CandleWire, intervalMs: number, drop: DropCounter): HistoryPoint {
-  const bid = parseTradablePrice(row.yes_bid?.close_dollars ?? row.yes_bid?.close);
-  const ask = parseTradablePrice(row.yes_ask?.close_dollars ?? row.yes_ask?.close);
-  const close = parseTradablePrice(row.price?.close_dollars ?? row.price?.close);
-  const previous = parseTradablePrice(row.price?.previous_dollars ?? row.price?.previous);
-  const mean = parseTradablePrice(row.price?.mean_dollars ?? row.price?.mean) ?? close;
+  const bid = parsePrice(row.yes_bid?.close_dollars ?? row.yes_bid?.close, drop);
+  const ask = parsePrice(row.yes_ask?.close_dollars ?? row.yes_ask?.close, drop);
+  const close = parsePrice(row.price?.close_dollars ?? row.price?.close, drop);
+  const previous = parsePrice(row.price?.previous_dollars ?? row.price?.previous, drop);
+  const mean = parsePrice(row.price?.mean_dollars ?? row.price?.mean, drop) ?? close;
   const isTorn = isCrossed(bid, ask);
   if (isTorn) drop("crossed_book");
   const quote = { bid: isTorn ? null : bid, ask: isTorn ? null : ask };

@@ -230,8 +230,8 @@ test("a gap in the sequence takes the stream down and subscribes anew", async ()
   assert.equal(dropped.sequence_gap, 1);
 });
 
-test("messages of a subscription that was given up are not told", () => {
-  const { stream, open, confirm, say, told } = setUp();
+test("messages of a subscription that was given up are not told, and counted", () => {
+  const { dropped, stream, open, confirm, say, told } = setUp();
   stream.follow([market(TICKER)]);
   open();
   confirm("market_lifecycle_v2", "ticker", "trade");
@@ -240,6 +240,7 @@ test("messages of a subscription that was given up are not told", () => {
   confirm("ticker", "trade");
   say(readFixture("stream-ticker"));
   assert.deepEqual(told, []);
+  assert.equal(dropped.message_not_subscribed, 1);
 });
 
 test("a subscription that is never confirmed is asked for again, ever later", async () => {

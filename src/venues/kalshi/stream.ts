@@ -216,7 +216,8 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
       if (message === null) return ports.drop("bad_message");
       if (message.type === "subscribed") return takeSubscribed(message.msg);
       if (message.type === "error") return takeError(message.msg);
-      if (!isCurrent(message)) return;
+      // Also where a confirmation was lost: the venue then sends what we take for somebody else's.
+      if (!isCurrent(message)) return ports.drop("message_not_subscribed");
       if (!isInSequence(message)) {
         ports.drop("sequence_gap");
         distrust("sequence gap");

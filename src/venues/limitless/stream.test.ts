@@ -135,6 +135,17 @@ test("after a reconnect the whole set and the lifecycle are subscribed again", (
   assert.deepEqual(states, ["up", "transport close", "up"]);
 });
 
+test("every connection that is lost or could not be made is counted, and none that we end", () => {
+  const { stream, dropped, up, down } = start();
+  down();
+  up();
+  down();
+  assert.deepEqual(dropped, { stream_connection_lost: 2 });
+  stream.close();
+  down();
+  assert.deepEqual(dropped, { stream_connection_lost: 2 });
+});
+
 test("no more markets are followed than the stream may carry, the first ones", () => {
   const { stream, sent, up } = start(1);
   stream.follow([CLOB, AMM]);

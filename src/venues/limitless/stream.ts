@@ -153,7 +153,9 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
         onDown(reason) {
           if (!isCurrent) return;
           isUp = false;
-          if (!isClosed) handlers.onDown(reason);
+          if (isClosed) return;
+          drop("stream_connection_lost");
+          handlers.onDown(reason);
         },
       },
     );

@@ -5,7 +5,7 @@ import type { DropCounter, StreamMessage } from "../../ports/venue.ts";
 import { LocalBook, type TopOfBook } from "./local-book.ts";
 import { parseLevels } from "./parse-book.ts";
 import { parseStreamTrade, type TokenPair } from "./parse-trades.ts";
-import { millisecondsOf } from "./parse-values.ts";
+import { millisecondsOf, priceOf } from "./parse-values.ts";
 import { isBook, isPriceChangeMessage } from "./wire.ts";
 
 /** A venue's time further ahead of ours than this is a mistake. */
@@ -49,7 +49,7 @@ export class FollowedMarket {
     const eventAt = millisecondsOf(message.timestamp);
     if (this.#isOld(eventAt, receivedAt)) return null;
     this.#book.replace(parseLevels(message.bids, this.#drop), parseLevels(message.asks, this.#drop));
-    return this.#tellTop(eventAt, receivedAt, tell, parseTradablePrice(message.last_trade_price));
+    return this.#tellTop(eventAt, receivedAt, tell, priceOf(message.last_trade_price, this.#drop));
   }
 
   /** Changed levels, possibly of both tokens; afterwards our top must be the advertised one. */

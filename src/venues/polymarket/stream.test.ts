@@ -227,7 +227,8 @@ describe("polymarket: the market stream", () => {
 
   test("words, garbage and unknown messages are no messages; what is broken is counted", () => {
     const { sockets, say, told, drops } = followRain();
-    for (const text of ["PONG", "NO NEW ASSETS", "", "{cut"]) sockets.last.say(text);
+    for (const text of ["PONG", "NO NEW ASSETS", "", "{cut", '\u0000{"type":', "<!doctype html>"])
+      sockets.last.say(text);
     for (const message of [
       null,
       7,
@@ -241,7 +242,17 @@ describe("polymarket: the market stream", () => {
     }
     say(change({ price: "1.7" }));
     assert.equal(told.length, 1);
-    assert.deepEqual(drops, { bad_frame: 1, bad_message: 3, price_out_of_range: 1 });
+    assert.deepEqual(drops, { bad_frame: 3, bad_message: 5, price_out_of_range: 1 });
+  });
+
+  test("a book's last price that is none is left out and counted", () => {
+    const { say, quotes, drops } = followRain();
+    const [book] = fixture("stream-book-both-tokens") as readonly object[];
+    say({ ...book, timestamp: "1795229999700", bids: [], last_trade_price: "1.43" });
+    assert.deepEqual(
+      [quotes().length, "lastPrice" in (quotes()[1] ?? {}), drops],
+      [2, false, { price_out_of_range: 1 }],
+    );
   });
 
   test("PING goes out every ten seconds", async () => {

@@ -24,6 +24,8 @@ const HEARTBEAT_MS = 10_000;
 const SILENCE_MS_MAX = 25_000;
 /** A market whose book keeps being wrong is asked for anew at most this often. */
 const REFRESH_MS_MIN = 5_000;
+/** What the venue says in words: capitals alone, none of them JSON. */
+const WORD = /^[A-Z\s]*$/;
 /** Every connection tells of each new market; so many are remembered to tell it on once. */
 const LISTED_REMEMBERED_MAX = 2_000;
 
@@ -196,8 +198,7 @@ class Shard {
 
   /** A frame is one object, an array of them, or a word such as PONG or NO NEW ASSETS. */
   #readFrame(text: string, receivedAt: number): void {
-    const first = text.trimStart()[0];
-    if (first !== "{" && first !== "[") return;
+    if (WORD.test(text)) return;
     let frame: unknown;
     try {
       frame = JSON.parse(text);

@@ -137,6 +137,14 @@ test("rows that moved to a later page are counted and no fault; where pages over
   assert.deepEqual((await walk(overlapping, { overlap: true })).drops, {});
 });
 
+test("a row that stands on one page twice is counted, also where pages overlap by design", async () => {
+  const doubled = numbered((number) => ({
+    ids: [...ids(number * 9, 10), ...ids(number * 9 + 4, 2)],
+    next: number < 1 ? "1" : null,
+  }));
+  assert.deepEqual((await walk(doubled, { overlap: true })).drops, { page_rows_repeated: 4 });
+});
+
 test("whatever a venue answers, the walk ends, and every cut is counted once and stands on the last page only", async () => {
   await fc.assert(
     fc.asyncProperty(

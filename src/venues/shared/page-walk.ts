@@ -10,7 +10,7 @@ export interface PageWalkOptions<Page> {
   readonly rowsOf: (page: Page) => number;
   /** How many rows the venue says there are in all; null where it does not say. */
   readonly totalOf?: (page: Page) => number | null;
-  /** Pages are asked for so that they overlap: rows told again say nothing. */
+  /** Pages are asked for so that they overlap: rows of an earlier page told again say nothing. */
   readonly overlap?: boolean;
   /** The next page is asked for while this one is worked on: for walks that are followed to their end. */
   readonly ahead?: boolean;
@@ -54,8 +54,10 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
     else if (next !== null && rowsOf(page) === 0) cut = "page_empty";
     else if (next !== null && number >= pagesMax) cut = "page_limit";
     else if (next === null && total !== null && rows < total * TOTAL_SHARE_MIN - TOTAL_SLACK_ROWS) cut = "page_short";
+    // No overlap explains a row that stands on one page twice.
+    const unexplained = options.overlap === true ? pageIds.length - new Set(pageIds).size : repeated;
     if (cut !== null) drop(cut);
-    else if (repeated > 0 && options.overlap !== true) drop("page_rows_repeated", repeated);
+    else if (unexplained > 0) drop("page_rows_repeated", unexplained);
     const isLast = cut !== null || next === null;
     if (!isLast && options.ahead === true) {
       coming = fetch(next);

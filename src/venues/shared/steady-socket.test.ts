@@ -66,6 +66,19 @@ test("a socket that is given up is counted by why: no sound at all, or pings and
   assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [["stream_frozen"], 2]);
 });
 
+test("every socket that the peer ends or refuses is counted, used or not, and none that we end", async () => {
+  const { clock, sockets, drops, socket } = setUp();
+  sockets.last.drop("refused");
+  await clock.advance(1_000);
+  sockets.last.accept();
+  sockets.last.drop();
+  await clock.advance(1_000);
+  assert.deepEqual(drops, ["stream_connection_lost", "stream_connection_lost"]);
+  sockets.last.accept();
+  socket.close();
+  assert.equal(drops.length, 2);
+});
+
 test("a socket that was heard at an odd moment is closed as soon as the silence has lasted too long", async () => {
   const { clock, sockets } = setUp({ heartbeat: null });
   sockets.last.accept();

@@ -16,7 +16,7 @@ export interface SteadySocketOptions {
   readonly silenceMsMax: number;
   /** Asked now and then: true when pings come but what was subscribed to has stopped coming. */
   readonly isFrozen?: () => boolean;
-  /** Counts sockets given up: `stream_silent` or `stream_frozen`. */
+  /** Counts sockets given up (`stream_silent`, `stream_frozen`) and those that ended or failed (`stream_connection_lost`). */
   readonly drop: DropCounter;
   onOpen(send: (text: string) => void): void;
   onMessage(text: string, receivedAt: number): void;
@@ -39,6 +39,7 @@ export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
   let isClosed = false;
   let failures = 0;
   let heardAt = 0;
+  let isGivenUp = false;
   let cancelTimer: () => void = () => {};
 
   /** Sends heartbeats in time and looks exactly when the silence has become too long. */
@@ -47,6 +48,7 @@ export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
     const silentMs = now - heardAt;
     const isSilent = silentMs > options.silenceMsMax;
     if (isSilent || options.isFrozen?.() === true) {
+      isGivenUp = true;
       options.drop(isSilent ? "stream_silent" : "stream_frozen");
       return opened.close();
     }
@@ -60,6 +62,7 @@ export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
   const connect = () => {
     if (isClosed) return;
     heardAt = clock.monotonic();
+    isGivenUp = false;
     const attempt = options.sockets.connect(
       options.url,
       { headers: options.headers?.() ?? {}, maxFrameBytes: FRAME_BYTES_MAX, connectTimeoutMs: 10_000 },
@@ -84,6 +87,7 @@ export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
           cancelTimer();
           socket = null;
           if (isClosed) return;
+          if (!isGivenUp) options.drop("stream_connection_lost");
           options.onDown(reason);
           const delayMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failures) * (0.5 + random.uniform() / 2);
           failures = Math.min(failures + 1, 10);
