@@ -5,11 +5,13 @@
  *   node bench/storm.ts --frozen [--rounds 7] [--markets 200]
  *
  * The first prints what was asked and answered, what broke a rule, the memory of the service, how often each fault
- * happened, what health counted, and how long after the last fault every market is the simulator's again, by venue. The second
- * compares, round by round in turn, the answer times of the venues that work while another one is frozen and while none
- * is. Results are one JSON object on standard output.
+ * happened, what health counted, and how long after the last fault every market is the simulator's again, by venue. A
+ * table on standard error has each switch of each venue beside what health counted for it; the exit code is 1 where a
+ * switch fired and nothing was counted that had to be. The second compares, round by round in turn, the answer times of
+ * the venues that work while another one is frozen and while none is. Results are one JSON object on standard output.
  */
 import { parseArgs } from "node:util";
+import { accountFor, accountTable } from "../test/support/fault-accounts.ts";
 import {
   everySwitch,
   openStorm,
@@ -78,19 +80,25 @@ async function weather({ service }: Storm) {
   }
   const report = await watch.stop();
   const health = (await service.get("/v1/health")).json;
+  const happened = await storm.happened();
+  const venues = Object.entries<{ drops: Record<string, number>; stream: string; status: string }>(
+    health.checks.venues,
+  );
+  const accounts = accountFor(happened, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
+  say(accountTable(accounts));
+  const unaccounted = accounts.filter(({ isUnaccounted }) => isUnaccounted);
+  if (unaccounted.length > 0) process.exitCode = 1;
   return {
-    faults: { rate, seconds: Number(values.seconds), happened: await storm.happened() },
+    faults: { rate, seconds: Number(values.seconds), happened },
+    accounts,
+    unaccounted: unaccounted.map(({ venue, fault }) => `${venue} ${fault}`),
     ...report,
     memory: {
       calmMib: Math.round(calmBytes / MIB),
       highestMib: Math.round(highestBytes / MIB),
       afterMib: Math.round((await residentBytes(service.pid)) / MIB),
     },
-    drops: Object.fromEntries(
-      Object.entries<{ drops: unknown; stream: string; status: string }>(health.checks.venues).map(
-        ([venue, { drops, stream, status }]) => [venue, { status, stream, drops }],
-      ),
-    ),
+    drops: Object.fromEntries(venues.map(([venue, { drops, stream, status }]) => [venue, { status, stream, drops }])),
     trueAfterMs,
     recovery,
   };

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunningSandbox } from "../../src/sandbox/main.ts";
+import { type FaultControl, faultControl } from "./fault-control.ts";
 import { prepareStore } from "./lifted-limits.ts";
 import { testSandbox, venueSettings } from "./sandbox.ts";
 import {
@@ -27,13 +28,9 @@ const BACK_STEP_MS = 50;
 type Json = any;
 
 /** The service as a process of its own, its venues in this one, and the switches of their faults. */
-export interface Storm {
+export interface Storm extends FaultControl {
   readonly sandbox: RunningSandbox;
   readonly service: ServiceProcess;
-  /** `{switch: rate}` for a venue or for `all`; an empty object turns every switch off. */
-  setFaults(venue: string, switches: Readonly<Record<string, unknown>>): Promise<void>;
-  /** How often each fault has happened, by venue. */
-  happened(): Promise<Record<string, Record<string, number>>>;
   end(): Promise<void>;
 }
 
@@ -66,22 +63,10 @@ export async function openStorm(options: { readonly marketCount: number; readonl
       PARALLAX_LOG_LEVEL: "error",
     },
   });
-  const control = `${sandbox.urls.control?.rest}/faults`;
   return {
+    ...faultControl(sandbox),
     sandbox,
     service,
-    async setFaults(venue, switches) {
-      const reply = await fetch(`${control}/${venue}`, {
-        method: "PUT",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(switches),
-      });
-      if (reply.status !== 200) throw new Error(await reply.text());
-    },
-    async happened() {
-      const { venues }: Json = await (await fetch(control)).json();
-      return Object.fromEntries(Object.entries<Json>(venues).map(([venue, state]) => [venue, state.happened]));
-    },
     async end() {
       await service.end();
       await sandbox.close();
