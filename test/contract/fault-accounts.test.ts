@@ -83,3 +83,17 @@ test("a switch that nothing need be counted for is one of latency, a lie without
   const silent = FAULT_NAMES.filter((name) => venuesWith(name, "none").length === SANDBOX_VENUES.length);
   assert.deepEqual(silent, ["latency", "empty_book"]);
 });
+
+test("a switch that fired and was not counted where it must be is told as such; one that need not be is not", () => {
+  const happened = { kalshi: { server_error: 3, cut_body: 2, latency: 5 } };
+  const rows = accountFor(happened, { kalshi: { attempt_server_error: 3, attempt_network: 9 } });
+  assert.deepEqual(
+    rows.map(({ fault, spoilt, counted: reasons, isUnaccounted }) => [fault, spoilt, reasons, isUnaccounted]),
+    [
+      ["latency", 5, {}, false],
+      ["server_error", 3, { attempt_server_error: 3 }, false],
+      ["cut_body", 2, {}, true],
+    ],
+  );
+  assert.match(accountTable(rows), /kalshi +cut_body +2 +- +NOT COUNTED/);
+});

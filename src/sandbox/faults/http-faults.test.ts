@@ -11,6 +11,7 @@ import { type ServiceUrls, serveExchanges } from "../serve.ts";
 import { createWorld } from "../world/index.ts";
 import { uniform } from "../world/random.ts";
 import { SANDBOX_VENUES, type SandboxVenue } from "../world/types.ts";
+import { distort } from "./distort.ts";
 import { FAULT_DEFINITIONS, parseFaults } from "./switches.ts";
 import { createFaults } from "./venue-faults.ts";
 
@@ -220,6 +221,19 @@ test("what happened is what was spoilt: nothing is counted where there was nothi
   faults.manifold.forgetHappened();
   await fetch(`${urls.manifold?.rest}/user/by-id/${id}`);
   assert.deepEqual(faults.manifold.happened, {});
+});
+
+test("a market without prices is neither crossed nor mispriced, and not counted as either", () => {
+  turn("kalshi", { crossed_book: 1, price_out_of_range: { kind: "above" } });
+  faults.kalshi.forgetHappened();
+  const quiet = { yes_bid_dollars: null, yes_ask_dollars: "0.5000", bids: [], asks: [], price: "", prices: [] };
+  assert.deepEqual(distort({ ...quiet, yes_ask_dollars: null }, faults.kalshi), { ...quiet, yes_ask_dollars: null });
+  assert.deepEqual(faults.kalshi.happened, {});
+  distort(quiet, faults.kalshi);
+  assert.deepEqual(faults.kalshi.happened, { price_out_of_range: 1 });
+  distort({ sell: { market: [0.4, 0.5] }, buy: { market: [0.5, 0.6] } }, faults.kalshi);
+  distort({ bids: [["0.4", "1"]], asks: [["0.5", "1"]] }, faults.kalshi);
+  assert.equal(faults.kalshi.happened.crossed_book, 2);
 });
 
 test("an answer without a number that is to hold NaN is made unreadable in another way", async () => {
