@@ -14,6 +14,21 @@ export interface FaultAccount {
   readonly why: string;
 }
 
+/**
+ * With every switch on, what one spoils is spoilt by others as well: a crossed book is emptied, a page waits for a client
+ * that has gone, a message stands behind the one that ended its connection. Where health counts `some` and the sandbox
+ * every object, silence is a fault from so many on. Below, the contract test alone shows it, where one switch is on.
+ */
+const CERTAIN_FROM: Partial<Record<FaultName, number>> = {
+  half_page: 20,
+  crossed_book: 500,
+  price_out_of_range: 500,
+  clock_skew: 500,
+  socket_out_of_order: 20,
+  socket_gap: 20,
+  socket_duplicate: 100,
+};
+
 const each = (reason: string): FaultAccount => ({ relation: "each", reasons: [reason], why: "an attempt that failed" });
 const none = (why: string, ...reasons: readonly string[]): FaultAccount => ({ relation: "none", reasons, why });
 const unlessSequenced = (why: string, kalshi: FaultAccount, ...reasons: readonly string[]) =>
@@ -142,7 +157,8 @@ export function accountFor(
           return count === 0 ? [] : [[reason, count]];
         }),
       );
-      const isUnaccounted = relation !== "none" && Object.keys(counted).length === 0;
+      const isCertain = relation !== "none" && spoilt >= (CERTAIN_FROM[fault] ?? 1);
+      const isUnaccounted = isCertain && Object.keys(counted).length === 0;
       return [{ venue, fault, spoilt, counted, relation, isUnaccounted }];
     }),
   );

@@ -233,7 +233,17 @@ test("a market without prices is neither crossed nor mispriced, and not counted 
   assert.deepEqual(faults.kalshi.happened, { price_out_of_range: 1 });
   distort({ sell: { market: [0.4, 0.5] }, buy: { market: [0.5, 0.6] } }, faults.kalshi);
   distort({ bids: [["0.4", "1"]], asks: [["0.5", "1"]] }, faults.kalshi);
-  assert.equal(faults.kalshi.happened.crossed_book, 2);
+  const { crossed_book: crossed } = faults.kalshi.happened as Json;
+  assert.equal(crossed, 2);
+});
+
+test("an answer that comes broken counts as broken alone, whatever else is on", async () => {
+  for (const broken of ["garbage", "cut_body"]) {
+    turn("kalshi", { [broken]: 1, crossed_book: 1, price_out_of_range: 1, half_page: 1, clock_skew: 1 });
+    faults.kalshi.forgetHappened();
+    await list("kalshi");
+    assert.deepEqual(faults.kalshi.happened, { [broken]: 1 });
+  }
 });
 
 test("an answer without a number that is to hold NaN is made unreadable in another way", async () => {

@@ -100,21 +100,21 @@ function spoil(
   faults: VenueFaults,
   now: number,
 ): string | Buffer | Readable {
-  const text = isJson(reply) ? falsify(body, request, faults, now, reply) : body;
+  // What comes broken is not falsified, too: nobody could tell.
   const garbage = faults.draw("garbage");
   if (garbage !== null) {
     const kind = faults.kindOf("garbage", garbage);
-    const withoutNumbers = text.replace(/(:|\[)-?\d+(\.\d+)?/g, "$1NaN");
+    const withoutNumbers = body.replace(/(:|\[)-?\d+(\.\d+)?/g, "$1NaN");
     // An answer without any number would stay as good as it was.
-    if (kind === "nan" && withoutNumbers !== text) return withoutNumbers;
+    if (kind === "nan" && withoutNumbers !== body) return withoutNumbers;
     reply.type(kind === "html" ? "text/html; charset=utf-8" : "application/octet-stream");
     return kind === "html" ? HTML : BINARY;
   }
-  const cutAt = (name: FaultName) => Math.floor(text.length * faults.share(name));
-  if (faults.draw("cut_body") !== null) return text.slice(0, cutAt("cut_body"));
-  if (faults.draw("cut_socket") === null) return text;
-  reply.header("content-length", Buffer.byteLength(text));
-  return cutOff(text.slice(0, cutAt("cut_socket")), request.raw.socket);
+  const cutAt = (name: FaultName) => Math.floor(body.length * faults.share(name));
+  if (faults.draw("cut_body") !== null) return body.slice(0, cutAt("cut_body"));
+  if (faults.draw("cut_socket") === null) return isJson(reply) ? falsify(body, request, faults, now, reply) : body;
+  reply.header("content-length", Buffer.byteLength(body));
+  return cutOff(body.slice(0, cutAt("cut_socket")), request.raw.socket);
 }
 
 const isJson = (reply: FastifyReply) => String(reply.getHeader("content-type")).includes("json");

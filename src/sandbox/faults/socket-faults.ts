@@ -53,8 +53,8 @@ export class FaultyLane<Message> {
     this.#sent += 1;
     if (this.#isFrozen || faults.draw("socket_gap") !== null) return;
     let text = message;
-    if (isDistorting(faults)) text = change(text, (json) => distort(json, faults));
     if (isJson(text) && faults.draw("socket_garbage") !== null) text = change(text, () => UNREADABLE);
+    else if (isDistorting(faults)) text = change(text, (json) => distort(json, faults));
     if (this.#late === null && faults.draw("socket_out_of_order") !== null) {
       this.#late = text;
       return;
