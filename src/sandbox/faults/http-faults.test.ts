@@ -246,6 +246,19 @@ test("an answer that comes broken counts as broken alone, whatever else is on", 
   }
 });
 
+test("for a client that gave up while the venue was frozen nothing else happens", async () => {
+  turn("kalshi", { frozen: 1, server_error: 1 });
+  faults.kalshi.forgetHappened();
+  const leaving = new AbortController();
+  const waiting = fetch(LISTING.kalshi(), { signal: leaving.signal });
+  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  leaving.abort();
+  await assert.rejects(waiting);
+  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  turn("kalshi", { server_error: 1 });
+  assert.deepEqual(faults.kalshi.happened, { frozen: 1 });
+});
+
 test("an answer without a number that is to hold NaN is made unreadable in another way", async () => {
   turn("manifold", { garbage: { kind: "nan" } });
   const reply = await fetch(`${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`);

@@ -25,16 +25,21 @@ export function installHttpFaults(app: FastifyInstance, faults: VenueFaults, opt
   app.addHook("onRequest", async (request, reply) => {
     if (faults.isQuiet || request.method === "OPTIONS") return;
     if (faults.draw("frozen") !== null) await thaw(faults, request.raw.socket);
+    if (hasGone(request)) return;
     const latency = faults.draw("latency");
     if (latency !== null) await options.wait(Number(latency.ms) + Number(latency.jitter_ms) * faults.share("latency"));
+    if (hasGone(request)) return;
     return refuse(reply, faults, options.now());
   });
   app.addHook("onSend", async (request, reply, payload) => {
-    const isChanged = !faults.isQuiet && reply.statusCode === 200 && request.method !== "HEAD";
+    const isChanged = !faults.isQuiet && reply.statusCode === 200 && request.method !== "HEAD" && !hasGone(request);
     return isChanged && typeof payload === "string" ? spoil(payload, request, reply, faults, options.now()) : payload;
   });
   holdUpgrades(app, faults);
 }
+
+/** Whoever asked has given up: what he would have got can be spoilt no more. */
+const hasGone = (request: FastifyRequest): boolean => request.raw.socket.destroyed;
 
 /** Upgrades reach the sockets' servers past the routes: where the venue is frozen they have to wait as well. */
 function holdUpgrades(app: FastifyInstance, faults: VenueFaults): void {
