@@ -12,8 +12,8 @@ import { VenueIngest } from "../../src/capabilities/ingest/venue-ingest.ts";
 import { MarketBoard } from "../../src/capabilities/markets/index.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { DropCounter, VenueAdapter } from "../../src/ports/venue.ts";
-import { SANDBOX_VENUES } from "../../src/sandbox/world/types.ts";
-import { createVenue } from "../../src/venues/registry.ts";
+import { SANDBOX_VENUES, type SandboxVenue } from "../../src/sandbox/world/types.ts";
+import { loadVenue } from "../../src/venues/registry.ts";
 import { type FaultControl, faultControl } from "./fault-control.ts";
 import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "./memory-stores.ts";
 import { quietLog } from "./quiet-log.ts";
@@ -58,10 +58,10 @@ export async function openFaultBench(): Promise<FaultBench> {
   const board = new MarketBoard(now);
   const store = new MemoryMarketStore();
   const recorder = new Recorder({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
-  const venues = SANDBOX_VENUES.map((name) => {
+  const openVenue = async (name: SandboxVenue) => {
+    const createVenue = await loadVenue({ id: name, adapter: name, referenceOnly: false });
     const early: DropCounter = (reason, count) => health.drop(reason, count);
     const adapter: VenueAdapter = createVenue(
-      { id: name, adapter: name, referenceOnly: false },
       {
         ...{ http, clock, random: systemRandom, log: quietLog, areLimitsLifted: true },
         sockets: createWsSockets(clock),
@@ -74,7 +74,8 @@ export async function openFaultBench(): Promise<FaultBench> {
     );
     const health: VenueHealth = new VenueHealth(clock, adapter.profile);
     return { adapter, health };
-  });
+  };
+  const venues = await Promise.all(SANDBOX_VENUES.map(openVenue));
   const adapters = venues.map(({ adapter }) => adapter);
   const past = new StoredPastPrices({
     history: new MemoryHistory(),
