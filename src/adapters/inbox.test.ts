@@ -5,7 +5,7 @@ import type { Clock } from "../ports/clock.ts";
 import { createInbox } from "./inbox.ts";
 import { systemClock } from "./system-clock.ts";
 
-/** A clock whose turns a test grants one by one, and on which every piece of work takes a millisecond. */
+/** A clock whose turns a test grants one by one, and on which every piece of work takes half a millisecond. */
 function turnByTurn() {
   const time = new FakeClock();
   const waiting: (() => void)[] = [];
@@ -21,10 +21,10 @@ function turnByTurn() {
     waiting.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { clock, grant, work: () => (at += 1), asking: () => waiting.length };
+  return { clock, grant, work: () => (at += 0.5), asking: () => waiting.length };
 }
 
-test("a burst is worked off in its order, two milliseconds a turn, and nothing of it before the first turn", async () => {
+test("a burst is worked off in its order, a millisecond a turn, and nothing of it before the first turn", async () => {
   const { clock, grant, work } = turnByTurn();
   const take = createInbox(clock);
   const done: number[] = [];
