@@ -275,7 +275,7 @@ function volumeOf(market: ListedMarket, at: number): number {
   return Math.round(size * (Math.round(mean * 1e6) / 1e6) * 100) / 100;
 }
 
-test("a key that the venue does not know opens no stream", async () => {
+test("a key that the venue does not know opens no stream, and that is counted", async () => {
   const down = Promise.withResolvers<string>();
   const stream = createVenue("other-key").openStream({
     onMessage: () => down.reject(new Error("a message came through")),
@@ -285,6 +285,7 @@ test("a key that the venue does not know opens no stream", async () => {
   assert.ok(stream);
   assert.match(await down.promise, /401/);
   stream.close();
+  assert.deepEqual(dropped.splice(0), ["stream_connection_lost"]);
 });
 
 test("the stream's quotes are the world's book at their instant, and its trades the world's", {
