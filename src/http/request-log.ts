@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../ports/log.ts";
 
 /** One of this many successful requests is logged; everything else always is. */
-const SUCCESS_SAMPLE = 100;
+const SUCCESS_SAMPLE = 1_000;
 const CAUSES_MAX = 4;
 const TEXT_LENGTH_MAX = 2_000;
 

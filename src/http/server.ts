@@ -27,7 +27,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** A multiple of 3 bytes is a whole number of base64 characters: ids cut from a longer text are ids of their own. */
 const REQUEST_ID_BYTES = 12;
 const REQUEST_ID_LENGTH = 16;
-const REQUEST_IDS_AT_ONCE = 64;
+const REQUEST_IDS_AT_ONCE = 1_024;
 
 declare module "fastify" {
   interface FastifyInstance {

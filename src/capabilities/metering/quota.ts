@@ -12,8 +12,8 @@ const BLOCK_UNITS_MAX = 64;
 const SINGLES_BELOW = 128;
 /** A customer whose units last for less than this takes twice as many blocks the next time… */
 const BUSY_MS = 1_000;
-/** …and this many at most: one statement of the store serves five hundred calls then. */
-const BLOCKS_AT_ONCE_MAX = 8;
+/** …and this many at most: one statement of the store serves two thousand calls then. */
+const BLOCKS_AT_ONCE_MAX = 32;
 const LEASE_MS = 30_000;
 const UPKEEP_EVERY_MS = 1_000;
 /** A block of which nothing was spent since is told of only this often, in good time before its lease ends. */
