@@ -1,54 +1,59 @@
-// Which room may import which (ARCHITECTURE.md). `npm run check` fails on any arrow that is not drawn there.
-const inside = (...rooms) => `^src/(${rooms.join("|")})/`;
+// Which folder may import which (ARCHITECTURE.md). `npm run check` fails on any import that is not allowed here.
+const inside = (...folders) => `^src/(${folders.join("|")})/`;
 const test = "\\.test\\.ts$";
 const forbid = (name, from, to) => ({ name, severity: "error", from: { pathNot: test, ...from }, to });
-const only = (room, ...may) =>
+const only = (folder, ...allowed) =>
   forbid(
-    `${room}-imports-only-${may.join("-") || "itself"}`,
-    { path: inside(room) },
-    { path: "^src/", pathNot: inside(room, ...may) },
+    `${folder}-imports-only-${allowed.join("-") || "itself"}`,
+    { path: inside(folder) },
+    { path: "^(src|sandbox)/", pathNot: inside(folder, ...allowed) },
   );
+const base = ["ports", "domain", "lib"];
 
 export default {
   forbidden: [
     only("lib"),
-    only("quant", "lib"),
     only("domain", "lib"),
     only("ports", "domain"),
-    ...["adapters", "venues", "http", "recording"].map((room) => only(room, "ports", "domain", "lib")),
-    only("sandbox", "quant", "lib", "recording"),
+    ...["adapters", "venues", "http", "recording", "board", "event-log"].map((folder) => only(folder, ...base)),
+    only("storage", "board", "event-log", ...base),
+    only("ingest", "board", "storage", "event-log", ...base),
+    only("capabilities", "ingest", "board", "storage", "event-log", "http", ...base),
+    only("config", "capabilities", "venues", "domain", "lib"),
     forbid(
-      "the-sandbox-only-reads-recordings",
-      { path: "^src/sandbox/" },
-      { path: "^src/recording/", pathNot: "/(read|format|errors)\\.ts$" },
+      "the-sandbox-imports-only-lib-and-recordings",
+      { path: "^sandbox/" },
+      { path: "^src/", pathNot: ["^src/lib/", "^src/recording/(read|format|errors)\\.ts$"] },
     ),
     forbid(
-      "nobody-imports-the-sandbox",
-      { pathNot: ["^src/sandbox/", "^src/main\\.ts$", "^(test|bench)/", test] },
-      { path: "^src/sandbox/" },
+      "only-commands-start-the-sandbox",
+      { path: "^src/", pathNot: ["^src/main\\.ts$", test] },
+      { path: "^sandbox/" },
     ),
-    forbid("pure-rooms-do-no-io", { path: inside("quant", "domain", "lib") }, { dependencyTypes: ["core", "npm"] }),
+    forbid("pure-folders-do-no-io", { path: inside("domain", "lib") }, { dependencyTypes: ["core", "npm"] }),
+    // Config reads single files: an index loads its whole capability, and every command reads the config.
     forbid(
-      "capabilities-are-wired-in-app",
-      { path: inside("capabilities") },
-      { path: "^src/(adapters/|venues/|sandbox/|(app|main|config)\\.ts$)" },
-    ),
-    forbid(
-      "capability-front-door",
-      { path: "^src/capabilities/([^/]+)/" },
-      { path: "^src/capabilities/[^/]+/", pathNot: ["^src/capabilities/$1/", "/index\\.ts$"] },
-    ),
-    forbid(
-      "only-routes-and-schemas-know-http",
-      { path: inside("capabilities"), pathNot: ["/(routes|schema|index)\\.ts$", test] },
-      { path: ["^src/http/", "/routes\\.ts$", "node_modules/fastify"] },
-    ),
-    // Left out is where only types are taken from: this parser does not tell them from values.
-    forbid(
-      "a-command-loads-what-it-needs-when-it-is-given",
-      { path: "^src/(main|config|venues/registry)\\.ts$" },
+      "import-through-the-index",
+      { path: "^src/(?!config/)(?:capabilities/)?([^/]+)/" },
       {
-        path: "^src/serve\\.ts$|^src/(adapters|cli|http|recording|sandbox|venues/[^/]+)/",
+        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log)/",
+        pathNot: ["^src/(capabilities/)?$1/", "/index\\.ts$"],
+      },
+    ),
+    forbid(
+      "only-http-files-of-a-capability-import-http",
+      {
+        path: inside("capabilities"),
+        pathNot: ["/(routes|schema|guards|payment-gate|index)\\.ts$", test],
+      },
+      { path: ["^src/http/(?!html/)", "/routes\\.ts$", "node_modules/fastify"] },
+    ),
+    // Type-only imports are left out: this parser does not tell them from values.
+    forbid(
+      "commands-load-on-demand",
+      { path: "^src/(main\\.ts$|config/|venues/registry\\.ts$)" },
+      {
+        path: "^src/commands/serve\\.ts$|^(sandbox|src/(adapters|http|recording|commands/customers|venues/[^/]+))/",
         pathNot: "^src/venues/shared/venue-ports\\.ts$",
         dynamic: false,
       },

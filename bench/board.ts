@@ -22,20 +22,20 @@ import { Agent, request } from "node:http";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { claimStore } from "../src/adapters/database-claim.ts";
-import { openEmbeddedDatabase } from "../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../src/adapters/database-migrations.ts";
-import { createPinoLog } from "../src/adapters/pino-log.ts";
-import { systemClock } from "../src/adapters/system-clock.ts";
-import { systemRandom } from "../src/adapters/system-random.ts";
+import { openEmbeddedDatabase } from "../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../src/adapters/database/migrations.ts";
+import { claimStore } from "../src/adapters/database/store-identity.ts";
+import { createPinoLog } from "../src/adapters/system/pino-log.ts";
+import { systemClock } from "../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../src/adapters/system/system-random.ts";
 import { buildApp } from "../src/app.ts";
-import { createMarketStore } from "../src/capabilities/history/index.ts";
 import { ensureDemoKeys } from "../src/capabilities/keys/index.ts";
 import type { EventListing, MarketSnapshot } from "../src/domain/market.ts";
 import { encodeCursor } from "../src/http/pagination.ts";
 import type { ListingPage, StreamHandlers, VenueAdapter } from "../src/ports/venue.ts";
+import { createMarketStore } from "../src/storage/index.ts";
 import { plainAppPorts } from "../test/support/app-ports.ts";
-import { liftLimits } from "../test/support/lifted-limits.ts";
+import { liftLimits } from "../test/support/venues/lifted-limits.ts";
 import { type Draw, drawFrom, SYNTHETIC_VENUES, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({

@@ -5,7 +5,7 @@
  */
 import { fromMicros, toMicros } from "../src/domain/price.ts";
 import { type Fact, openRecordingWriter } from "../src/recording/index.ts";
-import { isProgram, listingOf, NO_EVENT, readTape, writeSorted } from "./support/tape.ts";
+import { isProgram, listingOf, NO_EVENT, readTape, writeSorted } from "./support/recording.ts";
 
 const TAPE = "../shared/data/tape-kalshi-depth.jsonl.gz";
 

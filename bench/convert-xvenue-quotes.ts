@@ -5,7 +5,7 @@
  *   node bench/convert-xvenue-quotes.ts [tape] [recording]
  */
 import { type Fact, openRecordingWriter } from "../src/recording/index.ts";
-import { isProgram, listingOf, NO_EVENT, readTape, writeSorted } from "./support/tape.ts";
+import { isProgram, listingOf, NO_EVENT, readTape, writeSorted } from "./support/recording.ts";
 
 const TAPE = "../shared/data/tape-xvenue-quotes.jsonl.gz";
 

@@ -11,7 +11,7 @@
  * the venues that work while another one is frozen and while none is. Results are one JSON object on standard output.
  */
 import { parseArgs } from "node:util";
-import { accountFor, accountTable } from "../test/support/fault-accounts.ts";
+import { accountFor, accountTable } from "../test/support/venues/fault-counts.ts";
 import {
   everySwitch,
   openStorm,
@@ -19,7 +19,7 @@ import {
   type Storm,
   untrueMarkets,
   watchAnswers,
-} from "../test/support/storm.ts";
+} from "../test/support/venues/fault-storm.ts";
 
 const RECOVERY_MS_MAX = 60_000;
 const ROUND_MS = 6_000;

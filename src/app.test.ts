@@ -3,15 +3,15 @@ import { after, before, test } from "node:test";
 import { plainAppPorts } from "../test/support/app-ports.ts";
 import { embeddedDatabase } from "../test/support/databases.ts";
 import { FakeClock } from "../test/support/fake-clock.ts";
-import { ScriptedVenue } from "../test/support/scripted-venue.ts";
 import { temporaryFolder } from "../test/support/service-process.ts";
-import { systemRandom } from "./adapters/system-random.ts";
+import { recordingLog } from "../test/support/test-app.ts";
+import { ScriptedVenue } from "../test/support/venues/scripted-venue.ts";
+import { systemRandom } from "./adapters/system/system-random.ts";
 import { type App, buildApp } from "./app.ts";
 import { createKey, type DemoKeys, ensureDemoKeys } from "./capabilities/keys/index.ts";
 import { METERING } from "./domain/metering.ts";
 import { PLANS } from "./domain/plan.ts";
 import { defineRoute } from "./http/route.ts";
-import { recordingLog } from "./http/test-app.ts";
 import type { Database } from "./ports/database.ts";
 
 /**

@@ -1,5 +1,6 @@
 /** The composition root: ports in, capabilities wired, routes registered. Read it and you know the API. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { MarketBoard } from "./board/index.ts";
 import { type AccountSettings, accountRoutes, createAccountPage, plansUrl } from "./capabilities/account/index.ts";
 import {
   type Customers,
@@ -9,14 +10,19 @@ import {
   type SignUpSettings,
 } from "./capabilities/customers/index.ts";
 import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
-import { type RetentionDays, readMarketWideTrend } from "./capabilities/history/index.ts";
-import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./capabilities/ingest/index.ts";
 import { createKeyDirectory, createKeyUsage, KEYS_TOPIC, type KeyOwner } from "./capabilities/keys/index.ts";
 import { createMarketplace, MARKETPLACE_HEADERS, type Marketplace } from "./capabilities/marketplace/index.ts";
-import { createMarketsService, MarketBoard, marketRoutes } from "./capabilities/markets/index.ts";
-import { createMetering, type Metering, pricingRoutes } from "./capabilities/metering/index.ts";
+import { createMarketsService, marketRoutes } from "./capabilities/markets/index.ts";
+
+import {
+  type AddressLimits,
+  createAddressLimits,
+  createMetering,
+  createMeteringGuards,
+  type Metering,
+  pricingRoutes,
+} from "./capabilities/metering/index.ts";
 import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
-import { pageRoutes, strayPage } from "./capabilities/pages/index.ts";
 import {
   createChainReader,
   createFacilitator,
@@ -27,22 +33,23 @@ import {
   findDisagreements,
 } from "./capabilities/payments/index.ts";
 import { createSessions } from "./capabilities/sessions/index.ts";
-import { createEventLog } from "./capabilities/streaming/index.ts";
+import type { PaymentSettings } from "./config/payment-settings.ts";
 import type { VenueId } from "./domain/market.ts";
-import { type AddressLimits, createAddressLimits } from "./http/address-limits.ts";
+import { createEventLog } from "./event-log/index.ts";
 import type { Authenticator, Principal } from "./http/auth.ts";
-import { createMeteringGuards } from "./http/metering-guards.ts";
+import { pageRoutes, strayPage } from "./http/html/index.ts";
 import { createHttpServer } from "./http/server.ts";
-import type { PaymentSettings } from "./payment-settings.ts";
+import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./ingest/index.ts";
 import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
 import type { HttpOut } from "./ports/http-out.ts";
 import type { SharedLimitLog } from "./ports/limit-log.ts";
 import type { Log } from "./ports/log.ts";
+import type { SpendJournal } from "./ports/quota-journal.ts";
 import type { Random } from "./ports/random.ts";
-import type { SpendJournal } from "./ports/spend-journal.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
+import { type RetentionDays, readMarketWideTrend } from "./storage/index.ts";
 
 /** Everything that differs between production, tests and a developer's laptop. */
 export interface AppPorts {

@@ -6,9 +6,9 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { areAllAddressed, type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
-import { PlainFailure } from "./lib/plain-failure.ts";
-import type { RecordProgress } from "./record.ts";
+import type { RecordProgress } from "./commands/record.ts";
+import { areAllAddressed, type Config, ConfigError, parseConfig, SETTINGS } from "./config/config.ts";
+import { PlainFailure } from "./lib/user-facing-error.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
 
 const SANDBOX_PORT = 8790;
@@ -103,8 +103,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = parseConfig(environment, VENUE_SERVICES);
   const [{ createPinoLog }, { startService }] = await Promise.all([
-    import("./adapters/pino-log.ts"),
-    import("./serve.ts"),
+    import("./adapters/system/pino-log.ts"),
+    import("./commands/serve.ts"),
   ]);
   const log = createPinoLog(config.logLevel);
   const service = await startService({ config, log, version });
@@ -124,7 +124,7 @@ async function sandbox(
   const config = parseConfig(environment, VENUE_SERVICES);
   const { sandbox: settings } = config;
   // Before the parent is listened to: its store opens meanwhile.
-  const { startSandbox } = await import("./sandbox/main.ts");
+  const { startSandbox } = await import("../sandbox/main.ts");
   const genesis = options.isChild
     ? await genesisOfParent()
     : wholeNumber("--genesis", options.genesis ?? String(Date.now()), 8.64e15);
@@ -185,7 +185,10 @@ async function recordVenuesToFile(environment: NodeJS.ProcessEnv, values: Record
   );
   const durationMs = minutes === undefined ? null : 60_000 * wholeNumber("--minutes", minutes, 100_000);
   const bytesMax = 1_000_000 * wholeNumber("--max-megabytes", megabytes ?? String(RECORD_MEGABYTES), 1_000_000);
-  const [{ createPinoLog }, { record }] = await Promise.all([import("./adapters/pino-log.ts"), import("./record.ts")]);
+  const [{ createPinoLog }, { record }] = await Promise.all([
+    import("./adapters/system/pino-log.ts"),
+    import("./commands/record.ts"),
+  ]);
   const sandbox = config.mode === "sandbox" && !areAllAddressed(config) ? await simulateVenues(config) : null;
   const stop = new AbortController();
   onSignal(async () => stop.abort());
@@ -214,7 +217,7 @@ async function recordVenuesToFile(environment: NodeJS.ProcessEnv, values: Record
 }
 
 async function simulateVenues(config: Config) {
-  const { startSandbox } = await import("./sandbox/main.ts");
+  const { startSandbox } = await import("../sandbox/main.ts");
   return startSandbox({ ...sandboxOptions(config, Date.now()), firstPort: config.sandbox.port });
 }
 
@@ -224,7 +227,7 @@ function recordLine({ facts, leftOut, bytes, drops }: RecordProgress): string {
 }
 
 async function openapi(environment: NodeJS.ProcessEnv, file: string | null): Promise<void> {
-  const { describeInterface } = await import("./serve.ts");
+  const { describeInterface } = await import("./commands/serve.ts");
   const text = `${JSON.stringify(await describeInterface(parseConfig(environment, VENUE_SERVICES)), null, 2)}\n`;
   if (file === null) say(text);
   else writeFileSync(file, text);
@@ -232,8 +235,8 @@ async function openapi(environment: NodeJS.ProcessEnv, file: string | null): Pro
 
 async function customers(environment: NodeJS.ProcessEnv, argv: readonly string[]): Promise<void> {
   const [{ createPinoLog }, { runCustomers }] = await Promise.all([
-    import("./adapters/pino-log.ts"),
-    import("./cli/run-customers.ts"),
+    import("./adapters/system/pino-log.ts"),
+    import("./commands/customers/run.ts"),
   ]);
   // Its answers are on standard output, for other programs to read: the log has only what is wrong.
   const { code, out, err } = await runCustomers(

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { SkippedError } from "./scenario.ts";

@@ -1,4 +1,4 @@
-import type { Tick } from "../../src/capabilities/history/index.ts";
+import type { Tick } from "../../src/storage/index.ts";
 
 const MARKETS = 500;
 

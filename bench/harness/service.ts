@@ -1,10 +1,10 @@
-import { prepareStore } from "../../test/support/lifted-limits.ts";
 import {
   eventually,
   type ServiceProcess,
   startServiceProcess,
   temporaryFolder,
 } from "../../test/support/service-process.ts";
+import { prepareStore } from "../../test/support/venues/lifted-limits.ts";
 
 export interface BenchService extends ServiceProcess {
   readonly headers: Readonly<Record<string, string>>;

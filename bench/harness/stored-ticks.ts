@@ -1,4 +1,4 @@
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 
 /** Ticks that an embedded store received in [fromMs, toMs), Unix milliseconds. The service that wrote them has ended. */

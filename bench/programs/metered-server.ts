@@ -4,13 +4,13 @@
  * without authentication, limit and quota. Prints their addresses, a key and the market's path as one line of JSON.
  */
 import { randomUUID } from "node:crypto";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { openRedisLimitLog } from "../../src/adapters/redis-limit-log.ts";
-import { openSpendJournal } from "../../src/adapters/spend-journal-file.ts";
-import { claimJournalPlace } from "../../src/adapters/spend-journal-place.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { systemRandom } from "../../src/adapters/system-random.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { claimJournalPlace } from "../../src/adapters/metering/journal-dir.ts";
+import { openSpendJournal } from "../../src/adapters/metering/quota-journal-file.ts";
+import { openRedisLimitLog } from "../../src/adapters/metering/redis-limit-log.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { buildApp } from "../../src/app.ts";
 import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
 import { createMarketsService, marketRoutes } from "../../src/capabilities/markets/index.ts";
@@ -18,10 +18,10 @@ import { LIMIT_WINDOW_MS } from "../../src/capabilities/metering/index.ts";
 import { METERING } from "../../src/domain/metering.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { plainAppPorts } from "../../test/support/app-ports.ts";
-import { liftLimits } from "../../test/support/lifted-limits.ts";
 import { sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
+import { liftLimits } from "../../test/support/venues/lifted-limits.ts";
+import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
 const MARKET_ID = "one";

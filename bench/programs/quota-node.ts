@@ -7,11 +7,11 @@
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
-import { openSpendJournal } from "../../src/adapters/spend-journal-file.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
+import { openSpendJournal } from "../../src/adapters/metering/quota-journal-file.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { createMetering } from "../../src/capabilities/metering/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 

@@ -5,18 +5,18 @@
 import { createInterface } from "node:readline";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { systemRandom } from "../../src/adapters/system-random.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { buildApp } from "../../src/app.ts";
-import { createTickWriter } from "../../src/capabilities/history/index.ts";
 import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
+import { createTickWriter } from "../../src/storage/index.ts";
 import { plainAppPorts } from "../../test/support/app-ports.ts";
-import { liftLimits } from "../../test/support/lifted-limits.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import { ScriptedVenue } from "../../test/support/scripted-venue.ts";
+import { liftLimits } from "../../test/support/venues/lifted-limits.ts";
+import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
 
 const BATCH_ROWS = 2_000;

@@ -4,11 +4,11 @@
  * has acknowledged the whole batch.
  */
 import { writeSync } from "node:fs";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { createMarketStore, createTickWriter } from "../../src/capabilities/history/index.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { createMarketStore, createTickWriter } from "../../src/storage/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
 

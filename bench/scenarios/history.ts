@@ -1,10 +1,10 @@
 import pg from "pg";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { readHistory } from "../../src/capabilities/history/read-history.ts";
-import { rollUp } from "../../src/capabilities/history/roll-up.ts";
-import { createTickPartitions } from "../../src/capabilities/history/tick-partitions.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Database } from "../../src/ports/database.ts";
+import { readHistory } from "../../src/storage/read-history.ts";
+import { rollUp } from "../../src/storage/roll-up.ts";
+import { createTickPartitions } from "../../src/storage/tick-partitions.ts";
 import { openOwnSchema, testDatabaseUrl } from "../harness/own-database.ts";
 import { interleave } from "../harness/rounds.ts";
 import { benchRow, type Scenario } from "../harness/scenario.ts";

@@ -1,5 +1,5 @@
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { startFacilitator } from "../../test/support/evm/facilitator.ts";
 import { startLocalChain } from "../../test/support/evm/local-chain.ts";

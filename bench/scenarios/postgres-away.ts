@@ -1,4 +1,4 @@
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { eventually } from "../../test/support/service-process.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";

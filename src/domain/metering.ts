@@ -1,6 +1,13 @@
 import type { Plan, RateClass, Tier } from "./plan.ts";
 
-export type { LimitDecision } from "../lib/sliding-log.ts";
+/** Whether a request may go on, and what the caller may be told of its limit. */
+export interface LimitDecision {
+  readonly isAllowed: boolean;
+  /** Requests left in the window that ends now. */
+  readonly remaining: number;
+  /** Milliseconds until one more is allowed than now. */
+  readonly waitMs: number;
+}
 
 /** What a route asks of its caller, and what it counts as. */
 export interface Metering {

@@ -5,11 +5,11 @@ import { after, before, beforeEach, test } from "node:test";
 import fc from "fast-check";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import Type from "typebox";
+import { GOOD_KEY, testServer } from "../../test/support/test-app.ts";
 import { AppError } from "../domain/errors.ts";
 import { METERING } from "../domain/metering.ts";
 import { defineRoute } from "./route.ts";
-import { GOOD_KEY, testServer } from "./test-app.ts";
-import { commaList } from "./validation.ts";
+import { commaList } from "./validation/index.ts";
 
 const ID_LENGTH_MAX = 512;
 const SECRET = "whsec_canarycanarycanary";

@@ -4,11 +4,11 @@ import { Agent, get } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
 import Type from "typebox";
+import { testServer } from "../../test/support/test-app.ts";
 import { METERING } from "../domain/metering.ts";
 import type { Clock } from "../ports/clock.ts";
 import { drain } from "./lifecycle.ts";
 import { defineRoute } from "./route.ts";
-import { testServer } from "./test-app.ts";
 
 /** Timers that fire when the test says so. */
 function manualClock(): { clock: Clock; fire(): void } {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Type from "typebox";
+import { testServer } from "../../test/support/test-app.ts";
 import { METERING } from "../domain/metering.ts";
 import { defineRoute, TAGS } from "./route.ts";
-import { testServer } from "./test-app.ts";
-import { commaList } from "./validation.ts";
+import { commaList } from "./validation/index.ts";
 
 async function described() {
   const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });

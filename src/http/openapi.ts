@@ -4,8 +4,8 @@ import type { FastifyContextConfig, FastifyInstance, RouteOptions } from "fastif
 import Type from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import { METERING, type Metering } from "../domain/metering.ts";
-import { sendPreserialised } from "./preserialised.ts";
 import { STATUS } from "./problem.ts";
+import { sendPreserialised } from "./response/preserialised.ts";
 import { defineRoute, TAGS } from "./route.ts";
 
 const INTERFACE_VERSION = "1.0.0";

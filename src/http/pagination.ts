@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { InvalidRequestError } from "../domain/errors.ts";
-import { valueError } from "./validation-items.ts";
+import { valueError } from "./validation/pydantic-errors.ts";
 
 /** Where a page ended: the sort value and the id of its last row, so that rows added meanwhile shift nothing. */
 export interface Keyset {

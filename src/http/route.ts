@@ -11,8 +11,8 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Deprecation, Metering } from "../domain/metering.ts";
 import type { Access, Principal } from "./auth.ts";
-import type { ProblemPage } from "./pages.ts";
-import { compileRequestValidator, type RequestValidator } from "./validation.ts";
+import type { ProblemPage } from "./html/define-page.ts";
+import { compileRequestValidator, type RequestValidator } from "./validation/index.ts";
 
 /** The groups of the interface description, in the order in which they are shown. */
 export const TAGS = [

@@ -1,4 +1,4 @@
-import { PlainFailure } from "../lib/plain-failure.ts";
+import { PlainFailure } from "../lib/user-facing-error.ts";
 
 /** A recording cannot be read or written. The message is one sentence made to be shown. */
 export class RecordingError extends PlainFailure {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { FakeSockets } from "../../test/support/fake-sockets.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import { ScriptedHttp } from "../../test/support/scripted-http.ts";
+import { FakeSockets } from "../../test/support/venues/fake-sockets.ts";
+import { ScriptedHttp } from "../../test/support/venues/scripted-http.ts";
 import { loadVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
 
 const never = new AbortController().signal;

@@ -2,13 +2,6 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { systemRandom } from "../../src/adapters/system-random.ts";
-import { createUndiciHttp } from "../../src/adapters/undici-http.ts";
-import { createWsSockets } from "../../src/adapters/ws-socket.ts";
-import type { MarketSnapshot } from "../../src/domain/market.ts";
-import { yesPrice } from "../../src/domain/market.ts";
-import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import {
   kalshiCategory,
   kalshiEventTicker,
@@ -16,10 +9,17 @@ import {
   kalshiSettlementValue,
   kalshiTicker,
   kalshiTradeId,
-} from "../../src/sandbox/protocol/kalshi/index.ts";
-import { serveExchanges } from "../../src/sandbox/serve.ts";
-import { createFeed, createWorld } from "../../src/sandbox/world/index.ts";
-import type { ListedMarket, Phase } from "../../src/sandbox/world/types.ts";
+} from "../../sandbox/protocol/kalshi/index.ts";
+import { serveExchanges } from "../../sandbox/serve.ts";
+import { createFeed, createWorld } from "../../sandbox/world/index.ts";
+import type { ListedMarket, Phase } from "../../sandbox/world/types.ts";
+import { createUndiciHttp } from "../../src/adapters/network/undici-http.ts";
+import { createWsSockets } from "../../src/adapters/network/ws-socket.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
+import type { MarketSnapshot } from "../../src/domain/market.ts";
+import { yesPrice } from "../../src/domain/market.ts";
+import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import { createKalshiVenue } from "../../src/venues/kalshi/index.ts";
 import { quietLog } from "../support/quiet-log.ts";
 

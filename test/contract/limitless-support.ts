@@ -1,14 +1,14 @@
-import { createSocketIoClient } from "../../src/adapters/socket-io-client.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { systemRandom } from "../../src/adapters/system-random.ts";
-import { createUndiciHttp } from "../../src/adapters/undici-http.ts";
-import { createWsSockets } from "../../src/adapters/ws-socket.ts";
+import { limitlessExchange } from "../../sandbox/protocol/limitless/index.ts";
+import { serveExchanges } from "../../sandbox/serve.ts";
+import { createWorld } from "../../sandbox/world/index.ts";
+import type { Feed, FeedEvent, ListedMarket, SimulatedWorld } from "../../sandbox/world/types.ts";
+import { createSocketIoClient } from "../../src/adapters/network/socket-io-client.ts";
+import { createUndiciHttp } from "../../src/adapters/network/undici-http.ts";
+import { createWsSockets } from "../../src/adapters/network/ws-socket.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { VenueAdapter } from "../../src/ports/venue.ts";
-import { limitlessExchange } from "../../src/sandbox/protocol/limitless/index.ts";
-import { serveExchanges } from "../../src/sandbox/serve.ts";
-import { createWorld } from "../../src/sandbox/world/index.ts";
-import type { Feed, FeedEvent, ListedMarket, SimulatedWorld } from "../../src/sandbox/world/types.ts";
 import { createLimitlessVenue } from "../../src/venues/limitless/index.ts";
 import { quietLog } from "../support/quiet-log.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { limitlessEventSlug, limitlessMarketId, limitlessSlug } from "../../sandbox/protocol/limitless/index.ts";
+import type { ListedMarket, Phase, WorldOutcome } from "../../sandbox/world/types.ts";
 import type { MarketSnapshot, MarketStatus, Outcome } from "../../src/domain/market.ts";
 import type { ListingPage, StreamMessage } from "../../src/ports/venue.ts";
-import { limitlessEventSlug, limitlessMarketId, limitlessSlug } from "../../src/sandbox/protocol/limitless/index.ts";
-import type { ListedMarket, Phase, WorldOutcome } from "../../src/sandbox/world/types.ts";
 import {
   connectLimitless,
   GENESIS,

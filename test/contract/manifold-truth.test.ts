@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { systemRandom } from "../../src/adapters/system-random.ts";
-import { createUndiciHttp } from "../../src/adapters/undici-http.ts";
-import { createWsSockets } from "../../src/adapters/ws-socket.ts";
-import type { MarketListing, MarketSnapshot, Outcome } from "../../src/domain/market.ts";
-import { fromMicros, toMicros } from "../../src/domain/price.ts";
-import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import {
   manifoldContractId,
   manifoldExchange,
   manifoldMarketId,
   manifoldProbability,
   resolutionOf,
-} from "../../src/sandbox/protocol/manifold/index.ts";
-import { serveExchanges } from "../../src/sandbox/serve.ts";
-import { createWorld } from "../../src/sandbox/world/index.ts";
-import type { ListedMarket, SimulatedWorld, WorldOutcome } from "../../src/sandbox/world/types.ts";
+} from "../../sandbox/protocol/manifold/index.ts";
+import { serveExchanges } from "../../sandbox/serve.ts";
+import { createWorld } from "../../sandbox/world/index.ts";
+import type { ListedMarket, SimulatedWorld, WorldOutcome } from "../../sandbox/world/types.ts";
+import { createUndiciHttp } from "../../src/adapters/network/undici-http.ts";
+import { createWsSockets } from "../../src/adapters/network/ws-socket.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
+import type { MarketListing, MarketSnapshot, Outcome } from "../../src/domain/market.ts";
+import { fromMicros, toMicros } from "../../src/domain/price.ts";
+import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import { createManifoldVenue } from "../../src/venues/manifold/index.ts";
-import { ManualFeed } from "../support/manual-feed.ts";
 import { quietLog } from "../support/quiet-log.ts";
-import { benchWorld, hurriedClock, NOW, openVenueBench, type VenueBench } from "../support/venue-bench.ts";
+import { ManualFeed } from "../support/venues/manual-feed.ts";
+import { benchWorld, hurriedClock, NOW, openVenueBench, type VenueBench } from "../support/venues/venue-harness.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { systemRandom } from "../../src/adapters/system-random.ts";
-import { createUndiciHttp } from "../../src/adapters/undici-http.ts";
-import { createWsSockets } from "../../src/adapters/ws-socket.ts";
-import type { MarketListing, MarketSnapshot, MarketStatus, Outcome } from "../../src/domain/market.ts";
-import type { Clock } from "../../src/ports/clock.ts";
-import type { ListingPage, StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import {
   polymarketConditionId,
   polymarketEventId,
   polymarketExchange,
   polymarketMarketId,
-} from "../../src/sandbox/protocol/polymarket/index.ts";
-import { serveExchanges } from "../../src/sandbox/serve.ts";
-import { createFeed, createWorld } from "../../src/sandbox/world/index.ts";
-import type { Lifecycle, ListedMarket, Phase } from "../../src/sandbox/world/types.ts";
+} from "../../sandbox/protocol/polymarket/index.ts";
+import { serveExchanges } from "../../sandbox/serve.ts";
+import { createFeed, createWorld } from "../../sandbox/world/index.ts";
+import type { Lifecycle, ListedMarket, Phase } from "../../sandbox/world/types.ts";
+import { createUndiciHttp } from "../../src/adapters/network/undici-http.ts";
+import { createWsSockets } from "../../src/adapters/network/ws-socket.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
+import type { MarketListing, MarketSnapshot, MarketStatus, Outcome } from "../../src/domain/market.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { ListingPage, StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import { createPolymarketVenue } from "../../src/venues/polymarket/index.ts";
 import { quietLog } from "../support/quiet-log.ts";
 

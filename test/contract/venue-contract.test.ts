@@ -1,4 +1,4 @@
-import { hasVenue, VENUE_NAMES } from "../support/venue-bench.ts";
+import { hasVenue, VENUE_NAMES } from "../support/venues/venue-harness.ts";
 import { describeVenueContract } from "./venue-contract.ts";
 
 for (const name of VENUE_NAMES) if (hasVenue(name)) describeVenueContract(name);

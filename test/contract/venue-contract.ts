@@ -3,8 +3,8 @@ import { after, before, describe, test } from "node:test";
 import { VenueError, type VenueFailure } from "../../src/domain/errors.ts";
 import { type EventListing, MARKET_STATUSES, type MarketSnapshot, yesPrice } from "../../src/domain/market.ts";
 import type { ListingPage, VenueAdapter } from "../../src/ports/venue.ts";
-import type { ScriptedAnswer } from "../support/scripted-http.ts";
-import { openVenueBench, type VenueBench, type VenueName } from "../support/venue-bench.ts";
+import type { ScriptedAnswer } from "../support/venues/scripted-http.ts";
+import { openVenueBench, type VenueBench, type VenueName } from "../support/venues/venue-harness.ts";
 
 const PAGES_MAX = 2_000;
 const SAMPLE = 12;

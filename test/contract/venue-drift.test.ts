@@ -6,7 +6,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import type { ListingPage } from "../../src/ports/venue.ts";
-import { benchWorld, openVenueBench, VENUE_NAMES, type VenueBench, type VenueName } from "../support/venue-bench.ts";
+import {
+  benchWorld,
+  openVenueBench,
+  VENUE_NAMES,
+  type VenueBench,
+  type VenueName,
+} from "../support/venues/venue-harness.ts";
 
 const signal = new AbortController().signal;
 

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, before, test } from "node:test";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import type { Database } from "../../src/ports/database.ts";
-import { type Mailbox, openMailbox } from "../support/mailbox.ts";
+import { type Mailbox, openMailbox } from "../support/customers/mailbox.ts";
+import {
+  STAND_IN_SECRET,
+  startTurnstileStandIn,
+  type TurnstileStandIn,
+} from "../support/customers/turnstile-server.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import {
   eventually,
@@ -12,7 +17,6 @@ import {
   startServiceProcess,
   temporaryFolder,
 } from "../support/service-process.ts";
-import { STAND_IN_SECRET, startTurnstileStandIn, type TurnstileStandIn } from "../support/turnstile-stand-in.ts";
 
 const BANNER_WITH_KEY = /^ {2}(?:Demo keys {2}| {11})(?:free|pro|enterprise) +plx_|^ {2}Try: curl /;
 const SMTP_PASSWORD = "smtp-canary-password";

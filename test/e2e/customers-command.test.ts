@@ -3,11 +3,11 @@ import { chown, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { KEYS_TOPIC } from "../../src/capabilities/keys/index.ts";
-import { operatorName } from "../../src/cli/run-customers.ts";
-import { openBus } from "../../src/open-bus.ts";
+import { operatorName } from "../../src/commands/customers/run.ts";
+import { openBus } from "../../src/commands/open-bus.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import {

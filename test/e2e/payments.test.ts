@@ -7,13 +7,13 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { AppError } from "../../src/domain/errors.ts";
-import { recordingLog } from "../../src/http/test-app.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { eachDatabase, embeddedDatabase, onPostgres } from "../support/databases.ts";
 import { startFacilitator } from "../support/evm/facilitator.ts";
 import { startLocalChain } from "../support/evm/local-chain.ts";
 import { failure, type PaidService, SECRET, startPaidService } from "../support/evm/paid-service.ts";
 import { callWith, decode, demandOf, type PaymentChanges, payingFetch, signPayment } from "../support/evm/payer.ts";
+import { recordingLog } from "../support/test-app.ts";
 
 const LISTING = 10_000n;
 const chain = await startLocalChain();

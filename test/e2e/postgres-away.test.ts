@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { systemRandom } from "../../src/adapters/system-random.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { buildApp } from "../../src/app.ts";
-import { createTickWriter } from "../../src/capabilities/history/index.ts";
 import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { Database } from "../../src/ports/database.ts";
+import { createTickWriter } from "../../src/storage/index.ts";
 import { plainAppPorts } from "../support/app-ports.ts";
 import { quietLog } from "../support/quiet-log.ts";
-import { ScriptedVenue } from "../support/scripted-venue.ts";
 import { eventually, temporaryFolder } from "../support/service-process.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { ScriptedVenue } from "../support/venues/scripted-venue.ts";
 
 const DATABASE_URL = process.env.TEST_DATABASE_URL;
 const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;

@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { testSandbox, venueSettings } from "../support/sandbox.ts";
 import { eventually, run, temporaryFolder } from "../support/service-process.ts";
+import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
 const sh = promisify(execFile);

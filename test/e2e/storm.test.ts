@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../support/service-process.ts";
-import { everySwitch, openStorm, type Storm, untrueMarkets, watchAnswers } from "../support/storm.ts";
+import { everySwitch, openStorm, type Storm, untrueMarkets, watchAnswers } from "../support/venues/fault-storm.ts";
 
 const KINDS_MET = 8;
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { RunningSandbox } from "../../src/sandbox/main.ts";
-import { testSandbox, venueSettings } from "../support/sandbox.ts";
+import type { RunningSandbox } from "../../sandbox/main.ts";
 import {
   eventually,
   everyMarket,
@@ -9,6 +8,7 @@ import {
   startServiceProcess,
   temporaryFolder,
 } from "../support/service-process.ts";
+import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 /**
  * A polled answer is stamped when its head arrives; the book it shows was read this much earlier at the most. Streamed

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
-import type { RunningSandbox } from "../../src/sandbox/main.ts";
-import { testSandbox, venueSettings } from "../support/sandbox.ts";
+import type { RunningSandbox } from "../../sandbox/main.ts";
 import {
   eventually,
   everyMarket,
@@ -10,6 +9,7 @@ import {
   startServiceProcess,
   temporaryFolder,
 } from "../support/service-process.ts";
+import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 describe("a deployment that renames its venues", () => {
   let sandbox: RunningSandbox;

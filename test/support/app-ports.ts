@@ -1,7 +1,7 @@
-import { createInProcessBus } from "../../src/adapters/in-process-bus.ts";
-import { createMemoryJournal } from "../../src/adapters/spend-journal-memory.ts";
-import { systemClock } from "../../src/adapters/system-clock.ts";
-import { systemRandom } from "../../src/adapters/system-random.ts";
+import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
+import { createMemoryJournal } from "../../src/adapters/metering/quota-journal-memory.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { AppPorts } from "../../src/app.ts";
 
 /** Ports of a service alone on its machine, with the defaults of the settings. */

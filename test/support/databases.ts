@@ -1,7 +1,7 @@
 import { after, test } from "node:test";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/postgres-database.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "./quiet-log.ts";
 import { temporaryFolder } from "./service-process.ts";

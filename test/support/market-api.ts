@@ -1,11 +1,11 @@
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
-import { MarketBoard } from "../../src/capabilities/markets/board.ts";
-import type { HistoryReading } from "../../src/capabilities/markets/history.ts";
+import { MarketBoard } from "../../src/board/index.ts";
 import { marketRoutes } from "../../src/capabilities/markets/routes.ts";
 import { createMarketsService, type MarketsPorts } from "../../src/capabilities/markets/service.ts";
-import { GOOD_KEY, testServer } from "../../src/http/test-app.ts";
+import type { HistoryReading } from "../../src/storage/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { SAMPLE_AT } from "./market-samples.ts";
+import { GOOD_KEY, testServer } from "./test-app.ts";
 
 export interface MarketApi {
   readonly app: FastifyInstance;

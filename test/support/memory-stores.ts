@@ -1,3 +1,5 @@
+import type { MarketSnapshot } from "../../src/domain/market.ts";
+import type { HistoryPoint } from "../../src/domain/trade.ts";
 import type {
   HistoryStore,
   MarketStore,
@@ -5,9 +7,7 @@ import type {
   StatusChange,
   Tick,
   TickWriter,
-} from "../../src/capabilities/history/index.ts";
-import type { MarketSnapshot } from "../../src/domain/market.ts";
-import type { HistoryPoint } from "../../src/domain/trade.ts";
+} from "../../src/storage/index.ts";
 
 /** A market store in memory: keys in the order of first sight, every write kept for the test to read. */
 export class MemoryMarketStore implements MarketStore {

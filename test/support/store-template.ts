@@ -1,8 +1,8 @@
 import { cpSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
-import { migrateDatabase } from "../../src/adapters/database-migrations.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { quietLog } from "./quiet-log.ts";
 
 const SETTING = "TEST_STORE_TEMPLATE";

@@ -1,4 +1,4 @@
-import { acquireDataDirLock } from "../../src/adapters/data-dir-lock.ts";
+import { acquireDataDirLock } from "../../src/adapters/system/data-dir-lock.ts";
 
 /** Run as a child process: takes the lock of the directory in argv, says how it went in one line, holds it until killed. */
 const [directory = ""] = process.argv.slice(2);

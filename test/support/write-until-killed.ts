@@ -1,4 +1,4 @@
-import { openEmbeddedDatabase } from "../../src/adapters/database-embedded.ts";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "./quiet-log.ts";
 
 /** Run as a child process: writes numbers into a new store in the directory of argv, and says each once it is acknowledged. */

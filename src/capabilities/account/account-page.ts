@@ -1,8 +1,8 @@
 import type { RouteEntry } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
-import { type Html, html } from "../../lib/html.ts";
+import { type Html, html } from "../../http/html/html.ts";
+import { page, table } from "../../http/html/index.ts";
 import { type Account, type KeyView, LIVING_KEYS_MAX } from "../customers/index.ts";
-import { page, table } from "../pages/index.ts";
 import { PROOF_MS, type SessionView } from "../sessions/index.ts";
 import { keyNameField } from "./pages.ts";
 import { endpointsInShort, wholeNumber } from "./plans-page.ts";

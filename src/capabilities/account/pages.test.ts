@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
-import { accountBench, keyIn } from "../../../test/support/account-bench.ts";
+import { accountBench, keyIn } from "../../../test/support/customers/account-harness.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { hostileTexts } from "../../../test/support/hostile-texts.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";

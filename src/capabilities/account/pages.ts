@@ -1,7 +1,7 @@
-import { type Html, html } from "../../lib/html.ts";
+import { type Html, html } from "../../http/html/html.ts";
+import { keySection, noticePage, page } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type IssuedKey, KEY_NAME_LENGTH_MAX, TURNSTILE_ACTION } from "../customers/index.ts";
-import { keySection, noticePage, page } from "../pages/index.ts";
-import { LINK_MINUTES } from "./letters.ts";
+import { LINK_MINUTES } from "./emails.ts";
 import type { BotCheckField } from "./model.ts";
 import { PLANS_PATH } from "./site.ts";
 

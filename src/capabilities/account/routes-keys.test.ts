@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accountBench, keyIn, OWN_PAGE } from "../../../test/support/account-bench.ts";
+import { accountBench, keyIn, OWN_PAGE } from "../../../test/support/customers/account-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
 const MINUTE_MS = 60_000;

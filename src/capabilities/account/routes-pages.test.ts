@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accountBench, inputIn } from "../../../test/support/account-bench.ts";
-import { signUpServices } from "../../../test/support/customer-bench.ts";
+import { accountBench, inputIn } from "../../../test/support/customers/account-harness.ts";
+import { signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { PLAN_ALLOWANCES, TIERS } from "../../domain/plan.ts";
 

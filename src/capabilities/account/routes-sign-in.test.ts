@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach } from "node:test";
-import { accountBench, cookieIn, keyIn, tokenIn } from "../../../test/support/account-bench.ts";
-import { PUBLIC_URL, signUpServices } from "../../../test/support/customer-bench.ts";
+import { accountBench, cookieIn, keyIn, tokenIn } from "../../../test/support/customers/account-harness.ts";
+import { PUBLIC_URL, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
 

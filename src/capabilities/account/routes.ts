@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
 import type { Allowance, Tier } from "../../domain/plan.ts";
-import { acceptForms, createPresses, newFormId } from "../../http/forms.ts";
-import { definePage, type PageAnswer, type ProblemPage, sendPage } from "../../http/pages.ts";
-import { invalidRequest, valueError } from "../../http/validation.ts";
+import { definePage, type PageAnswer, type ProblemPage, sendPage } from "../../http/html/define-page.ts";
+import { acceptForms, createPresses, newFormId } from "../../http/html/forms.ts";
+import { problemPage, problemText, problemTitle } from "../../http/html/index.ts";
+import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
-import { problemPage, problemText, problemTitle } from "../pages/index.ts";
 import type { Session, Sessions } from "../sessions/index.ts";
 import { accountPage } from "./account-page.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";

@@ -22,7 +22,7 @@ import {
   tooManyLetters,
 } from "../customers/index.ts";
 import { LINK_MS, type Session, type Sessions } from "../sessions/index.ts";
-import { signInLetter } from "./letters.ts";
+import { signInLetter } from "./emails.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";
 
 /**

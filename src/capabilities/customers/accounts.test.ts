@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import { AppError, type ErrorCode } from "../../domain/errors.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";

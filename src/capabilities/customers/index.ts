@@ -2,7 +2,7 @@
 export { createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
-export { linkLetter } from "./letters.ts";
+export { linkLetter } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
 export type { Account, Accounts, Actor, Customers, IssuedKey, KeyView } from "./model.ts";
 export {

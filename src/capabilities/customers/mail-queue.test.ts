@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { recordingLog } from "../../../test/support/test-app.ts";
 import { MailError } from "../../domain/errors.ts";
-import { recordingLog } from "../../http/test-app.ts";
 import type { OutgoingMail } from "../../ports/mail-out.ts";
 import { createMailQueue } from "./mail-queue.ts";
 

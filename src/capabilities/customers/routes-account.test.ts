@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { type Call, customerBench } from "../../../test/support/customer-bench.ts";
+import { type Call, customerBench } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { createInProcessBus } from "../../adapters/in-process-bus.ts";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
+import { createInProcessBus } from "../../adapters/bus/in-process-bus.ts";
+import { systemClock } from "../../adapters/system/system-clock.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Database } from "../../ports/database.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import fc from "fast-check";
-import { customerBench, signUpServices } from "../../../test/support/customer-bench.ts";
+import { customerBench, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
 let services: Awaited<ReturnType<typeof signUpServices>>;

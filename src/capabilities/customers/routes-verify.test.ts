@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach } from "node:test";
-import { customerBench, signUpServices } from "../../../test/support/customer-bench.ts";
+import { customerBench, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import type { Database } from "../../ports/database.ts";
 import type { MailOut } from "../../ports/mail-out.ts";
 import { deleteOlder } from "./queries.ts";

@@ -1,7 +1,7 @@
 import type { Log } from "../../ports/log.ts";
 import { type AccountTools, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
-import { withKeyLetters } from "./key-letters.ts";
+import { withKeyLetters } from "./key-emails.ts";
 import type { Customers } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
 import { createSignUps, type Letters, type SignUpSettings } from "./sign-ups.ts";

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
 import {
   STAND_IN_SECRET,
   startTurnstileStandIn,
   type TurnstileStandIn,
-} from "../../../test/support/turnstile-stand-in.ts";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
-import { createUndiciHttp } from "../../adapters/undici-http.ts";
+} from "../../../test/support/customers/turnstile-server.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { recordingLog } from "../../../test/support/test-app.ts";
+import { createUndiciHttp } from "../../adapters/network/undici-http.ts";
+import { systemClock } from "../../adapters/system/system-clock.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import { AppError } from "../../domain/errors.ts";
-import { recordingLog } from "../../http/test-app.ts";
 import type { HttpOut } from "../../ports/http-out.ts";
 import { createTurnstile, dummyBotCheck, isTestSecret, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 

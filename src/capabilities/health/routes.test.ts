@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testServer } from "../../http/test-app.ts";
+import { testServer } from "../../../test/support/test-app.ts";
 import { type HealthReport, healthRoutes } from "./routes.ts";
 
 const VENUE: HealthReport["checks"]["venues"][string] = {

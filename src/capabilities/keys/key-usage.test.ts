@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Database } from "../../ports/database.ts";
 import { createKeyDirectory } from "./key-directory.ts";

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";

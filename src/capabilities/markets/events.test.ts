@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { MarketBoard } from "../../board/index.ts";
 import type { EventListing } from "../../domain/market.ts";
-import { MarketBoard } from "./board.ts";
 import {
   type EventGroup,
   type EventQuery,

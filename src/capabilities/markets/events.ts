@@ -1,9 +1,8 @@
-import type { MarketBoard } from "./board.ts";
-import { type EventQuery, toCents } from "./event-index.ts";
-import type { BoardEvent, BoardMarket } from "./model.ts";
+import type { BoardEvent, BoardMarket, MarketBoard } from "../../board/index.ts";
+import { type EventQuery, toCents } from "../../board/index.ts";
 import { isoTime } from "./present.ts";
 
-export type { EventQuery } from "./event-index.ts";
+export type { EventQuery } from "../../board/index.ts";
 
 /** A market that can be shown. */
 type PricedMarket = BoardMarket & { readonly yesPrice: number };

@@ -1,18 +1,6 @@
-import type { HistoryPeriod, MarketHistory } from "../history/index.ts";
-import type { BoardMarket } from "./model.ts";
+import type { BoardMarket } from "../../board/index.ts";
+import type { HistoryReading } from "../../storage/index.ts";
 import { isoTime } from "./present.ts";
-
-/** A market's past over a period, and when it was read (Unix milliseconds). */
-export interface HistoryReading extends MarketHistory {
-  readonly period: HistoryPeriod;
-  readonly generatedAt: number;
-}
-
-/** Where past prices come from: the store, and the venue for what the store does not have yet. */
-export interface PastPrices {
-  /** @throws VenueError when nothing is stored and the venue gives no answer; AppError `store_unavailable` */
-  read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<HistoryReading>;
-}
 
 export function presentHistory(market: BoardMarket, reading: HistoryReading) {
   return {

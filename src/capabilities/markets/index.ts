@@ -1,6 +1,3 @@
-/** Markets: the board of what every venue lists now, and the answers made from it. */
-export { MarketBoard } from "./board.ts";
-export type { PastPrices } from "./history.ts";
-export type { BoardChange, BoardMarket } from "./model.ts";
+/** Markets: lists, single markets, history, events and sentiment, answered from the market board and the store. */
 export { marketRoutes } from "./routes.ts";
 export { createMarketsService } from "./service.ts";

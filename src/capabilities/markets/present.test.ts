@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
-import { MarketBoard } from "./board.ts";
+import type { BoardEvent, BoardMarket } from "../../board/index.ts";
+import { MarketBoard } from "../../board/index.ts";
 import { presentHistory } from "./history.ts";
-import type { BoardEvent, BoardMarket } from "./model.ts";
 import { arrayBytes, marketBytes, presentMarket } from "./present.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();

@@ -1,5 +1,5 @@
-import type { BoardEvent, BoardMarket } from "./model.ts";
-import { eventSlug, priceChange24h } from "./model.ts";
+import type { BoardEvent, BoardMarket } from "../../board/index.ts";
+import { eventSlug, priceChange24h } from "../../board/index.ts";
 
 /** ISO 8601 in UTC of Unix milliseconds. */
 export function isoTime(at: number): string {

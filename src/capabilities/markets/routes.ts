@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { MarketBoard } from "../../board/index.ts";
+import { type BoardMarket, SORT_KEYS } from "../../board/index.ts";
 import { METERING } from "../../domain/metering.ts";
 import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../http/pagination.ts";
-import { sendPreserialised } from "../../http/preserialised.ts";
+import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
-import type { MarketBoard } from "./board.ts";
 import { presentEvent, presentEventSummary } from "./events.ts";
 import { presentHistory } from "./history.ts";
-import { type BoardMarket, SORT_KEYS } from "./model.ts";
 import { arrayBytes, isoTime, marketBytes, presentMarket } from "./present.ts";
 import { marketSchemas } from "./schema.ts";
 import type { MarketsService } from "./service.ts";

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
-import { commaList, emptyIsAbsent } from "../../http/validation.ts";
-import { SORT_KEYS } from "./model.ts";
+import { SORT_KEYS } from "../../board/index.ts";
+import { commaList, emptyIsAbsent } from "../../http/validation/index.ts";
 
 /** One of these words; reads as a plain enum in the interface description. */
 function oneOf<const Word extends string>(

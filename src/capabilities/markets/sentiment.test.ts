@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../test/support/market-samples.ts";
-import type { MarketWideTrend } from "../history/index.ts";
-import { MarketBoard } from "./board.ts";
+import { MarketBoard } from "../../board/index.ts";
+import type { MarketWideTrend } from "../../storage/index.ts";
 import { type Sentiment, sentiment } from "./sentiment.ts";
 
 const NO_TREND: MarketWideTrend = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };

@@ -1,6 +1,6 @@
-import type { MarketWideTrend } from "../history/index.ts";
-import type { BoardMarket } from "./model.ts";
-import { priceChange24h } from "./model.ts";
+import type { BoardMarket } from "../../board/index.ts";
+import { priceChange24h } from "../../board/index.ts";
+import type { MarketWideTrend } from "../../storage/index.ts";
 
 export interface Sentiment {
   /** 0 (all money-weighted moves of the last day were down) to 100 (all were up); null while no move is known. */

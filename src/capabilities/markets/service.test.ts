@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { MarketBoard } from "../../board/index.ts";
 import { AppError, InvalidRequestError, VenueError } from "../../domain/errors.ts";
-import { MarketBoard } from "./board.ts";
-import type { HistoryReading } from "./history.ts";
+import type { HistoryReading } from "../../storage/index.ts";
 import { createMarketsService, type MarketsPorts } from "./service.ts";
 
 const NO_TREND = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };

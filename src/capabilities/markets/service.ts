@@ -1,12 +1,9 @@
+import type { BoardMarket, EventQuery, MarketBoard, SortKey } from "../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { MarketWideTrend } from "../history/index.ts";
-import type { MarketBoard } from "./board.ts";
-import type { EventQuery } from "./event-index.ts";
+import type { HistoryReading, MarketWideTrend, PastPrices } from "../../storage/index.ts";
 import { type EventGroup, groupOf, listEvents } from "./events.ts";
-import type { HistoryReading, PastPrices } from "./history.ts";
-import type { BoardMarket, SortKey } from "./model.ts";
 import type { Period, STATUS_WORDS } from "./schema.ts";
 import { type Sentiment, sentiment } from "./sentiment.ts";
 

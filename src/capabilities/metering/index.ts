@@ -1,4 +1,7 @@
 /** Minute limits, monthly quotas and prices: what a caller may ask for, and what it has asked for. */
+export { type AddressLimits, createAddressLimits } from "./address-limits.ts";
+export { createMeteringGuards } from "./guards.ts";
 export { LIMIT_WINDOW_MS } from "./limits.ts";
 export { pricingRoutes } from "./routes.ts";
 export { createMetering, type Metering } from "./service.ts";
+export { SlidingLog } from "./sliding-log.ts";

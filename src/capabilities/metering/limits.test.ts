@@ -6,9 +6,9 @@ import { Redis } from "ioredis";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { eventually } from "../../../test/support/service-process.ts";
 import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
-import { openRedisLimitLog } from "../../adapters/redis-limit-log.ts";
-import { systemClock } from "../../adapters/system-clock.ts";
-import { recordingLog } from "../../http/test-app.ts";
+import { recordingLog } from "../../../test/support/test-app.ts";
+import { openRedisLimitLog } from "../../adapters/metering/redis-limit-log.ts";
+import { systemClock } from "../../adapters/system/system-clock.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 import { createRequestLimits, type RequestLimits } from "./limits.ts";
 

@@ -1,8 +1,8 @@
 import type { LimitClass, LimitDecision } from "../../domain/metering.ts";
-import { SlidingLog } from "../../lib/sliding-log.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 import type { Log } from "../../ports/log.ts";
+import { SlidingLog } from "./sliding-log.ts";
 
 /** Minute limits are limits of any 60 seconds. */
 export const LIMIT_WINDOW_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Tier } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
-import type { JournalEntry } from "../../ports/spend-journal.ts";
+import type { JournalEntry } from "../../ports/quota-journal.ts";
 
 /** Whose units, and of which kind. */
 export interface QuotaAccount {

@@ -10,10 +10,10 @@ import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { temporaryFolder } from "../../../test/support/service-process.ts";
-import { openSpendJournal } from "../../adapters/spend-journal-file.ts";
+import { openSpendJournal } from "../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Database } from "../../ports/database.ts";
-import type { SpendJournal } from "../../ports/spend-journal.ts";
+import type { SpendJournal } from "../../ports/quota-journal.ts";
 import { createQuotaMeter, type QuotaMeter, type QuotaReceipt } from "./quota.ts";
 import { createQuotaStore, type QuotaAccount, type QuotaStore } from "./quota-store.ts";
 

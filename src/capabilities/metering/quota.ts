@@ -3,7 +3,7 @@ import type { QuotaRefusal } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
-import type { JournalEntry, SpendJournal } from "../../ports/spend-journal.ts";
+import type { JournalEntry, SpendJournal } from "../../ports/quota-journal.ts";
 import type { QuotaAccount, QuotaStore, ReleasedUnits, TakenBlock } from "./quota-store.ts";
 
 /** A block holds at most this many units (contract, section 4)… */

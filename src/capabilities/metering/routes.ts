@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { METERING, type RouteEntry } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES, PLAN_PRICES_USD_MONTH, PLANS, type Plan, TIER_PRICES_USD, TIERS } from "../../domain/plan.ts";
-import { sendPreserialised } from "../../http/preserialised.ts";
+import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
 import { type PricedQuotas, type PricedRateLimits, Pricing } from "./schema.ts";
 

@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 import type { Log } from "../../ports/log.ts";
-import type { SpendJournal } from "../../ports/spend-journal.ts";
+import type { SpendJournal } from "../../ports/quota-journal.ts";
 import { createRequestLimits } from "./limits.ts";
 import { createQuotaMeter, type QuotaDecision, type QuotaMeter, type QuotaReceipt } from "./quota.ts";
 import { createQuotaStore, type QuotaAccount } from "./quota-store.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testServer } from "../../../test/support/test-app.ts";
 import { METERING } from "../../domain/metering.ts";
-import { testServer } from "../../http/test-app.ts";
 import { createMetrics, type MetricsSources } from "./metrics.ts";
 import { metricsRoutes } from "./routes.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/scripted-http.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import { CONNECTIONS_PER_HOST_MAX } from "../../ports/http-out.ts";
 import { createFacilitator } from "./facilitator.ts";
 import type { PaymentAsset, SignedAuthorization } from "./model.ts";

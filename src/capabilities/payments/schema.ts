@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { AppError } from "../../domain/errors.ts";
-import { parseJson } from "../../http/json-text.ts";
+import { parseJson } from "../../http/validation/json.ts";
 import type { Hex, Payment } from "./model.ts";
 
 const HEADER_LENGTH_MAX = 8 * 1024;

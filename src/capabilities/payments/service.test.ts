@@ -3,17 +3,17 @@ import { createHash } from "node:crypto";
 import { Cluster, type ClusterNode } from "../../../test/support/cluster.ts";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { systemRandom } from "../../adapters/system-random.ts";
-import { recordingLog } from "../../http/test-app.ts";
+import { recordingLog } from "../../../test/support/test-app.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { ChainFinding } from "./chain.ts";
 import type { Facilitator, SettleOutcome, Verdict } from "./facilitator.ts";
 import type { KeptAnswer, Payment, PaymentAsset, RoutePrice } from "./model.ts";
 import { deleteOldPayments } from "./queries.ts";
+import { createPaymentUpkeep } from "./reconciler.ts";
 import { requirementsFor } from "./requirements.ts";
 import { createPaymentService, PaymentRefusedError, type PaymentService } from "./service.ts";
-import { createPaymentUpkeep } from "./upkeep.ts";
 
 const ASSET: PaymentAsset = {
   ...{ network: "eip155:84532", chainId: 84_532, name: "USDC", version: "2" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/scripted-http.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import type { PaymentAsset } from "./model.ts";
 import { findDisagreements } from "./start-check.ts";
 

@@ -1,7 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
-import { openSteadySocket } from "../shared/steady-socket.ts";
-import { StreamPace } from "../shared/stream-pace.ts";
+import { openSteadySocket } from "../shared/reconnecting-socket.ts";
+import { StreamPace } from "../shared/stall-detector.ts";
 import { parseTop } from "./parse.ts";
 import { parseMs, parsePrice } from "./parse-scalars.ts";
 import { parseTrade } from "./parse-tape.ts";

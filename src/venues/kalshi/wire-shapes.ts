@@ -1,6 +1,6 @@
 import type { DriftCounter } from "../../ports/venue.ts";
+import { type WireShape, type WireWatches, watchWire } from "../shared/schema-drift.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { type WireShape, type WireWatches, watchWire } from "../shared/wire-watch.ts";
 
 /** All that Kalshi documents of what we read, so that what it changes without a word is noticed. */
 const SHAPES = {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/scripted-http.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { createLimitlessVenue } from "./index.ts";

@@ -1,5 +1,5 @@
 import type { DriftCounter } from "../../ports/venue.ts";
-import { type WireShape, type WireWatches, watchWire } from "../shared/wire-watch.ts";
+import { type WireShape, type WireWatches, watchWire } from "../shared/schema-drift.ts";
 
 /** All that Limitless documents of what we read, so that what it changes without a word is noticed. */
 const SHAPES = {

@@ -3,7 +3,7 @@ import type { EventListing, MarketSnapshot, VenueId } from "../../domain/market.
 import type { DropCounter, ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, Rows } from "./client.ts";
-import type { ContractNotes } from "./notes.ts";
+import type { ContractNotes } from "./contract-cache.ts";
 import { parseContract, parseTime } from "./parse.ts";
 import { isContract } from "./wire.ts";
 import type { ManifoldWatches } from "./wire-shapes.ts";

@@ -8,8 +8,8 @@ import type {
 } from "../../domain/market.ts";
 import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
+import type { ContractNote } from "./contract-cache.ts";
 import { marketIdOf } from "./ids.ts";
-import type { ContractNote } from "./notes.ts";
 import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
 import type { ManifoldWatches } from "./wire-shapes.ts";
 

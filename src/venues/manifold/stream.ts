@@ -1,7 +1,7 @@
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
-import { openSteadySocket } from "../shared/steady-socket.ts";
-import { StreamPace } from "../shared/stream-pace.ts";
+import { openSteadySocket } from "../shared/reconnecting-socket.ts";
+import { StreamPace } from "../shared/stall-detector.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { marketIdOf } from "./ids.ts";
 import { parseTime } from "./parse.ts";

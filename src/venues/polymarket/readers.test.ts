@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { FakeSockets } from "../../../test/support/fake-sockets.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/scripted-http.ts";
+import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError } from "../../domain/errors.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { createPolymarketVenue } from "./index.ts";

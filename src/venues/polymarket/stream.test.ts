@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { FakeSockets } from "../../../test/support/fake-sockets.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { openMarketStream } from "./stream.ts";

@@ -1,8 +1,8 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, StreamMessage, VenueStream } from "../../ports/venue.ts";
-import { openSteadySocket, type SteadySocket } from "../shared/steady-socket.ts";
-import { StreamPace } from "../shared/stream-pace.ts";
-import { FollowedMarket } from "./followed-market.ts";
+import { openSteadySocket, type SteadySocket } from "../shared/reconnecting-socket.ts";
+import { StreamPace } from "../shared/stall-detector.ts";
+import { FollowedMarket } from "./order-book-tracker.ts";
 import {
   isAnyMessage,
   isAssetMessage,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/scripted-http.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
 import type { OutgoingRequest } from "../../ports/http-out.ts";
 import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";

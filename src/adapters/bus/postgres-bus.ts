@@ -1,0 +1,69 @@
+import { Socket } from "node:net";
+import pg from "pg";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import { type BusLink, createLinkedBus } from "./reconnecting-bus.ts";
+
+const CHANNEL_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/**
+ * The bus over LISTEN and NOTIFY, on one connection of its own, because a pool's connections come and go. NOTIFY takes a
+ * lock of the whole server at its commit; with one send at a time and no wait for the disk it is held for an instant.
+ *
+ * @param options.channel  processes hear each other when they name the same; tests use one each
+ */
+export function openPostgresBus(options: {
+  readonly url: string;
+  readonly channel?: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}): Bus {
+  const { url, channel = "parallax_bus", clock, random, log } = options;
+  if (!CHANNEL_NAME.test(channel)) throw new RangeError(`not a channel name: ${channel}`);
+  return createLinkedBus({
+    name: "postgres",
+    clock,
+    random,
+    log,
+    connect: (hear, signal) => connect(url, channel, hear, signal),
+  });
+}
+
+async function connect(
+  url: string,
+  channel: string,
+  hear: (text: string) => void,
+  signal: AbortSignal,
+): Promise<BusLink> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    application_name: channel,
+    stream: () => socket,
+  });
+  const lost = Promise.withResolvers<string>();
+  client.on("error", (error) => lost.resolve(error.message));
+  client.on("end", () => lost.resolve("the server ended the connection"));
+  client.on("notification", ({ payload }) => hear(payload ?? ""));
+  const destroy = () => void socket.destroy();
+  signal.addEventListener("abort", destroy);
+  try {
+    await client.connect();
+    await client.query(`set synchronous_commit = off; listen ${channel}`);
+  } catch (error) {
+    destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", destroy);
+  }
+  return {
+    send: (texts) => client.query("select pg_notify($1, text) from unnest($2::text[]) as text", [channel, texts]),
+    ping: () => client.query("select 1"),
+    lost: lost.promise,
+    destroy,
+  };
+}

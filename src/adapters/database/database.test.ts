@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { sql } from "kysely";
+import { eachDatabase, postgresDatabase } from "../../../test/support/databases.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { copyStoreTemplate } from "../../../test/support/store-template.ts";
+import { AppError } from "../../domain/errors.ts";
+import { DataDirLockedError } from "../system/data-dir-lock.ts";
+import { openEmbeddedDatabase } from "./embedded-database.ts";
+import { migrateDatabase, splitStatements } from "./migrations.ts";
+import { openPostgresDatabase } from "./postgres-database.ts";
+import { claimStore, StoreMixedError } from "./store-identity.ts";
+
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
+
+eachDatabase("values come back as the same types on both homes", async (database) => {
+  const texts = ['a"b\\c,{}', null, "", "NULL", "é\u{1f600}\n"];
+  const [row] = await database.query(
+    `select $1::text[] as texts, $2::int8[] as counts, 5::int8 as count, to_timestamp(1790000000.123) as at,
+            $3::timestamptz as given_at, $4::bytea as bytes, 0.1::float8 as price, $5::jsonb as document, $6::bool as flag`,
+    [texts, [1, null, 9007199254740991], new Date(1_790_000_000_123), new Uint8Array([0, 255]), '{"a":[1]}', true],
+  );
+  assert.ok(row !== undefined && row.bytes instanceof Uint8Array);
+  assert.deepEqual(
+    { ...row, bytes: [...row.bytes] },
+    {
+      texts,
+      counts: [1, null, 9007199254740991],
+      count: 5,
+      at: new Date(1_790_000_000_123),
+      given_at: new Date(1_790_000_000_123),
+      bytes: [0, 255],
+      price: 0.1,
+      document: { a: [1] },
+      flag: true,
+    },
+  );
+});
+
+eachDatabase("arrays of numbers arrive as they were, empty, unknown, tiny, huge and beside text", async (database) => {
+  const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
+  const [row] = await database.query(
+    "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
+    [floats, [], [null, null], [true, null, false], ["1", null, "2,3"]],
+  );
+  assert.deepEqual(row, {
+    floats,
+    none: [],
+    unknown: [null, null],
+    flags: [true, null, false],
+    texts: ["1", null, "2,3"],
+  });
+});
+
+eachDatabase("a transaction is kept when it ends well and leaves nothing when it throws", async (database) => {
+  await database.kysely.transaction().execute(async (trx) => {
+    await trx.insertInto("meta").values({ key: "kept", value: "1" }).execute();
+  });
+  const failing = database.kysely.transaction().execute(async (trx) => {
+    await trx.insertInto("meta").values({ key: "lost", value: "1" }).execute();
+    throw new Error("no");
+  });
+  await assert.rejects(failing, /no/);
+  const rows = await database.kysely.selectFrom("meta").select("key").execute();
+  assert.deepEqual(rows, [{ key: "kept" }]);
+});
+
+eachDatabase("a transaction with a failed statement is not reported as committed", async (database) => {
+  const swallowing = database.kysely.transaction().execute(async (trx) => {
+    await trx.insertInto("meta").values({ key: "lost", value: "1" }).execute();
+    await sql`select 1 / 0`.execute(trx).catch(() => {});
+  });
+  await assert.rejects(swallowing, /cannot be committed/);
+  assert.deepEqual(await database.query("select key from meta"), []);
+});
+
+eachDatabase("what runs beside a transaction sees it whole or not at all", async (database) => {
+  const transaction = database.kysely.transaction().execute(async (trx) => {
+    await trx.insertInto("meta").values({ key: "a", value: "1" }).execute();
+    await trx.insertInto("meta").values({ key: "b", value: "1" }).execute();
+  });
+  const counts = await Promise.all(
+    Array.from({ length: 20 }, () => database.query<{ count: number }>("select count(*) as count from meta")),
+  );
+  await transaction;
+  for (const [row] of counts) assert.ok(row?.count === 0 || row?.count === 2);
+});
+
+eachDatabase("a wrong statement throws with its SQLSTATE and harms nothing after it", async (database) => {
+  await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
+    assert.ok(!isUnavailable(error));
+    assert.equal((error as { code?: unknown }).code, "42703");
+    return true;
+  });
+  assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
+});
+
+eachDatabase("migrations applied once are not applied again", async (database) => {
+  assert.deepEqual(await migrateDatabase(database), []);
+});
+
+eachDatabase("a store made for one kind of data refuses another, and keeps its first genesis", async (database) => {
+  const first = await claimStore(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
+  assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
+  assert.deepEqual(await claimStore(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
+  await assert.rejects(claimStore(database, { data: "live", seed: null, genesisAt: null }), StoreMixedError);
+  await assert.rejects(claimStore(database, { data: "sandbox", seed: 2, genesisAt: 1_000 }), StoreMixedError);
+});
+
+test("statements are split at semicolons that end a line, and comments are left out", () => {
+  assert.deepEqual(splitStatements("-- why; because\ncreate table a (b int);\n\ninsert into a values (';x');\n"), [
+    "create table a (b int)",
+    "insert into a values (';x')",
+  ]);
+});
+
+test("a server that is not there is store_unavailable", async () => {
+  const opening = openPostgresDatabase({ url: "postgres://nobody@127.0.0.1:1/none", log: quietLog });
+  await assert.rejects(opening, isUnavailable);
+});
+
+test("an embedded store keeps its rows over a broken engine, and what was in flight fails as store_unavailable", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  await copyStoreTemplate(dataDir);
+  const workers: Worker[] = [];
+  const database = await openEmbeddedDatabase({
+    dataDir,
+    log: quietLog,
+    spawn(workerData) {
+      const worker = new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
+      workers.push(worker);
+      return worker;
+    },
+  });
+  try {
+    await assert.rejects(openEmbeddedDatabase({ dataDir, log: quietLog }), DataDirLockedError);
+    await migrateDatabase(database);
+    await database.query("insert into meta (key, value) values ('kept', '1')");
+    const inFlight = database.query("select count(*) from generate_series(1, 100000000)");
+    const transaction = database.kysely.transaction().execute(async (trx) => {
+      await trx.insertInto("meta").values({ key: "late", value: "1" }).execute();
+    });
+    const both = Promise.allSettled([inFlight, transaction]);
+    await workers[0]?.terminate();
+    const [first] = await both;
+    assert.ok(first.status === "rejected" && isUnavailable(first.reason));
+    assert.deepEqual(await database.query("select value from meta where key = 'kept'"), [{ value: "1" }]);
+    assert.equal(workers.length, 2);
+  } finally {
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("a closed embedded store answers store_unavailable and frees its directory", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  await copyStoreTemplate(dataDir);
+  const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
+  await first.query("create table t (a int)");
+  await first.close();
+  await assert.rejects(first.query("select 1"), isUnavailable);
+  const second = await openEmbeddedDatabase({ dataDir, log: quietLog });
+  assert.deepEqual(await second.query("select a from t"), []);
+  await second.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const WRITER = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
+const ACKNOWLEDGED_MIN = 300;
+
+test("the embedded store's log is cut between transactions, so that a start after a kill has little to replay", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  await copyStoreTemplate(dataDir);
+  const logBytesMax = 2 ** 20;
+  const database = await openEmbeddedDatabase({
+    dataDir,
+    log: quietLog,
+    spawn: (workerData) =>
+      new Worker(new URL("./pglite-worker.ts", import.meta.url), {
+        workerData: { ...workerData, logBytesMax, logLookEveryMs: 0 },
+      }),
+  });
+  const write = (rows: number) => sql`insert into bulk select repeat('x', 1000) from generate_series(1, ${rows}::int)`;
+  const logBytes = async () => {
+    const [row] = await database.query<{ bytes: number }>(
+      "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()",
+    );
+    return row?.bytes ?? Number.NaN;
+  };
+  try {
+    await database.query("create table bulk (text text)");
+    await database.kysely.transaction().execute(async (transaction) => {
+      await write(3_000).execute(transaction);
+      await write(1).execute(transaction);
+      const { rows } = await sql<{ bytes: number }>`
+        select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(
+        transaction,
+      );
+      assert.ok((rows[0]?.bytes ?? 0) > logBytesMax);
+    });
+    await database.query("select 1");
+    assert.ok((await logBytes()) <= logBytesMax);
+    const [row] = await database.query<{ count: number }>("select count(*) as count from bulk");
+    assert.equal(row?.count, 3_001);
+  } finally {
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  }
+});
+
+test("every acknowledged write is there after the process was killed in the middle of writing", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+  const child = spawn(process.execPath, [WRITER, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+  const exit = once(child, "exit");
+  let acknowledged = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    acknowledged = Number(line);
+    if (acknowledged === ACKNOWLEDGED_MIN) child.kill("SIGKILL");
+  }
+  await exit;
+  assert.ok(acknowledged >= ACKNOWLEDGED_MIN);
+  const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
+  try {
+    const [row] = await database.query<{ count: number; last: number }>(
+      "select count(*) as count, max(number) as last from written",
+    );
+    assert.ok(row !== undefined && row.last >= acknowledged, `${row?.last} of ${acknowledged}`);
+    assert.equal(row.count, row.last);
+  } finally {
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("a connection that the server ends is store_unavailable once, and the next statement gets another", {
+  skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
+}, async () => {
+  const database = await postgresDatabase();
+  await assert.rejects(database.query("select pg_terminate_backend(pg_backend_pid())"), isUnavailable);
+  assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
+  const transaction = database.kysely.transaction().execute(async (trx) => {
+    await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx);
+  });
+  await assert.rejects(transaction);
+  await database.kysely.transaction().execute(async (trx) => {
+    await sql`select 1`.execute(trx);
+  });
+});

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { copyStoreTemplate } from "../../../test/support/store-template.ts";
+import { AppError } from "../../domain/errors.ts";
+import { createDiskRoom, freeBytesOf, needsRoom } from "./disk-space-guard.ts";
+import { openEmbeddedDatabase } from "./embedded-database.ts";
+
+const MIB = 2 ** 20;
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
+
+test("what changes rows needs room; what reads them, and what gives space back, does not", () => {
+  for (const text of [
+    "insert into a values (1)",
+    "\n  with b as (select 1), c as (update a set x = 1 returning x) select * from c",
+    "update a set x = 1",
+    "delete from a",
+    "create table a (x int)",
+    "vacuum full a",
+    "alter table a add y int",
+  ]) {
+    assert.equal(needsRoom(text), true, text);
+  }
+  for (const text of [
+    "select 1",
+    "\nSELECT insert_count FROM a",
+    "with b as (select 1) select * from b",
+    "begin",
+    "commit",
+    "rollback",
+    "drop table ticks_20261121",
+    "truncate a",
+  ]) {
+    assert.equal(needsRoom(text), false, text);
+  }
+});
+
+test("the disk is looked at four times a second at most, and told of once each way", async () => {
+  let looks = 0;
+  let free: number | null = 10 * MIB;
+  let now = 0;
+  const told: string[] = [];
+  const note = (_fields: unknown, message: string) => told.push(message);
+  const log = { ...quietLog, info: note, error: note };
+  const room = createDiskRoom({
+    reserveBytes: 5 * MIB,
+    freeBytes: async () => {
+      looks += 1;
+      return free;
+    },
+    monotonic: () => now,
+    log,
+  });
+  const write = () => room.assertFor("insert into a values (1)");
+  await Promise.all([write(), write(), write()]);
+  assert.equal(looks, 1);
+  free = 4 * MIB;
+  now = 249;
+  await write();
+  now = 250;
+  await assert.rejects(write(), isUnavailable);
+  await assert.rejects(write(), isUnavailable);
+  await room.assertFor("select 1");
+  assert.equal(looks, 2);
+  free = null;
+  now = 500;
+  await write();
+  free = 5 * MIB;
+  now = 750;
+  await write();
+  assert.deepEqual(
+    told.map((message) => /nearly full|again/.exec(message)?.[0]),
+    ["nearly full", "again"],
+  );
+});
+
+test("the free space of a folder is told, and unknown for one that is not there", async () => {
+  assert.ok(((await freeBytesOf(tmpdir())) ?? 0) > 0);
+  assert.equal(await freeBytesOf(join(tmpdir(), "parallax-not-there")), null);
+});
+
+test("while the disk is nearly full the embedded store reads on and refuses writes, and with room again nothing is lost", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parallax-room-"));
+  await copyStoreTemplate(dataDir);
+  let free = 100 * MIB;
+  const database = await openEmbeddedDatabase({ dataDir, log: quietLog, freeBytes: async () => free });
+  const numbers = async () => (await database.query<{ a: number }>("select a from t order by a")).map(({ a }) => a);
+  try {
+    await database.query("create table t (a int)");
+    await database.query("insert into t values (1)");
+    free = 63 * MIB;
+    const refusal = async () => {
+      // Looked at again a quarter of a second later, so the first few may still be taken.
+      for (let number = 2; ; number++) await database.query("insert into t values ($1)", [number]);
+    };
+    await assert.rejects(refusal(), isUnavailable);
+    const kept = await numbers();
+    assert.ok(kept.length >= 1);
+    const transaction = database.kysely.transaction().execute(async (trx) => {
+      await trx.insertInto("meta").values({ key: "late", value: "1" }).execute();
+    });
+    await assert.rejects(transaction, isUnavailable);
+    assert.deepEqual(await numbers(), kept);
+    free = 64 * MIB;
+    const until = performance.now() + 10_000;
+    while (performance.now() < until) {
+      const isTaken = await database.query("insert into t values (0)").then(
+        () => true,
+        (error: unknown) => {
+          assert.ok(isUnavailable(error));
+          return false;
+        },
+      );
+      if (isTaken) break;
+    }
+    assert.deepEqual(await numbers(), [0, ...kept]);
+  } finally {
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,15 @@
+import type { SpendJournal } from "../../ports/quota-journal.ts";
+
+/** A journal that ends with the process: for a store in memory, which does the same. */
+export function createMemoryJournal(): SpendJournal {
+  return {
+    recovered: [],
+    predecessor: null,
+    clear() {},
+    open: () => 0,
+    write() {},
+    committed: () => undefined,
+    close() {},
+    end() {},
+  };
+}

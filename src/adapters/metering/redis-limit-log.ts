@@ -1,0 +1,77 @@
+import { Redis } from "ioredis";
+import type { SharedLimitLog } from "../../ports/limit-log.ts";
+
+/** An answer later than this is none: the request is judged without it. */
+const ANSWER_MS_MAX = 100;
+const RECONNECT_MS_MAX = 2_000;
+
+/**
+ * One list a caller, newest first, of the instants (microseconds of the server's clock) of the requests accepted in the
+ * window. What has left it is dropped first, so a list is never longer than the limit, and it ends a window after its
+ * last request. A server clock that steps back stands still for a caller until it has caught up; one that was set back by
+ * a window or more forgets his requests rather than lock him out.
+ */
+const TAKE = `
+local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local newest = redis.call('LINDEX', KEYS[1], 0)
+if newest and tonumber(newest) >= now + window then
+  redis.call('DEL', KEYS[1])
+elseif newest then
+  now = math.max(now, tonumber(newest))
+end
+local oldest = redis.call('LINDEX', KEYS[1], -1)
+while oldest and tonumber(oldest) <= now - window do
+  redis.call('RPOP', KEYS[1])
+  oldest = redis.call('LINDEX', KEYS[1], -1)
+end
+local count = redis.call('LLEN', KEYS[1])
+if count >= limit then
+  return {0, 0, tonumber(redis.call('LINDEX', KEYS[1], limit - 1)) + window - now}
+end
+redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
+return {1, limit - count - 1, tonumber(oldest or now) + window - now}
+`;
+
+interface TakingRedis extends Redis {
+  takeRequest(key: string, windowMicroseconds: number, limit: number): Promise<[number, number, number]>;
+}
+
+/**
+ * Limits over all nodes in Redis or Valkey. It connects in the background and again whenever it was away; until then
+ * every call rejects at once.
+ *
+ * @param options.prefix       begins the names of the lists; nodes that name the same share their limits
+ * @param options.answerMsMax  milliseconds after which an answer is none
+ */
+export function openRedisLimitLog(options: {
+  readonly url: string;
+  readonly windowMs: number;
+  readonly prefix?: string;
+  readonly answerMsMax?: number;
+}): SharedLimitLog {
+  const { url, windowMs, prefix = "parallax:", answerMsMax = ANSWER_MS_MAX } = options;
+  const redis = new Redis(url, {
+    connectionName: `${prefix}limits`,
+    keyPrefix: `${prefix}limit:`,
+    commandTimeout: answerMsMax,
+    retryStrategy: (attempt) => Math.min(RECONNECT_MS_MAX, 2 ** Math.min(attempt, 16)),
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    protocol: 2,
+  });
+  redis.defineCommand("takeRequest", { lua: TAKE, numberOfKeys: 1 });
+  // Told by the calls that reject.
+  redis.on("error", () => {});
+  const taking = redis as TakingRedis;
+  return {
+    async take(caller, limit) {
+      const [isAllowed, remaining, waitMicroseconds] = await taking.takeRequest(caller, windowMs * 1_000, limit);
+      return { isAllowed: isAllowed === 1, remaining, waitMs: waitMicroseconds / 1_000 };
+    },
+    close: () => redis.disconnect(),
+  };
+}

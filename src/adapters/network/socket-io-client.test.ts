@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import { Server, type Socket } from "socket.io";
+import type { SocketIoHandlers } from "../../ports/socket-io-out.ts";
+import { systemClock } from "../system/system-clock.ts";
+import { createSocketIoClient } from "./socket-io-client.ts";
+
+const httpServer = createServer();
+const server = new Server(httpServer);
+let url = "";
+const joined: Socket[] = [];
+
+before(async () => {
+  server.of("/markets").on("connection", (socket) => {
+    joined.push(socket);
+    socket.on("echo", (payload: unknown) => socket.emit("echoed", payload));
+  });
+  await new Promise<void>((resolve) => httpServer.listen(0, "127.0.0.1", resolve));
+  url = `ws://127.0.0.1:${(httpServer.address() as AddressInfo).port}`;
+});
+
+after(() => server.close());
+
+/** What the connection reported, in order, and a way to wait for the next report. */
+function connect(at: string, maxFrameBytes = 100_000, clock = systemClock) {
+  const reports: [string, unknown][] = [];
+  let wake: () => void = () => {};
+  const report = (name: string, value: unknown) => {
+    reports.push([name, value]);
+    wake();
+  };
+  const handlers: SocketIoHandlers = {
+    onUp: (emit) => report("up", emit),
+    onEvent: (event, payload) => report(event, payload),
+    onDown: (reason) => report("down", reason),
+  };
+  const options = { namespace: "/markets", maxFrameBytes, connectTimeoutMs: 5_000 };
+  const connection = createSocketIoClient(clock).connect(at, options, handlers);
+  const next = async (): Promise<[string, unknown]> => {
+    for (;;) {
+      const first = reports.shift();
+      if (first !== undefined) return first;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  return { connection, next };
+}
+
+test("events go both ways over the namespace", async () => {
+  const { connection, next } = connect(url);
+  assert.equal((await next())[0], "up");
+  connection.emit("echo", { a: [1] });
+  assert.deepEqual(await next(), ["echoed", { a: [1] }]);
+  connection.close();
+});
+
+test("a lost connection is reported and made again", async () => {
+  const { connection, next } = connect(url);
+  await next();
+  joined.at(-1)?.conn.close();
+  assert.equal((await next())[0], "down");
+  assert.equal((await next())[0], "up");
+  connection.close();
+});
+
+test("a peer that hangs up on purpose is called again after a pause", async () => {
+  const pauses: number[] = [];
+  const clock = {
+    ...systemClock,
+    setTimeout(callback: () => void, delayMs: number) {
+      pauses.push(delayMs);
+      return systemClock.setTimeout(callback, 0);
+    },
+  };
+  const { connection, next } = connect(url, 100_000, clock);
+  await next();
+  joined.at(-1)?.disconnect(true);
+  assert.equal((await next())[0], "down");
+  assert.equal((await next())[0], "up");
+  assert.ok((pauses[0] ?? 0) >= 1_000);
+  connection.close();
+});
+
+test("a frame over the limit closes the connection instead of being read", async () => {
+  const { connection, next } = connect(url, 2_000);
+  await next();
+  joined.at(-1)?.emit("large", "x".repeat(10_000));
+  assert.equal((await next())[0], "down");
+  connection.close();
+});
+
+test("nothing is reported after close, and emitting is silent", async () => {
+  const { connection, next } = connect(url);
+  await next();
+  connection.close();
+  connection.emit("echo", 1);
+  const { connection: other, next: otherNext } = connect(url);
+  await otherNext();
+  other.emit("echo", 2);
+  assert.deepEqual(await otherNext(), ["echoed", 2]);
+  other.close();
+  const raced = await Promise.race([next(), new Promise((resolve) => setImmediate(() => resolve("silence")))]);
+  assert.equal(raced, "silence");
+});

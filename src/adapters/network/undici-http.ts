@@ -1,0 +1,56 @@
+import { Agent, request } from "undici";
+import { VenueError } from "../../domain/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from "../../ports/http-out.ts";
+
+const USER_AGENT = "parallax/1.0";
+
+/** HTTP out over a keep-alive pool per host. No redirects are followed; bodies and time are bounded per request. */
+export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
+  const agent = new Agent({ connections: CONNECTIONS_PER_HOST_MAX, connect: { timeout: 10_000 } });
+  return {
+    async send(out): Promise<IncomingResponse> {
+      const deadline = AbortSignal.timeout(out.deadlineMs);
+      const signal = out.signal === undefined ? deadline : AbortSignal.any([deadline, out.signal]);
+      try {
+        const response = await request(out.url, {
+          dispatcher: agent,
+          method: out.method,
+          headers: { "user-agent": USER_AGENT, ...out.headers },
+          body: out.body ?? null,
+          signal,
+        });
+        const receivedAt = clock.now();
+        const chunks: Buffer[] = [];
+        let size = 0;
+        for await (const chunk of response.body) {
+          const bytes = chunk as Buffer;
+          size += bytes.length;
+          if (size > out.maxBodyBytes) {
+            response.body.destroy();
+            throw new VenueError("bad_body", `body over ${out.maxBodyBytes} bytes`, { retryable: false });
+          }
+          chunks.push(bytes);
+        }
+        const headers: Record<string, string> = {};
+        for (const [name, value] of Object.entries(response.headers)) {
+          if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+        }
+        // Answers come in together, and each is then worked on at length.
+        await clock.turn();
+        return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString("utf8"), receivedAt };
+      } catch (cause) {
+        if (cause instanceof VenueError) throw cause;
+        const host = new URL(out.url).host;
+        if (deadline.aborted)
+          throw new VenueError("timeout", `${host} did not answer in ${out.deadlineMs} ms`, { retryable: true, cause });
+        throw new VenueError("network", `${host} could not be reached`, {
+          retryable: out.signal?.aborted !== true,
+          cause,
+        });
+      }
+    },
+    // Whoever closes it has stopped what needed an answer: a host that is silent holds up no stop.
+    close: () => agent.destroy(),
+  };
+}

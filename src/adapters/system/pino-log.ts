@@ -1,0 +1,82 @@
+import { type Logger, pino } from "pino";
+import type { Log, LogFields } from "../../ports/log.ts";
+
+const DEPTH_MAX = 6;
+const ITEMS_MAX = 50;
+const TEXT_LENGTH_MAX = 8_000;
+const HIDDEN = "[hidden]";
+const SECRET_NAME =
+  /(^|proxy)authorization$|cookie$|secret(key)?$|token$|password$|passphrase$|apikey$|privatekey$|^key$|bearer|credential|signature$/;
+const SECRET_TEXT: readonly [RegExp, string][] = [
+  [/\b(plx_(?:free|pro|ent)_)[a-z2-7]{20,}/g, `$1${HIDDEN}`],
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
+  [/(\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
+];
+
+function cleanText(text: string): string {
+  let clean = text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}...` : text;
+  for (const [pattern, replacement] of SECRET_TEXT) clean = clean.replace(pattern, replacement);
+  return clean;
+}
+
+const isSecretName = (name: string) => SECRET_NAME.test(name.toLowerCase().replaceAll(/[_-]/g, ""));
+
+function clean(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return cleanText(value);
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= DEPTH_MAX) return "[deep]";
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    const own = cleanFields({ ...value }, depth + 1);
+    return {
+      type: name,
+      message: cleanText(message),
+      stack: cleanText(stack ?? ""),
+      ...own,
+      ...(cause === undefined ? {} : { cause: clean(cause, depth + 1) }),
+    };
+  }
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => clean(item, depth + 1));
+  return cleanFields(value, depth + 1);
+}
+
+/** Fields as they may be shown: what a name or a text gives away as a credential is hidden, everything is bounded. */
+function cleanFields(fields: object, depth: number): Record<string, unknown> {
+  const entries = Object.entries(fields).slice(0, ITEMS_MAX);
+  return Object.fromEntries(entries.map(([name, value]) => [name, isSecretName(name) ? HIDDEN : clean(value, depth)]));
+}
+
+function wrap(logger: Logger): Log {
+  const write = (level: "debug" | "info" | "warn" | "error") => (fields: LogFields, message: string) => {
+    if (logger.isLevelEnabled(level)) logger[level](cleanFields(fields, 0), cleanText(message));
+  };
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    child: (fields) => wrap(logger.child(cleanFields(fields, 0))),
+  };
+}
+
+/**
+ * JSON lines on standard output, one per call, level and time as words. Credentials are hidden by name and by form.
+ * A log that cannot be written (a full disk behind the pipe) never ends the process.
+ *
+ * @param destination  for tests: receives each line instead of standard output
+ */
+export function createPinoLog(level: string, destination?: { write(line: string): void }): Log {
+  const output = destination ?? pino.destination({ fd: 1, sync: true });
+  if ("on" in output && typeof output.on === "function") output.on("error", () => {});
+  const options = {
+    level,
+    base: null,
+    messageKey: "message",
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return wrap(pino(options, output));
+}

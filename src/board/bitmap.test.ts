@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { RowSet } from "./bitmap.ts";
+
+function rowsOf(set: RowSet): number[] {
+  const rows: number[] = [];
+  set.forEach((row) => {
+    rows.push(row);
+  });
+  return rows;
+}
+
+const rising = (rows: Iterable<number>) => [...rows].sort((a, b) => a - b);
+
+/** Every `step`th of `count` rows from `from` on, added or taken away: enough of them to turn a list into bits and back. */
+const change = fc.record({
+  isAdded: fc.boolean(),
+  from: fc.nat(2_000),
+  step: fc.integer({ min: 1, max: 3 }),
+  count: fc.oneof(fc.nat(5), fc.nat(3_000)),
+});
+type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never;
+const changes = fc.array(change, { maxLength: 8 });
+
+function setOf(list: readonly Change[]): { set: RowSet; model: Set<number> } {
+  const set = new RowSet();
+  const model = new Set<number>();
+  for (const { isAdded, from, step, count } of list) {
+    for (let index = 0; index < count; index++) {
+      const row = from + ((index * step * 7_919) % 9_000);
+      if (isAdded) {
+        set.add(row);
+        model.add(row);
+      } else {
+        set.delete(row);
+        model.delete(row);
+      }
+    }
+  }
+  return { set, model };
+}
+
+test("a set holds what was added and not taken away, in rising order, few or many", () => {
+  fc.assert(
+    fc.property(changes, fc.nat(12_000), (list, row) => {
+      const { set, model } = setOf(list);
+      assert.deepEqual(rowsOf(set), rising(model));
+      assert.equal(set.size, model.size);
+      assert.equal(set.has(row), model.has(row));
+    }),
+  );
+});
+
+test("a set of thousands is kept as bits, and as a list again once it is small", () => {
+  const set = new RowSet();
+  for (let row = 0; row < 5_000; row++) set.add(row * 3);
+  assert.equal(set.isSparse, false);
+  for (let row = 100; row < 5_000; row++) set.delete(row * 3);
+  assert.equal(set.isSparse, true);
+  assert.deepEqual(
+    rowsOf(set),
+    Array.from({ length: 100 }, (_, row) => row * 3),
+  );
+});
+
+test("sets together hold what any holds, and in common what each holds; the sets themselves stay as they were", () => {
+  fc.assert(
+    fc.property(fc.array(changes, { minLength: 1, maxLength: 3 }), (lists) => {
+      const all = lists.map(setOf);
+      const union = new RowSet();
+      for (const { set } of all) union.addAll(set);
+      assert.deepEqual(rowsOf(union), rising(new Set(all.flatMap(({ model }) => [...model]))));
+      assert.equal(union.size, rowsOf(union).length);
+      const common = RowSet.intersection(all.map(({ set }) => set));
+      const [first, ...others] = all.map(({ model }) => model);
+      assert.deepEqual(rowsOf(common), rising([...(first ?? [])].filter((row) => others.every((set) => set.has(row)))));
+      assert.equal(common.size, rowsOf(common).length);
+      for (const { set, model } of all) assert.deepEqual(rowsOf(set), rising(model));
+    }),
+  );
+  assert.equal(RowSet.intersection([]).size, 0);
+});
+
+test("rows are mapped to the numbers they have, those without one left out", () => {
+  fc.assert(
+    fc.property(changes, fc.integer({ min: 1, max: 5_000 }), (list, distinct) => {
+      const { set, model } = setOf(list);
+      const numberOf = Int32Array.from({ length: 9_500 }, (_, row) => (row % 4 === 0 ? -1 : row % distinct));
+      const expected = new Set([...model].map((row) => numberOf[row] ?? -1).filter((number) => number >= 0));
+      assert.deepEqual(rowsOf(set.mapped(numberOf)), rising(expected));
+    }),
+  );
+});

@@ -1,0 +1,12 @@
+/** The market board: the current state of every market of every venue, in memory, indexed for lists and search. */
+export { MarketBoard } from "./board.ts";
+export { type EventQuery, toCents } from "./event-index.ts";
+export {
+  type BoardChange,
+  type BoardEvent,
+  type BoardMarket,
+  eventSlug,
+  priceChange24h,
+  SORT_KEYS,
+  type SortKey,
+} from "./model.ts";

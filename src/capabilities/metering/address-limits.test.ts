@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { caller, type MeteredServer, openMeteredServer } from "../../../test/support/customers/metered-server.ts";
+import { embeddedDatabase } from "../../../test/support/databases.ts";
+import { eventually } from "../../../test/support/service-process.ts";
+import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
+import { openRedisLimitLog } from "../../adapters/metering/redis-limit-log.ts";
+import type { SharedLimitLog } from "../../ports/limit-log.ts";
+import { LIMIT_WINDOW_MS } from "./index.ts";
+
+const BUSY = caller("busy-a", "enterprise", {
+  quotas: { LISTING: 10_000, INSIGHT: 0, STRATEGY: 0, DEEP: 0 },
+  rateLimits: { general: 10_000, strategy: 0 },
+});
+
+/** Statuses of so many requests from this address, by how often each came. */
+async function statuses(
+  { app }: MeteredServer,
+  times: number,
+  request: {
+    readonly method?: "GET" | "POST";
+    readonly url: string;
+    readonly remoteAddress?: string;
+    readonly headers?: Record<string, string>;
+  },
+): Promise<Readonly<Record<number, number>>> {
+  const counts: Record<number, number> = {};
+  for (let attempt = 0; attempt < times; attempt++) {
+    const { statusCode } = await app.inject(request);
+    counts[statusCode] = (counts[statusCode] ?? 0) + 1;
+  }
+  return counts;
+}
+
+test("429: an address that nobody is known by has 600 requests in any minute, and waits as long as it is told", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), []);
+  const { app, clock } = server;
+  assert.deepEqual(await statuses(server, 300, { url: "/free" }), { 200: 300 });
+  await clock.advance(30_000);
+  assert.deepEqual(await statuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
+  assert.equal((await app.inject("/free")).headers["retry-after"], "30");
+  assert.deepEqual(await statuses(server, 1, { url: "/free", remoteAddress: "192.0.2.1" }), { 200: 1 });
+  await clock.advance(30_000);
+  assert.deepEqual(await statuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
+  await app.close();
+});
+
+test("429: what is refused before anybody is known counts: unknown paths, wrong methods, malformed addresses", async () => {
+  const refused: readonly [string, "GET" | "POST", number][] = [
+    ["/nowhere", "GET", 404],
+    ["/free", "POST", 405],
+    ["/free?a=%", "GET", 400],
+    ["/%zz", "GET", 400],
+  ];
+  for (const [url, method, status] of refused) {
+    const server = await openMeteredServer(await embeddedDatabase(), []);
+    assert.deepEqual(await statuses(server, 601, { url, method }), { [status]: 600, 429: 1 });
+    assert.deepEqual(await statuses(server, 1, { url: "/free" }), { 429: 1 });
+    await server.app.close();
+  }
+});
+
+test("probes of orchestrators are not limited", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), []);
+  assert.deepEqual(await statuses(server, 700, { url: "/probe" }), { 200: 700 });
+  await server.app.close();
+});
+
+test("whoever proves who he is is limited by his plan, not by an address that he may share", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
+  const headers = { authorization: `Bearer ${BUSY.customerId}` };
+  assert.deepEqual(await statuses(server, 700, { url: "/listing", headers }), { 200: 700 });
+  await server.app.close();
+});
+
+test("a known caller is served from an address that has used up what needs no key, or its answers 401", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
+  const headers = { authorization: `Bearer ${BUSY.customerId}` };
+  assert.deepEqual(await statuses(server, 601, { url: "/free" }), { 200: 600, 429: 1 });
+  assert.deepEqual(await statuses(server, 10, { url: "/listing", headers }), { 200: 10 });
+  assert.deepEqual(await statuses(server, 1, { url: "/listing" }), { 429: 1 });
+  await server.clock.advance(60_000);
+  // Nobody can shut out others behind the same address, a company's or a marketplace's.
+  assert.deepEqual(await statuses(server, 400, { url: "/listing" }), { 401: 60, 429: 340 });
+  const guess = { authorization: "Bearer nobody" };
+  assert.deepEqual(await statuses(server, 400, { url: "/listing", headers: guess }), { 429: 400 });
+  assert.deepEqual(await statuses(server, 10, { url: "/listing", headers }), { 200: 10 });
+  // What was not even judged used up nothing.
+  assert.deepEqual(await statuses(server, 541, { url: "/free" }), { 200: 540, 429: 1 });
+  await server.app.close();
+});
+
+test("429: whoever has an IPv6 /64 has one address", async () => {
+  const server = await openMeteredServer(await embeddedDatabase(), []);
+  for (let host = 0; host < 60; host++) {
+    const remoteAddress = `2001:db8:1:2::${host.toString(16)}`;
+    assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress }), { 401: 1 });
+  }
+  assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:2:ffff::1" }), { 429: 1 });
+  assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:3::1" }), { 401: 1 });
+  await server.app.close();
+});
+
+test("429: forged forwarding headers make no other address; those of a trusted proxy do, from its side on", async () => {
+  const alone = await openMeteredServer(await embeddedDatabase(), []);
+  const counts: Record<number, number> = {};
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const forged = `198.51.100.${attempt}`;
+    const headers = { "x-forwarded-for": forged, forwarded: `for=${forged}`, "x-real-ip": forged };
+    const { statusCode } = await alone.app.inject({ url: "/listing", headers });
+    counts[statusCode] = (counts[statusCode] ?? 0) + 1;
+  }
+  assert.deepEqual(counts, { 401: 60, 429: 40 });
+  await alone.app.close();
+
+  const behind = await openMeteredServer(await embeddedDatabase(), [], { trustProxy: ["10.0.0.0/8"] });
+  const through = (forwarded: string) => ({
+    ...{ url: "/listing", remoteAddress: "10.0.0.1", headers: { "x-forwarded-for": forwarded } },
+  });
+  for (let attempt = 0; attempt < 60; attempt++) {
+    assert.deepEqual(await statuses(behind, 1, through(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });
+  }
+  assert.deepEqual(await statuses(behind, 1, through("1.1.1.1, 203.0.113.9")), { 429: 1 });
+  assert.deepEqual(await statuses(behind, 1, through("203.0.113.10")), { 401: 1 });
+  await behind.app.close();
+});
+
+const REDIS_URL = process.env.TEST_REDIS_URL;
+
+test("429: over servers that share Redis an address has 60 answers 401 in all, and alone each goes on counting", {
+  skip: REDIS_URL === undefined ? "TEST_REDIS_URL is not set" : false,
+}, async (t) => {
+  const { hostname, port } = new URL(REDIS_URL ?? "");
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port === "" ? 6379 : port) });
+  const prefix = `test:${randomUUID()}:`;
+  const shared = (url: string) => openRedisLimitLog({ url, windowMs: LIMIT_WINDOW_MS, prefix, answerMsMax: 10_000 });
+  const logs = [shared(REDIS_URL ?? ""), shared(`redis://127.0.0.1:${proxy.port}`)];
+  t.after(async () => {
+    for (const log of logs) log.close();
+    await proxy.close();
+  });
+  for (const log of logs) {
+    const isThere = () => log.take("probe", 1_000_000).then(Boolean, () => null);
+    await eventually(isThere, "Redis");
+  }
+  const database = await embeddedDatabase();
+  const open = (sharedLimits: SharedLimitLog) => openMeteredServer(database, [], { sharedLimits });
+  const [first, second] = (await Promise.all(logs.map(open))) as [MeteredServer, MeteredServer];
+  const guess = { url: "/listing", headers: { authorization: "Bearer nobody" } };
+  assert.deepEqual(await statuses(first, 40, guess), { 401: 40 });
+  assert.deepEqual(await statuses(second, 30, guess), { 401: 20, 429: 10 });
+  // The first refusal of all nodes together is remembered: nobody is looked up any more.
+  assert.equal(second.lookUps(), 20);
+  assert.deepEqual(await statuses(first, 10, guess), { 429: 10 });
+  assert.equal(first.lookUps(), 41);
+  proxy.refuse();
+  assert.deepEqual(await statuses(second, 70, { ...guess, remoteAddress: "192.0.2.1" }), { 401: 60, 429: 10 });
+  for (const { app } of [first, second]) await app.close();
+});

@@ -1,0 +1,87 @@
+/** Joins what sign-up and the account's page need, as configured: the bot check, the list of throw-away domains, letters. */
+import { readFile } from "node:fs/promises";
+import { disposableEmailBlocklist } from "disposable-email-domains-js";
+import { createSmtpMail } from "../adapters/network/smtp-mail.ts";
+import { systemClock } from "../adapters/system/system-clock.ts";
+import { systemRandom } from "../adapters/system/system-random.ts";
+import type { AccountSettings } from "../capabilities/account/index.ts";
+import {
+  createTurnstile,
+  dummyBotCheck,
+  type Letters,
+  parseDomain,
+  type SignUpSettings,
+  TURNSTILE_DUMMY_TOKEN,
+} from "../capabilities/customers/index.ts";
+import type { Config } from "../config/config.ts";
+import type { HttpOut } from "../ports/http-out.ts";
+import type { Log } from "../ports/log.ts";
+import { StartError } from "./startup-errors.ts";
+
+const SETTING = "PARALLAX_DISPOSABLE_DOMAINS";
+
+/** What `buildApp` is to know of how people become customers and sign in. */
+export async function peopleSettings(
+  config: Config,
+  parts: { readonly http: HttpOut; readonly log: Log; readonly closers: (() => Promise<unknown> | unknown)[] },
+): Promise<{ readonly signUp: SignUpSettings | null; readonly account: AccountSettings }> {
+  const letters = openLetters(config, parts.closers);
+  return {
+    signUp: await signUpSettings(config, parts, letters),
+    account: { botCheck: botCheckField(config), letters, upgradeUrl: config.upgradeUrl },
+  };
+}
+
+function openLetters({ mail, publicUrl }: Config, closers: (() => unknown)[]): Letters | null {
+  if (mail === null || publicUrl === null) return null;
+  const letterBox = createSmtpMail({ url: mail.smtpUrl, from: mail.from });
+  closers.push(() => letterBox.close());
+  return { mail: letterBox, publicUrl };
+}
+
+function botCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"] {
+  if (turnstile === null) return mode === "sandbox" ? { token: TURNSTILE_DUMMY_TOKEN } : null;
+  return turnstile.siteKey === null ? null : { siteKey: turnstile.siteKey };
+}
+
+/** Null where sign-up is not configured: live without a secret for the bot check. */
+async function signUpSettings(
+  config: Config,
+  parts: { readonly http: HttpOut; readonly log: Log },
+  letters: Letters | null,
+): Promise<SignUpSettings | null> {
+  const { turnstile, mode, publicUrl } = config;
+  if (turnstile === null && mode === "live") return null;
+  const hostname = publicUrl === null ? null : new URL(publicUrl).hostname;
+  const tools = { ...parts, clock: systemClock, random: systemRandom };
+  const botCheck = turnstile === null ? dummyBotCheck : createTurnstile({ ...tools, ...turnstile, hostname });
+  return { botCheck, disposableDomains: await readDisposableDomains(config.disposableDomains), letters };
+}
+
+/**
+ * The package's list and the operator's entries.
+ *
+ * @param entries  domains, or paths of files with a domain a line and `#` before comments
+ */
+async function readDisposableDomains(entries: readonly string[]): Promise<ReadonlySet<string>> {
+  const domains = new Set(disposableEmailBlocklist());
+  for (const entry of entries) {
+    const lines = entry.includes("/") ? await readLines(entry) : [entry];
+    for (const line of lines) {
+      const domain = parseDomain(line);
+      if (domain === null) throw new StartError(`${SETTING}: "${line}" is not a domain name.`);
+      domains.add(domain);
+    }
+  }
+  return domains;
+}
+
+async function readLines(path: string): Promise<string[]> {
+  const text = await readFile(path, "utf8").catch(() => {
+    throw new StartError(`${SETTING}: the file ${path} cannot be read.`);
+  });
+  return text
+    .split("\n")
+    .map((line) => line.replace(/#.*/, "").trim())
+    .filter((line) => line !== "");
+}

@@ -1,0 +1,405 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { VENUE_SERVICES } from "../venues/registry.ts";
+import { type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const parse = (environment: Environment = {}): Config => parseConfig(environment, VENUE_SERVICES);
+
+/** The faults of settings that must not be taken. */
+function faultsOf(environment: Environment): readonly string[] {
+  try {
+    parse(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  throw new Error("these settings were taken");
+}
+
+const venuesOf = (text: string) =>
+  parse({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]);
+
+test("with nothing set it is a sandbox on loopback with the documented defaults", () => {
+  const config = parse();
+  const { venues, roles, ...rest } = config;
+  assert.deepEqual(rest, {
+    ...{
+      mode: "sandbox",
+      host: "127.0.0.1",
+      port: 8_787,
+      dataDir: "./.parallax",
+      diskReserveMib: 64,
+      databaseUrl: null,
+      redisUrl: null,
+      publicUrl: null,
+      upgradeUrl: null,
+      marketplaceSecrets: [],
+      trustProxy: null,
+    },
+    sandbox: {
+      ...{ seed: 1, speed: 60, markets: 400, limits: true, port: 0, faults: "" },
+      ...{ recording: null, recordingPastShare: 0.5 },
+    },
+    ...{ tradeDays: 30, fiveMinuteBarDays: 365, settledMarketDays: null },
+    ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, eventDays: 7, metrics: null, payments: null, logLevel: "info" },
+    ...{ turnstile: null, mail: null, disposableDomains: [], auditDays: 400 },
+  });
+  assert.deepEqual([...roles], ["api", "ingest", "worker"]);
+  assert.deepEqual(
+    venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]),
+    [
+      ["kalshi", "kalshi", false],
+      ["polymarket", "polymarket", false],
+      ["limitless", "limitless", false],
+      ["manifold", "manifold", true],
+    ],
+  );
+  assert.ok(Object.isFrozen(config));
+});
+
+test("an empty setting counts as not set, and other programs' settings are none of ours", () => {
+  const empty = Object.fromEntries(SETTINGS.map(({ name }) => [name, ""]));
+  assert.deepEqual(parse({ ...empty, PARALLAX_KALSHI_URL: "", PATH: "/bin", HOME: undefined }), parse());
+  assert.deepEqual(parse({ PARALLAX_KALSHI_KEY_ID: "", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "" }).venueKeys, {});
+});
+
+test("every setting is taken over", () => {
+  const config = parse({
+    ...{ PARALLAX_MODE: "live", PARALLAX_HOST: "0.0.0.0", PARALLAX_PORT: "0", PARALLAX_DATA_DIR: "/data" },
+    ...{
+      PARALLAX_ROLES: "worker, ingest,api",
+      DATABASE_URL: "postgres://db.example/p",
+      REDIS_URL: "rediss://cache.example:6380/1",
+      PARALLAX_RAW_TICK_DAYS: "3650",
+      PARALLAX_TRADE_DAYS: "7",
+      PARALLAX_BAR_DAYS: "90",
+      PARALLAX_SETTLED_MARKET_DAYS: "400",
+      PARALLAX_EVENT_DAYS: "365",
+    },
+    ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
+    ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
+    ...{ PARALLAX_SANDBOX_RECORDING: "a.jsonl.gz", PARALLAX_SANDBOX_RECORDING_PAST: "100" },
+    ...{ PARALLAX_PUBLIC_URL: "https://api.example.org//", PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1" },
+    PARALLAX_UPGRADE_URL: "https://shop.example.org/plans?from=parallax",
+    PARALLAX_SANDBOX_FAULTS: "kalshi:frozen=1",
+  });
+  assert.deepEqual([config.mode, config.host, config.port, config.dataDir], ["live", "0.0.0.0", 0, "/data"]);
+  assert.deepEqual([...config.roles].sort(), ["api", "ingest", "worker"]);
+  assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
+  assert.equal(config.upgradeUrl, "https://shop.example.org/plans?from=parallax");
+  assert.deepEqual(config.sandbox, {
+    ...{ seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 },
+    ...{ faults: "kalshi:frozen=1", recording: "a.jsonl.gz", recordingPastShare: 1 },
+  });
+  assert.deepEqual([config.tradeDays, config.fiveMinuteBarDays, config.settledMarketDays], [7, 90, 400]);
+  assert.deepEqual([config.redisUrl, config.eventDays], ["rediss://cache.example:6380/1", 365]);
+  assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);
+});
+
+test("any roles may be taken where other processes can share the store, and only there", () => {
+  const DATABASE_URL = "postgres://db.example/p";
+  for (const roles of [["api"], ["ingest"], ["worker"], ["api", "worker"], ["ingest", "worker"], ["api", "ingest"]]) {
+    const PARALLAX_ROLES = roles.join(",");
+    assert.deepEqual([...parse({ PARALLAX_ROLES, DATABASE_URL }).roles], roles);
+    assert.match(faultsOf({ PARALLAX_ROLES }).join(), /PARALLAX_ROLES: .*DATABASE_URL/);
+  }
+  for (const PARALLAX_ROLES of ["api,cook", ",", "api,"])
+    assert.match(faultsOf({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
+});
+
+test("a settled market is not deleted while it is still shown", () => {
+  for (const days of ["1", "30"])
+    assert.match(faultsOf({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
+  assert.equal(parse({ PARALLAX_SETTLED_MARKET_DAYS: "31" }).settledMarketDays, 31);
+});
+
+test("metrics are served on a port of their own, behind a token, or both", () => {
+  const token = "0123456789abcdef";
+  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "9464" }).metrics, { port: 9_464, token: null });
+  assert.deepEqual(parse({ PARALLAX_METRICS_TOKEN: token }).metrics, { port: null, token });
+  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token }).metrics, { port: 0, token });
+  const [fault, ...more] = faultsOf({ PARALLAX_METRICS_TOKEN: "short" });
+  assert.match(fault ?? "", /^PARALLAX_METRICS_TOKEN: .*16/);
+  assert.ok(!fault?.includes("short"));
+  assert.deepEqual(more, []);
+});
+
+const PAID: Environment = {
+  PARALLAX_X402_PAY_TO: `0x${"1".repeat(40)}`,
+  PARALLAX_X402_FACILITATOR_URL: "https://facilitator.example.org/",
+  PARALLAX_PUBLIC_URL: "https://api.example.org",
+  PARALLAX_MODE: "live",
+};
+
+test("calls can be paid for one by one where an address says to whom, in USDC of a known network or another token", () => {
+  assert.equal(parse({ ...PAID, PARALLAX_X402_PAY_TO: "" }).payments, null);
+  const { payments } = parse(PAID);
+  assert.deepEqual(
+    [payments?.asset.network, payments?.asset.name, payments?.facilitatorUrl, payments?.rpcUrl],
+    ["eip155:8453", "USD Coin", "https://facilitator.example.org", null],
+  );
+  const sandbox = { ...PAID, PARALLAX_MODE: "sandbox", PARALLAX_X402_NETWORK: "eip155:84532" };
+  assert.equal(parse(sandbox).payments?.asset.name, "USDC");
+  const asset = `0x${"2".repeat(40)};Test Dollar;1`;
+  const other = parse({ ...sandbox, PARALLAX_X402_NETWORK: "eip155:31337", PARALLAX_X402_ASSET: asset }).payments
+    ?.asset;
+  assert.deepEqual([other?.chainId, other?.name, other?.version], [31_337, "Test Dollar", "1"]);
+});
+
+test("payments that could not be taken, or would be real money for simulated data, stop the start", () => {
+  const cases: readonly [Environment, RegExp][] = [
+    [{ PARALLAX_X402_PAY_TO: "0x123" }, /PAY_TO: give an address/],
+    [{ PARALLAX_PUBLIC_URL: "" }, /PAY_TO: needs PARALLAX_PUBLIC_URL/],
+    [{ PARALLAX_MODE: "sandbox" }, /NETWORK=eip155:8453: nobody should pay real money/],
+    [{ PARALLAX_X402_NETWORK: "base" }, /NETWORK=base: give eip155:/],
+    [{ PARALLAX_X402_NETWORK: "eip155:1" }, /ASSET: give address;name;version/],
+    [{ PARALLAX_X402_ASSET: "USDC" }, /ASSET: give address;name;version/],
+    [{ PARALLAX_X402_FACILITATOR_URL: "" }, /FACILITATOR_URL: give an https/],
+    [{ PARALLAX_X402_FACILITATOR_URL: "http://facilitator.example.org" }, /FACILITATOR_URL: give an https/],
+    [{ PARALLAX_X402_RPC_URL: "http://10.0.0.1:8545" }, /RPC_URL: give an https/],
+  ];
+  for (const [changes, fault] of cases) assert.match(faultsOf({ ...PAID, ...changes }).join(), fault);
+  const local = { PARALLAX_X402_FACILITATOR_URL: "http://127.0.0.1:4021", PARALLAX_X402_RPC_URL: "http://[::1]:8545" };
+  assert.equal(parse({ ...PAID, ...local }).payments?.facilitatorUrl, "http://127.0.0.1:4021");
+});
+
+test("every fault is told at once, each with its setting's name", () => {
+  const faulty: Environment = {
+    ...{ PARALLAX_MODE: "paper", PARALLAX_PORT: "65536", PARALLAX_SANDBOX_SEED: "-1", PARALLAX_SANDBOX_SPEED: "0" },
+    ...{ PARALLAX_SANDBOX_MARKETS: "1e3", PARALLAX_SANDBOX_LIMITS: "yes", PARALLAX_RAW_TICK_DAYS: "1.5" },
+    ...{ PARALLAX_ROLES: "api,cook", PARALLAX_VENUES: "nowhere", PARALLAX_LOG_LEVEL: "loud", PARALLAX_TYPO: "1" },
+    ...{ DATABASE_URL: "mysql://x", PARALLAX_PUBLIC_URL: "api.example.org" },
+    PARALLAX_UPGRADE_URL: "javascript:alert(1)",
+  };
+  const faults = faultsOf(faulty);
+  for (const name of Object.keys(faulty))
+    assert.ok(
+      faults.some((fault) => fault.startsWith(name)),
+      name,
+    );
+  const error = new ConfigError(faults);
+  for (const fault of faults) assert.ok(error.message.includes(fault));
+});
+
+test("numbers are good at their bounds and faults beyond", () => {
+  const bounds: Readonly<Record<string, readonly [min: number, max: number]>> = {
+    PARALLAX_PORT: [0, 65_535],
+    PARALLAX_SANDBOX_SEED: [0, 4_294_967_295],
+    PARALLAX_SANDBOX_SPEED: [1, 3_600],
+    PARALLAX_SANDBOX_MARKETS: [10, 500_000],
+    PARALLAX_SANDBOX_PORT: [0, 65_500],
+    PARALLAX_SANDBOX_RECORDING_PAST: [0, 100],
+    PARALLAX_RAW_TICK_DAYS: [1, 3_650],
+  };
+  for (const [name, [min, max]] of Object.entries(bounds)) {
+    for (const good of [min, max]) parse({ [name]: String(good) });
+    for (const bad of [min - 1, max + 1, `${min}.5`, " 12", "twelve", "Infinity", "0x20"]) {
+      assert.equal(faultsOf({ [name]: String(bad) }).length, 1, `${name}=${bad}`);
+    }
+  }
+});
+
+test("an unknown PARALLAX_ name is a fault, whatever it looks like", () => {
+  for (const name of [
+    "PARALLAX_PROT",
+    "PARALLAX_",
+    "PARALLAX_NOWHERE_URL",
+    "PARALLAX_CONSTRUCTOR_URL",
+    "PARALLAX_KALSHI_SECRET",
+  ]) {
+    assert.match(faultsOf({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
+  }
+  assert.match(faultsOf({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no address called gamma/);
+});
+
+test("a venue's addresses are set by service, the first service also by the venue's name alone", () => {
+  const config = parse({
+    PARALLAX_KALSHI_URL: "http://127.0.0.1:8790/trade-api/v2/",
+    PARALLAX_KALSHI_WS_URL: "ws://127.0.0.1:8790/ws",
+    PARALLAX_POLYMARKET_CLOB_URL: "https://clob.example",
+  });
+  assert.deepEqual(config.venueUrls, {
+    kalshi: { rest: "http://127.0.0.1:8790/trade-api/v2", ws: "ws://127.0.0.1:8790/ws" },
+    polymarket: { clob: "https://clob.example" },
+  });
+  assert.equal(faultsOf({ PARALLAX_KALSHI_WS_URL: "http://127.0.0.1" }).length, 1);
+  assert.equal(faultsOf({ PARALLAX_KALSHI_URL: "ftp://127.0.0.1" }).length, 1);
+});
+
+test("proxies are addresses or ranges; a number of hops, a name or a range that is none is a fault", () => {
+  for (const good of ["127.0.0.1", "10.0.0.0/1", "192.168.1.1/32", "fd00::/128"]) parse({ PARALLAX_TRUST_PROXY: good });
+  for (const bad of [
+    "1",
+    "true",
+    "proxy.example",
+    "10.0.0.0/33",
+    "10.0.0.0/0",
+    "10.0.0.0/",
+    "fd00::/129",
+    "10.0.0.0/8/9",
+  ]) {
+    assert.equal(faultsOf({ PARALLAX_TRUST_PROXY: bad }).length, 1, bad);
+  }
+});
+
+test("a venue's key id and key file go together", () => {
+  const both = { PARALLAX_KALSHI_KEY_ID: "id", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "/k.pem" };
+  assert.deepEqual(parse(both).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
+  for (const name of Object.keys(both)) assert.match(faultsOf({ ...both, [name]: "" }).join(), /go together/);
+});
+
+test("venues are taken by adapter, renamed with id=adapter, and for reference after the semicolon", () => {
+  assert.deepEqual(venuesOf("kalshi"), [["kalshi", "kalshi", false]]);
+  assert.deepEqual(venuesOf(" kalshi , polymarket ; "), [
+    ["kalshi", "kalshi", false],
+    ["polymarket", "polymarket", false],
+  ]);
+  assert.deepEqual(venuesOf("limitless;kalshi,manifold"), [
+    ["limitless", "limitless", false],
+    ["kalshi", "kalshi", true],
+    ["manifold", "manifold", true],
+  ]);
+  assert.deepEqual(venuesOf("venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold"), [
+    ["venue_a", "kalshi", false],
+    ["venue_b", "polymarket", false],
+    ["venue_c", "limitless", false],
+    ["venue_d", "manifold", true],
+  ]);
+  assert.deepEqual(venuesOf("polymarket=kalshi"), [["polymarket", "kalshi", false]]);
+});
+
+test("play money before the semicolon is refused under any name", () => {
+  for (const text of ["manifold", "kalshi,manifold", "real=manifold", "manifold;kalshi"]) {
+    assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), /play money/, text);
+  }
+});
+
+test("names twice, adapters that are not there, bad ids and an empty first part are refused", () => {
+  const cases: Readonly<Record<string, RegExp>> = {
+    "kalshi,kalshi": /named twice/,
+    "a=kalshi,b=kalshi": /named twice/,
+    "a=kalshi,a=polymarket": /named twice/,
+    "kalshi;kalshi": /named twice/,
+    "kalshi,nowhere": /no adapter "nowhere"/,
+    "kalshi,constructor": /no adapter "constructor"/,
+    "kalshi=": /no adapter/,
+    "=kalshi": /not a name/,
+    "Kalshi=kalshi": /not a name/,
+    "a-b=kalshi": /not a name/,
+    "a=b=kalshi": /not a name/,
+    [`${"a".repeat(21)}=kalshi`]: /not a name/,
+    ";manifold": /at least one venue/,
+    "kalshi;manifold;polymarket": /more than one semicolon/,
+  };
+  for (const [text, expected] of Object.entries(cases))
+    assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), expected, text);
+});
+
+test("what may hold a secret is never repeated in a fault", () => {
+  const secret = "s3cr3t-value";
+  const faults = faultsOf({
+    ...{ DATABASE_URL: `mysql://user:${secret}@db.example/p`, PARALLAX_PUBLIC_URL: `ftp://user:${secret}@x.example` },
+    ...{
+      PARALLAX_KALSHI_URL: `ftp://${secret}@x.example`,
+      PARALLAX_KALSHI_KEY_ID: secret,
+      PARALLAX_LLM_API_KEY: secret,
+    },
+  });
+  assert.equal(faults.length, 5);
+  assert.equal(new ConfigError(faults).message.includes(secret), false);
+});
+
+test("sign-up is off by default, and what it is set up with is read", () => {
+  assert.deepEqual([parse().turnstile, parse().mail, parse().disposableDomains], [null, null, []]);
+  const config = parse({
+    ...{ PARALLAX_TURNSTILE_SECRET: "0x4A", PARALLAX_PUBLIC_URL: "https://api.example.org/" },
+    ...{ PARALLAX_SMTP_URL: "smtps://a:b@mail.example.org", PARALLAX_MAIL_FROM: "Parallax <a@example.org>" },
+    PARALLAX_DISPOSABLE_DOMAINS: "a.example, /etc/parallax/disposable.txt",
+  });
+  assert.deepEqual(config.turnstile, {
+    secret: "0x4A",
+    url: "https://challenges.cloudflare.com/turnstile/v0/siteverify",
+    siteKey: null,
+  });
+  const siteKey = { PARALLAX_TURNSTILE_SITE_KEY: "0x4AAAAAAA-b_c" };
+  assert.equal(parse({ ...siteKey, PARALLAX_TURNSTILE_SECRET: "0x4A" }).turnstile?.siteKey, "0x4AAAAAAA-b_c");
+  assert.match(faultsOf(siteKey).join(), /SITE_KEY needs PARALLAX_TURNSTILE_SECRET/);
+  assert.match(faultsOf({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }).join(), /SITE_KEY: give/);
+  assert.deepEqual(config.mail, { smtpUrl: "smtps://a:b@mail.example.org", from: "Parallax <a@example.org>" });
+  assert.deepEqual(config.disposableDomains, ["a.example", "/etc/parallax/disposable.txt"]);
+});
+
+test("the public address is an origin, and letters lead to one where a session can be kept", () => {
+  for (const address of [
+    "https://a.example/api",
+    "https://a.example?x",
+    "https://a.example/#x",
+    "https://u:p@a.example",
+  ])
+    assert.match(
+      faultsOf({ PARALLAX_PUBLIC_URL: address }).join(),
+      /PUBLIC_URL: give scheme, host and port only/,
+      address,
+    );
+  assert.equal(parse({ PARALLAX_PUBLIC_URL: "HTTPS://API.Example.org:443/" }).publicUrl, "https://api.example.org");
+  const letters = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
+  assert.match(faultsOf({ ...letters, PARALLAX_PUBLIC_URL: "http://a.example" }).join(), /PUBLIC_URL with https/);
+  for (const address of ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787", "https://a.example"])
+    assert.equal(parse({ ...letters, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
+});
+
+test("what would let anybody in, or could verify nobody, stops the start", () => {
+  const live = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
+  const testSecret = { PARALLAX_TURNSTILE_SECRET: "1x0000000000000000000000000000000AA" };
+  assert.match(faultsOf({ ...live, ...testSecret }).join(), /published test keys/);
+  assert.equal(parse(testSecret).turnstile?.secret, testSecret.PARALLAX_TURNSTILE_SECRET, "a sandbox may");
+  assert.match(
+    faultsOf({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
+    /needs PARALLAX_PUBLIC_URL/,
+  );
+  const smtp = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25" };
+  assert.equal(faultsOf(smtp).length, 2);
+  for (const from of ["nobody", "a@b.org\r\nBcc: e@b.org", "<a@b.org>, <e@b.org>", "a@b.org,e@b.org"])
+    assert.match(
+      faultsOf({ ...smtp, ...live, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
+      /MAIL_FROM/,
+      from,
+    );
+});
+
+test(".env.example names every setting with its default, and nothing else", () => {
+  const lines = readFileSync(new URL("../../.env.example", import.meta.url), "utf8").split("\n");
+  const set = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
+  assert.deepEqual(
+    set,
+    SETTINGS.map(({ name, fallback }) => `${name}=${fallback}`),
+  );
+  // The commented lines are examples of settings that name a venue; they must be ones that are taken.
+  const examples = lines.flatMap((line) => {
+    const [, name, value] = /^# (PARALLAX_[A-Z_]+)=(.*)$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, value === "" ? "x" : value]];
+  });
+  assert.ok(examples.length > 0);
+  parse(Object.fromEntries(examples));
+});
+
+test("every default is one that is taken, and every setting says what it is for", () => {
+  assert.deepEqual(parse(Object.fromEntries(SETTINGS.map(({ name, fallback }) => [name, fallback]))), parse());
+  for (const { help } of SETTINGS) assert.ok(help.length > 10);
+});
+
+test("a marketplace secret is long, and there are two at most; an empty setting is no secret", () => {
+  const [first, second] = ["a".repeat(32), "b".repeat(32)];
+  assert.deepEqual(parse({}).marketplaceSecrets, []);
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: "" }).marketplaceSecrets, []);
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: first }).marketplaceSecrets, [first]);
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: `${first}, ${second}` }).marketplaceSecrets, [first, second]);
+  for (const wrong of ["short", `${first},`, ",", `${first},short`, `${first},${second},${first}`, " "]) {
+    const faults = faultsOf({ PARALLAX_MARKETPLACE_SECRET: wrong });
+    assert.equal(faults.length, 1, wrong);
+    assert.ok(!faults.join().includes(first), "a secret is never shown");
+  }
+});

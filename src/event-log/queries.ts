@@ -1,0 +1,156 @@
+import type { Database, Transaction } from "../ports/database.ts";
+import { EVENT_TYPES, type EventFilter, type EventPage, type EventType, type LoggedEvent } from "./model.ts";
+
+/** Ids that one read looks through, wanted or not, so that a choosy reader cannot hold the store for long. */
+const SCAN_IDS_MAX = 10_000;
+/** A writer that stops between its append and its commit holds up every other one; the server ends it after this. */
+const STALLED_WRITER_MS_MAX = 5_000;
+
+/**
+ * Ids come from a row and not from a sequence. Its lock is held until the commit is visible, so writers commit in the
+ * order of their ids; a rolled-back append leaves no trace; and a reader can tell from one snapshot how far the log goes.
+ * One statement, so that the lock is held for no more than it and the commit.
+ */
+const APPEND = `
+with bound as materialized (
+  select set_config('idle_in_transaction_session_timeout', '${STALLED_WRITER_MS_MAX}', true)
+), head as (
+  insert into event_log_head (last_id, dropped_through) select cardinality($1::text[]), 0 from bound
+  on conflict (is_only) do update set last_id = event_log_head.last_id + excluded.last_id
+  returning last_id - cardinality($1::text[]) as before
+), added as (
+  insert into event_log (id, event_key, type, venue, market_id, occurred_at, payload)
+  select head.before + event.place, event.event_key, event.type, event.venue, event.market_id,
+    to_timestamp(event.occurred_ms / 1000), event.payload
+  from head, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[]) with ordinality
+    as event (event_key, type, venue, market_id, occurred_ms, payload, place)
+  order by event.place
+  on conflict (event_key) do nothing
+  returning 1
+) select count(*) as count from added`;
+
+export interface EventRow {
+  readonly key: string;
+  readonly type: EventType;
+  readonly venue: string | null;
+  readonly marketId: string | null;
+  readonly occurredAt: number;
+  readonly payload: string;
+}
+
+/** Gives how many were new. */
+export async function insertEvents(transaction: Transaction, rows: readonly EventRow[]): Promise<number> {
+  const [added] = await transaction.query<{ count: number }>(APPEND, [
+    rows.map(({ key }) => key),
+    rows.map(({ type }) => type),
+    rows.map(({ venue }) => venue),
+    rows.map(({ marketId }) => marketId),
+    rows.map(({ occurredAt }) => occurredAt),
+    rows.map(({ payload }) => payload),
+  ]);
+  return added?.count ?? 0;
+}
+
+const HEAD = `
+select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) as dropped_through from event_log_head`;
+
+/** Head and events are of one snapshot: whatever is not among the rows up to the head is not in the log. */
+const READ_AFTER = `
+with head as (${HEAD}), start as (
+  select head.*, least(greatest($1::int8, dropped_through), last_id) as after from head
+)
+select start.last_id, start.dropped_through, start.after, event.id, event.type, event.venue, event.market_id,
+  event.occurred_at, event.payload
+from start left join lateral (
+  select * from event_log
+  where id > start.after and id <= start.after + ${SCAN_IDS_MAX}
+    and ($3::text[] is null or type = any($3::text[]))
+    and ($4::text[] is null or (venue, market_id) in (
+      select * from unnest($4::text[], $5::text[]) as market (venue, market_id)))
+  order by id limit $2
+) event on true order by event.id`;
+
+type ReadRow = { last_id: number; dropped_through: number; after: number } & (
+  | { id: null }
+  | {
+      id: number;
+      type: string;
+      venue: string | null;
+      market_id: string | null;
+      occurred_at: Date;
+      payload: string;
+    }
+);
+
+export async function selectEventsAfter(
+  database: Database,
+  after: number,
+  limit: number,
+  filter: EventFilter,
+): Promise<EventPage> {
+  const rows = await database.query<ReadRow>(READ_AFTER, [
+    after,
+    limit,
+    filter.types ?? null,
+    filter.markets?.map(({ venue }) => venue) ?? null,
+    filter.markets?.map(({ marketId }) => marketId) ?? null,
+  ]);
+  const [head] = rows;
+  if (head === undefined) throw new Error("the head of the event log was not read");
+  const events = rows.flatMap((row) => (row.id === null ? [] : [toEvent(row)]));
+  const isFull = events.length >= limit;
+  return {
+    events,
+    through: isFull ? (events.at(-1)?.id ?? head.after) : Math.min(head.last_id, head.after + SCAN_IDS_MAX),
+    hasGap: after < head.dropped_through || after > head.last_id,
+    latestId: head.last_id,
+  };
+}
+
+function toEvent(row: Exclude<ReadRow, { id: null }>): LoggedEvent {
+  const type = EVENT_TYPES.find((known) => known === row.type);
+  if (type === undefined) throw new Error(`the event log holds an event of a type unknown here: ${row.type}`);
+  return {
+    id: row.id,
+    type,
+    occurredAt: row.occurred_at.getTime(),
+    venue: row.venue,
+    marketId: row.market_id,
+    payload: JSON.parse(row.payload),
+  };
+}
+
+export async function selectHead(database: Database): Promise<{ lastId: number; droppedThrough: number }> {
+  const [head] = await database.query<{ last_id: number; dropped_through: number }>(HEAD);
+  return { lastId: head?.last_id ?? 0, droppedThrough: head?.dropped_through ?? 0 };
+}
+
+/**
+ * Moves the beginning of what is promised to the first event younger than `days` by the store's own clock, which also
+ * dated them; gives the id before it. Nodes whose clocks are wrong thus drop nothing early.
+ */
+export async function advanceDropped(database: Database, days: number): Promise<number> {
+  const [head] = await database.query<{ dropped_through: number }>(
+    `with horizon as (
+       select coalesce((
+         select id - 1 from event_log where appended_at >= clock_timestamp() - $1::float8 * interval '1 day'
+         order by id limit 1), last_id) as id
+       from event_log_head
+     )
+     update event_log_head set dropped_through = greatest(dropped_through, horizon.id) from horizon
+     returning dropped_through`,
+    [days],
+  );
+  return head?.dropped_through ?? 0;
+}
+
+export async function deleteEventsThrough(database: Database, id: number, rowsMax: number): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `with old as (
+       delete from event_log where id = any(array(select id from event_log where id <= $1 order by id limit $2))
+       returning 1
+     ) select count(*) as count from old`,
+    [id, rowsMax],
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,183 @@
+import type { TSchema } from "typebox";
+import * as items from "./pydantic-errors.ts";
+import { booleanCheck, integerCheck, literalCheck, numberCheck, stringCheck } from "./scalars.ts";
+import { type Check, fail, INVALID, type Node, type Rules } from "./types.ts";
+
+const IGNORED_MAX = 100;
+
+const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
+  ...["type", "const", "enum", "anyOf", "minLength", "maxLength", "pattern", "minimum", "maximum"],
+  ...["exclusiveMinimum", "exclusiveMaximum", "multipleOf", "items", "minItems", "maxItems", "properties", "required"],
+  ...["additionalProperties", "patternProperties", "default", "x-comma-list", "x-empty-is-absent"],
+  // Said to readers, not checked; `format` is an annotation in JSON Schema 2020-12 as well.
+  ...["title", "description", "examples", "format", "deprecated", "style", "explode", "$id", "readOnly", "writeOnly"],
+]);
+
+/**
+ * Compiles a TypeBox schema into a check that reports in Pydantic's vocabulary, in the schema's order, one error a value.
+ *
+ * @throws Error when the schema uses a keyword that is not understood
+ */
+export function compileCheck(schema: TSchema, rules: Rules): Check {
+  return compile(schema as Node, rules);
+}
+
+function compile(node: Node, rules: Rules): Check {
+  for (const keyword of Object.keys(node)) {
+    if (!KNOWN_KEYWORDS.has(keyword)) throw new Error(`Request schemas may not use the keyword "${keyword}"`);
+  }
+  if (node.anyOf !== undefined) return compileUnion(node.anyOf, rules);
+  if (node.enum !== undefined) return literalCheck(node.enum, rules);
+  if (Object.hasOwn(node, "const")) return literalCheck([node.const], rules);
+  if (Array.isArray(node.type)) return compileUnion(splitTypes(node, node.type), rules);
+  switch (node.type) {
+    case "string":
+      return stringCheck(node);
+    case "integer":
+      return integerCheck(node, rules);
+    case "number":
+      return numberCheck(node, rules);
+    case "boolean":
+      return booleanCheck(rules);
+    case "null":
+      return (value, loc, { errors }) => (value === null ? null : fail(errors, items.noneRequired(loc, value)));
+    case "array":
+      return node["x-comma-list"] === true ? commaListCheck(node) : listCheck(node, rules);
+    case "object":
+      return node.properties === undefined ? recordCheck(node, rules) : objectCheck(node, node.properties, rules);
+    case undefined:
+      return anyCheck;
+    default:
+      throw new Error(`Request schemas may not use the type "${String(node.type)}"`);
+  }
+}
+
+/** A union is a set of literals, or one type that may also be null; anything else has no single error to report. */
+function compileUnion(members: readonly Node[], rules: Rules): Check {
+  if (members.every((member) => Object.hasOwn(member, "const"))) {
+    return literalCheck(
+      members.map((member) => member.const),
+      rules,
+    );
+  }
+  const others = members.filter((member) => member.type !== "null");
+  const only = others[0];
+  if (only === undefined || others.length !== 1) {
+    throw new Error("Request schemas may unite literals, or one type and null, and nothing else");
+  }
+  const check = compile(only, rules);
+  return (value, loc, findings) => (value === null ? null : check(value, loc, findings));
+}
+
+function splitTypes(node: Node, types: readonly string[]): readonly Node[] {
+  return types.map((type) => (type === "null" ? { type } : { ...node, type }));
+}
+
+/** Length is judged before what is inside when it is too long, after it when it is too short: as Pydantic does. */
+function listCheck(node: Node, rules: Rules): Check {
+  const check = compile(node.items ?? {}, rules);
+  const { minItems, maxItems } = node;
+  return (value, loc, findings) => {
+    if (!Array.isArray(value)) return fail(findings.errors, items.listType(loc, value));
+    if (maxItems !== undefined && value.length > maxItems) {
+      return fail(findings.errors, items.listTooLong(loc, value, maxItems));
+    }
+    const result = value.map((entry, index) => check(entry, [...loc, index], findings));
+    if (result.includes(INVALID)) return INVALID;
+    if (minItems !== undefined && value.length < minItems) {
+      return fail(findings.errors, items.listTooShort(loc, value, minItems));
+    }
+    return result;
+  };
+}
+
+/** `a,b` as a list without repeats; empty words are passed over, each other word is judged by the items' schema. */
+function commaListCheck(node: Node): Check {
+  const check = compile(node.items ?? {}, "text");
+  const { maxItems } = node;
+  return (value, loc, findings) => {
+    if (typeof value !== "string") return fail(findings.errors, items.stringType(loc, value));
+    const words = [...new Set(value.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+    if (maxItems !== undefined && words.length > maxItems) {
+      return fail(findings.errors, items.listTooLong(loc, words, maxItems));
+    }
+    const result: unknown[] = [];
+    for (const word of words) {
+      const checked = check(word, loc, findings);
+      if (checked === INVALID) return INVALID;
+      result.push(checked);
+    }
+    return result;
+  };
+}
+
+function recordCheck(node: Node, rules: Rules): Check {
+  const values = Object.values(node.patternProperties ?? {});
+  const shape = values[0] ?? (typeof node.additionalProperties === "object" ? node.additionalProperties : {});
+  if (values.length > 1) throw new Error("Request schemas may have one patternProperties entry");
+  const check = compile(shape, rules);
+  return (value, loc, findings) => {
+    if (!isPlainObject(value)) return fail(findings.errors, items.dictType(loc, value));
+    const entries = Object.entries(value).map(([name, entry]) => [name, check(entry, [...loc, name], findings)]);
+    return entries.some(([, entry]) => entry === INVALID) ? INVALID : Object.fromEntries(entries);
+  };
+}
+
+interface Field {
+  readonly name: string;
+  readonly check: Check;
+  readonly required: boolean;
+  readonly fallback: unknown;
+  readonly emptyIsAbsent: boolean;
+}
+
+/** Only declared fields reach the result; others are named in `findings.ignored`, or refused where the schema says so. */
+function objectCheck(node: Node, properties: Readonly<Record<string, Node>>, rules: Rules): Check {
+  const required = new Set(node.required ?? []);
+  const fields: readonly Field[] = Object.entries(properties).map(([name, property]) => ({
+    name,
+    check: compile(property, rules),
+    required: required.has(name) && !Object.hasOwn(property, "default"),
+    fallback: property.default,
+    emptyIsAbsent: property["x-empty-is-absent"] === true,
+  }));
+  const names = fields.map((field) => field.name);
+  const known = new Set(names);
+  const refusesExtra = node.additionalProperties === false;
+  return (value, loc, findings) => {
+    if (!isPlainObject(value)) return fail(findings.errors, items.modelType(loc, value));
+    const before = findings.errors.length;
+    const result: Record<string, unknown> = {};
+    for (const field of fields) {
+      const present = Object.hasOwn(value, field.name) && value[field.name] !== undefined;
+      if (!present || (field.emptyIsAbsent && value[field.name] === "")) {
+        if (field.required) fail(findings.errors, items.missing([...loc, field.name], rules === "text" ? null : value));
+        else if (field.fallback !== undefined) result[field.name] = structuredClone(field.fallback);
+        continue;
+      }
+      const checked = field.check(value[field.name], [...loc, field.name], findings);
+      if (checked !== INVALID) result[field.name] = checked;
+    }
+    for (const name of Object.keys(value)) {
+      if (known.has(name)) continue;
+      if (refusesExtra) fail(findings.errors, items.extraForbidden([...loc, name], value[name]));
+      else if (loc[0] !== "header" && findings.ignored.length < IGNORED_MAX) {
+        findings.ignored.push({ name: [...loc.slice(1), name].join("."), known: names });
+      }
+    }
+    return findings.errors.length > before ? INVALID : result;
+  };
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Any JSON value, but no infinite number hidden in it: it would come out as null. */
+const anyCheck: Check = (value, loc, { errors }) =>
+  holdsInfinity(value) ? fail(errors, items.finiteNumber(loc, undefined)) : value;
+
+function holdsInfinity(value: unknown): boolean {
+  if (typeof value === "number") return !Number.isFinite(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsInfinity);
+}

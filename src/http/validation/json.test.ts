@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { JSON_DEPTH_MAX, parseJson } from "./json.ts";
+
+test("reads every JSON text to the same value as JSON.parse", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(0, 1, "\t"), (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      // A key __proto__ is refused here on purpose.
+      fc.pre(!text.includes("__proto__"));
+      assert.deepEqual(parseJson(text), { ok: true, value: JSON.parse(text) });
+    }),
+    { numRuns: 500, seed: 7 },
+  );
+});
+
+test("refuses every text that JSON.parse refuses", () => {
+  const characters = fc.constantFrom(...'{}[]",:\\ \n0123456789.-+eEtrufalsn\u00e9x');
+  fc.assert(
+    fc.property(fc.string({ unit: characters, maxLength: 12 }), (text) => {
+      const result = parseJson(text);
+      let isJson = true;
+      try {
+        JSON.parse(text);
+      } catch {
+        isJson = false;
+      }
+      if (!isJson) assert.equal(result.ok, false);
+      else if (!result.ok) assert.equal(result.error, "Duplicate key");
+    }),
+    { numRuns: 5_000, seed: 7 },
+  );
+});
+
+test("counts the position of an error in characters, not in UTF-16 units", () => {
+  assert.deepEqual(parseJson('["😀" 1]'), { ok: false, position: 5, error: "Expecting ',' delimiter" });
+});
+
+test("reads 64 levels and refuses the 65th, without reading on", () => {
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  assert.equal(parseJson(nested(JSON_DEPTH_MAX)).ok, true);
+  const refused = parseJson(nested(JSON_DEPTH_MAX + 1));
+  assert.deepEqual(refused, { ok: false, position: JSON_DEPTH_MAX, error: "Nested deeper than 64 levels" });
+});
+
+test("refuses what two parsers could read differently, also when spelled with escapes", () => {
+  for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"x":{"b":1,"b":1}}']) {
+    assert.equal(parseJson(text).ok, false, text);
+  }
+  assert.equal(parseJson('{"\\u005f_proto__":{"polluted":1}}').ok, false);
+  assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  assert.equal(parseJson('{"constructor":{"prototype":{}},"toString":1,"hasOwnProperty":2}').ok, true);
+});

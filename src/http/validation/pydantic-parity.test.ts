@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import Type from "typebox";
+import { testServer } from "../../../test/support/test-app.ts";
+import { METERING } from "../../domain/metering.ts";
+import { defineRoute } from "../route.ts";
+
+interface Case {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly body: string | null;
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+const corpus = JSON.parse(readFileSync(new URL("./fixtures/pydantic-cases.json", import.meta.url), "utf8")) as {
+  readonly cases: readonly Case[];
+};
+
+const DIFFERENCES_SHOWN = 5;
+
+const QUERY = Type.Object({
+  limit: Type.Integer({ default: 3, minimum: 1, maximum: 10 }),
+  ratio: Type.Number({ default: 0.25, minimum: 0, maximum: 0.5 }),
+  flag: Type.Boolean({ default: false }),
+  period: Type.Enum(["48h", "7d", "30d"], { default: "7d" }),
+  text: Type.String({ default: "abc", minLength: 2, maxLength: 5 }),
+  slug: Type.String({ default: "abc", pattern: "^(a|b|c)+$" }),
+  whole: Type.Integer({ default: 0 }),
+  real: Type.Number({ default: 0 }),
+  open: Type.Number({ default: 0.5, exclusiveMinimum: 0, exclusiveMaximum: 1 }),
+});
+
+const NESTED = Type.Object({
+  x: Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }),
+  label: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+const BODY = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 5 }),
+  count: Type.Integer({ default: 3, minimum: 1, maximum: 10 }),
+  ratio: Type.Number({ default: 0.25, minimum: 0, maximum: 0.5 }),
+  flag: Type.Boolean({ default: false }),
+  kind: Type.Union([Type.Literal("a"), Type.Literal("b"), Type.Literal("c")], { default: "a" }),
+  slug: Type.String({ default: "abc", pattern: "^[a-z]+$" }),
+  tags: Type.Array(Type.String(), { default: ["t"], minItems: 1, maxItems: 3 }),
+  nested: Type.Optional(Type.Union([NESTED, Type.Null()])),
+  entries: Type.Array(NESTED, { default: [] }),
+  scores: Type.Record(Type.String(), Type.Number(), { default: {} }),
+  step: Type.Integer({ default: 5, multipleOf: 5 }),
+  period: Type.Enum(["48h", "7d"], { default: "7d" }),
+});
+
+const LIMIT = Type.Object({ limit: Type.Integer({ default: 1, minimum: 1 }) });
+const EVERYTHING = { 200: Type.Unknown() };
+let app: FastifyInstance;
+
+before(async () => {
+  app = (await testServer()).app;
+  const common = {
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "For the comparison",
+    responses: EVERYTHING,
+  } as const;
+  defineRoute(app, {
+    ...common,
+    ...{ method: "GET", url: "/query", operationId: "query", query: QUERY },
+    handler: ({ query: q }) => [q.limit, q.ratio, q.flag, q.period, q.text, q.slug, q.whole, q.real, q.open],
+  });
+  defineRoute(app, {
+    ...common,
+    ...{ method: "GET", url: "/required", operationId: "required" },
+    query: Type.Object({ needed: Type.Integer(), other: Type.String() }),
+    handler: ({ query }) => [query.needed, query.other],
+  });
+  defineRoute(app, {
+    ...common,
+    ...{ method: "GET", url: "/path/:platform/:count", operationId: "path", query: LIMIT },
+    params: Type.Object({ platform: Type.Enum(["kalshi", "polymarket"]), count: Type.Integer() }),
+    handler: ({ params, query }) => [params.platform, params.count, query.limit],
+  });
+  defineRoute(app, {
+    ...common,
+    ...{ method: "POST", url: "/body", operationId: "body", body: BODY },
+    handler: ({ body }) => withoutNull(body),
+  });
+  defineRoute(app, {
+    ...common,
+    ...{ method: "POST", url: "/both", operationId: "both", body: BODY, query: LIMIT },
+    handler: ({ body, query }) => [query.limit, withoutNull(body)],
+  });
+  defineRoute(app, {
+    ...common,
+    ...{ method: "POST", url: "/any", operationId: "any", body: Type.Unknown() },
+    handler: ({ body }) => ({ body }),
+  });
+});
+
+after(() => app.close());
+
+test("422: accepts, converts and refuses as FastAPI with Pydantic 2.13 does, item for item, on the whole corpus", async () => {
+  assert.ok(corpus.cases.length >= 500);
+  const differences: unknown[] = [];
+  for (const wanted of corpus.cases) {
+    const request: InjectOptions = { method: wanted.method, url: wanted.url };
+    if (wanted.body !== null) {
+      request.payload = wanted.body;
+      request.headers = { "content-type": "application/json" };
+    }
+    const got = await app.inject(request);
+    try {
+      assert.equal(got.statusCode, wanted.status);
+      assert.deepEqual(JSON.parse(got.body), withoutMinusZero(wanted.answer));
+    } catch {
+      differences.push({ ...wanted, answer: JSON.stringify(wanted.answer), got: [got.statusCode, got.body] });
+    }
+  }
+  assert.deepEqual(differences.slice(0, DIFFERENCES_SHOWN), []);
+});
+
+/** Python writes -0.0; as JSON numbers the two zeros are one. */
+function withoutMinusZero(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNull);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, entry]) => entry !== null);
+  return Object.fromEntries(entries.map(([name, entry]) => [name, withoutNull(entry)]));
+}

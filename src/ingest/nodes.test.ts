@@ -1,0 +1,319 @@
+import assert from "node:assert/strict";
+import { Cluster, type ClusterNode } from "../../test/support/cluster.ts";
+import { eachDatabase } from "../../test/support/databases.ts";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/market-samples.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
+import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
+import { MarketBoard } from "../board/index.ts";
+import type { VenueId } from "../domain/market.ts";
+import { createEventLog } from "../event-log/index.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Database } from "../ports/database.ts";
+import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./index.ts";
+
+const VENUES = ["alpha", "beta"];
+/** Longer than a lease and a round, so that whoever can take over has done so. */
+const TAKE_OVER_MS = 8_000;
+
+interface Member {
+  readonly node: ClusterNode;
+  readonly board: MarketBoard;
+  readonly ingest: Ingest;
+  readonly venues: ReadonlyMap<VenueId, ScriptedVenue>;
+}
+
+/** Whole ingests over one store. Every node sees the same venues: what `show` puts there, all of them are shown. */
+function openNodes(database: Database, bus?: Bus) {
+  const cluster = new Cluster(database, SAMPLE_AT);
+  const members: Member[] = [];
+  const shown: ReturnType<typeof sampleMarket>[] = [];
+  const add = async (does: Partial<Omit<NodeSettings, "id">> = {}): Promise<Member> => {
+    const node = cluster.addNode();
+    const board = new MarketBoard(() => node.clock.now());
+    const venues = new Map(
+      VENUES.map((id) => [id, new ScriptedVenue(id, node.clock, { profile: { sweepPauseMs: 1_000 } })]),
+    );
+    const eventLog = createEventLog({ database: node.database, bus: createInProcessBus(quietLog) });
+    const ingest = createIngest({
+      venues: [...venues.values()].map((adapter) => ({
+        adapter,
+        health: new VenueHealth(node.clock, adapter.profile),
+      })),
+      node: { id: `node-${members.length}`, serves: true, ingests: true, maintains: true, ...does },
+      ...{ board, database: node.database, clock: node.clock, log: quietLog },
+      ...{ eventLog, eventDays: 7 },
+      ...(bus === undefined ? {} : { bus }),
+    });
+    const member = { node, board, ingest, venues };
+    members.push(member);
+    for (const market of shown) venues.get(market.listing.venue)?.show(market);
+    await ingest.restore();
+    ingest.start();
+    return member;
+  };
+  const show = (venue: VenueId, id: string, parts: SampleParts = {}) => {
+    const market = sampleMarket(id, { ...parts, listing: { venue, ...parts.listing } });
+    shown.push(market);
+    for (const { venues } of members) venues.get(venue)?.show(market);
+  };
+  /** Nodes that are at work on a venue; one that stands still cannot even stop. */
+  const readers = (venue: VenueId) =>
+    members.filter(({ node, ingest }) => !node.isDead && !node.isPaused && ingest.health()[venue]?.role === "ingest");
+  return {
+    ...{ cluster, add, show, readers },
+    advance: (byMs: number) =>
+      cluster.advance(byMs, () => {
+        for (const venue of VENUES)
+          assert.ok(readers(venue).length <= 1, `${venue} has ${readers(venue).length} readers`);
+      }),
+    bidOn: ({ board }: Member, venue: VenueId, id: string) => board.find(venue, id)?.quote.bid ?? null,
+    async close() {
+      for (const { node, ingest } of members) {
+        if (node.isDead) continue;
+        if (node.isPaused) node.goOn();
+        await Promise.all([ingest.stop(), cluster.advance(1_000)]);
+      }
+    },
+  };
+}
+
+const ticksOf = async (database: Database, marketId: string) => {
+  const rows = await database.query<{ bid: number }>(
+    "select bid from ticks join markets on key = market_key where market_id = $1 order by event_at",
+    [marketId],
+  );
+  return rows.map(({ bid }) => bid / 1_000_000);
+};
+
+eachDatabase("two nodes read a venue each, and both show the markets of both within two seconds", async (database) => {
+  const { add, show, advance, readers, bidOn, close } = openNodes(database);
+  show("alpha", "a");
+  show("beta", "b");
+  const both = [await add(), await add()];
+  await advance(10_000);
+  assert.deepEqual(
+    VENUES.map((venue) => readers(venue).length),
+    [1, 1],
+  );
+  assert.notEqual(readers("alpha")[0], readers("beta")[0]);
+  for (const bid of [0.3, 0.35]) {
+    show("alpha", "a", { quote: { bid } });
+    show("beta", "b", { quote: { bid } });
+    await advance(1_100);
+    // The reader has swept by now; the other has what was stored since.
+    await advance(2_000);
+    for (const member of both) {
+      assert.deepEqual([bidOn(member, "alpha", "a"), bidOn(member, "beta", "b")], [bid, bid]);
+    }
+  }
+  await close();
+});
+
+eachDatabase("a change that a node has stored is shown by the others at once, woken by the bus", async (database) => {
+  const bus = createInProcessBus(quietLog);
+  const { cluster, add, show, advance, bidOn, close } = openNodes(database, bus);
+  show("alpha", "a");
+  const reader = await add({ serves: false });
+  // Out of step with the reader, so that no look of its own falls together with a writing.
+  await advance(330);
+  const server = await add({ ingests: false, maintains: false });
+  await advance(10_000);
+  let storedAt = Number.NaN;
+  bus.subscribe("market_changes", () => {
+    if (Number.isNaN(storedAt) && bidOn(reader, "alpha", "a") === 0.3) storedAt = cluster.clock.now();
+  });
+  show("alpha", "a", { quote: { bid: 0.3 } });
+  while (bidOn(server, "alpha", "a") !== 0.3) await advance(10);
+  assert.ok(cluster.clock.now() - storedAt <= 20, `shown ${cluster.clock.now() - storedAt} ms after it was stored`);
+  await close();
+});
+
+eachDatabase(
+  "a node that only serves shows new markets, titles and settlements as the reader stored them",
+  async (database) => {
+    const { add, show, advance, close } = openNodes(database);
+    const reader = await add({ serves: false });
+    const server = await add({ ingests: false, maintains: false });
+    show("alpha", "a", { activity: { volumeTotalUsd: 7 } });
+    reader.venues.get("alpha")?.show();
+    await advance(4_000);
+    const found = server.board.find("alpha", "a");
+    assert.deepEqual([found?.listing.title, found?.activity.volumeTotalUsd, found?.yesPrice], ["Question a", 7, 0.41]);
+    assert.equal(found?.storeKey, reader.board.find("alpha", "a")?.storeKey);
+    show("alpha", "a", { listing: { title: "Renamed", status: "finalized", outcome: { kind: "yes" } } });
+    show("alpha", "late");
+    await advance(20_000);
+    const settled = server.board.find("alpha", "a")?.listing;
+    assert.deepEqual([settled?.title, settled?.status, settled?.outcome], ["Renamed", "finalized", { kind: "yes" }]);
+    assert.ok(server.board.find("alpha", "late"));
+    assert.deepEqual(server.venues.get("alpha")?.asked("listOpenMarkets"), [], "it left the venue alone");
+    await close();
+  },
+);
+
+eachDatabase(
+  "what a follower shows as confirmed grows with what the reader confirms, though no price moves",
+  async (database) => {
+    const { add, show, advance, close } = openNodes(database);
+    show("alpha", "a");
+    await add({ serves: false });
+    const server = await add({ ingests: false });
+    await advance(5_000);
+    const before = server.board.find("alpha", "a")?.updatedAt ?? 0;
+    await advance(65_000);
+    const after = server.board.find("alpha", "a")?.updatedAt ?? 0;
+    assert.ok(after - before >= 55_000, `${after - before} ms`);
+    assert.deepEqual(await ticksOf(database, "a"), [0.4]);
+    await close();
+  },
+);
+
+eachDatabase(
+  "after a kill another node reads on from where the store is, and no price is written twice",
+  async (database) => {
+    const { add, show, advance, readers, bidOn, close } = openNodes(database);
+    show("alpha", "a", { quote: { bid: 0.3 } });
+    const first = await add();
+    await advance(3_000);
+    const second = await add({ maintains: false });
+    await advance(10_000);
+    const [reader] = readers("alpha");
+    const other = reader === first ? second : first;
+    show("alpha", "a", { quote: { bid: 0.31 } });
+    await advance(4_000);
+    reader?.node.kill();
+    await advance(TAKE_OVER_MS);
+    assert.deepEqual(readers("alpha"), [other]);
+    show("alpha", "a", { quote: { bid: 0.32 } });
+    await advance(4_000);
+    assert.equal(bidOn(other, "alpha", "a"), 0.32);
+    assert.deepEqual(await ticksOf(database, "a"), [0.3, 0.31, 0.32]);
+    await close();
+  },
+);
+
+eachDatabase(
+  "what a node heard before it stood still is not written after another has taken over",
+  async (database) => {
+    const { add, show, advance, readers, bidOn, cluster, close } = openNodes(database);
+    show("alpha", "a", { quote: { bid: 0.3 } });
+    const [first, second] = [await add(), await add()];
+    await advance(10_000);
+    const [reader] = readers("alpha");
+    const other = reader === first ? second : first;
+    assert.ok(reader !== undefined);
+    // Heard by the one, not yet written; the other never hears of it.
+    reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.11 } }));
+    for (let steps = 0; bidOn(reader, "alpha", "a") !== 0.11 && steps < 100; steps++) {
+      reader.node.isCut = true;
+      await cluster.advance(100);
+    }
+    assert.equal(bidOn(reader, "alpha", "a"), 0.11);
+    reader.node.pause();
+    await advance(TAKE_OVER_MS);
+    assert.deepEqual(readers("alpha"), [other]);
+    reader.node.isCut = false;
+    reader.node.goOn();
+    reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.3 } }));
+    await cluster.advance(6_000);
+    assert.deepEqual(await ticksOf(database, "a"), [0.3]);
+    const [row] = await database.query<{ snapshot: string }>("select snapshot from markets where market_id = 'a'");
+    assert.equal(JSON.parse(row?.snapshot ?? "{}").quote.bid, 0.3);
+    assert.equal(bidOn(reader, "alpha", "a"), 0.3, "its own board is put right too");
+    await close();
+  },
+);
+
+eachDatabase("a node that stops hands over at once, with everything it heard written", async (database) => {
+  const { add, show, advance, readers, cluster, close } = openNodes(database);
+  show("alpha", "a", { quote: { bid: 0.3 } });
+  const first = await add();
+  await advance(3_000);
+  const second = await add({ ingests: true });
+  await advance(10_000);
+  const [reader] = readers("alpha");
+  const other = reader === first ? second : first;
+  show("alpha", "a", { quote: { bid: 0.31 } });
+  for (
+    let steps = 0;
+    steps < 30 && (reader === undefined || reader.board.find("alpha", "a")?.quote.bid !== 0.31);
+    steps++
+  )
+    await advance(100);
+  await Promise.all([reader?.ingest.stop(), cluster.advance(1_500)]);
+  assert.deepEqual(readers("alpha"), [other]);
+  assert.deepEqual(await ticksOf(database, "a"), [0.3, 0.31]);
+  assert.equal(other.board.find("alpha", "a")?.quote.bid, 0.31);
+  await close();
+});
+
+eachDatabase(
+  "a follower tells the reader's health with its true age, and that it is gone when it is",
+  async (database) => {
+    const { add, show, advance, close } = openNodes(database);
+    show("alpha", "a");
+    const server = await add({ ingests: false, maintains: false });
+    await advance(1_000);
+    assert.deepEqual([server.ingest.health().alpha?.status, server.ingest.isSettled], ["starting", false]);
+    const reader = await add();
+    await advance(6_000);
+    const told = server.ingest.health().alpha;
+    assert.deepEqual([told?.status, told?.role, told?.markets, server.ingest.isSettled], ["ok", "follower", 1, true]);
+    const lagMs = (told?.lagMs ?? Number.NaN) - (reader.ingest.health().alpha?.lagMs ?? 0);
+    assert.ok(Math.abs(lagMs) <= 2_100, `${lagMs} ms apart`);
+    reader.node.kill();
+    await advance(TAKE_OVER_MS);
+    const after = server.ingest.health().alpha;
+    assert.deepEqual([after?.status, after?.stream], ["degraded", "down"]);
+    assert.ok((after?.lagMs ?? 0) >= TAKE_OVER_MS);
+    await advance(500_000);
+    assert.equal(server.ingest.health().alpha?.status, "down");
+    await close();
+  },
+);
+
+eachDatabase(
+  "a market asked for by name on a serving node is stored once and not written over the reader's",
+  async (database) => {
+    const { add, show, advance, close } = openNodes(database);
+    show("alpha", "a", { quote: { bid: 0.3 } });
+    await add({ serves: false });
+    const server = await add({ ingests: false });
+    await advance(5_000);
+    const closed = sampleMarket("old", { listing: { status: "closed" } });
+    server.venues.get("alpha")?.show(closed);
+    assert.deepEqual(
+      [await server.ingest.lookUp("alpha", "old"), await server.ingest.lookUp("alpha", "none")],
+      [true, false],
+    );
+    server.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.11 } }));
+    await server.ingest.lookUp("alpha", "a");
+    await advance(3_000);
+    assert.ok(server.board.find("alpha", "old")?.storeKey !== null);
+    assert.equal(server.board.find("alpha", "a")?.quote.bid, 0.3);
+    const rows = await database.query<{ market_id: string }>("select market_id from markets order by market_id");
+    assert.deepEqual(
+      rows.map(({ market_id }) => market_id),
+      ["a", "old"],
+    );
+    assert.deepEqual([await ticksOf(database, "a"), await ticksOf(database, "old")], [[0.3], []]);
+    await close();
+  },
+);
+
+eachDatabase("the store's housekeeping is one node's, and another's when that one is gone", async (database) => {
+  const { add, advance, close } = openNodes(database);
+  const watermark = async () =>
+    (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
+  const first = await add({ ingests: false });
+  await advance(1_000);
+  await add({ ingests: false });
+  await add({ ingests: false, maintains: false });
+  await advance(10_000);
+  assert.equal(await watermark(), "node-0");
+  first.node.kill();
+  await advance(TAKE_OVER_MS);
+  assert.equal(await watermark(), "node-1");
+  await close();
+});

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Trade } from "../domain/trade.ts";
+import { RollingVolume } from "./rolling-volume.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+const trade = (executedAt: number, usd = 1, tradeId = `t${executedAt}`): Trade => ({
+  ...{ tradeId, executedAt, yesPrice: 0.5, size: 2 * usd, takerSide: null },
+});
+
+test("before anything was read nothing is known, and the first read asks for a whole day", () => {
+  const volume = new RollingVolume();
+  assert.equal(volume.total(NOW), null);
+  assert.equal(volume.nextReadFrom(NOW), NOW - DAY_MS);
+});
+
+test("a read of a whole day gives the sum of price times size, 0 when nobody traded", () => {
+  const quiet = new RollingVolume();
+  quiet.add([], NOW - DAY_MS, true, NOW);
+  assert.equal(quiet.total(NOW), 0);
+  const busy = new RollingVolume();
+  busy.add([trade(NOW, 0.1), trade(NOW - 60 * MINUTE_MS, 0.2)], NOW - DAY_MS, true, NOW);
+  assert.equal(busy.total(NOW), 0.3);
+});
+
+test("a read that was cut off says nothing until a day has passed since its oldest trade", () => {
+  const volume = new RollingVolume();
+  const oldest = NOW - 60 * MINUTE_MS;
+  volume.add([trade(NOW, 3), trade(oldest, 4)], NOW - DAY_MS, false, NOW);
+  assert.equal(volume.total(NOW), null);
+  assert.equal(volume.total(oldest + DAY_MS - 6 * MINUTE_MS), null);
+  assert.equal(volume.total(oldest + DAY_MS), 7);
+});
+
+test("a later read that was cut off makes the sum unknown again, for there is a gap", () => {
+  const volume = new RollingVolume();
+  volume.add([trade(NOW - 60 * MINUTE_MS)], NOW - DAY_MS, true, NOW);
+  assert.equal(volume.total(NOW), 1);
+  volume.add([trade(NOW), trade(NOW - MINUTE_MS)], NOW - 60 * MINUTE_MS, false, NOW);
+  assert.equal(volume.total(NOW), null);
+});
+
+test("a trade told twice counts once", () => {
+  const volume = new RollingVolume();
+  volume.add([trade(NOW, 5)], NOW - DAY_MS, true, NOW);
+  assert.equal(volume.nextReadFrom(NOW), NOW);
+  volume.add([trade(NOW + 1, 2), trade(NOW, 5)], NOW, true, NOW + 1);
+  assert.equal(volume.total(NOW + 1), 7);
+});
+
+test("what is older than a day leaves the sum", () => {
+  const volume = new RollingVolume();
+  volume.add([trade(NOW, 5), trade(NOW - 10 * MINUTE_MS, 2)], NOW - DAY_MS, true, NOW);
+  assert.equal(volume.total(NOW), 7);
+  assert.equal(volume.total(NOW + DAY_MS - 7 * MINUTE_MS), 5);
+  assert.equal(volume.total(NOW + DAY_MS + 6 * MINUTE_MS), 0);
+});
+
+test("a market without trades is read on from its last read, not from a day ago again", () => {
+  const volume = new RollingVolume();
+  volume.add([], NOW - DAY_MS, true, NOW);
+  const next = volume.nextReadFrom(NOW + 60 * MINUTE_MS);
+  assert.ok(next >= NOW - 5 * MINUTE_MS && next <= NOW, String(next));
+});
+
+test("a trade told with a time far ahead does not keep later trades from being read", () => {
+  const volume = new RollingVolume();
+  volume.add([trade(NOW + 365 * DAY_MS)], NOW - DAY_MS, true, NOW);
+  assert.ok(volume.nextReadFrom(NOW + MINUTE_MS) <= NOW);
+});
+
+test("read in any overlapping portions, the sum is that of all trades of the last day, to a step's width", () => {
+  const ages = fc.array(fc.integer({ min: 0, max: 30 * 60 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(ages, fc.integer({ min: 1, max: 5 }), (minutes, reads) => {
+      const trades = [...new Set(minutes)].map((age) => trade(NOW - age * MINUTE_MS));
+      const volume = new RollingVolume();
+      for (let read = reads - 1; read >= 0; read--) {
+        const at = NOW - read * 90 * MINUTE_MS;
+        const since = volume.nextReadFrom(at);
+        const told = trades.filter(({ executedAt }) => executedAt >= since && executedAt <= at);
+        volume.add(
+          told.sort((a, b) => b.executedAt - a.executedAt),
+          since,
+          true,
+          at,
+        );
+      }
+      const within = (ageMs: number) => trades.filter(({ executedAt }) => executedAt >= NOW - ageMs).length;
+      const total = volume.total(NOW) ?? -1;
+      assert.ok(total >= within(DAY_MS - 5 * MINUTE_MS) && total <= within(DAY_MS), `${total} of ${within(DAY_MS)}`);
+    }),
+  );
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DriftBook } from "./schema-drift.ts";
+
+test("drift is counted by kind and name, with the first value redacted and both instants", () => {
+  const book = new DriftBook();
+  book.note("unknown_value", "market.status", "LIMBO", 1_000);
+  book.note("unknown_value", "market.status", "OTHER", 2_000);
+  book.note("missing", "market.yes_bid_dollars", undefined, 3_000);
+  book.note("new", "market.creatorEmail", "someone@example.com", 4_000);
+  assert.deepEqual(book.list(), [
+    {
+      ...{ name: "market.status", kind: "unknown_value", count: 2, sample: "string: LIMBO" },
+      ...{ firstSeenAt: 1_000, lastSeenAt: 2_000 },
+    },
+    {
+      ...{ name: "market.yes_bid_dollars", kind: "missing", count: 1, sample: null },
+      ...{ firstSeenAt: 3_000, lastSeenAt: 3_000 },
+    },
+    {
+      ...{ name: "market.creatorEmail", kind: "new", count: 1, sample: "string: 19 characters" },
+      ...{ firstSeenAt: 4_000, lastSeenAt: 4_000 },
+    },
+  ]);
+});
+
+test("names are bounded, and what comes after is counted as other, by kind", () => {
+  const book = new DriftBook();
+  const letters = "abcdefghij";
+  for (let number = 0; number < 100; number++) {
+    const name = `market.${letters[Math.floor(number / 10)]}${letters[number % 10]}`;
+    book.note("new", name, 1, number);
+  }
+  book.note("missing", "market.late", undefined, 100);
+  const entries = book.list();
+  assert.equal(entries.length, 62);
+  const others = entries.filter(({ name }) => name === "other");
+  assert.deepEqual(
+    others.map(({ kind, count, sample }) => [kind, count, sample]),
+    [
+      ["new", 40, null],
+      ["missing", 1, null],
+    ],
+  );
+});
+
+test("names that could be ids, secrets or markup are never shown", () => {
+  const book = new DriftBook();
+  for (const name of [
+    "market.user12345",
+    "market.0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566",
+    "market.<script>",
+    "market.a b",
+    "market.__proto__.x",
+    `market.${"a".repeat(60)}`,
+    "market.a1b2c3d4e5f6",
+  ]) {
+    book.note("new", name, "value", 0);
+  }
+  assert.deepEqual(
+    book.list().map(({ name, count, sample }) => [name, count, sample]),
+    [["other", 7, null]],
+  );
+});

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sampleMarket } from "../../test/support/market-samples.ts";
+import { gaps, openIngestBench, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
+import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
+import { VenueError } from "../domain/errors.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const timeout = () => new VenueError("timeout", "no answer", { retryable: true });
+
+test("a venue that fails is tried again with growing pauses, which end with its first answer", async () => {
+  const { clock, venue, health, board, start, stop } = openIngestWith("a");
+  venue.failing.set("listOpenMarkets", timeout());
+  await start();
+  assert.equal(health(venue).report(0).status, "down");
+  await clock.advance(10 * MINUTE_MS);
+  const pauses = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  assert.ok(
+    pauses.every((pause) => pause === MINUTE_MS),
+    String(pauses),
+  );
+  assert.equal(health(venue).report(0).drops.failed_timeout, pauses.length + 1);
+  venue.failing.clear();
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual([health(venue).report(0).status, board.size], ["ok", 1]);
+  await stop();
+});
+
+test("where the usual pause is short, failures stretch it up to half a minute", async () => {
+  const bench = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, { profile: { sweepPauseMs: 500 } })]);
+  const [venue] = bench.venues;
+  assert.ok(venue);
+  venue.failing.set("listOpenMarkets", timeout());
+  await bench.start();
+  await bench.clock.advance(2 * MINUTE_MS);
+  const pauses = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  assert.deepEqual(pauses.slice(0, 7), [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  venue.failing.clear();
+  await bench.clock.advance(32_000);
+  assert.deepEqual(gaps(venue.asked("listOpenMarkets").map(({ at }) => at)).at(-1), 500);
+  await bench.stop();
+});
+
+test("a sweep cut off in the middle keeps what it read and counts nobody as missing", async () => {
+  const { clock, venue, board, start, stop } = openIngestWith("a", "b");
+  await start();
+  venue.failing.set("listOpenMarkets", timeout());
+  await clock.advance(10 * MINUTE_MS);
+  assert.equal(board.size, 2);
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  await stop();
+});
+
+test("a venue that fails, or never answers, does not hold up another", async () => {
+  const bench = openIngestBench((clock) => ["broken", "slow", "alpha"].map((id) => new ScriptedVenue(id, clock)));
+  const [broken, slow, good] = bench.venues;
+  assert.ok(broken && slow && good);
+  broken.failing.set("listOpenMarkets", timeout());
+  slow.answerMs = 3 * HOUR_MS;
+  good.show(sampleMarket("a"));
+  await bench.start();
+  assert.ok(bench.market("a"));
+  assert.equal(bench.health(good).report(0).status, "ok");
+  await bench.clock.advance(5 * MINUTE_MS);
+  assert.equal(bench.health(good).report(0).sweep.completed, 6);
+  assert.equal(bench.health(slow).report(0).status, "degraded");
+  await bench.stop();
+});
+
+test("a venue that is back is read within seconds, however long it was away", async () => {
+  const { clock, venue, board, health, start, stop } = openIngestWith("a");
+  await start();
+  for (const method of ["listOpenMarkets", "findMarket"] as const) venue.failing.set(method, timeout());
+  await clock.advance(HOUR_MS);
+  const asked = venue.asked("findMarket").length;
+  await clock.advance(MINUTE_MS);
+  assert.equal(venue.asked("findMarket").length - asked, 60);
+  venue.failing.clear();
+  venue.show(sampleMarket("b"));
+  await clock.advance(4_000);
+  assert.equal(board.find("alpha", "b")?.listing.marketId, "b");
+  assert.equal(health(venue).report(0).status, "ok");
+  await stop();
+});
+
+test("a request that hung was no load on the venue: a doubt that came meanwhile is ended without a rest for it", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  venue.answerMs = 100;
+  await start();
+  await clock.advance(30_000);
+  venue.answerMs = 10_000;
+  await clock.advance(40_000);
+  venue.stream?.onUp();
+  venue.stream?.onDown("the venue closed it");
+  await clock.advance(20_000);
+  const [, hung = 0, next = Number.POSITIVE_INFINITY] = venue.asked("listOpenMarkets").map(({ at }) => at);
+  // Two answers of ten seconds, then the second that every venue gets.
+  assert.equal(next - hung, 21_000);
+  await stop();
+});
+
+test("when something begins to fail, and when it ends, what is shown is confirmed by a sweep at once, and not in between", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  await start();
+  venue.failing.set("listTrades", timeout());
+  await clock.advance(5 * MINUTE_MS - 5_000);
+  const before = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  venue.failing.clear();
+  await clock.advance(5 * MINUTE_MS);
+  const after = gaps(venue.asked("listOpenMarkets").map(({ at }) => at)).slice(before.length);
+  for (const pauses of [before, after]) {
+    const usual = pauses.filter((pause) => pause === MINUTE_MS).length;
+    assert.ok(pauses.length - usual >= 10 && pauses.length - usual <= 16, String(pauses));
+    assert.ok(usual >= 3 && pauses.slice(-usual).every((pause) => pause === MINUTE_MS), String(pauses));
+  }
+  await stop();
+});
+
+test("an error that is none of the venue's does not end the loop either", async () => {
+  const { clock, venue, board, health, start, stop } = openIngestWith("a");
+  venue.failing.set("listOpenMarkets", new TypeError("a fault of ours"));
+  await start();
+  assert.deepEqual(health(venue).report(0).drops, {});
+  venue.failing.clear();
+  await clock.advance(MINUTE_MS);
+  assert.equal(board.size, 1);
+  await stop();
+});
+
+test("stopping ends every loop and the stream, at once, even in the middle of an answer", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  venue.answerMs = 10_000;
+  await start();
+  await clock.advance(5_000);
+  await stop();
+  const asked = venue.calls.length;
+  await clock.advance(HOUR_MS);
+  assert.deepEqual([venue.calls.length, venue.isStreamClosed, clock.pending], [asked, true, 0]);
+});

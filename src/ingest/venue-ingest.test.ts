@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
+import { gaps, openIngestBench, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
+import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
+import type { MarketListing } from "../domain/market.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const withListing = (id: string, listing: Partial<MarketListing>) => sampleMarket(id, { listing });
+
+test("a sweep fills the board page by page, and the store within seconds", async () => {
+  const { clock, venue, board, store, ticks, health, start, stop } = openIngestWith("a", "b", "c");
+  venue.pages = [["a", "b"], ["c"]];
+  await start();
+  assert.equal(board.size, 3);
+  assert.deepEqual(health(venue).report(0).sweep, { rows: 3, total: 3, completed: 1, incomplete: 0 });
+  await clock.advance(1_000);
+  assert.deepEqual([...store.stored.keys()], ["alpha/a", "alpha/b", "alpha/c"]);
+  assert.deepEqual(
+    ticks.ticks.map(({ marketKey }) => marketKey),
+    [1, 2, 3],
+  );
+  await stop();
+});
+
+test("the next sweep begins a pause after the end of the last", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  venue.answerMs = 500;
+  await start();
+  await clock.advance(3 * MINUTE_MS);
+  const [first, ...others] = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  assert.equal(first, MINUTE_MS + 1_000);
+  assert.ok(others.every((gap) => gap === first));
+  await stop();
+});
+
+test("a sweep that takes long is followed by a rest twice as long", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  venue.answerMs = MINUTE_MS;
+  await start();
+  await clock.advance(20 * MINUTE_MS);
+  const [first] = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  assert.equal(first, 2 * MINUTE_MS + 4 * MINUTE_MS);
+  await stop();
+});
+
+test("where sweeps take longer than active markets may wait, those are polled by volume, unless the stream is up", async () => {
+  const profile = { activePollMs: 5_000, streamMarketsMax: 1 };
+  const bench = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, { profile })]);
+  const [venue] = bench.venues;
+  assert.ok(venue);
+  venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
+  await bench.start();
+  await bench.clock.advance(30_000);
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  venue.answerMs = 4_000;
+  await bench.clock.advance(60_000);
+  const polls = venue.asked("getMarkets");
+  assert.ok(polls.length >= 1 && polls.every(({ marketIds }) => marketIds.join() === "b,a"));
+  venue.stream?.onUp();
+  await bench.clock.advance(20_000);
+  const before = venue.asked("getMarkets").length;
+  await bench.clock.advance(60_000);
+  assert.equal(venue.asked("getMarkets").length, before);
+  await bench.stop();
+});
+
+test("a sweep that is not whole keeps what it read, counts nobody as missing and is tried again", async () => {
+  const { clock, venue, board, health, start, stop } = openIngestWith("a", "b");
+  await start();
+  venue.pages = [["a"]];
+  venue.cut = "page_loop";
+  await clock.advance(5 * MINUTE_MS);
+  assert.deepEqual(health(venue).report(0).sweep, { rows: 1, total: 2, completed: 1, incomplete: 5 });
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.equal(board.size, 2);
+  venue.cut = null;
+  await clock.advance(2 * MINUTE_MS + 1_000);
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["b"]],
+  );
+  await stop();
+});
+
+test("a first sweep that is not whole does not keep the others waiting", async () => {
+  const { venue, health, start, stop } = openIngestWith("a");
+  venue.cut = "page_short";
+  await start();
+  assert.equal(health(venue).isSettled, true);
+  assert.equal(health(venue).report(0).status, "ok");
+  await stop();
+});
+
+test("a sweep of fewer than half of the markets before is not believed; when the next one agrees, it is", async () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
+  const { clock, venue, health, start, stop } = openIngestWith(...ids);
+  await start();
+  venue.pages = [ids.slice(0, 19)];
+  await clock.advance(MINUTE_MS);
+  const report = () => health(venue).report(0);
+  assert.deepEqual([report().sweep.completed, report().sweep.incomplete, report().drops], [1, 1, { sweep_shrunk: 1 }]);
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual([report().sweep.completed, report().sweep.incomplete], [2, 1]);
+  await stop();
+});
+
+test("a market missing from one sweep is not asked for; missing from two in a row it is asked for by name", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a", "b");
+  await start();
+  venue.pages = [["a"]];
+  await clock.advance(MINUTE_MS + 2_000);
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  venue.pages = [["a", "b"]];
+  await clock.advance(MINUTE_MS);
+  venue.pages = [["a"]];
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["b"]],
+  );
+  await stop();
+});
+
+test("a market that settled between sweeps is found out by its name and left alone from then on", async () => {
+  const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a", "b");
+  await start();
+  venue.show(withListing("b", { status: "finalized", outcome: { kind: "yes" } }));
+  await clock.advance(2 * MINUTE_MS + 2_000);
+  assert.deepEqual(market("b")?.listing.outcome, { kind: "yes" });
+  assert.deepEqual(statusChanges(), ["active to finalized"]);
+  await clock.advance(30 * MINUTE_MS);
+  assert.equal(venue.asked("getMarkets").length, 1);
+  await stop();
+});
+
+test("a market that its venue no longer knows is asked for once a sweep, not all the time", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a", "b");
+  await start();
+  venue.markets.delete("b");
+  venue.pages = [["a"]];
+  await clock.advance(12 * MINUTE_MS);
+  const asked = venue.asked("getMarkets").length;
+  assert.ok(asked >= 10 && asked <= 12, String(asked));
+  await stop();
+});
+
+test("a market is read by name at its close, then with growing pauses, until it is finalized", async () => {
+  const { clock, venue, market, start, stop } = openIngestWith();
+  const closeAt = SAMPLE_AT + 5 * MINUTE_MS;
+  venue.show(withListing("a", { closeAt }));
+  await start();
+  await clock.advance(5 * MINUTE_MS - 1);
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  venue.show(withListing("a", { closeAt, status: "closed" }));
+  await clock.advance(HOUR_MS);
+  const times = venue.asked("getMarkets").map(({ at }) => at - closeAt);
+  assert.ok((times[0] ?? -1) >= 0 && (times[0] ?? -1) <= 1_000, String(times[0]));
+  const pauses = gaps(times);
+  assert.ok(
+    pauses.every((pause, index) => pause >= Math.max(15_000, (pauses[index - 1] ?? 0) - 1_000)),
+    String(pauses),
+  );
+  assert.ok((pauses.at(-1) ?? 0) >= 4 * MINUTE_MS, String(pauses));
+
+  venue.show(withListing("a", { closeAt, status: "finalized", outcome: { kind: "no" } }));
+  await clock.advance(7 * MINUTE_MS);
+  assert.equal(market("a")?.listing.status, "finalized");
+  const asked = venue.asked("getMarkets").length;
+  await clock.advance(HOUR_MS);
+  assert.equal(venue.asked("getMarkets").length, asked);
+  await stop();
+});
+
+test("a market that has waited for days is read once an hour, also when it is still listed as open", async () => {
+  for (const status of ["active", "determined"] as const) {
+    const { clock, venue, board, start, stop } = openIngestWith();
+    const waiting = withListing("a", { status, closeAt: SAMPLE_AT - 100 * HOUR_MS });
+    board.restore(waiting, 1);
+    venue.markets.set("a", waiting);
+    venue.pages = [status === "active" ? ["a"] : []];
+    await start();
+    await clock.advance(HOUR_MS + 2_000);
+    const asked = venue.asked("getMarkets").length;
+    assert.ok(asked <= 1, `${status}: ${asked}`);
+    await stop();
+  }
+});
+
+test("a close far ahead is looked at when it is near, by the sweeps that go on meanwhile", async () => {
+  const { clock, venue, start, stop } = openIngestWith();
+  venue.show(withListing("a", { closeAt: SAMPLE_AT + 10 * HOUR_MS }));
+  await start();
+  clock.jumpWallClock(10 * HOUR_MS - 5 * MINUTE_MS);
+  await clock.advance(5 * MINUTE_MS - 1);
+  assert.deepEqual(venue.asked("getMarkets"), []);
+  await clock.advance(17_000);
+  assert.equal(venue.asked("getMarkets").length, 1);
+  await stop();
+});
+
+test("a result taken back is recorded as a change of status, and the market is read on", async () => {
+  const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a");
+  await start();
+  venue.show(withListing("a", { status: "finalized", outcome: { kind: "yes" } }));
+  venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
+  await clock.advance(1_000);
+  assert.equal(market("a")?.listing.status, "finalized");
+  venue.show(withListing("a", { status: "active", outcome: null }));
+  await clock.advance(MINUTE_MS + 1_000);
+  assert.deepEqual([market("a")?.listing.status, market("a")?.listing.outcome], ["active", null]);
+  assert.deepEqual(statusChanges(), ["active to finalized", "finalized to active"]);
+  await stop();
+});
+
+test("what was restored from the store and waits for its result is read by name after a restart", async () => {
+  const { clock, venue, board, market, start, stop } = openIngestWith();
+  const waiting = { status: "determined", closeAt: SAMPLE_AT - HOUR_MS } as const;
+  board.restore(withListing("a", waiting), 1);
+  board.restore(withListing("old", { status: "finalized" }), 2);
+  venue.show(withListing("a", { ...waiting, status: "finalized", outcome: { kind: "yes" } }));
+  await start();
+  await clock.advance(10 * MINUTE_MS);
+  assert.equal(market("a")?.listing.status, "finalized");
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["a"]],
+  );
+  await stop();
+});
+
+test("a market reported as changed is read once, not for ever after", async () => {
+  const { clock, venue, start, stop } = openIngestWith("a");
+  await start();
+  venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
+  venue.stream?.onMessage({ kind: "changed", marketId: "unknown", receivedAt: clock.now() });
+  await clock.advance(10 * MINUTE_MS);
+  assert.deepEqual(
+    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    [["a"]],
+  );
+  await stop();
+});

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { HistoryPoint } from "../domain/trade.ts";
+import { binHistory, historyGrid, PERIOD_MS } from "./history-grid.ts";
+import { FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 3, 57, 11);
+const periods = fc.constantFrom<HistoryPeriod>("48h", "7d", "30d");
+const point = (startAt: number, endAt: number, fields: Partial<HistoryPoint> = {}): HistoryPoint => ({
+  startAt,
+  endAt,
+  yesPrice: 0.5,
+  bid: null,
+  ask: null,
+  volumeUsd: null,
+  ...fields,
+});
+
+test("the contract's default of 48 points gives 7 days in steps of four hours", () => {
+  assert.deepEqual(historyGrid("7d", 48, NOW), {
+    fromMs: Date.UTC(2026, 10, 14, 4),
+    intervalMs: 4 * HOUR_MS,
+    count: 42,
+  });
+  assert.equal(historyGrid("48h", 200, NOW).intervalMs, 15 * 60_000);
+  assert.equal(historyGrid("48h", 48, NOW).intervalMs, HOUR_MS);
+  assert.equal(historyGrid("30d", 200, NOW).intervalMs, 4 * HOUR_MS);
+  assert.equal(historyGrid("30d", 10, NOW).intervalMs, 72 * HOUR_MS);
+  assert.throws(() => historyGrid("30d", 9, NOW), RangeError);
+});
+
+test("a grid covers its period up to now, in at most maxPoints bins at whole multiples of the interval", () => {
+  fc.assert(
+    fc.property(
+      periods,
+      fc.integer({ min: 10, max: 200 }),
+      fc.integer({ min: 0, max: 4e12 }),
+      (period, maxPoints, now) => {
+        const { fromMs, intervalMs, count } = historyGrid(period, maxPoints, now);
+        const toMs = fromMs + count * intervalMs;
+        assert.ok(count <= maxPoints && count >= 1);
+        assert.equal(count * intervalMs, PERIOD_MS[period]);
+        assert.ok(Number.isInteger(fromMs / intervalMs));
+        assert.ok(toMs >= now && toMs - intervalMs < now);
+      },
+    ),
+  );
+});
+
+const grid = { fromMs: 0, intervalMs: 2 * FIVE_MINUTES_MS, count: 30 };
+/** Five-minute samples around the grid, some without price or volume. */
+const samples = fc.uniqueArray(
+  fc.record({
+    slot: fc.integer({ min: -20, max: 80 }),
+    yesPrice: fc.option(fc.integer({ min: 0, max: 1_000 }).map((milli) => milli / 1_000)),
+    volumeUsd: fc.option(fc.integer({ min: 0, max: 100 })),
+  }),
+  { selector: (sample) => sample.slot, maxLength: 60 },
+);
+const toPoints = (list: { slot: number; yesPrice: number | null; volumeUsd: number | null }[]) =>
+  list.map(({ slot, ...fields }) => point(slot * FIVE_MINUTES_MS, (slot + 1) * FIVE_MINUTES_MS, fields));
+
+test("each bin's price is the last one at or before its end, and bins before the first known price are left out", () => {
+  fc.assert(
+    fc.property(samples, (list) => {
+      const input = Object.freeze(toPoints(list)) as HistoryPoint[];
+      const bins = new Map(binHistory(grid, input).map((bin) => [bin.startAt, bin]));
+      for (let index = 0; index < grid.count; index++) {
+        const startAt = index * grid.intervalMs;
+        const endAt = startAt + grid.intervalMs;
+        const known = input.filter((sample) => sample.yesPrice !== null && sample.endAt <= endAt);
+        const last = known.reduce<HistoryPoint | null>((a, b) => (a === null || b.endAt > a.endAt ? b : a), null);
+        assert.equal(bins.get(startAt)?.yesPrice, last?.yesPrice ?? undefined);
+        assert.equal(bins.get(startAt)?.endAt, last === null ? undefined : endAt);
+      }
+    }),
+  );
+});
+
+test("volume is neither lost nor counted twice, and unknown wherever a part of it is", () => {
+  fc.assert(
+    fc.property(samples, (list) => {
+      const input = toPoints(list);
+      for (const bin of binHistory(grid, input)) {
+        const own = input.filter((sample) => sample.startAt >= bin.startAt && sample.endAt <= bin.endAt);
+        const isKnown = own.length > 0 && own.every((sample) => sample.volumeUsd !== null);
+        assert.equal(bin.volumeUsd, isKnown ? own.reduce((sum, sample) => sum + (sample.volumeUsd ?? 0), 0) : null);
+      }
+    }),
+  );
+});
+
+test("the order of the samples does not matter", () => {
+  fc.assert(
+    fc.property(samples, (list) => {
+      assert.deepEqual(binHistory(grid, toPoints(list)), binHistory(grid, toPoints(list.toReversed())));
+    }),
+  );
+});
+
+test("a gap carries the price forward but neither quote nor volume", () => {
+  const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
+    point(0, HOUR_MS, { yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: 7 }),
+  ]);
+  assert.deepEqual(bins, [
+    point(0, HOUR_MS, { yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: 7 }),
+    point(HOUR_MS, 2 * HOUR_MS, { yesPrice: 0.4 }),
+    point(2 * HOUR_MS, 3 * HOUR_MS, { yesPrice: 0.4 }),
+  ]);
+});
+
+test("a sample longer than a bin tells its price at its end and makes the volume of the bins it covers unknown", () => {
+  const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
+    point(0, HOUR_MS, { volumeUsd: 5 }),
+    point(HOUR_MS, 3 * HOUR_MS, { yesPrice: 0.7, volumeUsd: 9 }),
+  ]);
+  assert.deepEqual(
+    bins.map((bin) => [bin.yesPrice, bin.volumeUsd]),
+    [
+      [0.5, 5],
+      [0.5, null],
+      [0.7, null],
+    ],
+  );
+});

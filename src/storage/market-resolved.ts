@@ -1,0 +1,41 @@
+import type { MarketSnapshot, Outcome } from "../domain/market.ts";
+import type { NewEvent } from "../event-log/index.ts";
+import { storableText, storableTime } from "./storable.ts";
+
+/** Paths take no longer ids, and an event's key and payload have bounds. */
+export const EVENT_MARKET_ID_LENGTH_MAX = 512;
+const TITLE_LENGTH_MAX = 1_000;
+
+/** A settlement as text, to tell whether it is the one told already; empty while its outcome is unknown. */
+export function outcomeText(outcome: Outcome | null): string {
+  if (outcome === null) return "";
+  return "value" in outcome ? `${outcome.kind} ${outcome.value}` : outcome.kind;
+}
+
+/** The event of a settled market. `model_probability` is null until a model has an opinion of the market. */
+export function marketResolved({ listing, quote }: MarketSnapshot, outcome: Outcome): NewEvent {
+  const { venue, marketId } = listing;
+  const occurredAt = storableTime(quote.receivedAt) ?? 0;
+  return {
+    type: "market_resolved",
+    key: `market_resolved/${occurredAt}/${venue}/${marketId}`,
+    occurredAt,
+    venue,
+    marketId,
+    payload: {
+      platform: venue,
+      market_id: marketId,
+      title: storableText(listing.title).slice(0, TITLE_LENGTH_MAX).toWellFormed(),
+      outcome: outcome.kind,
+      settlement_value: settlementValue(outcome),
+      last_price: quote.lastPrice,
+      model_probability: null,
+    },
+  };
+}
+
+/** What one YES contract pays, in [0, 1]; null where the venue does not say. */
+function settlementValue(outcome: Outcome): number | null {
+  if (outcome.kind === "yes") return 1;
+  return outcome.kind === "no" ? 0 : outcome.value;
+}

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { eachDatabase } from "../../test/support/databases.ts";
+import type { EventListing, MarketSnapshot } from "../domain/market.ts";
+import { createMarketStore } from "./market-store.ts";
+import { DAY_MS } from "./model.ts";
+
+const NOW = Date.UTC(2026, 10, 21);
+
+function snapshot(marketId: string, fields: Partial<MarketSnapshot["listing"]> = {}): MarketSnapshot {
+  return {
+    listing: {
+      venue: "kalshi",
+      marketId,
+      eventId: "E",
+      title: `Will ${marketId}?`,
+      outcomeLabel: null,
+      url: null,
+      category: "Economics",
+      status: "active",
+      paused: false,
+      outcome: null,
+      rules: "Pays 1 if so.",
+      openAt: null,
+      closeAt: NOW + DAY_MS,
+      expectedResolutionAt: null,
+      resolvedAt: null,
+      tickSize: 0.01,
+      takerFee: { kind: "quadratic", rate: 0.07, exponent: 1 },
+      venueKeys: { series: "S" },
+      ...fields,
+    },
+    quote: {
+      bid: 0.4,
+      ask: 0.42,
+      bidSize: 10,
+      askSize: 5,
+      lastPrice: null,
+      indicativePrice: null,
+      eventAt: NOW,
+      receivedAt: NOW,
+    },
+    activity: { volume24hUsd: 12.5, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
+  };
+}
+
+const event = (eventId: string): EventListing => ({
+  venue: "kalshi",
+  eventId,
+  title: "Event",
+  description: null,
+  category: null,
+  url: null,
+  mutuallyExclusive: true,
+  exhaustive: false,
+  featured: false,
+  endAt: null,
+});
+
+const collect = async <Item>(pages: AsyncIterable<readonly Item[]>) => {
+  const all: Item[] = [];
+  for await (const page of pages) all.push(...page);
+  return all;
+};
+
+eachDatabase(
+  "a market comes back as it was stored, under the same key however often it is stored",
+  async (database) => {
+    const store = createMarketStore(database);
+    const odd = snapshot("b", { title: 'NUL \0, quote " \\ {}, \ud800', outcome: { kind: "void", value: null } });
+    const keys = await store.upsertMarkets([snapshot("a"), odd]);
+    const again = await store.upsertMarkets([odd, snapshot("a", { title: "Changed?" }), snapshot("c")]);
+    assert.deepEqual(again.slice(0, 2), [keys[1], keys[0]]);
+    const stored = new Map((await collect(store.loadAll())).map((market) => [market.key, market.snapshot]));
+    assert.equal(stored.size, 3);
+    assert.deepEqual(stored.get(keys[1] ?? -1), odd);
+    assert.equal(stored.get(keys[0] ?? -1)?.listing.title, "Changed?");
+  },
+);
+
+eachDatabase("storing known markets again uses up no keys", async (database) => {
+  const store = createMarketStore(database);
+  for (let round = 0; round < 5; round++) await store.upsertMarkets([snapshot("a"), snapshot("b")]);
+  const [key] = await store.upsertMarkets([snapshot("c")]);
+  assert.equal(key, 3);
+});
+
+eachDatabase(
+  "a market twice in a batch is stored once, the later one; an impossible id is counted and has no key",
+  async (database) => {
+    const drops: string[] = [];
+    const store = createMarketStore(database, (reason) => drops.push(reason));
+    const keys = await store.upsertMarkets([
+      snapshot("a"),
+      snapshot("a", { title: "Later?" }),
+      snapshot("x\0y"),
+      snapshot("z", { closeAt: 1e300 }),
+    ]);
+    assert.deepEqual(drops, ["market_id_not_storable"]);
+    assert.equal(keys[0], keys[1]);
+    assert.equal(keys[2], null);
+    const titles = (await collect(store.loadAll())).map((market) => market.snapshot.listing.title);
+    assert.deepEqual(titles.sort(), ["Later?", "Will z?"]);
+  },
+);
+
+eachDatabase("long settled markets stay in the store and out of the start", async (database) => {
+  const store = createMarketStore(database);
+  await store.upsertMarkets([snapshot("open"), snapshot("done", { status: "finalized", outcome: { kind: "yes" } })]);
+  assert.equal((await collect(store.loadAll())).length, 2);
+  const recent = await collect(store.loadAll({ finalizedSinceMs: NOW + 1 }));
+  assert.deepEqual(
+    recent.map((market) => market.snapshot.listing.marketId),
+    ["open"],
+  );
+});
+
+eachDatabase("a stored row that this version cannot read is counted and skipped", async (database) => {
+  const drops: string[] = [];
+  const store = createMarketStore(database, (reason) => drops.push(reason));
+  await store.upsertMarkets([snapshot("a"), snapshot("b")]);
+  await database.query(`update markets set snapshot = '{"listing": {"venue": 5}}' where market_id = 'a'`);
+  assert.equal((await collect(store.loadAll())).length, 1);
+  assert.deepEqual(drops, ["stored_market_unreadable"]);
+});
+
+eachDatabase("events come back as last stored", async (database) => {
+  const store = createMarketStore(database);
+  await store.upsertEvents([event("E"), event("F")]);
+  await store.upsertEvents([{ ...event("E"), featured: true }]);
+  assert.deepEqual(await collect(store.loadEvents()), [{ ...event("E"), featured: true }, event("F")]);
+});
+
+eachDatabase(
+  "a trade told twice counts once, and the day's volume is the sum of size times price",
+  async (database) => {
+    const drops: string[] = [];
+    const store = createMarketStore(database, (reason) => drops.push(reason));
+    const trade = (tradeId: string, executedAt: number, fields = {}) => ({
+      marketKey: 1,
+      trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
+    });
+    assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("b", NOW - 2), trade("b", NOW - 2)]), 2);
+    assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("old", NOW - DAY_MS - 1)]), 1);
+    assert.equal(await store.insertTrades([trade("bad", NOW, { size: Number.NaN })]), 0);
+    assert.deepEqual(drops, ["trade_not_storable"]);
+    assert.deepEqual([...(await store.volume24hFromTrades(NOW))], [[1, 4]]);
+  },
+);
+
+eachDatabase("a status change told twice is kept once, with its outcome", async (database) => {
+  const store = createMarketStore(database);
+  const change = {
+    marketKey: 1,
+    from: "closed",
+    to: "finalized",
+    outcome: { kind: "partial", value: 0.5 },
+    changedAt: NOW,
+  } as const;
+  await store.recordStatusChange(change);
+  await store.recordStatusChange(change);
+  const rows = await database.query("select from_status, to_status, outcome from status_changes");
+  assert.deepEqual(rows, [{ from_status: "closed", to_status: "finalized", outcome: { kind: "partial", value: 0.5 } }]);
+});

@@ -1,0 +1,38 @@
+import type { Database } from "../ports/database.ts";
+import { HOUR_MS } from "./model.ts";
+
+/** Sums over all markets now and a day before; null where nothing was stored. */
+export interface MarketWideTrend {
+  /** USD traded in the last 24 whole hours, and in the 24 before. */
+  readonly volumeUsd: number | null;
+  readonly volumeBeforeUsd: number | null;
+  /** Mean quoted spread at the end of the last three whole hours, and of the same hours yesterday. */
+  readonly spread: number | null;
+  readonly spreadBefore: number | null;
+}
+
+/** How trading as a whole compares with yesterday, from hourly bars. */
+export async function readMarketWideTrend(database: Database, now: number): Promise<MarketWideTrend> {
+  const until = Math.floor(now / HOUR_MS) * HOUR_MS;
+  const [row] = await database.query<{
+    volume: number | null;
+    volume_before: number | null;
+    spread: number | null;
+    spread_before: number | null;
+  }>(
+    `select
+       sum(volume_usd) filter (where start_at >= day.half) as volume,
+       sum(volume_usd) filter (where start_at < day.half) as volume_before,
+       avg(ask_close - bid_close) filter (where start_at >= day.until - interval '3 hours') as spread,
+       avg(ask_close - bid_close) filter (where start_at >= day.half - interval '3 hours' and start_at < day.half) as spread_before
+     from bars_1h, (select to_timestamp($1::float8 / 1000) as until, to_timestamp($1::float8 / 1000) - interval '24 hours' as half) as day
+     where start_at >= day.until - interval '48 hours' and start_at < day.until`,
+    [until],
+  );
+  return {
+    volumeUsd: row?.volume ?? null,
+    volumeBeforeUsd: row?.volume_before ?? null,
+    spread: row?.spread == null ? null : Number(row.spread) / 1_000_000,
+    spreadBefore: row?.spread_before == null ? null : Number(row.spread_before) / 1_000_000,
+  };
+}

@@ -1,0 +1,52 @@
+import type { MarketSnapshot } from "../domain/market.ts";
+import { fromMicros } from "../domain/price.ts";
+
+/** A row of the table `quotes` as it is read; `quote_updated_at` is null where a market has none. */
+export interface StoredQuoteRow extends Record<string, unknown> {
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly bid_size: number | null;
+  readonly ask_size: number | null;
+  readonly last: number | null;
+  readonly indicative: number | null;
+  readonly quote_volume_24h_usd: number | null;
+  readonly volume_total_usd: number | null;
+  readonly liquidity_usd: number | null;
+  readonly open_interest_usd: number | null;
+  readonly event_at: Date | null;
+  readonly quote_updated_at: Date | null;
+}
+
+/** The columns of `StoredQuoteRow`. */
+export const QUOTE_COLUMNS = `quotes.bid, quotes.ask, quotes.bid_size, quotes.ask_size, quotes.last, quotes.indicative,
+  quotes.volume_24h_usd as quote_volume_24h_usd, quotes.volume_total_usd, quotes.liquidity_usd, quotes.open_interest_usd,
+  quotes.event_at, quotes.updated_at as quote_updated_at`;
+
+const priceOf = (micros: number | null) => (micros === null ? null : fromMicros(micros));
+
+/** A market with the quote and figures of its row in `quotes`; as it is where there is none. */
+export function withStoredQuote<Market extends Pick<MarketSnapshot, "quote" | "activity">>(
+  market: Market,
+  row: StoredQuoteRow,
+): Market {
+  if (row.quote_updated_at === null) return market;
+  return {
+    ...market,
+    quote: {
+      bid: priceOf(row.bid),
+      ask: priceOf(row.ask),
+      bidSize: row.bid_size,
+      askSize: row.ask_size,
+      lastPrice: priceOf(row.last),
+      indicativePrice: priceOf(row.indicative),
+      eventAt: row.event_at?.getTime() ?? null,
+      receivedAt: row.quote_updated_at.getTime(),
+    },
+    activity: {
+      volume24hUsd: row.quote_volume_24h_usd,
+      volumeTotalUsd: row.volume_total_usd,
+      liquidityUsd: row.liquidity_usd,
+      openInterestUsd: row.open_interest_usd,
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { fromMicros } from "../domain/price.ts";
+import type { HistoryPoint } from "../domain/trade.ts";
+import type { Database } from "../ports/database.ts";
+import { binHistory, historyGrid } from "./history-grid.ts";
+import { findRollUpState } from "./meta-queries.ts";
+import { DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS, type MarketHistory } from "./model.ts";
+import { tickBarsSql } from "./tick-queries.ts";
+
+interface BarRow extends Record<string, unknown> {
+  readonly start_at: Date;
+  readonly length_ms: number;
+  readonly yes_close: number | null;
+  readonly bid_close: number | null;
+  readonly ask_close: number | null;
+  readonly volume_usd: number | null;
+}
+
+const COLUMNS = "start_at, yes_close, bid_close, ask_close, volume_usd";
+const lastBefore = (table: string, lengthMs: number) => `
+  (select ${lengthMs}::int4 as length_ms, ${COLUMNS} from ${table}
+   where market_key = $1 and yes_close is not null and start_at <= to_timestamp(($2::float8 - ${lengthMs}) / 1000)
+   order by start_at desc limit 1)`;
+const within = (table: string, lengthMs: number) => `
+  (select ${lengthMs}::int4 as length_ms, ${COLUMNS} from ${table}
+   where market_key = $1 and start_at > to_timestamp(($2::float8 - ${lengthMs}) / 1000)
+     and start_at < to_timestamp($3::float8 / 1000))`;
+
+/** Five-minute bars of hours that have no bar of their own: a month holds thousands that its hours have told already. */
+const WITHIN_OPEN_HOURS = `
+  (select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from bars_5m as bar
+   where market_key = $1 and start_at > to_timestamp(($2::float8 - ${FIVE_MINUTES_MS}) / 1000)
+     and start_at < to_timestamp($3::float8 / 1000)
+     and not exists (
+       select 1 from bars_1h as hour where hour.market_key = $1 and hour.yes_close is not null
+         and hour.start_at > to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)
+         and hour.start_at < to_timestamp($3::float8 / 1000)
+         and hour.start_at = date_bin('1 hour', bar.start_at, timestamptz '1970-01-01 00:00:00+00')))`;
+
+/**
+ * The bars that overlap [$2, $3) of market $1, and the last one of each length before it. For a grid of whole hours an
+ * hour's own bar speaks for the five-minute bars that it was made from.
+ */
+const selectBars = (fiveMinutes: string) =>
+  [
+    lastBefore("bars_1h", HOUR_MS),
+    lastBefore("bars_5m", FIVE_MINUTES_MS),
+    within("bars_1h", HOUR_MS),
+    fiveMinutes,
+  ].join(" union all ");
+const SELECT_BARS = selectBars(within("bars_5m", FIVE_MINUTES_MS));
+const SELECT_BARS_BY_HOUR = selectBars(WITHIN_OPEN_HOURS);
+
+const toPrice = (micros: number | null) => (micros === null ? null : fromMicros(micros));
+
+function toPoint(row: BarRow): HistoryPoint {
+  const startAt = row.start_at.getTime();
+  return {
+    startAt,
+    endAt: startAt + row.length_ms,
+    yesPrice: toPrice(row.yes_close),
+    bid: toPrice(row.bid_close),
+    ask: toPrice(row.ask_close),
+    volumeUsd: row.volume_usd,
+  };
+}
+
+/**
+ * Where volume is read from, so that no minute counts twice. Bins of an hour or more take whole hours, and shorter bars
+ * only in hours that have no bar of their own yet; shorter bins take the five-minute bars.
+ */
+function volumeSamples(
+  hours: readonly HistoryPoint[],
+  fiveMinutes: readonly HistoryPoint[],
+  intervalMs: number,
+): HistoryPoint[] {
+  if (intervalMs < HOUR_MS) return [...fiveMinutes];
+  const isDone = new Set(hours.map((hour) => hour.startAt));
+  return [...hours, ...fiveMinutes.filter((bar) => !isDone.has(Math.floor(bar.startAt / HOUR_MS) * HOUR_MS))];
+}
+
+/**
+ * A market's prices over a period that ends now, as `contract.md` section 3 says, from bars and the ticks that no bar
+ * holds yet. Empty when nothing is known.
+ *
+ * @param options.maxPoints  10 to 200
+ * @param options.now        Unix milliseconds
+ */
+export async function readHistory(
+  database: Database,
+  marketKey: number,
+  options: { readonly period: HistoryPeriod; readonly maxPoints: number; readonly now: number },
+): Promise<MarketHistory> {
+  const grid = historyGrid(options.period, options.maxPoints, options.now);
+  const toMs = grid.fromMs + grid.count * grid.intervalMs;
+  const state = await findRollUpState(database);
+  const tailFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;
+  const isHourly = grid.intervalMs % HOUR_MS === 0;
+  const [bars, tail] = await Promise.all([
+    database.query<BarRow>(isHourly ? SELECT_BARS_BY_HOUR : SELECT_BARS, [marketKey, grid.fromMs, toMs], "request"),
+    database.query<BarRow>(
+      `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from (${tickBarsSql(true)}) as bar`,
+      [tailFromMs, Math.max(tailFromMs, toMs), state.observingSince, marketKey],
+      "request",
+    ),
+  ]);
+  const hours = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toPoint);
+  // What the tail knows of an interval is newer than a bar that the venue may have given for it.
+  const fiveMinutes = [
+    ...new Map(
+      [...bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS), ...tail].map((row) => [
+        row.start_at.getTime(),
+        toPoint(row),
+      ]),
+    ).values(),
+  ];
+  // An hour and its last five minutes end together; the shorter one, later in the list, tells the quote.
+  const points = binHistory(grid, [...hours, ...fiveMinutes], volumeSamples(hours, fiveMinutes, grid.intervalMs));
+  return { intervalSeconds: grid.intervalMs / 1_000, points };
+}
+
+/**
+ * Each market's price 24 hours ago: the last known one at or before that instant, at most three days older. Markets
+ * without one are not in the map.
+ */
+export async function priceDayAgo(database: Database, now: number): Promise<Map<number, number>> {
+  const rows = await database.query<{ market_key: number; yes_close: number }>(
+    `select distinct on (market_key) market_key, yes_close from (
+       select market_key, yes_close, start_at + interval '1 hour' as end_at from bars_1h
+       where start_at > to_timestamp($1::float8 / 1000) - interval '3 days'
+         and start_at <= to_timestamp($1::float8 / 1000) - interval '1 hour' and yes_close is not null
+       union all
+       select market_key, yes_close, start_at + interval '5 minutes' as end_at from bars_5m
+       where start_at > to_timestamp($1::float8 / 1000) - interval '2 hours'
+         and start_at <= to_timestamp($1::float8 / 1000) - interval '5 minutes' and yes_close is not null
+     ) as bar
+     order by market_key, end_at desc`,
+    [now - DAY_MS],
+  );
+  return new Map(rows.map((row) => [row.market_key, fromMicros(row.yes_close)]));
+}
+
+/** The last known price at or before an instant, from bars alone; null when none is known. */
+export async function priceAt(database: Database, marketKey: number, atMs: number): Promise<number | null> {
+  const rows = await database.query<BarRow>(
+    [lastBefore("bars_1h", HOUR_MS), lastBefore("bars_5m", FIVE_MINUTES_MS)].join(" union all "),
+    [marketKey, atMs],
+  );
+  const [last] = rows.map(toPoint).sort((a, b) => b.endAt - a.endAt);
+  return last?.yesPrice ?? null;
+}

@@ -1,0 +1,147 @@
+import type { Database } from "../ports/database.ts";
+import { claimColumns, heldClaimsSql } from "./lease-fence.ts";
+import type { VenueClaim } from "./model.ts";
+
+/** A tick as stored: prices in micros, times in Unix milliseconds. */
+export interface TickRow {
+  readonly marketKey: number;
+  readonly eventAt: number;
+  readonly receivedAt: number;
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly last: number | null;
+  readonly yesPrice: number | null;
+  readonly volumeTotalUsd: number | null;
+  readonly claim?: VenueClaim;
+}
+
+const TICK_COLUMNS = "market_key, event_at, received_at, bid, ask, last, yes_price, volume_total_usd";
+const TICK_VALUES =
+  "market_key, to_timestamp(event_ms / 1000), to_timestamp(received_ms / 1000), bid, ask, last, yes_price, volume";
+const TICK_ARRAYS =
+  "$1::int4[], $2::float8[], $3::float8[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::float8[]";
+const TICK_NAMES = "market_key, event_ms, received_ms, bid, ask, last, yes_price, volume";
+const ON_SAME_INSTANT = `
+on conflict (market_key, event_at) do update set
+  received_at = excluded.received_at, bid = excluded.bid, ask = excluded.ask, last = excluded.last,
+  yes_price = excluded.yes_price, volume_total_usd = excluded.volume_total_usd
+where excluded.received_at >= ticks.received_at`;
+
+const INSERT_TICKS = `
+insert into ticks (${TICK_COLUMNS})
+select ${TICK_VALUES} from unnest(${TICK_ARRAYS}) as tick (${TICK_NAMES}) ${ON_SAME_INSTANT}`;
+
+/** Each row names its claim by its number in the arrays of claims; rows of a claim that is no longer held are left out. */
+const INSERT_CLAIMED_TICKS = `
+with held as materialized (${heldClaimsSql("$9", "$10")}), added as (
+  insert into ticks (${TICK_COLUMNS})
+  select ${TICK_VALUES} from unnest(${TICK_ARRAYS}, $11::int4[]) as tick (${TICK_NAMES}, claim)
+  where claim = 0 or claim in (select number from held) ${ON_SAME_INSTANT}
+)
+select number from held`;
+
+/**
+ * Without those that another for the same market and instant replaces, in the order of the table's key: neighbours in
+ * the index are then written one after the other, and two nodes that write the same rows lock them in one order.
+ */
+function lastOfEach(rows: readonly TickRow[]): TickRow[] {
+  const sorted = rows.toSorted(
+    (a, b) => a.marketKey - b.marketKey || a.eventAt - b.eventAt || a.receivedAt - b.receivedAt,
+  );
+  return sorted.filter((row, index) => {
+    const next = sorted[index + 1];
+    return next === undefined || next.marketKey !== row.marketKey || next.eventAt !== row.eventAt;
+  });
+}
+
+/**
+ * Stores ticks; of two for the same market and instant the one received last stays, within a batch and across batches.
+ * Gives how many were refused because the lease they were heard under has been taken over since.
+ */
+export async function insertTicks(database: Database, rows: readonly TickRow[]): Promise<number> {
+  const kept = lastOfEach(rows);
+  const columns = [
+    kept.map((row) => row.marketKey),
+    kept.map((row) => row.eventAt),
+    kept.map((row) => row.receivedAt),
+    kept.map((row) => row.bid),
+    kept.map((row) => row.ask),
+    kept.map((row) => row.last),
+    kept.map((row) => row.yesPrice),
+    kept.map((row) => row.volumeTotalUsd),
+  ];
+  const claims = new Map<string, { readonly claim: VenueClaim; readonly number: number }>();
+  const numbers = kept.map(({ claim }) => {
+    if (claim === undefined) return 0;
+    const name = `${claim.fence} ${claim.venue}`;
+    const known = claims.get(name) ?? { claim, number: claims.size + 1 };
+    claims.set(name, known);
+    return known.number;
+  });
+  if (claims.size === 0) {
+    await database.query(INSERT_TICKS, columns);
+    return 0;
+  }
+  const held = await database.query<{ number: number }>(INSERT_CLAIMED_TICKS, [
+    ...columns,
+    ...claimColumns([...claims.values()].map(({ claim }) => claim)),
+    numbers,
+  ]);
+  const accepted = new Set([0, ...held.map(({ number }) => number)]);
+  return numbers.filter((number) => !accepted.has(number)).length;
+}
+
+/**
+ * Five-minute bars from ticks and trades in ($1, $2]; parameters: from, to, observing since (all Unix milliseconds), and
+ * $4 the market's key where `oneMarket`.
+ *
+ * Prices hold for (start, end], so that a close is the last price at or before the bar's end. Volume is the sum of the
+ * bar's trades where we have them; else the growth of the venue's running total since the last tick before the bar. That
+ * difference never reaches across a time in which nobody watched: it would pile a night's volume on one bar.
+ *
+ * First and last prices are looked up by their instant: sorting every tick of the bar would take three times as long.
+ */
+export function tickBarsSql(oneMarket: boolean): string {
+  const market = oneMarket ? "and market_key = $4::int4" : "";
+  const epoch = "timestamptz '1970-01-01 00:00:00+00'";
+  return `
+  with spans as (
+    select market_key,
+      date_bin('5 minutes', event_at - interval '1 microsecond', ${epoch}) as start_at,
+      max(yes_price) as yes_high, min(yes_price) as yes_low,
+      min(event_at) filter (where yes_price is not null) as open_at,
+      max(event_at) filter (where yes_price is not null) as close_at,
+      max(event_at) as last_at, max(volume_total_usd) as volume_until, max(received_at) as received_at
+    from ticks
+    where event_at > to_timestamp($1::float8 / 1000) and event_at <= to_timestamp($2::float8 / 1000) ${market}
+    group by 1, 2
+  ), priced as (
+    select spans.market_key, start_at, yes_high, yes_low, volume_until, spans.received_at,
+      (select yes_price from ticks where (market_key, event_at) = (spans.market_key, open_at)) as yes_open,
+      (select yes_price from ticks where (market_key, event_at) = (spans.market_key, close_at)) as yes_close,
+      last.bid as bid_close, last.ask as ask_close
+    from spans cross join lateral (
+      select bid, ask from ticks where (market_key, event_at) = (spans.market_key, last_at) limit 1
+    ) as last
+  ), grown as (
+    select priced.*, (
+      select case when priced.volume_until >= before.volume_total_usd
+                  then priced.volume_until - before.volume_total_usd end
+      from ticks before
+      where before.market_key = priced.market_key and before.volume_total_usd is not null
+        and before.event_at <= priced.start_at and before.event_at > priced.start_at - interval '2 days'
+        and (priced.received_at < to_timestamp($3::float8 / 1000) or before.received_at >= to_timestamp($3::float8 / 1000))
+      order by before.event_at desc limit 1
+    ) as volume_grown
+    from priced
+  ), tape as (
+    select market_key, date_bin('5 minutes', executed_at, ${epoch}) as start_at,
+      sum(size * yes_price / 1000000.0) as volume_usd
+    from trades
+    where executed_at >= to_timestamp($1::float8 / 1000) and executed_at < to_timestamp($2::float8 / 1000) ${market}
+    group by 1, 2
+  )
+  select market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close,
+    coalesce(tape.volume_usd, volume_grown)::float8 as volume_usd
+  from grown full outer join tape using (market_key, start_at)`;
+}

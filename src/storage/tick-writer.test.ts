@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachDatabase } from "../../test/support/databases.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { AppError } from "../domain/errors.ts";
+import type { Database } from "../ports/database.ts";
+import { DAY_MS, MINUTE_MS, type Tick } from "./model.ts";
+import { createTickWriter, tickTime } from "./tick-writer.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 23, 59, 59);
+const tick = (marketKey: number, at: number, fields: Partial<Tick> = {}): Tick => ({
+  marketKey,
+  eventAt: at,
+  receivedAt: at,
+  bid: 0.4,
+  ask: 0.42,
+  lastPrice: 0.41,
+  yesPrice: 0.41,
+  volumeUsd: 100,
+  ...fields,
+});
+
+eachDatabase(
+  "ticks of two days are stored in micros, each in its day, and of two at one instant the later stays",
+  async (database) => {
+    const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
+    writer.write(tick(1, NOW, { yesPrice: 0.1 }));
+    writer.write(tick(1, NOW, { yesPrice: 0.123456, bid: null }));
+    writer.write(tick(1, NOW + 2_000));
+    await writer.flush();
+    writer.write(tick(1, NOW, { yesPrice: 0.9, receivedAt: NOW + 5 }));
+    writer.write(tick(1, NOW, { yesPrice: 0.2, receivedAt: NOW + 1 }));
+    await writer.close();
+    const rows = await database.query(
+      "select event_at, bid, yes_price, tableoid::regclass::text as day from ticks order by event_at",
+    );
+    const days = rows.map((row) => String(row.day).split(".").at(-1));
+    assert.deepEqual(
+      rows.map(({ event_at, bid, yes_price }) => ({ event_at, bid, yes_price })),
+      [
+        { event_at: new Date(NOW), bid: 400_000, yes_price: 900_000 },
+        { event_at: new Date(NOW + 2_000), bid: 400_000, yes_price: 410_000 },
+      ],
+    );
+    assert.deepEqual(days, ["ticks_20261121", "ticks_20261122"]);
+    assert.deepEqual(writer.counters, { written: 5, dropped: 0, queued: 0 });
+  },
+);
+
+eachDatabase("a tick is written by time alone, without anyone flushing", async (database) => {
+  const clock = new FakeClock(NOW);
+  const writer = createTickWriter({ database, clock, log: quietLog });
+  writer.write(tick(1, NOW));
+  assert.equal(writer.counters.queued, 1);
+  await clock.advance(1_000);
+  await writer.flush();
+  assert.equal(writer.counters.written, 1);
+  assert.equal((await database.query("select 1 from ticks")).length, 1);
+});
+
+test("a tick's time is the venue's, but never after its receipt nor long before it", () => {
+  assert.equal(tickTime({ eventAt: NOW - 5_000, receivedAt: NOW }), NOW - 5_000);
+  assert.equal(tickTime({ eventAt: NOW + 5_000, receivedAt: NOW }), NOW);
+  assert.equal(tickTime({ eventAt: NOW - 11 * MINUTE_MS, receivedAt: NOW }), NOW);
+  assert.equal(tickTime({ eventAt: null, receivedAt: NOW }), NOW);
+  assert.equal(tickTime({ eventAt: Number.NaN, receivedAt: NOW }), NOW);
+});
+
+/** A store that keeps what it is given and fails when told to. */
+function fakeDatabase() {
+  const stored: unknown[] = [];
+  const state = { failure: null as Error | null, attempts: 0, stored };
+  const database: Pick<Database, "query"> = {
+    async query(text, parameters = []) {
+      if (!text.includes("insert into ticks")) return [];
+      state.attempts += 1;
+      if (state.failure !== null) throw state.failure;
+      stored.push(...(parameters[0] as unknown[]));
+      return [];
+    },
+  };
+  return { state, database: database as Database };
+}
+
+test("ticks wait out a store that is away, tried again ever less often, and none is lost", async () => {
+  const clock = new FakeClock(NOW);
+  const { state, database } = fakeDatabase();
+  state.failure = new AppError("store_unavailable", "away");
+  const writer = createTickWriter({ database, clock, log: quietLog });
+  for (let index = 0; index < 10; index++) writer.write(tick(index, NOW + index));
+  await clock.advance(10 * MINUTE_MS);
+  assert.ok(state.attempts > 5 && state.attempts < 40);
+  assert.equal(writer.counters.queued, 10);
+  await assert.rejects(writer.flush(), /away/);
+  state.failure = null;
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual(state.stored, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(writer.counters, { written: 10, dropped: 0, queued: 0 });
+});
+
+test("a batch goes in the order of the table's key, and of two alike in time and receipt the one taken last stays", async () => {
+  const clock = new FakeClock(NOW);
+  const sent: unknown[] = [];
+  const database: Pick<Database, "query"> = {
+    async query(text, parameters = []) {
+      if (text.includes("insert into ticks")) sent.push(parameters[0], parameters[1], parameters[3]);
+      return [];
+    },
+  };
+  const writer = createTickWriter({ database: database as Database, clock, log: quietLog });
+  writer.write(tick(7, NOW, { bid: 0.1 }));
+  writer.write(tick(3, NOW + 1, { bid: 0.2 }));
+  writer.write(tick(7, NOW, { bid: 0.3 }));
+  writer.write(tick(3, NOW, { bid: 0.4 }));
+  await writer.close();
+  assert.deepEqual(sent, [
+    [3, 3, 7],
+    [NOW, NOW + 1, NOW],
+    [400_000, 200_000, 300_000],
+  ]);
+  assert.deepEqual(writer.counters, { written: 4, dropped: 0, queued: 0 });
+});
+
+test("a full queue gives up its oldest tick and counts it", async () => {
+  const { state, database } = fakeDatabase();
+  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog, queueMax: 3 });
+  for (let index = 0; index < 5; index++) writer.write(tick(index, NOW));
+  assert.deepEqual(writer.counters, { written: 0, dropped: 2, queued: 3 });
+  await writer.flush();
+  assert.deepEqual(state.stored, [2, 3, 4]);
+});
+
+test("a batch that the store refuses for good is given up after three attempts and does not block the next", async () => {
+  const { state, database } = fakeDatabase();
+  state.failure = new Error("refused");
+  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
+  writer.write(tick(1, NOW));
+  await writer.flush();
+  assert.equal(state.attempts, 3);
+  assert.deepEqual(writer.counters, { written: 0, dropped: 1, queued: 0 });
+  state.failure = null;
+  writer.write(tick(2, NOW));
+  await writer.flush();
+  assert.deepEqual(state.stored, [2]);
+});
+
+test("a tick received on another day than ours, or after the end, is dropped and counted", async () => {
+  const { state, database } = fakeDatabase();
+  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
+  writer.write(tick(1, NOW + 2 * DAY_MS));
+  writer.write(tick(Number.NaN, NOW));
+  writer.write(tick(3, NOW, { bid: 1.5, volumeUsd: Number.POSITIVE_INFINITY }));
+  await writer.close();
+  writer.write(tick(4, NOW));
+  assert.deepEqual(state.stored, [3]);
+  assert.deepEqual(writer.counters, { written: 1, dropped: 3, queued: 0 });
+});
+
+test("closing while the store is away ends, and says what was lost", async () => {
+  const { state, database } = fakeDatabase();
+  state.failure = new AppError("store_unavailable", "away");
+  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
+  writer.write(tick(1, NOW));
+  await writer.close();
+  assert.deepEqual(writer.counters, { written: 0, dropped: 1, queued: 0 });
+});

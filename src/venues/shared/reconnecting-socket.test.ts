@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { openSteadySocket, type SteadySocketOptions } from "./reconnecting-socket.ts";
+
+function setUp(options: Partial<SteadySocketOptions> = {}, uniform = 1) {
+  const clock = new FakeClock();
+  const sockets = new FakeSockets();
+  const events: string[] = [];
+  const drops: string[] = [];
+  const socket = openSteadySocket({
+    sockets,
+    clock,
+    random: { uniform: () => uniform, bytes: (length) => new Uint8Array(length) },
+    url: "wss://venue.example/ws",
+    heartbeat: { text: () => "PING", everyMs: 10_000 },
+    silenceMsMax: 25_000,
+    onOpen: (send) => {
+      events.push("open");
+      send("subscribe");
+    },
+    onMessage: (text) => events.push(`message ${text}`),
+    onDown: (reason) => events.push(`down ${reason}`),
+    drop: (reason) => drops.push(reason),
+    ...options,
+  });
+  return { clock, sockets, events, drops, socket };
+}
+
+test("an open socket subscribes, hands on what it hears and pings in time", async () => {
+  const { clock, sockets, events } = setUp();
+  sockets.last.accept();
+  sockets.last.say("hello");
+  assert.deepEqual(events, ["open", "message hello"]);
+  await clock.advance(10_000);
+  sockets.last.say("pong");
+  await clock.advance(10_000);
+  assert.deepEqual(sockets.last.sent, ["subscribe", "PING", "PING"]);
+});
+
+test("silence longer than allowed closes the socket and connects again", async () => {
+  const { clock, sockets, events } = setUp();
+  sockets.last.accept();
+  await clock.advance(36_000);
+  assert.equal(sockets.connections[0]?.isClosed, true);
+  assert.equal(sockets.connections.length, 2);
+  assert.deepEqual(events, ["open", "down closed by us"]);
+});
+
+test("a socket that is given up is counted by why: no sound at all, or pings and nothing else", async () => {
+  const silent = setUp();
+  silent.sockets.last.accept();
+  await silent.clock.advance(36_000);
+  assert.deepEqual(silent.drops, ["stream_silent"]);
+  let isFrozen = false;
+  const frozen = setUp({ isFrozen: () => isFrozen });
+  frozen.sockets.last.accept();
+  for (let turn = 0; turn < 6; turn++) {
+    await frozen.clock.advance(10_000);
+    frozen.sockets.last.say("pong");
+  }
+  assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [[], 1]);
+  isFrozen = true;
+  await frozen.clock.advance(11_000);
+  assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [["stream_frozen"], 2]);
+});
+
+test("every socket that the peer ends or refuses is counted, used or not, and none that we end", async () => {
+  const { clock, sockets, drops, socket } = setUp();
+  sockets.last.drop("refused");
+  await clock.advance(1_000);
+  sockets.last.accept();
+  sockets.last.drop();
+  await clock.advance(1_000);
+  assert.deepEqual(drops, ["stream_connection_lost", "stream_connection_lost"]);
+  sockets.last.accept();
+  socket.close();
+  assert.equal(drops.length, 2);
+});
+
+test("a socket that was heard at an odd moment is closed as soon as the silence has lasted too long", async () => {
+  const { clock, sockets } = setUp({ heartbeat: null });
+  sockets.last.accept();
+  await clock.advance(9_000);
+  sockets.last.say("tick");
+  await clock.advance(25_000);
+  assert.equal(sockets.connections[0]?.isClosed, false);
+  await clock.advance(1);
+  assert.equal(sockets.connections[0]?.isClosed, true);
+});
+
+test("a ping frame of the peer counts as hearing from it", async () => {
+  const { clock, sockets } = setUp({ heartbeat: null });
+  sockets.last.accept();
+  for (let turn = 0; turn < 10; turn++) {
+    await clock.advance(10_000);
+    sockets.last.ping();
+  }
+  assert.equal(sockets.connections.length, 1);
+  assert.equal(sockets.last.isClosed, false);
+  assert.deepEqual(sockets.last.sent, ["subscribe"]);
+});
+
+test("attempts that fail come back after growing pauses, at most half a minute", async () => {
+  const { clock, sockets } = setUp();
+  const pauses: number[] = [];
+  for (let attempt = 0; attempt < 9; attempt++) {
+    sockets.last.drop("refused");
+    pauses.push(clock.nextInMs ?? -1);
+    await clock.advance(clock.nextInMs ?? 0);
+  }
+  assert.deepEqual(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+});
+
+test("the pause is jittered down to its half", () => {
+  const { clock, sockets } = setUp({}, 0);
+  sockets.last.drop("refused");
+  assert.equal(clock.nextInMs, 250);
+});
+
+test("pauses grow on when sockets open but never say a word, and start again once one does", async () => {
+  const { clock, sockets } = setUp();
+  for (const pauseMs of [500, 1_000, 2_000]) {
+    sockets.last.accept();
+    sockets.last.drop();
+    assert.equal(clock.nextInMs, pauseMs);
+    await clock.advance(pauseMs);
+  }
+  sockets.last.accept();
+  sockets.last.say("hello");
+  sockets.last.drop();
+  assert.equal(clock.nextInMs, 500);
+});
+
+test("headers are made afresh for each attempt", async () => {
+  let attempts = 0;
+  const { clock, sockets } = setUp({ headers: () => ({ signature: String(++attempts) }) });
+  sockets.last.drop("expired");
+  await clock.advance(500);
+  assert.deepEqual(
+    sockets.connections.map(({ headers }) => headers.signature),
+    ["1", "2"],
+  );
+});
+
+test("a closed socket stays closed and leaves no timer behind", async () => {
+  const { clock, sockets, events, socket } = setUp();
+  sockets.last.accept();
+  socket.close();
+  assert.equal(sockets.last.isClosed, true);
+  await clock.advance(120_000);
+  assert.equal(sockets.connections.length, 1);
+  assert.equal(clock.pending, 0);
+  assert.deepEqual(events, ["open"]);
+});
+
+test("closing while an attempt is under way closes it when it opens", () => {
+  const { sockets, events, socket, clock } = setUp();
+  socket.close();
+  sockets.last.accept();
+  assert.equal(sockets.last.isClosed, true);
+  assert.deepEqual(events, []);
+  assert.equal(clock.pending, 0);
+});
+
+test("closing while it waits to come back cancels the attempt", async () => {
+  const { clock, sockets, socket } = setUp();
+  sockets.last.drop("refused");
+  socket.close();
+  await clock.advance(120_000);
+  assert.equal(sockets.connections.length, 1);
+  assert.equal(clock.pending, 0);
+});
+
+test("what is sent while the socket is down goes nowhere and does not fail", () => {
+  const { sockets, socket } = setUp();
+  socket.send("too early");
+  sockets.last.accept();
+  socket.send("in time");
+  assert.deepEqual(sockets.last.sent, ["subscribe", "in time"]);
+});

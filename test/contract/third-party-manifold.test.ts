@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
+import { WebSocket } from "ws";
+import {
+  manifoldAnswerId,
+  manifoldContractId,
+  manifoldExchange,
+  manifoldProbability,
+} from "../../sandbox/protocol/manifold/index.ts";
+import { serveExchanges } from "../../sandbox/serve.ts";
+import { createWorld } from "../../sandbox/world/index.ts";
+import type { ListedMarket } from "../../sandbox/world/types.ts";
+import { ManualFeed } from "../support/venues/manual-feed.ts";
+
+/**
+ * Manifold publishes no client library: this is a program written by somebody who has only read the venue's own
+ * documentation, with nothing but fetch and a WebSocket.
+ */
+const GENESIS = Date.UTC(2026, 10, 20);
+let now = GENESIS + 5 * 3_600_000;
+const world = createWorld({ seed: 3, genesis: GENESIS, speed: 20, marketCount: 600 });
+const feed = new ManualFeed();
+let served: Awaited<ReturnType<typeof serveExchanges>>;
+let rest: string;
+
+before(async () => {
+  const services = manifoldExchange({ world, feed, now: () => now, enforceLimits: true });
+  served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
+  rest = served.urls.manifold?.rest ?? "";
+});
+after(async () => {
+  feed.close();
+  await served.close();
+});
+
+/** A stranger's program trusts the documentation and checks nothing. */
+type Json = ReturnType<typeof JSON.parse>;
+const ask = async (path: string, agent = "stranger/1.0"): Promise<{ status: number; json: Json }> => {
+  const response = await fetch(`${rest}${path}`, { headers: { "user-agent": agent } });
+  return { status: response.status, json: await response.json() };
+};
+const get = async (path: string): Promise<Json> => {
+  const { status, json } = await ask(path);
+  assert.equal(status, 200, `${path}: ${JSON.stringify(json)}`);
+  return json;
+};
+const markets = () => world.markets("manifold", now);
+const single = (): ListedMarket => {
+  const found = markets().find(
+    (market) => market.event.markets.length === 1 && world.lifecycle(market, now).phase === "active",
+  );
+  assert.ok(found !== undefined);
+  return found;
+};
+const grouped = (): ListedMarket => {
+  const found = markets().find(
+    ({ event, ...market }) =>
+      event.mutuallyExclusive && event.exhaustive && event.markets.length > 2 && market.closeAt > now + 86_400_000,
+  );
+  assert.ok(found !== undefined);
+  return found;
+};
+
+test("all markets can be walked newest first, a few at a time, by `before` and by `beforeTime`, and both ways agree", async () => {
+  const walked: string[] = [];
+  for (let before = ""; ; ) {
+    const page = await get(`/markets?limit=7${before === "" ? "" : `&before=${before}`}`);
+    walked.push(...page.map((market: Json) => market.id));
+    if (page.length < 7) break;
+    before = page.at(-1).id;
+  }
+  const events = new Set(markets().map(({ event }) => manifoldContractId(event)));
+  assert.deepEqual(new Set(walked), events);
+  assert.equal(walked.length, events.size);
+  const searched: Json[] = [];
+  for (let beforeTime = now + 1; ; ) {
+    const page = await get(`/search-markets?filter=all&sort=newest&limit=20&beforeTime=${beforeTime}`);
+    searched.push(...page.filter((market: Json) => !searched.some(({ id }) => id === market.id)));
+    if (page.length < 20) break;
+    beforeTime = page.at(-1).createdTime + 1;
+  }
+  assert.deepEqual(new Set(searched.map(({ id }) => id)), events);
+});
+
+test("a binary market shows the world's probability, and its pool and p give the same", async () => {
+  const market = single();
+  const contract = await get(`/market/${manifoldContractId(market.event)}`);
+  const truth = manifoldProbability(world, market, now);
+  assert.equal(contract.probability, truth);
+  const { p, pool } = contract;
+  assert.ok(Math.abs((p * pool.NO) / ((1 - p) * pool.YES + p * pool.NO) - truth) < 1e-9);
+  assert.equal(contract.outcomeType, "BINARY");
+  assert.equal(contract.question, market.event.title);
+  assert.equal(contract.textDescription, market.rules);
+  assert.equal(contract.createdTime, market.openAt);
+  assert.equal(contract.closeTime, market.closeAt);
+  assert.equal(contract.volume, world.activity(market, now).volumeUsd);
+  assert.deepEqual(await get(`/slug/${contract.slug}`), contract);
+  const lite = await get(`/market/${contract.id}?lite=true`);
+  assert.equal(lite.textDescription, undefined);
+  assert.deepEqual(await get(`/market/${contract.id}/prob`), { prob: truth });
+});
+
+test("a multiple-choice market has no probability of its own, only its answers have", async () => {
+  const market = grouped();
+  const contract = await get(`/market/${manifoldContractId(market.event)}`);
+  assert.equal(contract.probability, undefined);
+  assert.equal(contract.shouldAnswersSumToOne, true);
+  const answers = await get(`/market/${contract.id}/answers`);
+  assert.deepEqual(answers, contract.answers);
+  for (const [at, member] of market.event.markets.entries()) {
+    const answer = answers[at];
+    assert.equal(answer.id, manifoldAnswerId(member));
+    assert.equal(answer.text, member.label);
+    assert.equal(answer.probability, manifoldProbability(world, member, now));
+    const { pool } = answer;
+    assert.ok(Math.abs(pool.NO / (pool.YES + pool.NO) - answer.probability) < 1e-9);
+  }
+  const probs = Object.fromEntries(answers.map(({ id, probability }: Json) => [id, probability]));
+  assert.deepEqual(await get(`/market/${contract.id}/prob`), { answerProbs: probs });
+  const both = await get(`/market-probs?ids=${contract.id}&ids=${manifoldContractId(single().event)}&ids=unknown`);
+  assert.deepEqual(both[contract.id], { answerProbs: probs });
+  assert.equal(Object.keys(both).length, 2);
+  const search = await get(`/search-markets?contractType=DEPENDENT_MULTIPLE_CHOICE&limit=1000&includeLiteAnswers=true`);
+  const found = search.find(({ id }: Json) => id === contract.id);
+  assert.deepEqual(Object.keys(found.answers[0]).sort(), ["id", "probability", "text"]);
+});
+
+test("filters mean what they say", async () => {
+  const search = (query: string) => get(`/search-markets?limit=1000&${query}`);
+  for (const market of await search("filter=open")) assert.ok(!market.isResolved && market.closeTime > now);
+  for (const market of await search("filter=closed")) assert.ok(!market.isResolved && market.closeTime <= now);
+  const resolved = await search("filter=resolved");
+  assert.ok(resolved.length > 0);
+  for (const market of resolved) assert.ok(market.isResolved && market.closeTime <= market.resolutionTime);
+  for (const market of await search("contractType=BINARY")) assert.equal(market.outcomeType, "BINARY");
+  assert.deepEqual(await search("contractType=POLL"), []);
+  const [word] = single()
+    .event.title.split(" ")
+    .toSorted((a, b) => b.length - a.length);
+  const worded = await search(`term=${encodeURIComponent(word ?? "")}`);
+  assert.ok(worded.some(({ id }: Json) => id === manifoldContractId(single().event)));
+  const volumes = (await search("sort=24-hour-vol")).map((market: Json) => market.volume24Hours);
+  assert.deepEqual(
+    volumes,
+    volumes.toSorted((a: number, b: number) => b - a),
+  );
+  const [topic] = await get("/groups");
+  assert.deepEqual(await get(`/group/${topic.slug}`), topic);
+  assert.ok((await search(`topicSlug=${topic.slug}`)).length > 0);
+});
+
+test("bets are the world's trades, newest first, with redemptions among them that can be filtered away", async () => {
+  const market = lively();
+  const contractId = manifoldContractId(market.event);
+  const answer = market.event.markets.length > 1 ? `&answerId=${manifoldAnswerId(market)}` : "";
+  const from = now - 3_600_000;
+  const all = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&limit=1000`);
+  const truth = world.trades(market, from, now + 1);
+  assert.ok(truth.length > 5 && truth.length < 600);
+  const bets = all.filter((bet: Json) => bet.isRedemption !== true && bet.amount !== 0);
+  assert.ok(bets.length < all.length, "no redemption to drop");
+  assert.deepEqual(
+    bets,
+    await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&filterRedemptions=true`),
+  );
+  assert.equal(bets.length, truth.length);
+  for (const [at, trade] of truth.toReversed().entries()) {
+    const bet = bets[at];
+    const sidePrice = bet.amount / bet.shares;
+    assert.equal(bet.createdTime, trade.at);
+    assert.equal(Math.abs(bet.shares), trade.size);
+    assert.ok(Math.abs((bet.outcome === "YES" ? sidePrice : 1 - sidePrice) - trade.yesPrice) < 1e-9);
+    assert.equal((bet.outcome === "YES") === bet.amount > 0, trade.takerSide === "yes");
+    assert.equal(bet.probAfter, manifoldProbability(world, market, trade.at));
+  }
+  const rest = await get(`/bets?contractId=${contractId}${answer}&before=${bets[2].id}&limit=1`);
+  assert.ok(rest[0].createdTime < bets[2].createdTime);
+  const ascending = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&order=asc`);
+  assert.deepEqual(ascending, all.toReversed());
+  const points = await get(`/bet-points?contractId=${contractId}${answer}&afterTime=${from - 1}&beforeTime=${now + 1}`);
+  assert.deepEqual(
+    points.map((point: Json) => point.probAfter),
+    all.map((bet: Json) => bet.probAfter),
+  );
+  assert.deepEqual(await get(`/bets?contractId=${contractId}&kinds=open-limit`), []);
+});
+
+function lively(): ListedMarket {
+  const counted = markets().map((market) => ({ market, count: world.trades(market, now - 3_600_000, now + 1).length }));
+  const best = counted.toSorted((a, b) => b.count - a.count)[0]?.market;
+  assert.ok(best !== undefined);
+  return best;
+}
+
+test("what is asked wrongly is refused in Manifold's words", async () => {
+  const refusals: readonly (readonly [string, number])[] = [
+    ["/markets?colour=red", 400],
+    ["/markets?limit=1001", 400],
+    ["/markets?before=nobody", 404],
+    ["/search-markets?limit=1001", 400],
+    ["/search-markets?filter=maybe", 400],
+    ["/search-markets?offset=5000", 400],
+    ["/market/nobody", 404],
+    ["/market/nobody/answers", 404],
+    ["/slug/nobody", 404],
+    ["/bets?before=nobody", 404],
+    ["/bets?limit=1001", 400],
+    ["/bet-points?contractId=x", 400],
+    ["/market-probs", 400],
+    ["/group/nobody", 404],
+    ["/nothing", 404],
+  ];
+  for (const [path, status] of refusals) {
+    const answer = await ask(path);
+    assert.equal(answer.status, status, path);
+    assert.equal(typeof answer.json.message, "string", path);
+  }
+});
+
+test("the five-hundred-and-first request within a minute is refused, and only that program's", async () => {
+  for (let turn = 0; turn < 500; turn++) assert.equal((await ask("/groups?beforeTime=1", "eager/1.0")).status, 200);
+  assert.equal((await ask("/groups?beforeTime=1", "eager/1.0")).status, 429);
+  assert.equal((await ask("/groups?beforeTime=1", "patient/1.0")).status, 200);
+  now += 60_000;
+  assert.equal((await ask("/groups?beforeTime=1", "eager/1.0")).status, 200);
+});
+
+test("the socket acknowledges what it is told, refuses what it does not understand, and broadcasts bets", async () => {
+  const socket = new WebSocket(served.urls.manifold?.ws ?? "");
+  const inbox: Json[] = [];
+  let wake = () => {};
+  socket.on("message", (data) => {
+    inbox.push(JSON.parse(data.toString()));
+    wake();
+  });
+  const next = async (matches: (message: Json) => boolean): Promise<Json> => {
+    for (;;) {
+      const found = inbox.find(matches);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  await once(socket, "open");
+  const market = lively();
+  const contractId = manifoldContractId(market.event);
+  const topic = `contract/${contractId}/new-bet`;
+  socket.send(JSON.stringify({ type: "subscribe", txid: 7, topics: ["global/new-bet", topic] }));
+  assert.deepEqual(await next(({ txid }) => txid === 7), { type: "ack", txid: 7, success: true });
+  socket.send("not JSON");
+  assert.equal((await next(({ type, txid }) => type === "ack" && txid === undefined)).success, false);
+  socket.send(JSON.stringify({ type: "ping", txid: 8 }));
+  assert.equal((await next(({ txid }) => txid === 8)).success, true);
+  const trade = world.trades(market, now + 1, now + 600_000)[0];
+  assert.ok(trade !== undefined);
+  now = trade.at;
+  feed.tell({ kind: "trade", market, trade, at: trade.at });
+  const { data } = await next((message) => message.topic === topic);
+  assert.equal(data.bets[0].createdTime, trade.at);
+  assert.equal(data.bets[0].contractId, contractId);
+  assert.equal(Math.abs(data.bets[0].shares), trade.size);
+  await next((message) => message.topic === "global/new-bet");
+  socket.send(JSON.stringify({ type: "unsubscribe", txid: 9, topics: ["global/new-bet", topic] }));
+  assert.equal((await next(({ txid }) => txid === 9)).success, true);
+  socket.terminate();
+});

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, LightMyRequestResponse } from "fastify";
+import Type from "typebox";
+import { createMemoryJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
+import { createAddressLimits } from "../../../src/capabilities/metering/address-limits.ts";
+import { createMeteringGuards } from "../../../src/capabilities/metering/guards.ts";
+import { createMetering, type Metering as MeteringService } from "../../../src/capabilities/metering/index.ts";
+import { AppError } from "../../../src/domain/errors.ts";
+import { METERING, type Metering } from "../../../src/domain/metering.ts";
+import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../../src/domain/plan.ts";
+import type { Principal } from "../../../src/http/auth.ts";
+import { defineRoute } from "../../../src/http/route.ts";
+import type { HttpServerOptions } from "../../../src/http/server.ts";
+import type { Database } from "../../../src/ports/database.ts";
+import type { SharedLimitLog } from "../../../src/ports/limit-log.ts";
+import type { SpendJournal } from "../../../src/ports/quota-journal.ts";
+import type { Random } from "../../../src/ports/random.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { quietLog } from "../quiet-log.ts";
+import { testServer } from "../test-app.ts";
+
+/** A caller of this plan with numbers of its own; the key is the customer's id. */
+export function caller(customerId: string, plan: Plan, allowance: Allowance = PLAN_ALLOWANCES[plan]): Principal {
+  return { kind: "customer", customerId, plan, allowance };
+}
+
+export interface MeteredServer {
+  readonly app: FastifyInstance;
+  readonly clock: FakeClock;
+  readonly metering: MeteringService;
+  /** How often somebody who is no caller of this server was looked up. */
+  readonly lookUps: () => number;
+  /** What has reached a handler, by URL without its query. */
+  readonly reached: readonly string[];
+  /** A GET as this caller, or as nobody. */
+  get(url: string, who: Principal | null, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
+  /** Calls counted for this caller this month. */
+  used(who: Principal): Promise<Readonly<Record<string, number>>>;
+}
+
+const ROUTES: Readonly<Record<string, Metering>> = {
+  listing: METERING.LISTING,
+  insight: METERING.INSIGHT,
+  strategy: METERING.STRATEGY,
+  signal: METERING.SIGNAL,
+  deep: METERING.DEEP,
+  uncounted: METERING.UNCOUNTED,
+};
+
+/**
+ * A server with one route a kind of metering (`/listing` and so on, what each does is in its query), the guards and the
+ * counting of production over a real store, and callers whose keys are their ids.
+ */
+export async function openMeteredServer(
+  database: Database,
+  callers: readonly Principal[],
+  options: Partial<HttpServerOptions> & {
+    readonly sharedLimits?: SharedLimitLog;
+    readonly journal?: SpendJournal;
+    readonly uniform?: () => number;
+  } = {},
+): Promise<MeteredServer> {
+  const clock = new FakeClock();
+  const nodeId = `node-${randomUUID()}`;
+  const { sharedLimits = null, journal = createMemoryJournal(), uniform = () => 0, ...serverOptions } = options;
+  const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
+  await metering.start();
+  let lookUps = 0;
+  const random: Random = { uniform, bytes: () => assert.fail("nothing is drawn here") };
+  const upgradeUrl = () => "https://parallax.example/account";
+  const addresses = createAddressLimits({ clock, random, meter: metering });
+  const { app } = await testServer({
+    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses })],
+    authentication: {
+      authenticate(bearer, assertMayLookUp) {
+        const known = callers.find(({ customerId }) => customerId === bearer);
+        if (known !== undefined) return known;
+        assertMayLookUp();
+        lookUps += 1;
+        return null;
+      },
+    },
+    ...serverOptions,
+  });
+  const reached: string[] = [];
+  for (const [name, entry] of Object.entries(ROUTES)) {
+    defineRoute(app, {
+      ...{ method: "GET", url: `/${name}`, access: "key", metering: entry, tag: "Markets", summary: name },
+      ...{ operationId: name, errors: ["market_not_found"] },
+      query: Type.Object({ status: Type.Optional(Type.Integer()), given_back: Type.Optional(Type.Boolean()) }),
+      responses: { 200: Type.Unknown(), 202: Type.Unknown() },
+      handler({ query, request, reply }) {
+        reached.push(`/${name}`);
+        if (query.given_back === true) request.metered?.release();
+        if (query.status === 404) throw new AppError("market_not_found", "Unknown");
+        if (query.status === 500) throw new Error("a fault of ours");
+        if (query.status === 503) throw new AppError("store_unavailable", "Away");
+        return reply.code(query.status ?? 200).send({ ok: true });
+      },
+    });
+  }
+  for (const [url, entry] of [
+    ["/free", METERING.FREE],
+    ["/probe", METERING.PROBE],
+  ] as const) {
+    defineRoute(app, {
+      ...{ method: "GET", url, access: "public", metering: entry, tag: "Markets", summary: url, operationId: url },
+      responses: { 200: Type.Unknown() },
+      handler: () => ({ ok: true }),
+    });
+  }
+  return {
+    ...{ app, clock, metering, reached, lookUps: () => lookUps },
+    get(url, who, headers = {}) {
+      const authorization = who === null ? {} : { authorization: `Bearer ${who.customerId}` };
+      return app.inject({ method: "GET", url, headers: { ...authorization, ...headers } });
+    },
+    used: async ({ customerId, allowance }) => (await metering.usage({ customerId, allowance })).usage,
+  };
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from "fastify";
+import { PLAN_ALLOWANCES } from "../../src/domain/plan.ts";
+import type { Principal } from "../../src/http/auth.ts";
+import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
+import type { Log, LogFields } from "../../src/ports/log.ts";
+
+/** A log that keeps its lines for a test to read. */
+export function recordingLog(): {
+  readonly log: Log;
+  readonly lines: (LogFields & { level: string; message: string })[];
+} {
+  const lines: (LogFields & { level: string; message: string })[] = [];
+  const at = (level: string) => (fields: LogFields, message: string) => {
+    lines.push({ ...fields, level, message });
+  };
+  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: () => log };
+  return { log, lines };
+}
+
+export const GOOD_KEY = "plx_free_goodgoodgoodgoodgoodgoodgood";
+export const CUSTOMER: Principal = {
+  kind: "customer",
+  customerId: "cus-1",
+  plan: "free",
+  allowance: PLAN_ALLOWANCES.free,
+};
+
+/** A server as tests want it: countable request ids, one known key, every request logged, no documentation pages. */
+export async function testServer(
+  options: Partial<HttpServerOptions> = {},
+): Promise<{ app: FastifyInstance; lines: ReturnType<typeof recordingLog>["lines"] }> {
+  const { log, lines } = recordingLog();
+  let drawn = 0;
+  const app = await createHttpServer({
+    log,
+    random: {
+      uniform: () => 0.5,
+      bytes: (length) => {
+        drawn += 1;
+        return new Uint8Array(length).fill(drawn % 256);
+      },
+    },
+    data: "sandbox",
+    authentication: { authenticate: (bearer) => (bearer === GOOD_KEY ? CUSTOMER : null) },
+    docs: false,
+    successLogSample: 1,
+    ...options,
+  });
+  return { app, lines };
+}

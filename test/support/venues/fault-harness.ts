@@ -1,0 +1,112 @@
+import { generateKeyPairSync } from "node:crypto";
+import { SANDBOX_VENUES, type SandboxVenue } from "../../../sandbox/world/types.ts";
+import { createSocketIoClient } from "../../../src/adapters/network/socket-io-client.ts";
+import { createUndiciHttp } from "../../../src/adapters/network/undici-http.ts";
+import { createWsSockets } from "../../../src/adapters/network/ws-socket.ts";
+import { systemClock } from "../../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../../src/adapters/system/system-random.ts";
+import { MarketBoard } from "../../../src/board/index.ts";
+import { Backfill } from "../../../src/ingest/backfill.ts";
+import { Recorder } from "../../../src/ingest/recorder.ts";
+import { VenueHealth } from "../../../src/ingest/venue-health.ts";
+import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import type { DropCounter, VenueAdapter } from "../../../src/ports/venue.ts";
+import { StoredPastPrices } from "../../../src/storage/past-prices.ts";
+import { loadVenue } from "../../../src/venues/registry.ts";
+import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "../memory-stores.ts";
+import { quietLog } from "../quiet-log.ts";
+import { type FaultControl, faultControl } from "./fault-control.ts";
+import { testSandbox } from "./sandbox.ts";
+
+/** All time, the world's and the venues' too, passes this much faster than the wall clock's. */
+const HURRY = 100;
+/** What is done over and over rests longer than that: else most of the work would be sweeps. */
+const REST_HURRY = 30;
+const GENESIS = Date.UTC(2026, 10, 20);
+
+export interface FaultBench extends FaultControl {
+  /** What health has counted, by venue and reason. */
+  drops(): Record<string, Readonly<Record<string, number>>>;
+  /** Whether every venue's stream is up. */
+  areStreamsUp(): boolean;
+  /** Unanswered requests are given up in a hurry, too. */
+  hurryDeadlines(isHurried: boolean): void;
+  close(): Promise<void>;
+}
+
+/** The production adapters and their ingest against a small sandbox with switches; only the stores are in memory. */
+export async function openFaultBench(): Promise<FaultBench> {
+  const begunAt = systemClock.monotonic();
+  const now = () => Math.floor(GENESIS + 3_600_000 + (systemClock.monotonic() - begunAt) * HURRY);
+  const clock: Clock = {
+    now,
+    monotonic: () => systemClock.monotonic() * HURRY,
+    turn: systemClock.turn,
+    setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / HURRY),
+    sleep: (delayMs, signal) => systemClock.sleep(delayMs / REST_HURRY, signal),
+  };
+  const sandbox = await testSandbox({ marketCount: 60, speed: 20, genesis: GENESIS, now });
+  const wire = createUndiciHttp(clock);
+  let areDeadlinesHurried = false;
+  const http: Pick<typeof wire, "send"> = {
+    send: (request) =>
+      wire.send(areDeadlinesHurried ? { ...request, deadlineMs: Math.ceil(request.deadlineMs / HURRY) } : request),
+  };
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const key = { keyId: "bench", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+  const board = new MarketBoard(now);
+  const store = new MemoryMarketStore();
+  const recorder = new Recorder({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
+  const openVenue = async (name: SandboxVenue) => {
+    const createVenue = await loadVenue({ id: name, adapter: name, referenceOnly: false });
+    const early: DropCounter = (reason, count) => health.drop(reason, count);
+    const adapter: VenueAdapter = createVenue(
+      {
+        ...{ http, clock, random: systemRandom, log: quietLog, areLimitsLifted: true },
+        sockets: createWsSockets(clock),
+        socketIo: createSocketIoClient(clock),
+        drop: early,
+        drift: () => {},
+      },
+      sandbox.urls[name] ?? {},
+      name === "kalshi" ? key : null,
+    );
+    const health: VenueHealth = new VenueHealth(clock, adapter.profile);
+    return { adapter, health };
+  };
+  const venues = await Promise.all(SANDBOX_VENUES.map(openVenue));
+  const adapters = venues.map(({ adapter }) => adapter);
+  const past = new StoredPastPrices({
+    history: new MemoryHistory(),
+    venues: adapters,
+    board,
+    clock,
+    store: (market) => recorder.flushMarket(market),
+  });
+  const ingests = venues.map(
+    ({ adapter, health }) =>
+      new VenueIngest({
+        venue: adapter,
+        ...{ board, recorder, health, clock, log: quietLog },
+        backfill: new Backfill({ venue: adapter.id, board, past, clock }),
+        areFirstSweepsOver: () => venues.every((each) => each.health.isSettled),
+      }),
+  );
+  recorder.start();
+  for (const ingest of ingests) ingest.start();
+  const reports = () => venues.map(({ adapter, health }) => [adapter.id, health.report(0)] as const);
+  return {
+    ...faultControl(sandbox),
+    drops: () => Object.fromEntries(reports().map(([venue, { drops }]) => [venue, drops])),
+    areStreamsUp: () => reports().every(([, { stream }]) => stream === "up"),
+    hurryDeadlines(isHurried) {
+      areDeadlinesHurried = isHurried;
+    },
+    async close() {
+      await Promise.all(ingests.map((ingest) => ingest.stop()));
+      await recorder.close();
+      await Promise.all([wire.close(), sandbox.close()]);
+    },
+  };
+}

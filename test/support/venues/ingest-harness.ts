@@ -1,0 +1,93 @@
+import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
+import type { MarketStatus } from "../../../src/domain/market.ts";
+import { Backfill } from "../../../src/ingest/backfill.ts";
+import { Recorder } from "../../../src/ingest/recorder.ts";
+import { VenueHealth } from "../../../src/ingest/venue-health.ts";
+import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
+import { StoredPastPrices } from "../../../src/storage/past-prices.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { SAMPLE_AT, sampleMarket } from "../market-samples.ts";
+import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "../memory-stores.ts";
+import { quietLog } from "../quiet-log.ts";
+import { ScriptedVenue } from "./scripted-venue.ts";
+
+export interface IngestBench {
+  readonly clock: FakeClock;
+  readonly board: MarketBoard;
+  readonly store: MemoryMarketStore;
+  readonly ticks: MemoryTicks;
+  readonly history: MemoryHistory;
+  readonly recorder: Recorder;
+  readonly past: StoredPastPrices;
+  readonly venues: readonly ScriptedVenue[];
+  health(venue: ScriptedVenue): VenueHealth;
+  /** Starts everything and lets the first answers arrive. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  market(marketId: string, venue?: string): BoardMarket | null;
+  /** Status changes in the store as "from to to". */
+  statusChanges(): string[];
+}
+
+/** Ingest of scripted venues over a real board, with stores in memory and a clock that the test moves. */
+export function openIngestBench(
+  makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],
+): IngestBench {
+  const clock = new FakeClock(SAMPLE_AT);
+  const board = new MarketBoard(() => clock.now());
+  const store = new MemoryMarketStore();
+  const ticks = new MemoryTicks();
+  const history = new MemoryHistory();
+  const recorder = new Recorder({ board, store, ticks, clock, log: quietLog });
+  const venues = makeVenues(clock);
+  const past = new StoredPastPrices({ history, venues, board, clock, store: (market) => recorder.flushMarket(market) });
+  const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
+  const health = (venue: ScriptedVenue): VenueHealth => {
+    const known = healths.get(venue);
+    if (known === undefined) throw new Error(`${venue.id} is not of this bench`);
+    return known;
+  };
+  const ingests = venues.map((venue) => {
+    const backfill = new Backfill({ venue: venue.id, board, past, clock });
+    const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
+    return new VenueIngest({
+      venue,
+      board,
+      recorder,
+      backfill,
+      health: health(venue),
+      areFirstSweepsOver,
+      clock,
+      log: quietLog,
+    });
+  });
+  return {
+    ...{ clock, board, store, ticks, history, recorder, past, venues, health },
+    async start() {
+      recorder.start();
+      for (const ingest of ingests) ingest.start();
+      await clock.settle();
+    },
+    async stop() {
+      await Promise.all(ingests.map((ingest) => ingest.stop()));
+      await recorder.close();
+    },
+    market: (marketId, venue = "alpha") => board.find(venue, marketId),
+    statusChanges: () =>
+      store.statusChanges.map(({ from, to }: { from: string | null; to: MarketStatus }) => `${from} to ${to}`),
+  };
+}
+
+/** The bench with one venue, "alpha", that already shows open markets with these ids. */
+export function openIngestWith(...marketIds: readonly string[]): IngestBench & { readonly venue: ScriptedVenue } {
+  const bench = openIngestBench();
+  const [venue] = bench.venues;
+  if (venue === undefined) throw new Error("a bench has a venue");
+  venue.show(...marketIds.map((id) => sampleMarket(id)));
+  return { ...bench, venue };
+}
+
+/** The time between each instant and the next. */
+export function gaps(instants: readonly number[]): number[] {
+  return instants.slice(1).map((at, index) => at - (instants[index] ?? 0));
+}

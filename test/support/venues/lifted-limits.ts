@@ -1,0 +1,35 @@
+import { openEmbeddedDatabase } from "../../../src/adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../../../src/adapters/database/migrations.ts";
+import { systemClock } from "../../../src/adapters/system/system-clock.ts";
+import { systemRandom } from "../../../src/adapters/system/system-random.ts";
+import { ensureDemoKeys } from "../../../src/capabilities/keys/index.ts";
+import type { Database } from "../../../src/ports/database.ts";
+import { quietLog } from "../quiet-log.ts";
+import { copyStoreTemplate } from "../store-template.ts";
+
+/** More than any load here asks for; the limits are counted like anybody's, only never reached. */
+const CALLS_A_MONTH = 1e12;
+const CALLS_A_MINUTE = 1e8;
+
+/** Gives enterprise customers numbers that no load reaches. */
+export async function liftLimits(database: Database): Promise<void> {
+  const quotas = { LISTING: CALLS_A_MONTH, INSIGHT: CALLS_A_MONTH, STRATEGY: CALLS_A_MONTH, DEEP: CALLS_A_MONTH };
+  const rateLimits = { general: CALLS_A_MINUTE, strategy: CALLS_A_MINUTE };
+  await database.query(
+    "update customers set quotas = $1::text::jsonb, rate_limits = $2::text::jsonb where plan = 'enterprise'",
+    [JSON.stringify(quotas), JSON.stringify(rateLimits)],
+  );
+}
+
+/** Makes an embedded store in `folder` whose demo enterprise key is limited by nothing but the machine. */
+export async function prepareStore(folder: string): Promise<void> {
+  const isMigrated = await copyStoreTemplate(folder);
+  const database = await openEmbeddedDatabase({ dataDir: folder, log: quietLog });
+  try {
+    if (!isMigrated) await migrateDatabase(database);
+    await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
+    await liftLimits(database);
+  } finally {
+    await database.close();
+  }
+}

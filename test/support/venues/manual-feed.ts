@@ -1,0 +1,31 @@
+import type { Feed, FeedEvent, ListedMarket, SandboxVenue, World } from "../../../sandbox/world/types.ts";
+
+/** A feed that tells what happened when the test says so, instead of by the clock. */
+export class ManualFeed implements Feed {
+  readonly #listeners = new Map<SandboxVenue, Set<(event: FeedEvent) => void>>();
+
+  subscribe(venue: SandboxVenue, listener: (event: FeedEvent) => void): () => void {
+    const audience = this.#listeners.get(venue) ?? new Set();
+    this.#listeners.set(venue, audience.add(listener));
+    return () => audience.delete(listener);
+  }
+
+  tell(event: FeedEvent): void {
+    for (const listener of this.#listeners.get(event.market.venue) ?? []) listener(event);
+  }
+
+  /** Every trade with from <= at < to of these markets, each before the book change it caused, in order of time. */
+  tellTrades(world: World, markets: readonly ListedMarket[], from: number, to: number): void {
+    markets
+      .flatMap((market) => world.trades(market, from, to).map((trade) => ({ market, trade, at: trade.at })))
+      .sort((a, b) => a.at - b.at)
+      .forEach(({ market, trade, at }) => {
+        this.tell({ kind: "trade", market, trade, at });
+        this.tell({ kind: "book", market, at });
+      });
+  }
+
+  close(): void {
+    this.#listeners.clear();
+  }
+}

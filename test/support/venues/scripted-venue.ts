@@ -1,0 +1,147 @@
+import type { MarketSnapshot } from "../../../src/domain/market.ts";
+import type { HistoryPoint, Trade } from "../../../src/domain/trade.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import type { ListingCut, ListingPage, StreamHandlers, VenueAdapter, VenueProfile } from "../../../src/ports/venue.ts";
+import { samplePage } from "../market-samples.ts";
+
+export type VenueMethod = "listOpenMarkets" | "getMarkets" | "findMarket" | "getBook" | "listTrades" | "getHistory";
+
+export interface VenueCall {
+  readonly at: number;
+  readonly method: VenueMethod;
+  /** The markets asked about; none for a listing. */
+  readonly marketIds: readonly string[];
+}
+
+/** A venue in memory that shows what the test put there, fails when told to, and remembers what it was asked. */
+export class ScriptedVenue implements VenueAdapter {
+  readonly id: string;
+  readonly playMoney: boolean;
+  readonly profile: VenueProfile;
+  readonly calls: VenueCall[] = [];
+  /** Ids of what a listing shows, page by page. */
+  pages: string[][] = [];
+  readonly markets = new Map<string, MarketSnapshot>();
+  readonly trades = new Map<string, Trade[]>();
+  readonly history = new Map<string, HistoryPoint[]>();
+  /** Why the last page of a listing says that it is not whole. */
+  cut: ListingCut | null = null;
+  /** Errors thrown instead of answers, as long as they stand here. */
+  readonly failing = new Map<VenueMethod, Error>();
+  /** How long an answer takes. */
+  answerMs = 0;
+  stream: StreamHandlers | null = null;
+  followed: readonly string[] = [];
+  isStreamClosed = false;
+  readonly #clock: Clock;
+  readonly #hasStream: boolean;
+
+  constructor(
+    id: string,
+    clock: Clock,
+    options: {
+      readonly playMoney?: boolean;
+      readonly hasStream?: boolean;
+      readonly profile?: Partial<VenueProfile>;
+    } = {},
+  ) {
+    this.id = id;
+    this.playMoney = options.playMoney ?? false;
+    this.#clock = clock;
+    this.#hasStream = options.hasStream ?? true;
+    this.profile = {
+      ...{
+        sweepPauseMs: 60_000,
+        activePollMs: null,
+        streamMarketsMax: 100,
+        staleAfterMs: 120_000,
+        volumeFromTape: false,
+      },
+      ...options.profile,
+    };
+  }
+
+  /** Puts markets on the venue, and on the only page of its listing those that are open. */
+  show(...snapshots: readonly MarketSnapshot[]): void {
+    for (const snapshot of snapshots) this.markets.set(snapshot.listing.marketId, snapshot);
+    const open = [...this.markets.values()].filter(({ listing }) => listing.status === "active");
+    this.pages = [open.map(({ listing }) => listing.marketId)];
+  }
+
+  /** Calls of one method, or of all. */
+  asked(method?: VenueMethod): VenueCall[] {
+    return this.calls.filter((call) => method === undefined || call.method === method);
+  }
+
+  async *listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage> {
+    await this.#answer("listOpenMarkets", [], signal);
+    for (const [number, ids] of this.pages.entries()) {
+      const page = await this.#page(ids, signal);
+      const isLast = number === this.pages.length - 1;
+      yield isLast && this.cut !== null ? { ...page, cut: this.cut } : page;
+    }
+  }
+
+  async getMarkets(listings: readonly { readonly marketId: string }[], signal: AbortSignal): Promise<ListingPage> {
+    const ids = listings.map(({ marketId }) => marketId);
+    await this.#answer("getMarkets", ids, signal);
+    return this.#page(ids, signal);
+  }
+
+  async findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null> {
+    await this.#answer("findMarket", [marketId], signal);
+    return this.markets.has(marketId) ? this.#page([marketId], signal) : null;
+  }
+
+  async getBook(): Promise<null> {
+    return null;
+  }
+
+  async listTrades(listing: { readonly marketId: string }, sinceMs: number, limit: number, signal: AbortSignal) {
+    await this.#answer("listTrades", [listing.marketId], signal);
+    const since = (this.trades.get(listing.marketId) ?? []).filter((trade) => trade.executedAt >= sinceMs);
+    return since.sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
+  }
+
+  async getHistory(
+    listing: { readonly marketId: string },
+    range: { readonly fromMs: number; readonly toMs: number },
+    signal: AbortSignal,
+  ): Promise<readonly HistoryPoint[]> {
+    await this.#answer("getHistory", [listing.marketId], signal);
+    const points = this.history.get(listing.marketId) ?? [];
+    return points.filter(({ startAt, endAt }) => startAt >= range.fromMs && endAt <= range.toMs);
+  }
+
+  openStream(handlers: StreamHandlers) {
+    if (!this.#hasStream) return null;
+    this.stream = handlers;
+    return {
+      follow: (listings: readonly { readonly marketId: string }[]) => {
+        this.followed = listings.map(({ marketId }) => marketId);
+      },
+      close: () => {
+        this.isStreamClosed = true;
+      },
+    };
+  }
+
+  async #answer(method: VenueMethod, marketIds: readonly string[], signal: AbortSignal): Promise<void> {
+    this.calls.push({ at: this.#clock.now(), method, marketIds });
+    if (this.answerMs > 0) await this.#clock.sleep(this.answerMs, signal);
+    const failure = this.failing.get(method);
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Prices are as fresh as the answer. */
+  async #page(ids: readonly string[], signal: AbortSignal): Promise<ListingPage> {
+    const requestedAt = this.#clock.now();
+    if (this.answerMs > 0) await this.#clock.sleep(this.answerMs, signal);
+    const receivedAt = this.#clock.now();
+    const markets = ids.flatMap((id) => {
+      const known = this.markets.get(id);
+      return known === undefined ? [] : [{ ...known, quote: { ...known.quote, receivedAt } }];
+    });
+    return samplePage(markets, { requestedAt, totalRows: this.markets.size });
+  }
+}
