@@ -24,7 +24,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openEmbeddedDatabase } from "../src/adapters/database/embedded-database.ts";
 import { migrateDatabase } from "../src/adapters/database/migrations.ts";
-import { claimStore } from "../src/adapters/database/store-identity.ts";
+import { ensureStoreIdentity } from "../src/adapters/database/store-identity.ts";
 import { createPinoLog } from "../src/adapters/system/pino-log.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
@@ -81,7 +81,7 @@ interface Weight {
 async function fill(folder: string): Promise<void> {
   const database = await openEmbeddedDatabase({ dataDir: folder, log });
   await migrateDatabase(database);
-  await claimStore(database, { data: "live", seed: null, genesisAt: null });
+  await ensureStoreIdentity(database, { data: "live", seed: null, genesisAt: null });
   const store = createMarketStore(database);
   let markets: MarketSnapshot[] = [];
   let events: EventListing[] = [];
@@ -114,7 +114,7 @@ function changingVenue(id: string, drawMarket: (draw: Draw) => MarketSnapshot, r
       activePollMs: null,
       streamMarketsMax: 500,
       staleAfterMs: 120_000,
-      volumeFromTape: false,
+      volumeFromTrades: false,
     },
     async *listOpenMarkets(signal) {
       // The first sweep ends at once, as one that was restored needs it; the second never ends.

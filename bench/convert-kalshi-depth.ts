@@ -5,7 +5,7 @@
  */
 import { fromMicros, toMicros } from "../src/domain/price.ts";
 import { type Fact, openRecordingWriter } from "../src/recording/index.ts";
-import { isProgram, listingOf, NO_EVENT, readTape, writeSorted } from "./support/recording.ts";
+import { isProgram, listingOf, NO_EVENT, readRecordingRows, writeSorted } from "./support/recording.ts";
 
 const TAPE = "../shared/data/tape-kalshi-depth.jsonl.gz";
 
@@ -58,7 +58,7 @@ export function factsOfDepth(row: DepthRow, isFirst: boolean): Fact[] {
 
 /** @returns how many rows of the tape and how many facts of the recording there are */
 export async function convertKalshiDepth(tape: string, recording: string): Promise<{ rows: number; facts: number }> {
-  const rows = await readTape<DepthRow>(tape);
+  const rows = await readRecordingRows<DepthRow>(tape);
   const seen = new Set<string>();
   return writeSorted(recording, rows, {
     source: "tape of Kalshi order books",

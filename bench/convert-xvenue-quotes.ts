@@ -5,7 +5,7 @@
  *   node bench/convert-xvenue-quotes.ts [tape] [recording]
  */
 import { type Fact, openRecordingWriter } from "../src/recording/index.ts";
-import { isProgram, listingOf, NO_EVENT, readTape, writeSorted } from "./support/recording.ts";
+import { isProgram, listingOf, NO_EVENT, readRecordingRows, writeSorted } from "./support/recording.ts";
 
 const TAPE = "../shared/data/tape-xvenue-quotes.jsonl.gz";
 
@@ -69,7 +69,7 @@ export function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
 
 /** @returns how many rows of the tape and how many facts of the recording there are */
 export async function convertXvenueQuotes(tape: string, recording: string): Promise<{ rows: number; facts: number }> {
-  const rows = await readTape<XvenueRow>(tape);
+  const rows = await readRecordingRows<XvenueRow>(tape);
   const seen = new Set<string>();
   return writeSorted(recording, rows, {
     source: "tape of quotes on two venues",

@@ -11,12 +11,12 @@
  * the venues that work while another one is frozen and while none is. Results are one JSON object on standard output.
  */
 import { parseArgs } from "node:util";
-import { accountFor, accountTable } from "../test/support/venues/fault-counts.ts";
+import { countFaults, faultCountTable } from "../test/support/venues/fault-counts.ts";
 import {
   everySwitch,
-  openStorm,
+  type FaultStorm,
+  openFaultStorm,
   residentBytes,
-  type Storm,
   untrueMarkets,
   watchAnswers,
 } from "../test/support/venues/fault-storm.ts";
@@ -38,7 +38,7 @@ const { values } = parseArgs({
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const storm = await openStorm({ marketCount: Number(values.markets) });
+const storm = await openFaultStorm({ marketCount: Number(values.markets) });
 try {
   const result = values.frozen ? await compareFrozen(storm) : await weather(storm);
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
@@ -46,7 +46,7 @@ try {
   await storm.end();
 }
 
-async function weather({ service }: Storm) {
+async function weather({ service }: FaultStorm) {
   const rate = Number(values.rate);
   const calmBytes = await residentBytes(service.pid);
   let highestBytes = calmBytes;
@@ -84,8 +84,8 @@ async function weather({ service }: Storm) {
   const venues = Object.entries<{ drops: Record<string, number>; stream: string; status: string }>(
     health.checks.venues,
   );
-  const accounts = accountFor(happened, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
-  say(accountTable(accounts));
+  const accounts = countFaults(happened, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
+  say(faultCountTable(accounts));
   const unaccounted = accounts.filter(({ isUnaccounted }) => isUnaccounted);
   if (unaccounted.length > 0) process.exitCode = 1;
   return {
@@ -105,7 +105,7 @@ async function weather({ service }: Storm) {
 }
 
 /** Answer times of the venues that are not frozen, calm and frozen in turn. */
-async function compareFrozen({ service }: Storm) {
+async function compareFrozen({ service }: FaultStorm) {
   const list = await service.get("/v1/markets?limit=100");
   const others = list.json.filter(({ platform }: { platform: string }) => platform !== FROZEN);
   const paths = others.flatMap(({ platform, market_id: id }: { platform: string; market_id: string }) => {

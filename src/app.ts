@@ -26,10 +26,10 @@ import { createMetrics, metricsRoutes } from "./capabilities/metrics/index.ts";
 import {
   createChainReader,
   createFacilitator,
+  createPaymentGate,
+  createPaymentReconciler,
   createPaymentService,
-  createPaymentUpkeep,
   createSignatureCheck,
-  createTill,
   findDisagreements,
 } from "./capabilities/payments/index.ts";
 import { createSessions } from "./capabilities/sessions/index.ts";
@@ -37,7 +37,7 @@ import type { PaymentSettings } from "./config/payment-settings.ts";
 import type { VenueId } from "./domain/market.ts";
 import { createEventLog } from "./event-log/index.ts";
 import type { Authenticator, Principal } from "./http/auth.ts";
-import { pageRoutes, strayPage } from "./http/html/index.ts";
+import { notFoundPage, pageRoutes } from "./http/html/index.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./ingest/index.ts";
 import type { Bus } from "./ports/bus.ts";
@@ -46,7 +46,7 @@ import type { Database } from "./ports/database.ts";
 import type { HttpOut } from "./ports/http-out.ts";
 import type { SharedLimitLog } from "./ports/limit-log.ts";
 import type { Log } from "./ports/log.ts";
-import type { SpendJournal } from "./ports/quota-journal.ts";
+import type { QuotaJournal } from "./ports/quota-journal.ts";
 import type { Random } from "./ports/random.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
 import { type RetentionDays, readMarketWideTrend } from "./storage/index.ts";
@@ -59,7 +59,7 @@ export interface AppPorts {
   readonly database: Database;
   readonly bus: Bus;
   /** This process's own record of the quota that it spends. */
-  readonly journal: SpendJournal;
+  readonly journal: QuotaJournal;
   /** Minute limits over all nodes; null where this one keeps its own. */
   readonly sharedLimits: SharedLimitLog | null;
   readonly data: "sandbox" | "live";
@@ -173,7 +173,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses })],
     publicUrl: ports.publicUrl,
     trustProxy: ports.trustProxy,
-    ...(servesPeople ? { strayPage } : {}),
+    ...(servesPeople ? { notFoundPage } : {}),
     ...(metrics === null ? {} : { onAnswered: metrics.answered }),
     authentication: {
       authenticate: (bearer, assertMayLookUp) => {
@@ -324,9 +324,9 @@ async function createPayments(ports: AppPorts, settings: NonNullable<AppPorts["p
     chain: rpcUrl === null ? null : createChainReader({ http, url: rpcUrl, asset }),
     isSignedByPayer: await createSignatureCheck(asset),
   });
-  const upkeep = createPaymentUpkeep({ database, clock, random, log, asset, service });
+  const upkeep = createPaymentReconciler({ database, clock, random, log, asset, service });
   return {
-    till: createTill({ service, publicUrl, log, addresses }),
+    till: createPaymentGate({ service, publicUrl, log, addresses }),
     start() {
       upkeep.start();
       void findDisagreements({ ...settings, http }).then((found) => {

@@ -7,8 +7,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { RecordProgress } from "./commands/record.ts";
-import { areAllAddressed, type Config, ConfigError, parseConfig, SETTINGS } from "./config/config.ts";
-import { PlainFailure } from "./lib/user-facing-error.ts";
+import { type Config, ConfigError, hasAllVenueUrls, parseConfig, SETTINGS } from "./config/config.ts";
+import { UserFacingError } from "./lib/user-facing-error.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
 
 const SANDBOX_PORT = 8790;
@@ -95,7 +95,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (command === "openapi") return await openapi(environment, values.write ?? null);
     return fail(`There is no command "${command}". Try --help.`);
   } catch (error) {
-    if (error instanceof PlainFailure || isUsage(error)) return fail(error.message);
+    if (error instanceof UserFacingError || isUsage(error)) return fail(error.message);
     throw error;
   }
 }
@@ -189,7 +189,7 @@ async function recordVenuesToFile(environment: NodeJS.ProcessEnv, values: Record
     import("./adapters/system/pino-log.ts"),
     import("./commands/record.ts"),
   ]);
-  const sandbox = config.mode === "sandbox" && !areAllAddressed(config) ? await simulateVenues(config) : null;
+  const sandbox = config.mode === "sandbox" && !hasAllVenueUrls(config) ? await simulateVenues(config) : null;
   const stop = new AbortController();
   onSignal(async () => stop.abort());
   const told = { at: 0 };

@@ -6,8 +6,8 @@
 import { randomUUID } from "node:crypto";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
-import { claimJournalPlace } from "../../src/adapters/metering/journal-dir.ts";
-import { openSpendJournal } from "../../src/adapters/metering/quota-journal-file.ts";
+import { lockJournalDir } from "../../src/adapters/metering/journal-dir.ts";
+import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
 import { openRedisLimitLog } from "../../src/adapters/metering/redis-limit-log.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
@@ -40,7 +40,7 @@ async function openMetered(hasRedis: boolean) {
   const app = await buildApp(
     plainAppPorts({
       ...{ database, log: quietLog, sharedLimits },
-      journal: openSpendJournal(claimJournalPlace(folder).path),
+      journal: openQuotaJournal(lockJournalDir(folder).path),
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
     }),
   );

@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
-import { openSpendJournal } from "../../src/adapters/metering/quota-journal-file.ts";
+import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { createMetering } from "../../src/capabilities/metering/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
@@ -22,7 +22,7 @@ const database =
     ? await openEmbeddedDatabase({ dataDir: place, log: quietLog })
     : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: place, log: quietLog });
 await migrateDatabase(database);
-const journal = openSpendJournal(journalFolder);
+const journal = openQuotaJournal(journalFolder);
 const metering = createMetering({ database, journal, clock: systemClock, log: quietLog, nodeId, sharedLimits: null });
 await metering.start();
 const told = openSync(join(journalFolder, "served"), "a");

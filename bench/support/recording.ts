@@ -6,7 +6,7 @@ import type { Fact, openRecordingWriter } from "../../src/recording/index.ts";
 const BYTES_MAX = 100_000_000_000;
 
 /** The rows of a tape by time; tapes were written by several programs at once and are not in order. */
-export async function readTape<Row extends { readonly ts: string }>(file: string): Promise<Row[]> {
+export async function readRecordingRows<Row extends { readonly ts: string }>(file: string): Promise<Row[]> {
   const bytes = await readFile(file);
   const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
   const rows = text

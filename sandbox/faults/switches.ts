@@ -1,5 +1,5 @@
 /** The faults that a simulated venue can be made to show, each with a rate and what else may be set. */
-import { PlainFailure } from "../../src/lib/user-facing-error.ts";
+import { UserFacingError } from "../../src/lib/user-facing-error.ts";
 
 interface NumberParameter {
   readonly fallback: number;
@@ -81,7 +81,7 @@ export type FaultSetting = Readonly<Record<string, number | string>> & { readonl
 export type FaultSettings = Partial<Readonly<Record<FaultName, FaultSetting>>>;
 
 /** A switch, parameter or value that there is not; the message says which there are. */
-export class FaultError extends PlainFailure {}
+export class FaultError extends UserFacingError {}
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

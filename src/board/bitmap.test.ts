@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { RowSet } from "./bitmap.ts";
+import { Bitmap } from "./bitmap.ts";
 
-function rowsOf(set: RowSet): number[] {
+function rowsOf(set: Bitmap): number[] {
   const rows: number[] = [];
   set.forEach((row) => {
     rows.push(row);
@@ -23,8 +23,8 @@ const change = fc.record({
 type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never;
 const changes = fc.array(change, { maxLength: 8 });
 
-function setOf(list: readonly Change[]): { set: RowSet; model: Set<number> } {
-  const set = new RowSet();
+function setOf(list: readonly Change[]): { set: Bitmap; model: Set<number> } {
+  const set = new Bitmap();
   const model = new Set<number>();
   for (const { isAdded, from, step, count } of list) {
     for (let index = 0; index < count; index++) {
@@ -53,7 +53,7 @@ test("a set holds what was added and not taken away, in rising order, few or man
 });
 
 test("a set of thousands is kept as bits, and as a list again once it is small", () => {
-  const set = new RowSet();
+  const set = new Bitmap();
   for (let row = 0; row < 5_000; row++) set.add(row * 3);
   assert.equal(set.isSparse, false);
   for (let row = 100; row < 5_000; row++) set.delete(row * 3);
@@ -68,18 +68,18 @@ test("sets together hold what any holds, and in common what each holds; the sets
   fc.assert(
     fc.property(fc.array(changes, { minLength: 1, maxLength: 3 }), (lists) => {
       const all = lists.map(setOf);
-      const union = new RowSet();
+      const union = new Bitmap();
       for (const { set } of all) union.addAll(set);
       assert.deepEqual(rowsOf(union), rising(new Set(all.flatMap(({ model }) => [...model]))));
       assert.equal(union.size, rowsOf(union).length);
-      const common = RowSet.intersection(all.map(({ set }) => set));
+      const common = Bitmap.intersection(all.map(({ set }) => set));
       const [first, ...others] = all.map(({ model }) => model);
       assert.deepEqual(rowsOf(common), rising([...(first ?? [])].filter((row) => others.every((set) => set.has(row)))));
       assert.equal(common.size, rowsOf(common).length);
       for (const { set, model } of all) assert.deepEqual(rowsOf(set), rising(model));
     }),
   );
-  assert.equal(RowSet.intersection([]).size, 0);
+  assert.equal(Bitmap.intersection([]).size, 0);
 });
 
 test("rows are mapped to the numbers they have, those without one left out", () => {

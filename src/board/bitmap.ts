@@ -7,7 +7,7 @@ const NO_BITS = new Uint32Array(0);
  * A set of rows, which are small integers from 0 on: a sorted list while there are few, one bit a row once there are
  * many. Made for the long and the short lists of a search index alike.
  */
-export class RowSet {
+export class Bitmap {
   #few: number[] | null = [];
   #bits = NO_BITS;
   #size = 0;
@@ -60,7 +60,7 @@ export class RowSet {
   }
 
   /** Adds every row of another set. */
-  addAll(other: RowSet): void {
+  addAll(other: Bitmap): void {
     if (other.#few !== null) {
       for (const row of other.#few) this.add(row);
       return;
@@ -87,8 +87,8 @@ export class RowSet {
   }
 
   /** The numbers that the rows of this set have; a row whose number is below 0 has none. */
-  mapped(numberOf: Int32Array): RowSet {
-    const found = new RowSet();
+  mapped(numberOf: Int32Array): Bitmap {
+    const found = new Bitmap();
     if (this.#few !== null) {
       for (const row of this.#few) {
         const number = numberOf[row] ?? -1;
@@ -108,12 +108,12 @@ export class RowSet {
   }
 
   /** What all of these sets hold; of one set that set itself, of none an empty one. */
-  static intersection(sets: readonly RowSet[]): RowSet {
+  static intersection(sets: readonly Bitmap[]): Bitmap {
     // A list first: it is looked through once, and bits are only looked up.
     const [first, ...others] = [...sets].sort((a, b) => Number(b.isSparse) - Number(a.isSparse) || a.size - b.size);
-    if (first === undefined) return new RowSet();
+    if (first === undefined) return new Bitmap();
     if (others.length === 0) return first;
-    const common = new RowSet();
+    const common = new Bitmap();
     if (first.#few !== null) {
       for (const row of first.#few) if (others.every((other) => other.has(row))) common.add(row);
       return common;

@@ -10,7 +10,7 @@ import {
 import { isCrossed } from "../domain/order-book.ts";
 import type { Trade } from "../domain/trade.ts";
 import { EventIndex, type EventQuery } from "./event-index.ts";
-import { Columns } from "./market-index.ts";
+import { MarketIndex } from "./market-index.ts";
 import {
   type BoardChange,
   type BoardEvent,
@@ -21,7 +21,7 @@ import {
   type QuoteRefusal,
   type SortKey,
 } from "./model.ts";
-import { sameFacts, shareFacts } from "./structural-sharing.ts";
+import { isStructurallyEqual, shareStructure } from "./structural-sharing.ts";
 import { TextIndex } from "./text-index.ts";
 
 const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
@@ -36,7 +36,7 @@ export class MarketBoard {
   readonly #freeRows: number[] = [];
   /** The id of each row in use, the same string as in `#rowById`. */
   readonly #ids: string[] = [];
-  readonly #columns = new Columns((row) => this.#ids[row] ?? "");
+  readonly #columns = new MarketIndex((row) => this.#ids[row] ?? "");
   readonly #text = new TextIndex();
   readonly #events = new EventIndex(this.#columns);
   /** The last new listing of each venue: the next one repeats much of it. */
@@ -79,7 +79,7 @@ export class MarketBoard {
   applyEvent(event: EventListing): boolean {
     const slug = eventSlug(event.venue, event.eventId);
     const known = this.#events.find(slug)?.listing;
-    if (known !== undefined && sameFacts(known, event)) return false;
+    if (known !== undefined && isStructurallyEqual(known, event)) return false;
     this.#events.set({ slug, listing: event });
     for (const row of this.#events.rowsOf(slug)) {
       if (known?.title !== event.title) this.#index(row);
@@ -100,7 +100,7 @@ export class MarketBoard {
     const isStale = known !== null && this.#isSince(known.quote.receivedAt, requestedAt);
     const polled = withKnownLast(uncrossed(snapshot.quote), known?.quote);
     const quote = isStale ? known.quote : this.#withLastTrade(known, polled, requestedAt);
-    const listingChanged = known === null || !sameFacts(known.listing, listing);
+    const listingChanged = known === null || !isStructurallyEqual(known.listing, listing);
     const activity = mergeActivity(known?.activity, snapshot.activity);
     const market = this.#put(known, {
       listing: listingChanged ? this.#shared(listing, known?.listing) : known.listing,
@@ -292,7 +292,7 @@ export class MarketBoard {
 
   #shared(listing: MarketListing, known: MarketListing | undefined): MarketListing {
     const other = known ?? this.#lastListings.get(listing.venue);
-    const shared = other === undefined ? listing : shareFacts(listing, other);
+    const shared = other === undefined ? listing : shareStructure(listing, other);
     this.#lastListings.set(listing.venue, shared);
     return shared;
   }

@@ -1,7 +1,7 @@
-import { RowSet } from "./bitmap.ts";
-import type { Columns } from "./market-index.ts";
+import { Bitmap } from "./bitmap.ts";
+import type { MarketIndex } from "./market-index.ts";
 import type { BoardEvent } from "./model.ts";
-import { SortedRows } from "./ordered-index.ts";
+import { OrderedIndex } from "./ordered-index.ts";
 
 /** How much a price move adds to an event's rank among the trending: a move of 0.05 doubles its volume's worth. */
 const TRENDING_MOVE_WEIGHT = 20;
@@ -34,7 +34,7 @@ interface Entry {
  * its markets' changes at the next list, or once a few hundred events have changed.
  */
 export class EventIndex {
-  readonly #columns: Columns;
+  readonly #columns: MarketIndex;
   readonly #bySlug = new Map<string, Entry>();
   readonly #entries: (Entry | null)[] = [];
   readonly #freeNumbers: number[] = [];
@@ -43,11 +43,11 @@ export class EventIndex {
   /** The same for rows that lists show, -1 for others. */
   #shownNumberOfRow = new Int32Array(ROWS_AT_FIRST).fill(-1);
   readonly #stale = new Set<Entry>();
-  readonly #orders: Readonly<Record<EventOrder, SortedRows>>;
+  readonly #orders: Readonly<Record<EventOrder, OrderedIndex>>;
 
-  constructor(columns: Columns) {
+  constructor(columns: MarketIndex) {
     this.#columns = columns;
-    const order = () => new SortedRows((number) => this.#entries[number]?.slug ?? "");
+    const order = () => new OrderedIndex((number) => this.#entries[number]?.slug ?? "");
     this.#orders = { volume: order(), trending: order() };
   }
 
@@ -122,7 +122,7 @@ export class EventIndex {
    * @param words  rows of the markets that have each word of a search, fewest first; null without a search. Each word
    *   must be had by a market of the event, not all by the same one.
    */
-  best(query: EventQuery, words: readonly RowSet[] | null): BoardEvent[] {
+  best(query: EventQuery, words: readonly Bitmap[] | null): BoardEvent[] {
     if (query.limit <= 0) return [];
     this.#rankStale();
     const among = words === null ? null : this.#withEach(words);
@@ -151,19 +151,19 @@ export class EventIndex {
   }
 
   /** Numbers of the events of which each word is had by a market that lists show. */
-  #withEach(words: readonly RowSet[]): RowSet {
+  #withEach(words: readonly Bitmap[]): Bitmap {
     const [rarest, ...others] = words;
-    if (rarest === undefined) return new RowSet();
+    if (rarest === undefined) return new Bitmap();
     let found = rarest.mapped(this.#shownNumberOfRow);
     for (const having of others) {
       if (found.isSparse) {
-        const left = new RowSet();
+        const left = new Bitmap();
         const isHad = (row: number) => having.has(row) && this.#columns.isListed(row);
         found.forEach((number) => {
           if (this.#entries[number]?.rows.some(isHad) === true) left.add(number);
         });
         found = left;
-      } else found = RowSet.intersection([found, having.mapped(this.#shownNumberOfRow)]);
+      } else found = Bitmap.intersection([found, having.mapped(this.#shownNumberOfRow)]);
     }
     return found;
   }

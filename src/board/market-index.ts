@@ -1,8 +1,8 @@
 import { MARKET_STATUSES, type MarketStatus, type VenueId } from "../domain/market.ts";
-import type { RowSet } from "./bitmap.ts";
+import type { Bitmap } from "./bitmap.ts";
 import { type BoardMarket, SORT_KEYS, type SortKey } from "./model.ts";
-import { SortedRows } from "./ordered-index.ts";
-import { NameNumbers } from "./string-interner.ts";
+import { OrderedIndex } from "./ordered-index.ts";
+import { StringInterner } from "./string-interner.ts";
 
 const ROWS_AT_FIRST = 1_024;
 const STATUS_BITS = 3;
@@ -18,7 +18,7 @@ export interface BestOptions {
   readonly limit: number;
   readonly after: { readonly value: number | null; readonly id: string } | null;
   /** Only these rows, or all when null. */
-  readonly among: RowSet | null;
+  readonly among: Bitmap | null;
 }
 
 /**
@@ -26,19 +26,19 @@ export interface BestOptions {
  * array. A list walks its order from where the page begins and takes what fits; a search that found little sorts that
  * little instead. Neither reads more than the rows once, a few nanoseconds each.
  */
-export class Columns {
-  readonly #orders: Readonly<Record<SortKey, SortedRows>>;
+export class MarketIndex {
+  readonly #orders: Readonly<Record<SortKey, OrderedIndex>>;
   /** 1 + venue and status, or `UNLISTED`. */
   #facets = new Uint32Array(ROWS_AT_FIRST);
   /** 1 + number of the category, or 0 for none. */
   #categories = new Uint32Array(ROWS_AT_FIRST);
   readonly #categoryOfRow: (string | null | undefined)[] = [];
-  readonly #categoryNumbers = new NameNumbers();
+  readonly #categoryNumbers = new StringInterner();
   readonly #venueNumbers = new Map<VenueId, number>();
 
   /** @param idOf  the id by which rows of equal values are ordered; fixed as long as the row is in use */
   constructor(idOf: (row: number) => string) {
-    const order = () => new SortedRows(idOf);
+    const order = () => new OrderedIndex(idOf);
     this.#orders = {
       volume_24h: order(),
       liquidity: order(),

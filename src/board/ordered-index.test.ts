@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type SortedPosition, SortedRows } from "./ordered-index.ts";
+import { OrderedIndex, type OrderedPosition } from "./ordered-index.ts";
 
 /** Names whose order is not that of the rows. */
 const nameOf = (row: number) => `${(row * 7) % 10}/${row}`;
 
-function walked(rows: SortedRows, after: SortedPosition | null = null, limit = Number.POSITIVE_INFINITY): number[] {
+function walked(rows: OrderedIndex, after: OrderedPosition | null = null, limit = Number.POSITIVE_INFINITY): number[] {
   const seen: number[] = [];
   rows.walk(after, (row) => {
     seen.push(row);
@@ -25,7 +25,7 @@ function sorted(values: ReadonlyMap<number, number | null>): number[] {
 }
 
 test("larger values come first, unknown ones last, equal ones by name; 0 and -0 are equal", () => {
-  const rows = new SortedRows(nameOf);
+  const rows = new OrderedIndex(nameOf);
   const values: readonly (readonly [number, number | null])[] = [
     ...([
       [1, 5],
@@ -48,7 +48,7 @@ test("larger values come first, unknown ones last, equal ones by name; 0 and -0 
 });
 
 test("a walk begins behind any place, whether a row stands there or not, and ends when told to", () => {
-  const rows = new SortedRows(nameOf, 4);
+  const rows = new OrderedIndex(nameOf, 4);
   for (let row = 0; row < 50; row++) rows.set(row, row % 5 === 4 ? null : row % 5);
   const whole = walked(rows);
   whole.forEach((row, index) => {
@@ -81,7 +81,7 @@ test("after any series of changes the order is that of a plain sort, from any pl
       fc.option(fc.integer({ min: -4, max: 4 })),
       fc.nat(60),
       (changes, blockRowsMax, fromValue, fromRow) => {
-        const rows = new SortedRows(nameOf, blockRowsMax);
+        const rows = new OrderedIndex(nameOf, blockRowsMax);
         const values = new Map<number, number | null>();
         const byName = () => [...values.keys()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
         for (const one of changes) {
@@ -113,7 +113,7 @@ test("after any series of changes the order is that of a plain sort, from any pl
 
 test("a name that changes while its row is sorted is an error, not a wrong order", () => {
   const names = ["a", "b", "c"];
-  const rows = new SortedRows((row) => names[row] ?? "");
+  const rows = new OrderedIndex((row) => names[row] ?? "");
   for (const row of [0, 1, 2]) rows.set(row, 1);
   walked(rows);
   names[0] = "z";

@@ -6,7 +6,7 @@ const MERGED_SHARE_MAX = 0.625;
 const UNKNOWN = Number.NEGATIVE_INFINITY;
 
 /** A place in the order: behind every row of a larger value, or of an equal one and a smaller name. */
-export interface SortedPosition {
+export interface OrderedPosition {
   readonly value: number | null;
   readonly name: string;
 }
@@ -22,7 +22,7 @@ interface Block {
  * name. The order is kept in blocks, so that a change of one among 300,000 rows costs about a microsecond and a walk from
  * any place begins after some twenty comparisons. Nothing is sorted before the first walk: filling costs next to nothing.
  */
-export class SortedRows {
+export class OrderedIndex {
   /** NaN where the row is not in here. */
   #values = new Float64Array(ROWS_AT_FIRST).fill(Number.NaN);
   #blocks: Block[] | null = null;
@@ -80,7 +80,7 @@ export class SortedRows {
   }
 
   /** Passes the rows behind a place, or all, in order, until `visit` gives false. Nothing may change meanwhile. */
-  walk(after: SortedPosition | null, visit: (row: number) => boolean): void {
+  walk(after: OrderedPosition | null, visit: (row: number) => boolean): void {
     const blocks = this.#sorted();
     let index = 0;
     let place = 0;
@@ -111,7 +111,7 @@ export class SortedRows {
   }
 
   /** Whether the row stands behind a place. */
-  isBehind(row: number, place: SortedPosition): boolean {
+  isBehind(row: number, place: OrderedPosition): boolean {
     const value = place.value ?? UNKNOWN;
     const own = this.#values[row] ?? UNKNOWN;
     return own < value || (own === value && this.#nameOf(row) > place.name);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { NameNumbers } from "./string-interner.ts";
+import { StringInterner } from "./string-interner.ts";
 
 test("names in use have numbers of their own, and there are never more than names were in use at once", () => {
   const name = fc.constantFrom("a", "b", "c", "d", "constructor");
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), name)), (steps) => {
-      const numbers = new NameNumbers();
+      const numbers = new StringInterner();
       const users = new Map<string, number>();
       let mostInUse = 0;
       for (const [isTaken, one] of steps) {

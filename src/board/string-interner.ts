@@ -1,5 +1,5 @@
 /** Gives each distinct name a small number while anybody uses it; numbers of names that nobody uses are given again. */
-export class NameNumbers {
+export class StringInterner {
   readonly #known = new Map<string, { readonly number: number; users: number }>();
   readonly #free: number[] = [];
   #next = 0;

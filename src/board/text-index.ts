@@ -1,4 +1,4 @@
-import { RowSet } from "./bitmap.ts";
+import { Bitmap } from "./bitmap.ts";
 
 /** Words shorter than this are looked up whole, longer ones also by their beginning. */
 const PREFIX_LENGTH_MIN = 3;
@@ -28,7 +28,7 @@ export function words(text: string): string[] {
 
 interface IndexedWord {
   readonly text: string;
-  readonly rows: RowSet;
+  readonly rows: Bitmap;
 }
 
 /** Inverted index from word to the rows whose text has it. Rows are small integers; a row's text may be replaced. */
@@ -63,35 +63,35 @@ export class TextIndex {
   }
 
   /** As `search`, without the copy: what is given is to be read at once and not to be changed. */
-  find(query: string): RowSet {
+  find(query: string): Bitmap {
     const wanted = words(query).slice(0, QUERY_WORDS_MAX);
     const last = wanted.pop();
-    if (last === undefined) return new RowSet();
-    const whole = [...new Set(wanted)].map((word) => this.#words.get(word)?.rows ?? new RowSet());
-    if (whole.some(({ size }) => size === 0)) return new RowSet();
-    return RowSet.intersection([...whole, this.#beginningWith(last)]);
+    if (last === undefined) return new Bitmap();
+    const whole = [...new Set(wanted)].map((word) => this.#words.get(word)?.rows ?? new Bitmap());
+    if (whole.some(({ size }) => size === 0)) return new Bitmap();
+    return Bitmap.intersection([...whole, this.#beginningWith(last)]);
   }
 
   /** The rows of each word of a query, any of which may be unfinished, fewest first; to be read at once. */
-  findEach(query: string): RowSet[] {
+  findEach(query: string): Bitmap[] {
     const wanted = [...new Set(words(query).slice(0, QUERY_WORDS_MAX))];
     return wanted.map((word) => this.#beginningWith(word)).sort((a, b) => a.size - b.size);
   }
 
-  #beginningWith(beginning: string): RowSet {
-    if (beginning.length < PREFIX_LENGTH_MIN) return this.#words.get(beginning)?.rows ?? new RowSet();
+  #beginningWith(beginning: string): Bitmap {
+    if (beginning.length < PREFIX_LENGTH_MIN) return this.#words.get(beginning)?.rows ?? new Bitmap();
     const found = (this.#byBeginning.get(beginning.slice(0, PREFIX_LENGTH_MIN)) ?? []).filter(({ text }) =>
       text.startsWith(beginning),
     );
     const [only] = found;
     if (found.length === 1 && only !== undefined) return only.rows;
-    const rows = new RowSet();
+    const rows = new Bitmap();
     for (const word of found) rows.addAll(word.rows);
     return rows;
   }
 
   #newWord(text: string): IndexedWord {
-    const word: IndexedWord = { text, rows: new RowSet() };
+    const word: IndexedWord = { text, rows: new Bitmap() };
     this.#words.set(text, word);
     if (text.length >= PREFIX_LENGTH_MIN) {
       const beginning = text.slice(0, PREFIX_LENGTH_MIN);

@@ -9,24 +9,24 @@ import { createAbsentDatabase } from "../adapters/database/absent-database.ts";
 import { openEmbeddedDatabase } from "../adapters/database/embedded-database.ts";
 import { migrateDatabase } from "../adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
-import { claimStore } from "../adapters/database/store-identity.ts";
-import { claimJournalPlace } from "../adapters/metering/journal-dir.ts";
-import { openSpendJournal } from "../adapters/metering/quota-journal-file.ts";
-import { createMemoryJournal } from "../adapters/metering/quota-journal-memory.ts";
+import { ensureStoreIdentity } from "../adapters/database/store-identity.ts";
+import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
+import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
+import { createMemoryQuotaJournal } from "../adapters/metering/quota-journal-memory.ts";
 import { openRedisLimitLog } from "../adapters/metering/redis-limit-log.ts";
 import { listenOnOperatorSocket } from "../adapters/network/operator-socket.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
 import { createPinoLog } from "../adapters/system/pino-log.ts";
-import { processGivesWay } from "../adapters/system/process-priority.ts";
+import { lowerProcessPriority } from "../adapters/system/process-priority.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import { type App, type AppPorts, buildApp } from "../app.ts";
 import { ensureDemoKeys } from "../capabilities/keys/index.ts";
 import { LIMIT_WINDOW_MS } from "../capabilities/metering/index.ts";
 import { findMisspeltAddress } from "../capabilities/payments/index.ts";
-import { areAllAddressed, type Config } from "../config/config.ts";
+import { type Config, hasAllVenueUrls } from "../config/config.ts";
 import { drain } from "../http/lifecycle.ts";
 import type { NodeSettings } from "../ingest/index.ts";
 import type { Log } from "../ports/log.ts";
@@ -34,8 +34,8 @@ import { recordingFingerprint } from "../recording/index.ts";
 import { loadVenue, type VenueSetting } from "../venues/registry.ts";
 import { answerOperator } from "./customers/run.ts";
 import { openBus } from "./open-bus.ts";
-import { peopleSettings } from "./sign-up-settings.ts";
-import { databaseFailure, listenFailure, StartError } from "./startup-errors.ts";
+import { loadSignUpSettings } from "./sign-up-settings.ts";
+import { databaseError, listenError, StartupError } from "./startup-errors.ts";
 
 const READY_WAIT_MS = 8_000;
 /** With a board from the store there is something true to show at once; a first sweep is waited for only this long. */
@@ -87,17 +87,17 @@ export async function startService(options: { config: Config; log: Log; version:
     const isSandbox = config.mode === "sandbox";
     // Begun before the store is open: loading its program takes as long as opening the store.
     const startMs = config.sandbox.recording === null ? SANDBOX_START_MS : REPLAY_START_MS;
-    const sandbox = isSandbox && !areAllAddressed(config) ? spawnSandbox(log, startMs) : null;
+    const sandbox = isSandbox && !hasAllVenueUrls(config) ? spawnSandbox(log, startMs) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database =
       config.databaseUrl === null
         ? await openEmbeddedDatabase({ dataDir: config.dataDir, reserveBytes: config.diskReserveMib * 2 ** 20, log })
         : await openPostgresDatabase({ url: config.databaseUrl, log }).catch((error: unknown) => {
-            throw new StartError(databaseFailure(config.databaseUrl ?? "", error));
+            throw new StartupError(databaseError(config.databaseUrl ?? "", error));
           });
     closers.push(() => database.close());
     await migrateDatabase(database);
-    const claim = await claimStore(database, {
+    const claim = await ensureStoreIdentity(database, {
       data: config.mode,
       seed: isSandbox ? await worldSeed(config) : null,
       genesisAt: isSandbox ? systemClock.now() : null,
@@ -114,12 +114,12 @@ export async function startService(options: { config: Config; log: Log; version:
 
     const bus = openBus(config, log);
     closers.push(() => bus.close());
-    const place = claimJournalPlace(config.dataDir);
+    const place = lockJournalDir(config.dataDir);
     closers.push(() => place.release());
     const sharedLimits =
       config.redisUrl === null ? null : openRedisLimitLog({ url: config.redisUrl, windowMs: LIMIT_WINDOW_MS });
     closers.push(() => sharedLimits?.close());
-    const journal = openSpendJournal(place.path);
+    const journal = openQuotaJournal(place.path);
     const parts = { database, bus, journal, sharedLimits, log, version, sandboxUrls };
     const app = await buildServiceApp(config, parts, closers);
     await app.metering.start();
@@ -134,12 +134,12 @@ export async function startService(options: { config: Config; log: Log; version:
       const address = { host: config.host, port: config.metrics?.port ?? 0 };
       closers.push(() => metricsHttp.close());
       const metricsUrl = await metricsHttp.listen(address).catch((error: unknown) => {
-        throw new StartError(listenFailure(address, error, "PARALLAX_METRICS_PORT"));
+        throw new StartupError(listenError(address, error, "PARALLAX_METRICS_PORT"));
       });
       log.info({ url: `${metricsUrl}/metrics` }, "metrics are served");
     }
     const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
-      throw new StartError(listenFailure(config, error));
+      throw new StartupError(listenError(config, error));
     });
     app.start();
     void becomeReady(app, restored > 0 ? READY_WAIT_RESTORED_MS : READY_WAIT_MS, log);
@@ -165,7 +165,7 @@ export async function describeInterface(config: Config): Promise<unknown> {
   const log = createPinoLog("error");
   const closers: (() => Promise<unknown> | unknown)[] = [];
   const database = createAbsentDatabase();
-  const parts = { bus: createInProcessBus(log), journal: createMemoryJournal(), sharedLimits: null };
+  const parts = { bus: createInProcessBus(log), journal: createMemoryQuotaJournal(), sharedLimits: null };
   const app = await buildServiceApp(config, { ...parts, database, log, version: "", sandboxUrls: {} }, closers);
   await app.http.ready();
   const reply = await app.http.inject("/openapi.json");
@@ -197,7 +197,7 @@ async function buildServiceApp(
   );
   const misspelt = config.payments === null ? null : await findMisspeltAddress(config.payments.asset);
   if (misspelt !== null)
-    throw new StartError(`${misspelt.setting}: ${misspelt.address} is misspelt: its capital letters do not fit it`);
+    throw new StartupError(`${misspelt.setting}: ${misspelt.address} is misspelt: its capital letters do not fit it`);
   const urlsOf = ({ adapter }: VenueSetting) => ({ ...sandboxUrls[adapter], ...config.venueUrls[adapter] });
   /** Never towards an address that the operator has given: it may be a real venue's. */
   const areLimitsLifted = ({ adapter }: VenueSetting) =>
@@ -214,7 +214,7 @@ async function buildServiceApp(
     trustProxy: config.trustProxy,
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
-    ...(await peopleSettings(config, { http, log, closers })),
+    ...(await loadSignUpSettings(config, { http, log, closers })),
     auditDays: config.auditDays,
     retention: {
       tickDays: config.rawTickDays,
@@ -281,7 +281,7 @@ function spawnSandbox(log: Log, startMs: number): SandboxChild {
   const child = spawn(process.execPath, [...SANDBOX_NURSERY, program, "sandbox", "--with-parent"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  if (child.pid !== undefined) processGivesWay(child.pid, SANDBOX_NICENESS);
+  if (child.pid !== undefined) lowerProcessPriority(child.pid, SANDBOX_NICENESS);
   const urls = firstLine(child);
   // Whoever waits for it sees the failure; before that, while the store opens, it must not end the process.
   urls.catch(() => {});
@@ -296,7 +296,7 @@ function spawnSandbox(log: Log, startMs: number): SandboxChild {
       const timeout = new AbortController();
       const late = systemClock.sleep(startMs, timeout.signal).then(
         () =>
-          Promise.reject(new StartError("The simulated venues did not start in time: is the machine out of memory?")),
+          Promise.reject(new StartupError("The simulated venues did not start in time: is the machine out of memory?")),
         () => "",
       );
       return JSON.parse(await Promise.race([urls, late]).finally(() => timeout.abort()));
@@ -313,8 +313,8 @@ function spawnSandbox(log: Log, startMs: number): SandboxChild {
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const { stdout } = child;
-    if (stdout === null) return reject(new StartError("The simulated venues have no output."));
-    child.once("exit", (code) => reject(new StartError(`The simulated venues ended at once (exit code ${code}).`)));
+    if (stdout === null) return reject(new StartupError("The simulated venues have no output."));
+    child.once("exit", (code) => reject(new StartupError(`The simulated venues ended at once (exit code ${code}).`)));
     createInterface({ input: stdout }).once("line", (line) => {
       stdout.resume();
       resolve(line);

@@ -8,7 +8,7 @@ import type { AccountSettings } from "../capabilities/account/index.ts";
 import {
   createTurnstile,
   dummyBotCheck,
-  type Letters,
+  type EmailDelivery,
   parseDomain,
   type SignUpSettings,
   TURNSTILE_DUMMY_TOKEN,
@@ -16,23 +16,23 @@ import {
 import type { Config } from "../config/config.ts";
 import type { HttpOut } from "../ports/http-out.ts";
 import type { Log } from "../ports/log.ts";
-import { StartError } from "./startup-errors.ts";
+import { StartupError } from "./startup-errors.ts";
 
 const SETTING = "PARALLAX_DISPOSABLE_DOMAINS";
 
 /** What `buildApp` is to know of how people become customers and sign in. */
-export async function peopleSettings(
+export async function loadSignUpSettings(
   config: Config,
   parts: { readonly http: HttpOut; readonly log: Log; readonly closers: (() => Promise<unknown> | unknown)[] },
 ): Promise<{ readonly signUp: SignUpSettings | null; readonly account: AccountSettings }> {
   const letters = openLetters(config, parts.closers);
   return {
-    signUp: await signUpSettings(config, parts, letters),
+    signUp: await parseSignUp(config, parts, letters),
     account: { botCheck: botCheckField(config), letters, upgradeUrl: config.upgradeUrl },
   };
 }
 
-function openLetters({ mail, publicUrl }: Config, closers: (() => unknown)[]): Letters | null {
+function openLetters({ mail, publicUrl }: Config, closers: (() => unknown)[]): EmailDelivery | null {
   if (mail === null || publicUrl === null) return null;
   const letterBox = createSmtpMail({ url: mail.smtpUrl, from: mail.from });
   closers.push(() => letterBox.close());
@@ -45,10 +45,10 @@ function botCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"]
 }
 
 /** Null where sign-up is not configured: live without a secret for the bot check. */
-async function signUpSettings(
+async function parseSignUp(
   config: Config,
   parts: { readonly http: HttpOut; readonly log: Log },
-  letters: Letters | null,
+  letters: EmailDelivery | null,
 ): Promise<SignUpSettings | null> {
   const { turnstile, mode, publicUrl } = config;
   if (turnstile === null && mode === "live") return null;
@@ -69,7 +69,7 @@ async function readDisposableDomains(entries: readonly string[]): Promise<Readon
     const lines = entry.includes("/") ? await readLines(entry) : [entry];
     for (const line of lines) {
       const domain = parseDomain(line);
-      if (domain === null) throw new StartError(`${SETTING}: "${line}" is not a domain name.`);
+      if (domain === null) throw new StartupError(`${SETTING}: "${line}" is not a domain name.`);
       domains.add(domain);
     }
   }
@@ -78,7 +78,7 @@ async function readDisposableDomains(entries: readonly string[]): Promise<Readon
 
 async function readLines(path: string): Promise<string[]> {
   const text = await readFile(path, "utf8").catch(() => {
-    throw new StartError(`${SETTING}: the file ${path} cannot be read.`);
+    throw new StartupError(`${SETTING}: the file ${path} cannot be read.`);
   });
   return text
     .split("\n")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { databaseFailure, listenFailure } from "./startup-errors.ts";
+import { databaseError, listenError } from "./startup-errors.ts";
 
 const URL_WITH_SECRETS = "postgres://someone:s3cr%2Ft@db.example:5433/markets?password=other-secret";
 
@@ -8,13 +8,13 @@ test("a database that cannot be reached is told with its address and the innermo
   const refused = new AggregateError([new Error("connect ECONNREFUSED 192.0.2.1:5433"), new Error("second")]);
   const error = new Error("The store cannot be reached at the moment.", { cause: refused });
   assert.equal(
-    databaseFailure(URL_WITH_SECRETS, error),
+    databaseError(URL_WITH_SECRETS, error),
     "The database at db.example:5433/markets cannot be used (connect ECONNREFUSED 192.0.2.1:5433): check DATABASE_URL and whether that server is up.",
   );
 });
 
 test("no part of the credentials is repeated, even where the driver's message does", () => {
-  const told = databaseFailure(
+  const told = databaseError(
     URL_WITH_SECRETS,
     new Error('password authentication failed for user "someone" with s3cr/t, s3cr%2Ft, other-secret\nsecond line'),
   );
@@ -25,8 +25,8 @@ test("no part of the credentials is repeated, even where the driver's message do
 test("an address that cannot be listened on names the setting to change", () => {
   const failure = (code: string) => Object.assign(new Error(`listen ${code}`), { code });
   const address = { host: "127.0.0.1", port: 8787 };
-  assert.match(listenFailure(address, failure("EADDRINUSE")), /^127\.0\.0\.1:8787 is in use .* PARALLAX_PORT/);
-  assert.match(listenFailure(address, failure("EACCES")), /may not listen on 127\.0\.0\.1:8787.*PARALLAX_PORT/);
-  assert.match(listenFailure(address, failure("EADDRNOTAVAIL")), /no address of this machine.*PARALLAX_HOST/);
-  assert.equal(listenFailure(address, new Error("odd")), "Cannot listen on 127.0.0.1:8787 (odd).");
+  assert.match(listenError(address, failure("EADDRINUSE")), /^127\.0\.0\.1:8787 is in use .* PARALLAX_PORT/);
+  assert.match(listenError(address, failure("EACCES")), /may not listen on 127\.0\.0\.1:8787.*PARALLAX_PORT/);
+  assert.match(listenError(address, failure("EADDRNOTAVAIL")), /no address of this machine.*PARALLAX_HOST/);
+  assert.equal(listenError(address, new Error("odd")), "Cannot listen on 127.0.0.1:8787 (odd).");
 });

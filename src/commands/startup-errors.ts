@@ -1,11 +1,11 @@
 /** What a person is told when the service cannot start for a reason outside of it. */
-import { PlainFailure } from "../lib/user-facing-error.ts";
+import { UserFacingError } from "../lib/user-facing-error.ts";
 
 const REASON_LENGTH_MAX = 200;
 const CAUSES_MAX = 5;
 
 /** The start failed for a reason that a person can mend; the message says which and how. */
-export class StartError extends PlainFailure {
+export class StartupError extends UserFacingError {
   override readonly name = "StartError";
 }
 
@@ -15,7 +15,7 @@ export class StartError extends PlainFailure {
  *
  * @param url  `DATABASE_URL` as configured
  */
-export function databaseFailure(url: string, error: unknown): string {
+export function databaseError(url: string, error: unknown): string {
   const { host, pathname } = new URL(url);
   return `The database at ${host}${pathname} cannot be used (${reasonOf(error, secretsOf(url))}): check DATABASE_URL and whether that server is up.`;
 }
@@ -25,7 +25,7 @@ export function databaseFailure(url: string, error: unknown): string {
  *
  * @param portSetting  name of the setting that holds the port
  */
-export function listenFailure(
+export function listenError(
   address: { readonly host: string; readonly port: number },
   error: unknown,
   portSetting = "PARALLAX_PORT",

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { isTestSecret, TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
-import { PlainFailure } from "../lib/user-facing-error.ts";
+import { UserFacingError } from "../lib/user-facing-error.ts";
 import { DEFAULT_VENUES, parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
 import { type PaymentSettings, parsePaymentSettings } from "./payment-settings.ts";
 
@@ -74,7 +74,7 @@ export interface SandboxSettings {
 }
 
 /** Everything that is wrong with the settings, told at once. */
-export class ConfigError extends PlainFailure {
+export class ConfigError extends UserFacingError {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -442,7 +442,7 @@ export function parseConfig(
 }
 
 /** Every venue was given addresses of its own: then nothing has to be simulated here. */
-export function areAllAddressed(config: Config): boolean {
+export function hasAllVenueUrls(config: Config): boolean {
   return config.venues.every(({ adapter }) =>
     (VENUE_SERVICES[adapter] ?? []).every((service) => config.venueUrls[adapter]?.[service] !== undefined),
   );

@@ -40,7 +40,7 @@ export const PLAN_ALLOWANCES: Readonly<Record<Plan, Allowance>> = {
 };
 
 /** On any other plan a customer's own numbers count for nothing. */
-export const OWN_NUMBERS_PLAN = "enterprise" satisfies Plan;
+export const CUSTOM_LIMITS_PLAN = "enterprise" satisfies Plan;
 
 /** The plan's allowance, on enterprise with a customer's own numbers in place of those that it has. */
 export function allowanceOf(
@@ -51,7 +51,7 @@ export function allowanceOf(
   },
 ): Allowance {
   const standard = PLAN_ALLOWANCES[plan];
-  if (plan !== OWN_NUMBERS_PLAN || (own.quotas === null && own.rateLimits === null)) return standard;
+  if (plan !== CUSTOM_LIMITS_PLAN || (own.quotas === null && own.rateLimits === null)) return standard;
   return {
     quotas: { ...standard.quotas, ...own.quotas },
     rateLimits: { ...standard.rateLimits, ...own.rateLimits },

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
  * Answers bytes that are no HTTP request, one whose headers are too large, or one that did not arrive in time. Nothing
  * of what was sent is repeated or logged.
  */
-export function answerClientError(
+export function respondToClientError(
   error: { readonly code?: string },
   socket: Socket,
   context: { readonly data: string; readonly requestId: string },

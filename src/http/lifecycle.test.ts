@@ -22,7 +22,7 @@ function manualClock(): { clock: Clock; fire(): void } {
         return () => callbacks.delete(callback);
       },
       sleep: async () => {},
-      turn: async () => {},
+      yieldToEventLoop: async () => {},
     },
     fire: () => {
       for (const callback of callbacks) callback();

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Principal } from "./auth.ts";
 
 /** Where a request that brings its own payment pays. A request of anyone else passes it by. */
-export interface Till {
+export interface PaymentGate {
   /**
    * The payer, where a payment that meets the route's price came; null where the route has none. Throws what is asked for
    * where no good payment came.
@@ -14,9 +14,9 @@ export interface Till {
    *
    * @returns whether it has answered: then there is nothing left to do, also where the client is gone meanwhile
    */
-  open(request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
   /** The answer is made and nothing of it is sent: gives it out, or what has to be said in its place. Never throws. */
-  close(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown>;
+  complete(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown>;
 }
 
 /** Whether the request pays for itself. */

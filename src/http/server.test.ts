@@ -398,7 +398,11 @@ test("what fails while a paid answer goes out ends that connection, is logged, a
   const payer = { ...CUSTOMER, kind: "payer" } as const;
   const { app, lines } = await testServer({
     authentication: { authenticate: () => payer },
-    till: { identify: async () => payer, open: async () => false, close: async (_request, _reply, payload) => payload },
+    till: {
+      identify: async () => payer,
+      admit: async () => false,
+      complete: async (_request, _reply, payload) => payload,
+    },
     guards: [
       {
         beforeSend(request) {

@@ -4,11 +4,11 @@ import { METERING } from "../domain/metering.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import { type AuthenticationOptions, authenticateRequest } from "./auth.ts";
-import { answerClientError, answerExpectation } from "./client-errors.ts";
+import { answerExpectation, respondToClientError } from "./client-errors.ts";
 import { type PageAnswer, type ProblemPage, sendPage } from "./html/define-page.ts";
 import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
-import { isPaid, type Till } from "./payment-gate.ts";
+import { isPaid, type PaymentGate } from "./payment-gate.ts";
 import { type Problem, prepareProblem, problem, toProblem } from "./problem.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
 import { sendHook } from "./response/send.ts";
@@ -65,7 +65,7 @@ export interface HttpServerOptions {
   /** At each step in this order. */
   readonly guards?: readonly Guards[];
   /** Where requests without an account pay for themselves; nobody can where it is left out. */
-  readonly till?: Till;
+  readonly till?: PaymentGate;
   /** The service's address as callers know it, for links; the Host header is never believed. */
   readonly publicUrl?: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; none by default. */
@@ -124,7 +124,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
         log.info({ requestId, method, route: "(malformed URL)", status: answer.status }, "request");
       });
     },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, { data, requestId: newRequestId() }),
+    clientErrorHandler: (error, socket) => respondToClientError(error, socket, { data, requestId: newRequestId() }),
   });
 
   const routes = createRouteTable();
@@ -304,10 +304,10 @@ function refuseEncodedBody(request: FastifyRequest): void {
   throw new AppError("unsupported_media_type", "Send the body without a content encoding");
 }
 
-function judge(guards: readonly Guards[], till: Till | undefined): Hook {
+function judge(guards: readonly Guards[], till: PaymentGate | undefined): Hook {
   const validate: Guard = (request, reply) => request.routeConfig.validate?.(request, reply);
   const pay: Guard | undefined =
-    till && ((request, reply) => (isPaid(request) ? till.open(request, reply) : undefined));
+    till && ((request, reply) => (isPaid(request) ? till.admit(request, reply) : undefined));
   return inTurn([validate, ...guards.map((guard) => guard.afterValidation), pay]);
 }
 

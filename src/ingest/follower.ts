@@ -2,10 +2,10 @@ import type { MarketBoard } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { ChangeStore, Cursor } from "../storage/index.ts";
+import type { ChangeCursor, ChangeStore } from "../storage/index.ts";
 
 const EVERY_MS = 500;
-const FROM_THE_BEGINNING: Cursor = { events: 0, markets: 0, quotes: 0 };
+const FROM_THE_BEGINNING: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
 
 export interface FollowerOptions {
   readonly venues: readonly VenueId[];
@@ -22,7 +22,7 @@ export interface FollowerOptions {
 /** Keeps the board true to the store for the venues that other nodes read, twice a second or when woken. */
 export class Follower {
   readonly #options: FollowerOptions;
-  readonly #cursors = new Map<VenueId, Cursor>();
+  readonly #cursors = new Map<VenueId, ChangeCursor>();
   readonly #stop = new AbortController();
   #wake = new AbortController();
   #reading: Promise<void> = Promise.resolve();

@@ -19,14 +19,14 @@ import {
   type RetentionDays,
   StoredPastPrices,
   type TickCounters,
-  venueLease,
+  venueLeaseName,
 } from "../storage/index.ts";
 import { Backfill } from "./backfill.ts";
 import { Follower } from "./follower.ts";
 import { parseHealthReport } from "./health-codec.ts";
 import { createLeaseStore } from "./lease-store.ts";
 import { Leases } from "./leases.ts";
-import { Recorder } from "./recorder.ts";
+import { StoreWriter } from "./store-writer.ts";
 import type { VenueHealth, VenueStatusReport } from "./venue-health.ts";
 import { VenueIngest } from "./venue-ingest.ts";
 
@@ -120,8 +120,11 @@ export function createIngest(options: IngestOptions): Ingest {
       : new Leases({
           store: createLeaseStore(database),
           holder: node.id,
-          wanted: [...(node.ingests ? [...known.keys()].map(venueLease) : []), ...(node.maintains ? [JOBS_LEASE] : [])],
-          watched: [...known.keys()].map(venueLease),
+          wanted: [
+            ...(node.ingests ? [...known.keys()].map(venueLeaseName) : []),
+            ...(node.maintains ? [JOBS_LEASE] : []),
+          ],
+          watched: [...known.keys()].map(venueLeaseName),
           handlers: {
             taken: (name) => void begin(venueOf(name)),
             ended: (name, isLost) => end(venueOf(name), isLost),
@@ -135,7 +138,7 @@ export function createIngest(options: IngestOptions): Ingest {
           log,
         });
   const claim = (venue: VenueId) => {
-    const fence = leases?.fenceOf(venueLease(venue)) ?? null;
+    const fence = leases?.fenceOf(venueLeaseName(venue)) ?? null;
     return fence === null ? null : { venue, fence };
   };
   const follower =
@@ -152,7 +155,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const announce = () => options.bus?.publish(CHANGES_TOPIC);
   const shared = leases === null ? {} : { shared: { claim, changes, announce } };
   const isFirstSweep = () => !areSweepsOver();
-  const recorder = new Recorder({ board, store, ticks, clock, log, isFirstSweep, ...shared });
+  const recorder = new StoreWriter({ board, store, ticks, clock, log, isFirstSweep, ...shared });
   const past = new StoredPastPrices({
     history,
     venues: venues.map(({ adapter }) => adapter),
@@ -174,7 +177,7 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 
   const venueOf = (name: string): VenueId | null =>
-    [...known.keys()].find((venue) => venueLease(venue) === name) ?? null;
+    [...known.keys()].find((venue) => venueLeaseName(venue) === name) ?? null;
 
   /** A venue is ours: what its last reader has stored is taken over first, then it is read. */
   const begin = async (venue: VenueId | null) => {
@@ -183,7 +186,7 @@ export function createIngest(options: IngestOptions): Ingest {
       log.warn({ venue, err: error }, "the venue's last state could not be read; it is read from the venue");
     });
     // Lost or given up meanwhile, or begun by an earlier call.
-    if (leases?.keeps(venueLease(venue)) !== true || running.has(venue)) return;
+    if (leases?.keeps(venueLeaseName(venue)) !== true || running.has(venue)) return;
     known.get(venue)?.health.began();
     read(venue);
   };
@@ -259,7 +262,7 @@ export function createIngest(options: IngestOptions): Ingest {
 
   /** As the node that reads the venue last told it. */
   const followed = (venue: VenueId, markets: number, health: VenueHealth): VenueStatusReport => {
-    const lease = leases?.find(venueLease(venue)) ?? null;
+    const lease = leases?.find(venueLeaseName(venue)) ?? null;
     const report = lease?.report == null ? null : parseHealthReport(lease.report);
     const ageMs = (lease?.reportAgeMs ?? 0) + (lease?.ageMs ?? 0);
     return { ...health.aged(report, ageMs, lease?.isLive === true, markets), role: "follower" };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DriftBook } from "./schema-drift.ts";
+import { SchemaDriftLog } from "./schema-drift.ts";
 
 test("drift is counted by kind and name, with the first value redacted and both instants", () => {
-  const book = new DriftBook();
+  const book = new SchemaDriftLog();
   book.note("unknown_value", "market.status", "LIMBO", 1_000);
   book.note("unknown_value", "market.status", "OTHER", 2_000);
   book.note("missing", "market.yes_bid_dollars", undefined, 3_000);
@@ -25,7 +25,7 @@ test("drift is counted by kind and name, with the first value redacted and both 
 });
 
 test("names are bounded, and what comes after is counted as other, by kind", () => {
-  const book = new DriftBook();
+  const book = new SchemaDriftLog();
   const letters = "abcdefghij";
   for (let number = 0; number < 100; number++) {
     const name = `market.${letters[Math.floor(number / 10)]}${letters[number % 10]}`;
@@ -45,7 +45,7 @@ test("names are bounded, and what comes after is counted as other, by kind", () 
 });
 
 test("names that could be ids, secrets or markup are never shown", () => {
-  const book = new DriftBook();
+  const book = new SchemaDriftLog();
   for (const name of [
     "market.user12345",
     "market.0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566",

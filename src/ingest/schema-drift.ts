@@ -21,7 +21,7 @@ const MANY_DIGITS = /\d{4}|(?:\d.*){6}/;
 const OTHER = "other";
 
 /** Drift of one venue by kind and name: a bounded number of names, one redacted sample each. */
-export class DriftBook {
+export class SchemaDriftLog {
   readonly #entries = new Map<string, { -readonly [Key in keyof DriftEntry]: DriftEntry[Key] }>();
 
   note(kind: DriftKind, field: string, value: unknown, at: number): void {

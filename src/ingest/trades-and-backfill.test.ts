@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
-import { type IngestBench, openIngestBench } from "../../test/support/venues/ingest-harness.ts";
+import { type IngestHarness, openIngestHarness } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
@@ -10,8 +10,8 @@ const MINUTE_MS = 60_000;
 const timeout = () => new VenueError("timeout", "no answer", { retryable: true });
 const withVolume = (id: string, volume24hUsd: number | null) => sampleMarket(id, { activity: { volume24hUsd } });
 
-function bench(options: ConstructorParameters<typeof ScriptedVenue>[2] = {}): IngestBench & { venue: ScriptedVenue } {
-  const opened = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, options)]);
+function bench(options: ConstructorParameters<typeof ScriptedVenue>[2] = {}): IngestHarness & { venue: ScriptedVenue } {
+  const opened = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
   const [venue] = opened.venues;
   if (venue === undefined) throw new Error("a bench has a venue");
   return { ...opened, venue };
@@ -24,7 +24,7 @@ const askedFor = (venue: ScriptedVenue, method: "listTrades" | "getHistory") =>
   venue.asked(method).flatMap(({ marketIds }) => marketIds);
 
 test("until every venue's first sweep is over, nothing but listings is asked for", async () => {
-  const opened = openIngestBench((clock) => ["alpha", "slow"].map((id) => new ScriptedVenue(id, clock)));
+  const opened = openIngestHarness((clock) => ["alpha", "slow"].map((id) => new ScriptedVenue(id, clock)));
   const [venue, slow] = opened.venues;
   assert.ok(venue && slow);
   venue.show(withVolume("a", 1));
@@ -58,19 +58,19 @@ test("trades of the tape are stored once, also when a later read tells them agai
 });
 
 test("the day's volume is summed from the tape where the venue tells none, and only there", async () => {
-  for (const volumeFromTape of [true, false]) {
-    const { clock, venue, market, start, stop } = bench({ profile: { volumeFromTape } });
+  for (const volumeFromTrades of [true, false]) {
+    const { clock, venue, market, start, stop } = bench({ profile: { volumeFromTrades } });
     venue.show(withVolume("a", null));
     venue.trades.set("a", [trade("t1", SAMPLE_AT - 1_000, 3), trade("t2", SAMPLE_AT - 2 * MINUTE_MS, 4)]);
     await start();
     await clock.advance(2_000);
-    assert.equal(market("a")?.activity.volume24hUsd, volumeFromTape ? 7 : null);
+    assert.equal(market("a")?.activity.volume24hUsd, volumeFromTrades ? 7 : null);
     await stop();
   }
 });
 
 test("a tape longer than one read leaves the volume unknown instead of too small", async () => {
-  const { clock, venue, market, start, stop } = bench({ profile: { volumeFromTape: true } });
+  const { clock, venue, market, start, stop } = bench({ profile: { volumeFromTrades: true } });
   venue.show(withVolume("a", null));
   venue.trades.set(
     "a",
@@ -105,7 +105,7 @@ test("the past is brought in by volume, each market once, two grains each", asyn
 });
 
 test("where volumes come from the tape, every tape is read once before the past is brought in, in their order", async () => {
-  const { clock, venue, start, stop } = bench({ profile: { volumeFromTape: true } });
+  const { clock, venue, start, stop } = bench({ profile: { volumeFromTrades: true } });
   venue.show(withVolume("a", null), withVolume("b", null), withVolume("c", null));
   venue.trades.set("c", [trade("t", SAMPLE_AT - 1_000, 9)]);
   await start();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleMarket } from "../../test/support/market-samples.ts";
-import { gaps, openIngestBench, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
+import { gaps, openIngestHarness, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 
@@ -28,7 +28,7 @@ test("a venue that fails is tried again with growing pauses, which end with its 
 });
 
 test("where the usual pause is short, failures stretch it up to half a minute", async () => {
-  const bench = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, { profile: { sweepPauseMs: 500 } })]);
+  const bench = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile: { sweepPauseMs: 500 } })]);
   const [venue] = bench.venues;
   assert.ok(venue);
   venue.failing.set("listOpenMarkets", timeout());
@@ -53,7 +53,7 @@ test("a sweep cut off in the middle keeps what it read and counts nobody as miss
 });
 
 test("a venue that fails, or never answers, does not hold up another", async () => {
-  const bench = openIngestBench((clock) => ["broken", "slow", "alpha"].map((id) => new ScriptedVenue(id, clock)));
+  const bench = openIngestHarness((clock) => ["broken", "slow", "alpha"].map((id) => new ScriptedVenue(id, clock)));
   const [broken, slow, good] = bench.venues;
   assert.ok(broken && slow && good);
   broken.failing.set("listOpenMarkets", timeout());

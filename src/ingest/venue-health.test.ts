@@ -12,7 +12,7 @@ function bench() {
     activePollMs: null,
     streamMarketsMax: 1,
     staleAfterMs: STALE_MS,
-    volumeFromTape: false,
+    volumeFromTrades: false,
   };
   const health = new VenueHealth(clock, profile);
   return { clock, health, status: () => health.report(0).status };

@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 import type { DriftKind, VenueProfile } from "../ports/venue.ts";
-import { DriftBook, type DriftEntry } from "./schema-drift.ts";
+import { type DriftEntry, SchemaDriftLog } from "./schema-drift.ts";
 
 export type VenueStatus = "starting" | "ok" | "degraded" | "down";
 
@@ -42,7 +42,7 @@ export class VenueHealth {
   readonly #profile: VenueProfile;
   #startedAt: number;
   readonly #drops = new Map<string, number>();
-  readonly #drift = new DriftBook();
+  readonly #drift = new SchemaDriftLog();
   #lastSuccessAt: number | null = null;
   #lastSuccessMonotonic: number | null = null;
   #failuresInARow = 0;

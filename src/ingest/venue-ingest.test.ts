@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
-import { gaps, openIngestBench, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
+import { gaps, openIngestHarness, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import type { MarketListing } from "../domain/market.ts";
 
@@ -48,7 +48,7 @@ test("a sweep that takes long is followed by a rest twice as long", async () => 
 
 test("where sweeps take longer than active markets may wait, those are polled by volume, unless the stream is up", async () => {
   const profile = { activePollMs: 5_000, streamMarketsMax: 1 };
-  const bench = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, { profile })]);
+  const bench = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile })]);
   const [venue] = bench.venues;
   assert.ok(venue);
   venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));

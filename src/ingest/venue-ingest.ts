@@ -6,8 +6,8 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ListingPage, StreamMessage, VenueAdapter, VenueStream } from "../ports/venue.ts";
 import type { Backfill } from "./backfill.ts";
-import type { Recorder } from "./recorder.ts";
 import { RollingVolume } from "./rolling-volume.ts";
+import type { StoreWriter } from "./store-writer.ts";
 import type { VenueHealth } from "./venue-health.ts";
 
 /** Markets of a page that the board takes over at once; everybody else has a turn in between. */
@@ -56,7 +56,7 @@ const SWEEP_LOADS_KEPT = 5;
 export interface VenueIngestOptions {
   readonly venue: VenueAdapter;
   readonly board: MarketBoard;
-  readonly recorder: Recorder;
+  readonly recorder: StoreWriter;
   readonly backfill: Backfill;
   readonly health: VenueHealth;
   /** Every venue's first sweep has ended, well or badly. */
@@ -157,10 +157,10 @@ export class VenueIngest {
       for await (const page of venue.listOpenMarkets(this.#stop.signal)) {
         for (const { listing } of page.markets) seen.add(listing.marketId);
         for (const slice of slicesOf(page)) {
-          await clock.turn();
+          await clock.yieldToEventLoop();
           this.absorb(slice);
         }
-        if (page.cut !== undefined) cuts.add(page.cut);
+        if (page.incompleteReason !== undefined) cuts.add(page.incompleteReason);
         health.sweepRead(page.markets.length, page.totalRows);
         health.succeeded();
         this.#sweepLoadMs = clock.monotonic() - begunAt;
@@ -375,7 +375,7 @@ export class VenueIngest {
     health.succeeded();
     volume.add(trades, sinceMs, trades.length < TAPE_LIMIT, clock.now());
     recorder.noteTrades(market, trades);
-    if (venue.profile.volumeFromTape) {
+    if (venue.profile.volumeFromTrades) {
       recorder.noteFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
     }
   }
@@ -390,7 +390,7 @@ export class VenueIngest {
       category: null,
       text: null,
       sort: "volume_24h",
-      limit: venue.profile.volumeFromTape ? TAPE_MARKETS_FOR_VOLUME_MAX : TAPE_MARKETS_MAX,
+      limit: venue.profile.volumeFromTrades ? TAPE_MARKETS_FOR_VOLUME_MAX : TAPE_MARKETS_MAX,
       after: null,
     });
     this.#tapes = { markets, at: now };
@@ -399,7 +399,7 @@ export class VenueIngest {
 
   /** Brings in the past of the next market; where volumes come from the tape, those come first: lists are sorted by them. */
   async #backfill(): Promise<void> {
-    if (this.#options.venue.profile.volumeFromTape && !this.#isTapeRoundOver) return;
+    if (this.#options.venue.profile.volumeFromTrades && !this.#isTapeRoundOver) return;
     await this.#options.backfill.next(this.#stop.signal);
   }
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
-import { type IngestBench, openIngestBench } from "../../test/support/venues/ingest-harness.ts";
+import { type IngestHarness, openIngestHarness } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { StreamMessage } from "../ports/venue.ts";
 
 async function started(
   options: ConstructorParameters<typeof ScriptedVenue>[2] = {},
-): Promise<IngestBench & { venue: ScriptedVenue; tell(message: StreamMessage): void }> {
-  const bench = openIngestBench((clock) => [new ScriptedVenue("alpha", clock, options)]);
+): Promise<IngestHarness & { venue: ScriptedVenue; tell(message: StreamMessage): void }> {
+  const bench = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
   const [venue] = bench.venues;
   if (venue === undefined) throw new Error("a bench has a venue");
   venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 9 } }));

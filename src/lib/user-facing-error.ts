@@ -3,4 +3,4 @@
  *
  * One ancestor for all, so that the command line knows them without loading what may throw them.
  */
-export abstract class PlainFailure extends Error {}
+export abstract class UserFacingError extends Error {}

@@ -12,5 +12,5 @@ export interface Clock {
    * Resolves once everything else that is ready has had its turn. Long work asks for one between its pieces, so that no
    * request waits for more than a piece of it.
    */
-  turn(): Promise<void>;
+  yieldToEventLoop(): Promise<void>;
 }

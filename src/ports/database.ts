@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Tables } from "./tables.ts";
 
 /** Who waits for a statement: somebody who made a request, or only ourselves. */
-export type Patience = "request" | "background";
+export type StatementPriority = "request" | "background";
 
 /** The store in one SQL dialect (PostgreSQL's), whether it is embedded or a server. */
 export interface Database {
@@ -17,7 +17,7 @@ export interface Database {
   query<Row extends Record<string, unknown>>(
     text: string,
     parameters?: readonly unknown[],
-    patience?: Patience,
+    patience?: StatementPriority,
   ): Promise<Row[]>;
   /**
    * Runs statements that become true together or not at all: kept when `run` resolves, undone when it throws. The

@@ -8,7 +8,7 @@ export interface JournalEntry {
  * A node's own record of what it spends, durable against its sudden end before an answer goes out. The store hears of it
  * later and in bulk.
  */
-export interface SpendJournal {
+export interface QuotaJournal {
   /** What an earlier process left behind; the caller settles it with the store and then calls `clear`. */
   readonly recovered: readonly JournalEntry[];
   /** The node that kept this journal before; null where none did. Of its blocks those that are not in `recovered` are unspent. */

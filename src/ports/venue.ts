@@ -11,14 +11,14 @@ export interface ListingPage {
   /** When the request for this page was sent: facts older than that cannot be in it. */
   readonly requestedAt: number;
   /** On the last page of a sequence that is not whole: why. What such a listing lacks says nothing. */
-  readonly cut?: ListingCut;
+  readonly incompleteReason?: IncompleteReason;
 }
 
 /**
  * How a sequence of pages betrayed that it is not whole: a cursor or whole page came again, a page was empty although more
  * was promised, it ended before the venue's own total, or it did not end.
  */
-export type ListingCut = "page_loop" | "page_empty" | "page_short" | "page_limit";
+export type IncompleteReason = "page_loop" | "page_empty" | "page_short" | "page_limit";
 
 /** A message of a venue's stream, already in our words. `market` is our id of it. */
 export type StreamMessage =
@@ -59,7 +59,7 @@ export interface VenueProfile {
   /** A venue that has said nothing for this long is stale. */
   readonly staleAfterMs: number;
   /** True where the venue publishes no 24-hour volume and it is summed from the tape. */
-  readonly volumeFromTape: boolean;
+  readonly volumeFromTrades: boolean;
 }
 
 /** Counters of what a venue sent and we could not use, by reason. */

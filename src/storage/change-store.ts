@@ -1,8 +1,8 @@
 import type { Activity, EventListing, Quote, VenueId } from "../domain/market.ts";
 import type { Database } from "../ports/database.ts";
-import { claimColumns, heldClaimsSql } from "./lease-fence.ts";
+import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import type { StoreDrop, StoredMarket } from "./market-store.ts";
-import type { VenueClaim } from "./model.ts";
+import type { VenueFence } from "./model.ts";
 import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
 import { storableAmount, storablePrice, storableTime } from "./storable.ts";
@@ -12,13 +12,13 @@ const ROWS_PER_STATEMENT_MAX = 2_000;
 const CHANGES_PER_READ_MAX = 2_000;
 
 /** How far a venue's changes have been read, by table. */
-export interface Cursor {
+export interface ChangeCursor {
   readonly events: number;
   readonly markets: number;
   readonly quotes: number;
 }
 
-export interface PresentQuote {
+export interface CurrentQuote {
   readonly marketKey: number;
   readonly venue: VenueId;
   readonly quote: Quote;
@@ -41,7 +41,7 @@ export interface Changes {
   /** With their present quotes, which are never older than those above: apply them last. */
   readonly markets: readonly StoredMarket[];
   /** Where each venue's next read begins. */
-  readonly cursors: ReadonlyMap<VenueId, Cursor>;
+  readonly cursors: ReadonlyMap<VenueId, ChangeCursor>;
   /** There is more to read at once. */
   readonly isMore: boolean;
 }
@@ -55,15 +55,15 @@ export interface Changes {
  */
 export interface ChangeStore {
   /** Stores present quotes, of venues whose leases still hold. */
-  saveQuotes(quotes: readonly PresentQuote[], claims: readonly VenueClaim[]): Promise<void>;
+  saveQuotes(quotes: readonly CurrentQuote[], claims: readonly VenueFence[]): Promise<void>;
   /** The last positions of these venues; take them before loading everything, and nothing is missed after it. */
-  latest(venues: readonly VenueId[]): Promise<Map<VenueId, Cursor>>;
+  latest(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>>;
   /** The next changes behind the cursors; without markets finalized and last seen before `finalizedSinceMs`. */
-  read(cursors: ReadonlyMap<VenueId, Cursor>, finalizedSinceMs: number): Promise<Changes>;
+  read(cursors: ReadonlyMap<VenueId, ChangeCursor>, finalizedSinceMs: number): Promise<Changes>;
 }
 
 const SAVE_QUOTES = `
-with held as materialized (${heldClaimsSql("$14", "$15")})
+with held as materialized (${heldFencesSql("$14", "$15")})
 insert into quotes (market_key, venue, position, bid, ask, bid_size, ask_size, last, indicative, volume_24h_usd,
   volume_total_usd, liquidity_usd, open_interest_usd, event_at, updated_at)
 select market_key, venue, nextval('market_changes'), bid, ask, bid_size, ask_size, last, indicative, volume_24h,
@@ -129,7 +129,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
           rows.map(({ activity }) => storableAmount(activity.liquidityUsd)),
           rows.map(({ activity }) => storableAmount(activity.openInterestUsd)),
           rows.map(({ quote }) => storableTime(quote.eventAt)),
-          ...claimColumns(claims),
+          ...fenceColumns(claims),
           rows.map(({ updatedAt }) => storableTime(updatedAt) ?? 0),
         ]);
       }
@@ -149,7 +149,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
 
     async read(cursors, finalizedSinceMs) {
       const venues = [...cursors.keys()];
-      const after = (table: keyof Cursor) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
+      const after = (table: keyof ChangeCursor) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
       // Markets come with their present quotes and are read after them: a quote whose market is not known yet is with it.
       const quotes = await database.query<ChangeRow & { market_id: string } & StoredQuoteRow>(
         NEXT_QUOTES,
@@ -163,7 +163,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
       const next = new Map(cursors);
       let isMore = false;
       for (const [table, rows] of Object.entries({ events, markets, quotes } satisfies Record<
-        keyof Cursor,
+        keyof ChangeCursor,
         readonly ChangeRow[]
       >)) {
         const counts = new Map<VenueId, number>();

@@ -2,7 +2,7 @@ import type { HistoryPoint } from "../domain/trade.ts";
 import type { Database } from "../ports/database.ts";
 import type { CoveredRange, HistoryPeriod, MarketHistory } from "./model.ts";
 import { priceAt, priceDayAgo, readHistory } from "./read-history.ts";
-import { applyRetention, type Dropped, type RetentionDays } from "./retention.ts";
+import { applyRetention, type DeletedRows, type RetentionDays } from "./retention.ts";
 import { rollUp } from "./roll-up.ts";
 import { coverage, saveVenueHistory } from "./venue-history.ts";
 
@@ -29,7 +29,7 @@ export interface HistoryStore {
   /** Turns ticks into bars up to the last closed interval; run it every minute or so. */
   rollUp(now: number): Promise<{ bars5m: number; bars1h: number }>;
   /** Makes the next days' partitions and drops what is too old; run it every hour. */
-  applyRetention(now: number, days?: RetentionDays): Promise<Dropped>;
+  applyRetention(now: number, days?: RetentionDays): Promise<DeletedRows>;
 }
 
 export function createHistoryStore(database: Database): HistoryStore {

@@ -2,7 +2,7 @@
  * What the service remembers of markets: the markets themselves, every change of their prices (ticks), bars made from
  * those or fetched from the venue, trades, and the reading of all that as history.
  */
-export { type ChangeStore, type Cursor, createChangeStore, type PresentQuote } from "./change-store.ts";
+export { type ChangeCursor, type ChangeStore, type CurrentQuote, createChangeStore } from "./change-store.ts";
 export { createHistoryStore, type HistoryStore } from "./history-store.ts";
 export { createMarketStore, type MarketStore, type StatusChange } from "./market-store.ts";
 export { type MarketWideTrend, readMarketWideTrend } from "./market-trend.ts";
@@ -11,8 +11,8 @@ export {
   type MarketTrade,
   type PastPrices,
   type Tick,
-  type VenueClaim,
-  venueLease,
+  type VenueFence,
+  venueLeaseName,
 } from "./model.ts";
 export { StoredPastPrices } from "./past-prices.ts";
 export { DEFAULT_RETENTION, type RetentionDays } from "./retention.ts";

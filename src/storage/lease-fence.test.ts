@@ -5,14 +5,14 @@ import { FakeClock } from "../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import type { Database } from "../ports/database.ts";
-import { createChangeStore, type PresentQuote } from "./change-store.ts";
-import { claimColumns, heldClaimsSql } from "./lease-fence.ts";
+import { type CurrentQuote, createChangeStore } from "./change-store.ts";
+import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { createMarketStore } from "./market-store.ts";
-import type { Tick, VenueClaim } from "./model.ts";
+import type { Tick, VenueFence } from "./model.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
-const NOW_HELD: VenueClaim = { venue: "alpha", fence: 7 };
-const TAKEN_OVER: VenueClaim = { venue: "alpha", fence: 6 };
+const NOW_HELD: VenueFence = { venue: "alpha", fence: 7 };
+const TAKEN_OVER: VenueFence = { venue: "alpha", fence: 6 };
 
 /** The lease of the venue alpha is held under fence 7. */
 async function withLease(database: Database): Promise<void> {
@@ -23,12 +23,12 @@ async function withLease(database: Database): Promise<void> {
 
 const count = async (database: Database, table: string) => (await database.query(`select 1 from ${table}`)).length;
 
-const tick = (marketKey: number, claim?: VenueClaim): Tick => ({
+const tick = (marketKey: number, claim?: VenueFence): Tick => ({
   ...{ marketKey, eventAt: SAMPLE_AT, receivedAt: SAMPLE_AT, bid: 0.4, ask: 0.42, lastPrice: 0.41, yesPrice: 0.41 },
-  ...{ volumeUsd: 100, ...(claim === undefined ? {} : { claim }) },
+  ...{ volumeUsd: 100, ...(claim === undefined ? {} : { fence: claim }) },
 });
 
-const quote = (marketKey: number, bid: number): PresentQuote => ({
+const quote = (marketKey: number, bid: number): CurrentQuote => ({
   ...{ marketKey, venue: "alpha", updatedAt: SAMPLE_AT + 5 },
   quote: { ...sampleMarket("x").quote, bid, bidSize: 12.5 },
   activity: { volume24hUsd: 1.5, volumeTotalUsd: null, liquidityUsd: 0, openInterestUsd: null },
@@ -59,7 +59,7 @@ eachDatabase(
     await withLease(database);
     const store = createMarketStore(database);
     const changes = createChangeStore(database);
-    const writeAll = async (claim: VenueClaim, title: string, bid: number) => {
+    const writeAll = async (claim: VenueFence, title: string, bid: number) => {
       const keys = await store.upsertMarkets([sampleMarket("a", { listing: { title } })], [claim]);
       await store.upsertEvents([sampleEvent("E", { title })], [claim]);
       await changes.saveQuotes([quote(1, bid)], [claim]);
@@ -89,7 +89,7 @@ onPostgres("a take-over waits for what is being written under the old fence; a r
       .then(() => "taken");
   let taken: Promise<string> | null = null;
   await database.kysely.transaction().execute(async (trx) => {
-    const { rows } = await trx.executeQuery(CompiledQuery.raw(heldClaimsSql("$1", "$2"), claimColumns([NOW_HELD])));
+    const { rows } = await trx.executeQuery(CompiledQuery.raw(heldFencesSql("$1", "$2"), fenceColumns([NOW_HELD])));
     assert.equal(rows.length, 1);
     await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
     taken = takeOver();
@@ -102,7 +102,7 @@ onPostgres("a take-over waits for what is being written under the old fence; a r
     }
   });
   assert.equal(await taken, "taken");
-  const held = await database.query(heldClaimsSql("$1", "$2"), claimColumns([NOW_HELD]));
+  const held = await database.query(heldFencesSql("$1", "$2"), fenceColumns([NOW_HELD]));
   assert.deepEqual(held, []);
 });
 

@@ -1,4 +1,4 @@
-import type { VenueClaim } from "./model.ts";
+import type { VenueFence } from "./model.ts";
 
 /**
  * The claims that still hold, by venue and by their number in the arrays (from 1). Their leases stay locked until the
@@ -8,7 +8,7 @@ import type { VenueClaim } from "./model.ts";
  * @param venues  the parameter that holds the claims' venues, as `$1`
  * @param fences  the parameter that holds their fences
  */
-export function heldClaimsSql(venues: string, fences: string): string {
+export function heldFencesSql(venues: string, fences: string): string {
   return `
   select claim.venue, claim.number::int4 as number
   from unnest(${venues}::text[], ${fences}::int8[]) with ordinality as claim (venue, fence, number)
@@ -17,6 +17,6 @@ export function heldClaimsSql(venues: string, fences: string): string {
 }
 
 /** The two parameters of `heldClaimsSql`. */
-export function claimColumns(claims: readonly VenueClaim[]): [string[], number[]] {
+export function fenceColumns(claims: readonly VenueFence[]): [string[], number[]] {
   return [claims.map(({ venue }) => venue), claims.map(({ fence }) => fence)];
 }

@@ -1,9 +1,9 @@
 import type { EventListing, MarketSnapshot, MarketStatus, Outcome } from "../domain/market.ts";
 import { appendEvents, type NewEvent } from "../event-log/index.ts";
 import type { Database, Transaction } from "../ports/database.ts";
-import { claimColumns, heldClaimsSql } from "./lease-fence.ts";
+import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { EVENT_MARKET_ID_LENGTH_MAX, marketResolved, outcomeText } from "./market-resolved.ts";
-import type { MarketTrade, VenueClaim } from "./model.ts";
+import type { MarketTrade, VenueFence } from "./model.ts";
 import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
 import { isStorableId, storableAmount, storablePrice, storableText, storableTime } from "./storable.ts";
@@ -39,15 +39,15 @@ export interface MarketStore {
    * not: once a settlement, however often it is repeated and whenever the process ends. Gives their keys in the order of `snapshots`; null for one that cannot be stored (an
    * id that no text column holds).
    */
-  upsertMarkets(snapshots: readonly MarketSnapshot[], claims?: readonly VenueClaim[]): Promise<(number | null)[]>;
+  upsertMarkets(snapshots: readonly MarketSnapshot[], claims?: readonly VenueFence[]): Promise<(number | null)[]>;
   /** Stores markets that are not in the store and leaves the others alone; gives the keys of all, as above. */
   insertUnknownMarkets(snapshots: readonly MarketSnapshot[]): Promise<(number | null)[]>;
-  upsertEvents(events: readonly EventListing[], claims?: readonly VenueClaim[]): Promise<void>;
+  upsertEvents(events: readonly EventListing[], claims?: readonly VenueFence[]): Promise<void>;
   /** Every market, in pages; without those finalized and last seen before `finalizedSinceMs`. */
   loadAll(options?: { readonly finalizedSinceMs?: number }): AsyncIterable<readonly StoredMarket[]>;
   /** Every event, in pages. */
   loadEvents(): AsyncIterable<readonly EventListing[]>;
-  recordStatusChange(change: StatusChange, claim?: VenueClaim): Promise<void>;
+  recordStatusChange(change: StatusChange, claim?: VenueFence): Promise<void>;
   /** Stores trades; those known already are left as they are. Gives how many were new. */
   insertTrades(trades: readonly MarketTrade[]): Promise<number>;
   /** USD traded in the 24 hours before `now`, for every market with a trade in them. */
@@ -69,7 +69,7 @@ const IS_NEW = `not exists (
     select 1 from markets known where known.venue = incoming.venue and known.market_id = incoming.market_id)`;
 
 const upsertMarketsSql = (isClaimed: boolean) => `
-with ${isClaimed ? `held as materialized (${heldClaimsSql("$10", "$11")}),` : ""} incoming as (
+with ${isClaimed ? `held as materialized (${heldFencesSql("$10", "$11")}),` : ""} incoming as (
   ${INCOMING_MARKETS} ${isClaimed ? "where venue in (select venue from held)" : ""}
 ), updated as (
   update markets set event_id = incoming.event_id, title = incoming.title, status = incoming.status,
@@ -105,7 +105,7 @@ select key, venue, market_id from inserted
 union all select markets.key, markets.venue, markets.market_id from markets join incoming using (venue, market_id)`;
 
 const upsertEventsSql = (isClaimed: boolean) => `
-${isClaimed ? `with held as materialized (${heldClaimsSql("$4", "$5")})` : ""}
+${isClaimed ? `with held as materialized (${heldFencesSql("$4", "$5")})` : ""}
 insert into events (venue, event_id, listing, position)
 select venue, event_id, listing, ${isClaimed ? "nextval('market_changes')" : "0"}
 from unnest($1::text[], $2::text[], $3::text[]) as event (venue, event_id, listing)
@@ -137,7 +137,7 @@ with added as (
  * remembers. A market met already settled is no news; one whose outcome comes later, or changes, is.
  */
 const announceSettlementsSql = (isClaimed: boolean) => `
-${isClaimed ? `with held as materialized (${heldClaimsSql("$4", "$5")})` : ""}
+${isClaimed ? `with held as materialized (${heldFencesSql("$4", "$5")})` : ""}
 update markets set announced_outcome = settled.outcome
 from unnest($1::text[], $2::text[], $3::text[]) as settled (venue, market_id, outcome)
 where ${isClaimed ? "settled.venue in (select venue from held) and" : ""} markets.venue = settled.venue and markets.market_id = settled.market_id
@@ -190,12 +190,12 @@ export function createMarketStore(
   announce: () => void = () => {},
 ): MarketStore {
   const upsertChunk =
-    (claims: readonly VenueClaim[] | undefined) =>
+    (claims: readonly VenueFence[] | undefined) =>
     async (snapshots: readonly MarketSnapshot[], keys: Map<string, number>) => {
       const write =
         claims === undefined
           ? writeChunk(UPSERT_MARKETS, [])
-          : writeChunk(UPSERT_CLAIMED_MARKETS, claimColumns(claims));
+          : writeChunk(UPSERT_CLAIMED_MARKETS, fenceColumns(claims));
       const settled = snapshots.filter(({ listing }) => listing.status === "finalized");
       if (settled.length === 0) return write(snapshots, keys, database);
       const told = await database.transaction(async (transaction) => {
@@ -209,14 +209,14 @@ export function createMarketStore(
   const announceSettlements = async (
     transaction: Transaction,
     snapshots: readonly MarketSnapshot[],
-    claims: readonly VenueClaim[] | undefined,
+    claims: readonly VenueFence[] | undefined,
   ): Promise<NewEvent[]> => {
     const statement = claims === undefined ? ANNOUNCE_SETTLEMENTS : ANNOUNCE_CLAIMED_SETTLEMENTS;
     const news = await transaction.query<{ venue: string; market_id: string }>(statement, [
       snapshots.map(({ listing }) => listing.venue),
       snapshots.map(({ listing }) => listing.marketId),
       snapshots.map(({ listing }) => outcomeText(listing.outcome)),
-      ...(claims === undefined ? [] : claimColumns(claims)),
+      ...(claims === undefined ? [] : fenceColumns(claims)),
     ]);
     const names = new Set(news.map((row) => nameOf(row.venue, row.market_id)));
     return snapshots.flatMap((snapshot) => {
@@ -278,7 +278,7 @@ export function createMarketStore(
           chunk.map((event) => event.venue),
           chunk.map((event) => event.eventId),
           chunk.map((event) => JSON.stringify(event)),
-          ...(claims === undefined ? [] : claimColumns(claims)),
+          ...(claims === undefined ? [] : fenceColumns(claims)),
         ]);
       }
     },
@@ -322,13 +322,13 @@ export function createMarketStore(
       const outcome = change.outcome === null ? null : JSON.stringify(change.outcome);
       const changedAt = storableTime(change.changedAt) ?? 0;
       await database.query(
-        `${claim === undefined ? "" : `with held as materialized (${heldClaimsSql("$6", "$7")})`}
+        `${claim === undefined ? "" : `with held as materialized (${heldFencesSql("$6", "$7")})`}
          insert into status_changes (market_key, changed_at, from_status, to_status, outcome)
          select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
          ${claim === undefined ? "" : "where exists (select 1 from held)"} on conflict do nothing`,
         [
           ...[change.marketKey, changedAt, change.from, change.to, outcome],
-          ...(claim === undefined ? [] : claimColumns([claim])),
+          ...(claim === undefined ? [] : fenceColumns([claim])),
         ],
       );
     },

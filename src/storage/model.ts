@@ -6,13 +6,13 @@ import type { HistoryPoint, Trade } from "../domain/trade.ts";
  * The right to write what a venue told: the fence of the lease under which it was heard. Writes under a fence that is no
  * longer the lease's are refused by the store, so that two nodes never write the same venue.
  */
-export interface VenueClaim {
+export interface VenueFence {
   readonly venue: VenueId;
   readonly fence: number;
 }
 
 /** Name of the lease of a venue. */
-export const venueLease = (venue: VenueId) => `venue:${venue}`;
+export const venueLeaseName = (venue: VenueId) => `venue:${venue}`;
 
 /** What a market looked like from one instant on; kept only when something changed. Prices in [0, 1]. */
 export interface Tick {
@@ -29,7 +29,7 @@ export interface Tick {
   /** USD traded since the market opened, as the venue counts it. */
   readonly volumeUsd: number | null;
   /** Left out where no other node can write. */
-  readonly claim?: VenueClaim;
+  readonly fence?: VenueFence;
 }
 
 export interface MarketTrade {

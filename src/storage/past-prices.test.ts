@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket, samplePage } from "../../test/support/market-samples.ts";
-import { openIngestBench } from "../../test/support/venues/ingest-harness.ts";
+import { openIngestHarness } from "../../test/support/venues/ingest-harness.ts";
 import type { BoardMarket } from "../board/index.ts";
 import { AppError, VenueError } from "../domain/errors.ts";
 import type { MarketListing } from "../domain/market.ts";
@@ -17,7 +17,7 @@ const point = (endAt: number, yesPrice: number | null, lengthMs = HOUR_MS): Hist
 
 /** One market on the board, as yet unknown to the store. */
 function bench(listing: Partial<MarketListing> = {}) {
-  const opened = openIngestBench();
+  const opened = openIngestHarness();
   const [venue] = opened.venues;
   if (venue === undefined) throw new Error("a bench has a venue");
   const snapshot = sampleMarket("m", { listing });

@@ -23,7 +23,7 @@ const DELETE_ROWS_MAX = 20_000;
 const DELETE_ROUNDS_MAX = 100;
 
 /** How much a run dropped. */
-export interface Dropped {
+export interface DeletedRows {
   readonly tickPartitions: number;
   readonly trades: number;
   readonly fiveMinuteBars: number;
@@ -99,7 +99,7 @@ export async function applyRetention(
   database: Database,
   now: number,
   days: RetentionDays = DEFAULT_RETENTION,
-): Promise<Dropped> {
+): Promise<DeletedRows> {
   await makeTickPartitions(database, now);
   const tickPartitions = await dropTickPartitions(database, now - days.tickDays * DAY_MS);
   const trades = await deleteOlder(database, "trades", "executed_at", now - days.tradeDays * DAY_MS);

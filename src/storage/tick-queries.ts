@@ -1,6 +1,6 @@
 import type { Database } from "../ports/database.ts";
-import { claimColumns, heldClaimsSql } from "./lease-fence.ts";
-import type { VenueClaim } from "./model.ts";
+import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
+import type { VenueFence } from "./model.ts";
 
 /** A tick as stored: prices in micros, times in Unix milliseconds. */
 export interface TickRow {
@@ -12,7 +12,7 @@ export interface TickRow {
   readonly last: number | null;
   readonly yesPrice: number | null;
   readonly volumeTotalUsd: number | null;
-  readonly claim?: VenueClaim;
+  readonly claim?: VenueFence;
 }
 
 const TICK_COLUMNS = "market_key, event_at, received_at, bid, ask, last, yes_price, volume_total_usd";
@@ -33,7 +33,7 @@ select ${TICK_VALUES} from unnest(${TICK_ARRAYS}) as tick (${TICK_NAMES}) ${ON_S
 
 /** Each row names its claim by its number in the arrays of claims; rows of a claim that is no longer held are left out. */
 const INSERT_CLAIMED_TICKS = `
-with held as materialized (${heldClaimsSql("$9", "$10")}), added as (
+with held as materialized (${heldFencesSql("$9", "$10")}), added as (
   insert into ticks (${TICK_COLUMNS})
   select ${TICK_VALUES} from unnest(${TICK_ARRAYS}, $11::int4[]) as tick (${TICK_NAMES}, claim)
   where claim = 0 or claim in (select number from held) ${ON_SAME_INSTANT}
@@ -70,7 +70,7 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
     kept.map((row) => row.yesPrice),
     kept.map((row) => row.volumeTotalUsd),
   ];
-  const claims = new Map<string, { readonly claim: VenueClaim; readonly number: number }>();
+  const claims = new Map<string, { readonly claim: VenueFence; readonly number: number }>();
   const numbers = kept.map(({ claim }) => {
     if (claim === undefined) return 0;
     const name = `${claim.fence} ${claim.venue}`;
@@ -84,7 +84,7 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
   }
   const held = await database.query<{ number: number }>(INSERT_CLAIMED_TICKS, [
     ...columns,
-    ...claimColumns([...claims.values()].map(({ claim }) => claim)),
+    ...fenceColumns([...claims.values()].map(({ claim }) => claim)),
     numbers,
   ]);
   const accepted = new Set([0, ...held.map(({ number }) => number)]);

@@ -57,7 +57,7 @@ function toRow(tick: Tick): TickRow {
     last: storablePrice(tick.lastPrice),
     yesPrice: storablePrice(tick.yesPrice),
     volumeTotalUsd: storableAmount(tick.volumeUsd),
-    ...(tick.claim === undefined ? {} : { claim: tick.claim }),
+    ...(tick.fence === undefined ? {} : { claim: tick.fence }),
   };
 }
 

@@ -3,8 +3,8 @@ import { after, before, beforeEach, test } from "node:test";
 import { FAULT_NAMES, type FaultName } from "../../sandbox/faults/switches.ts";
 import { SANDBOX_VENUES, type SandboxVenue } from "../../sandbox/world/types.ts";
 import { eventually } from "../support/service-process.ts";
-import { accountFor, accountTable, FAULT_ACCOUNTS, type FaultAccount } from "../support/venues/fault-counts.ts";
-import { type FaultBench, openFaultBench } from "../support/venues/fault-harness.ts";
+import { countFaults, FAULT_COUNTS, type FaultCount, faultCountTable } from "../support/venues/fault-counts.ts";
+import { type FaultHarness, openFaultHarness } from "../support/venues/fault-harness.ts";
 
 /** Spoilt at least this often at each venue before a switch is off again. */
 const SPOILT_MIN = 3;
@@ -18,12 +18,12 @@ const SETTINGS: Partial<Record<FaultName, object>> = {
   socket_out_of_order: { rate: 0.3 },
 };
 
-let bench: FaultBench;
+let bench: FaultHarness;
 /** What health had counted before the switch. */
-let counted: ReturnType<FaultBench["drops"]>;
+let counted: ReturnType<FaultHarness["drops"]>;
 
 before(async () => {
-  bench = await openFaultBench();
+  bench = await openFaultHarness();
   await eventually(async () => (bench.areStreamsUp() ? true : null), "the streams");
 });
 after(() => bench.close());
@@ -44,13 +44,13 @@ function newDrops(): Record<string, Record<string, number>> {
   );
 }
 
-const venuesWith = (name: FaultName, relation: FaultAccount["relation"]): readonly SandboxVenue[] =>
-  SANDBOX_VENUES.filter((venue) => FAULT_ACCOUNTS[name][venue].relation === relation);
+const venuesWith = (name: FaultName, relation: FaultCount["relation"]): readonly SandboxVenue[] =>
+  SANDBOX_VENUES.filter((venue) => FAULT_COUNTS[name][venue].relation === relation);
 const countOf = (name: FaultName, venue: SandboxVenue): number => {
   const drops = newDrops()[venue] ?? {};
-  return FAULT_ACCOUNTS[name][venue].reasons.reduce((sum, reason) => sum + (drops[reason] ?? 0), 0);
+  return FAULT_COUNTS[name][venue].reasons.reduce((sum, reason) => sum + (drops[reason] ?? 0), 0);
 };
-const tell = async () => `\n${accountTable(accountFor(await bench.happened(), newDrops()))}`;
+const tell = async () => `\n${faultCountTable(countFaults(await bench.happened(), newDrops()))}`;
 
 for (const name of FAULT_NAMES) {
   const exact = venuesWith(name, "each");
@@ -86,7 +86,7 @@ test("a switch that nothing need be counted for is one of latency, a lie without
 
 test("a switch that fired and was not counted where it must be is told as such; one that need not be is not", () => {
   const happened = { kalshi: { server_error: 3, cut_body: 2, latency: 5 } };
-  const rows = accountFor(happened, { kalshi: { attempt_server_error: 3, attempt_network: 9 } });
+  const rows = countFaults(happened, { kalshi: { attempt_server_error: 3, attempt_network: 9 } });
   assert.deepEqual(
     rows.map(({ fault, spoilt, counted: reasons, isUnaccounted }) => [fault, spoilt, reasons, isUnaccounted]),
     [
@@ -95,5 +95,5 @@ test("a switch that fired and was not counted where it must be is told as such; 
       ["cut_body", 2, {}, true],
     ],
   );
-  assert.match(accountTable(rows), /kalshi +cut_body +2 +- +NOT COUNTED/);
+  assert.match(faultCountTable(rows), /kalshi +cut_body +2 +- +NOT COUNTED/);
 });

@@ -66,7 +66,7 @@ export function sandboxClock(sandbox: LimitlessSandbox): Clock {
   return {
     now: sandbox.now,
     monotonic: () => systemClock.monotonic() + waited,
-    turn: systemClock.turn,
+    yieldToEventLoop: systemClock.yieldToEventLoop,
     setTimeout: systemClock.setTimeout,
     async sleep(delayMs) {
       waited += delayMs;

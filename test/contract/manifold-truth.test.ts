@@ -19,7 +19,7 @@ import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import { createManifoldVenue } from "../../src/venues/manifold/index.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { ManualFeed } from "../support/venues/manual-feed.ts";
-import { benchWorld, hurriedClock, NOW, openVenueBench, type VenueBench } from "../support/venues/venue-harness.ts";
+import { fastClock, harnessWorld, NOW, openVenueHarness, type VenueHarness } from "../support/venues/venue-harness.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -27,7 +27,7 @@ const signal = () => new AbortController().signal;
 const ENDINGS = ["yes", "no", "partial", "void", "closed"] as const;
 const shown = (price: number) => fromMicros(toMicros(price));
 
-let bench: VenueBench;
+let bench: VenueHarness;
 let adapter: VenueAdapter;
 let world: SimulatedWorld;
 let now: number;
@@ -35,7 +35,7 @@ let firstListed: MarketSnapshot[];
 let listed: MarketSnapshot[];
 
 before(async () => {
-  bench = await openVenueBench("manifold", worldWithEveryEnding());
+  bench = await openVenueHarness("manifold", worldWithEveryEnding());
   ({ world } = bench);
   adapter = bench.adapter();
   now = bench.now();
@@ -49,7 +49,7 @@ after(() => bench?.close());
 /** Voids and partial payouts are rare, and Manifold lists few of the world's events: the first world that has them. */
 function worldWithEveryEnding(): SimulatedWorld {
   for (let seed = 1; seed <= 300; seed++) {
-    const candidate = benchWorld(seed, 2_500);
+    const candidate = harnessWorld(seed, 2_500);
     const lives = candidate.markets("manifold", NOW).map((market) => candidate.lifecycle(market, NOW));
     const endings = new Set(lives.map(({ phase, outcome }) => outcome?.kind ?? phase));
     if (ENDINGS.every((ending) => endings.has(ending))) return candidate;
@@ -349,7 +349,7 @@ async function serve(ofWorld: SimulatedWorld, at: () => number) {
   const feed = new ManualFeed();
   const services = manifoldExchange({ world: ofWorld, feed, now: at, enforceLimits: false });
   const served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
-  const clock = { ...hurriedClock(0), now: at };
+  const clock = { ...fastClock(0), now: at };
   const http = createUndiciHttp(clock);
   const drops: string[] = [];
   const running = createManifoldVenue({

@@ -4,7 +4,7 @@ import { VenueError, type VenueFailure } from "../../src/domain/errors.ts";
 import { type EventListing, MARKET_STATUSES, type MarketSnapshot, yesPrice } from "../../src/domain/market.ts";
 import type { ListingPage, VenueAdapter } from "../../src/ports/venue.ts";
 import type { ScriptedAnswer } from "../support/venues/scripted-http.ts";
-import { openVenueBench, type VenueBench, type VenueName } from "../support/venues/venue-harness.ts";
+import { openVenueHarness, type VenueHarness, type VenueName } from "../support/venues/venue-harness.ts";
 
 const PAGES_MAX = 2_000;
 const SAMPLE = 12;
@@ -56,14 +56,14 @@ const GARBAGE: readonly (readonly [string, ScriptedAnswer, VenueFailure])[] = [
 /** What every adapter promises, whoever the venue is; run against its sandbox exchange over a simulated world. */
 export function describeVenueContract(name: VenueName): void {
   describe(`contract of ${name}`, { concurrency: false }, () => {
-    let bench: VenueBench;
+    let bench: VenueHarness;
     let pages: ListingPage[];
     let markets: MarketSnapshot[];
     let events: EventListing[];
     let adapter: VenueAdapter;
 
     before(async () => {
-      bench = await openVenueBench(name);
+      bench = await openVenueHarness(name);
       adapter = bench.adapter();
       pages = await collect(adapter);
       markets = pages.flatMap((page) => page.markets);

@@ -7,10 +7,10 @@ import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import type { ListingPage } from "../../src/ports/venue.ts";
 import {
-  benchWorld,
-  openVenueBench,
+  harnessWorld,
+  openVenueHarness,
   VENUE_NAMES,
-  type VenueBench,
+  type VenueHarness,
   type VenueName,
 } from "../support/venues/venue-harness.ts";
 
@@ -83,11 +83,11 @@ const anyValue = fc.oneof(
 for (const name of VENUE_NAMES) {
   describe(name, () => {
     const wire = WIRES[name];
-    let bench: VenueBench;
+    let bench: VenueHarness;
 
     before(async () => {
       // Few of the world's questions stand on the play-money venue.
-      bench = await openVenueBench(name, benchWorld(7, name === "manifold" ? 900 : 120));
+      bench = await openVenueHarness(name, harnessWorld(7, name === "manifold" ? 900 : 120));
     });
     after(() => bench.close());
 

@@ -4,11 +4,7 @@ import { after, before, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { type Mailbox, openMailbox } from "../support/customers/mailbox.ts";
-import {
-  STAND_IN_SECRET,
-  startTurnstileStandIn,
-  type TurnstileStandIn,
-} from "../support/customers/turnstile-server.ts";
+import { startTurnstileServer, TURNSTILE_SECRET, type TurnstileServer } from "../support/customers/turnstile-server.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import {
   eventually,
@@ -22,12 +18,12 @@ const BANNER_WITH_KEY = /^ {2}(?:Demo keys {2}| {11})(?:free|pro|enterprise) +pl
 const SMTP_PASSWORD = "smtp-canary-password";
 
 let folder: { path: string; release(): Promise<void> };
-let turnstile: TurnstileStandIn;
+let turnstile: TurnstileServer;
 let mailbox: Mailbox;
 let service: ServiceProcess;
 before(async () => {
   folder = await temporaryFolder();
-  turnstile = await startTurnstileStandIn();
+  turnstile = await startTurnstileServer();
   mailbox = await openMailbox({ password: SMTP_PASSWORD });
   service = await startServiceProcess({
     dataDir: folder.path,
@@ -38,7 +34,7 @@ before(async () => {
         PARALLAX_LOG_LEVEL: "debug",
         PARALLAX_METRICS_TOKEN: "metrics-canary-token",
       },
-      ...{ PARALLAX_TURNSTILE_SECRET: STAND_IN_SECRET, PARALLAX_TURNSTILE_URL: turnstile.url },
+      ...{ PARALLAX_TURNSTILE_SECRET: TURNSTILE_SECRET, PARALLAX_TURNSTILE_URL: turnstile.url },
       ...{ PARALLAX_PUBLIC_URL: "https://parallax.example", PARALLAX_MAIL_FROM: "Parallax <hello@parallax.example>" },
       PARALLAX_SMTP_URL: `smtp://postmaster:${SMTP_PASSWORD}@127.0.0.1:${mailbox.port}`,
     },
@@ -71,7 +67,7 @@ async function dump(database: Database): Promise<string> {
 }
 
 test("no key, link, token, password or secret is in any log line, answer of fault, metric or table", async () => {
-  const secrets = new Set([STAND_IN_SECRET, SMTP_PASSWORD, "metrics-canary-token", ...Object.values(service.keys)]);
+  const secrets = new Set([TURNSTILE_SECRET, SMTP_PASSWORD, "metrics-canary-token", ...Object.values(service.keys)]);
   /** What callers were told beside the one answer that gives them their key. */
   const told: string[] = [];
   const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {

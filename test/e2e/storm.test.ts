@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../support/service-process.ts";
-import { everySwitch, openStorm, type Storm, untrueMarkets, watchAnswers } from "../support/venues/fault-storm.ts";
+import {
+  everySwitch,
+  type FaultStorm,
+  openFaultStorm,
+  untrueMarkets,
+  watchAnswers,
+} from "../support/venues/fault-storm.ts";
 
 const KINDS_MET = 8;
 
-let storm: Storm;
+let storm: FaultStorm;
 
 before(async () => {
-  storm = await openStorm({ marketCount: 60 });
+  storm = await openFaultStorm({ marketCount: 60 });
 });
 after(() => storm.end());
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { convertKalshiDepth, type DepthRow } from "../../bench/convert-kalshi-depth.ts";
 import { convertXvenueQuotes, type XvenueRow } from "../../bench/convert-xvenue-quotes.ts";
-import { readTape } from "../../bench/support/recording.ts";
+import { readRecordingRows } from "../../bench/support/recording.ts";
 import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
@@ -46,7 +46,7 @@ function priceOf(quote: TapeQuote | null, isAnySpread = false): number | null {
 
 async function depthTape(): Promise<Tape> {
   const tape = new Map<string, TapeQuote[]>();
-  for (const { ts, ticker, yes_bids, no_bids } of await readTape<DepthRow>(DEPTH)) {
+  for (const { ts, ticker, yes_bids, no_bids } of await readRecordingRows<DepthRow>(DEPTH)) {
     const best = (levels: DepthRow["yes_bids"]) => (levels.length === 0 ? null : Math.max(...levels.map(([p]) => p)));
     const no = best(no_bids);
     const quote = {
@@ -65,7 +65,7 @@ async function depthTape(): Promise<Tape> {
 async function xvenueTape(): Promise<Tape> {
   const tape = new Map<string, TapeQuote[]>();
   const side = (price: number | null) => (price !== null && price > 0 && price < 1 ? price : null);
-  for (const { ts, kalshi, polymarket } of await readTape<XvenueRow>(XVENUE)) {
+  for (const { ts, kalshi, polymarket } of await readRecordingRows<XvenueRow>(XVENUE)) {
     for (const [key, top] of [
       [`kalshi/${kalshi.ticker}`, kalshi],
       [`polymarket/${polymarket.market_id}`, polymarket],

@@ -1,5 +1,5 @@
 import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
-import { createMemoryJournal } from "../../src/adapters/metering/quota-journal-memory.ts";
+import { createMemoryQuotaJournal } from "../../src/adapters/metering/quota-journal-memory.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { AppPorts } from "../../src/app.ts";
@@ -10,7 +10,7 @@ export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues
     clock: systemClock,
     random: systemRandom,
     bus: createInProcessBus(parts.log),
-    journal: createMemoryJournal(),
+    journal: createMemoryQuotaJournal(),
     sharedLimits: null,
     data: "sandbox",
     version: "test",

@@ -32,7 +32,7 @@ export class ClusterNode {
     this.clock = {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
-      turn: () => clock.turn(),
+      yieldToEventLoop: () => clock.yieldToEventLoop(),
       setTimeout,
       sleep: (delayMs, signal) =>
         new Promise((resolve, reject) => {

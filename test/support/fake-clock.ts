@@ -61,7 +61,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  turn(): Promise<void> {
+  yieldToEventLoop(): Promise<void> {
     return Promise.resolve();
   }
 

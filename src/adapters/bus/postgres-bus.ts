@@ -4,7 +4,7 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
-import { type BusLink, createLinkedBus } from "./reconnecting-bus.ts";
+import { type BusConnection, createReconnectingBus } from "./reconnecting-bus.ts";
 
 const CHANNEL_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
@@ -23,7 +23,7 @@ export function openPostgresBus(options: {
 }): Bus {
   const { url, channel = "parallax_bus", clock, random, log } = options;
   if (!CHANNEL_NAME.test(channel)) throw new RangeError(`not a channel name: ${channel}`);
-  return createLinkedBus({
+  return createReconnectingBus({
     name: "postgres",
     clock,
     random,
@@ -37,7 +37,7 @@ async function connect(
   channel: string,
   hear: (text: string) => void,
   signal: AbortSignal,
-): Promise<BusLink> {
+): Promise<BusConnection> {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,

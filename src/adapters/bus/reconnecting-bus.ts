@@ -19,7 +19,7 @@ const ORIGIN_BYTES = 9;
 const FORMAT = "1";
 
 /** A connection that hears and tells other processes. When it is lost it is thrown away and another one made. */
-export interface BusLink {
+export interface BusConnection {
   send(texts: readonly string[]): Promise<unknown>;
   ping(): Promise<unknown>;
   /** Resolves with the reason once nothing can be heard or told any more. */
@@ -28,13 +28,13 @@ export interface BusLink {
   destroy(): void;
 }
 
-export interface LinkedBusOptions {
+export interface ReconnectingBusOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** Resolves once it hears; whatever arrives goes to `hear`. Once the signal aborts, it ends what it has begun. */
-  connect(hear: (text: string) => void, signal: AbortSignal): Promise<BusLink>;
+  connect(hear: (text: string) => void, signal: AbortSignal): Promise<BusConnection>;
 }
 
 /**
@@ -43,13 +43,13 @@ export interface LinkedBusOptions {
  * connection is away waits, one message a topic. After each reconnect everybody is woken, because messages may have been
  * missed. A connection that hangs is noticed by an unanswered ping.
  */
-export function createLinkedBus(options: LinkedBusOptions): Bus {
+export function createReconnectingBus(options: ReconnectingBusOptions): Bus {
   const { name, clock, random, log, connect } = options;
   const subscribers = new TopicSubscribers(log);
   const outgoing = new TopicHints();
   const origin = Buffer.from(random.bytes(ORIGIN_BYTES)).toString("base64url");
   const closing = new AbortController();
-  let link: BusLink | null = null;
+  let link: BusConnection | null = null;
   let isSending = false;
   let isFailing = false;
   let failures = 0;
@@ -92,7 +92,7 @@ export function createLinkedBus(options: LinkedBusOptions): Bus {
     void send();
   };
 
-  const open = async (): Promise<BusLink> => {
+  const open = async (): Promise<BusConnection> => {
     const attempt = new AbortController();
     const opening = connect(hear, AbortSignal.any([attempt.signal, closing.signal]));
     // One that comes after all when nobody waits for it any more.

@@ -3,7 +3,7 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
-import { type BusLink, createLinkedBus } from "./reconnecting-bus.ts";
+import { type BusConnection, createReconnectingBus } from "./reconnecting-bus.ts";
 
 const CHANNEL = "bus";
 
@@ -20,7 +20,7 @@ export function openRedisBus(options: {
   readonly log: Log;
 }): Bus {
   const { url, prefix = "parallax:", clock, random, log } = options;
-  return createLinkedBus({
+  return createReconnectingBus({
     name: "redis",
     clock,
     random,
@@ -34,7 +34,7 @@ async function connect(
   channel: string,
   hear: (text: string) => void,
   signal: AbortSignal,
-): Promise<BusLink> {
+): Promise<BusConnection> {
   const lost = Promise.withResolvers<string>();
   const open = (name: string) => {
     const redis = new Redis(url, {

@@ -17,7 +17,7 @@ import { DataDirLockedError } from "../system/data-dir-lock.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { migrateDatabase, splitStatements } from "./migrations.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
-import { claimStore, StoreMixedError } from "./store-identity.ts";
+import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
@@ -108,11 +108,17 @@ eachDatabase("migrations applied once are not applied again", async (database) =
 });
 
 eachDatabase("a store made for one kind of data refuses another, and keeps its first genesis", async (database) => {
-  const first = await claimStore(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
+  const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
   assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
-  assert.deepEqual(await claimStore(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
-  await assert.rejects(claimStore(database, { data: "live", seed: null, genesisAt: null }), StoreMixedError);
-  await assert.rejects(claimStore(database, { data: "sandbox", seed: 2, genesisAt: 1_000 }), StoreMixedError);
+  assert.deepEqual(await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
+  await assert.rejects(
+    ensureStoreIdentity(database, { data: "live", seed: null, genesisAt: null }),
+    StoreIdentityError,
+  );
+  await assert.rejects(
+    ensureStoreIdentity(database, { data: "sandbox", seed: 2, genesisAt: 1_000 }),
+    StoreIdentityError,
+  );
 });
 
 test("statements are split at semicolons that end a line, and comments are left out", () => {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { AppError } from "../../domain/errors.ts";
-import { createDiskRoom, freeBytesOf, needsRoom } from "./disk-space-guard.ts";
+import { createDiskSpaceGuard, needsDiskSpace, readFreeBytes } from "./disk-space-guard.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 
 const MIB = 2 ** 20;
@@ -22,7 +22,7 @@ test("what changes rows needs room; what reads them, and what gives space back, 
     "vacuum full a",
     "alter table a add y int",
   ]) {
-    assert.equal(needsRoom(text), true, text);
+    assert.equal(needsDiskSpace(text), true, text);
   }
   for (const text of [
     "select 1",
@@ -34,7 +34,7 @@ test("what changes rows needs room; what reads them, and what gives space back, 
     "drop table ticks_20261121",
     "truncate a",
   ]) {
-    assert.equal(needsRoom(text), false, text);
+    assert.equal(needsDiskSpace(text), false, text);
   }
 });
 
@@ -45,7 +45,7 @@ test("the disk is looked at four times a second at most, and told of once each w
   const told: string[] = [];
   const note = (_fields: unknown, message: string) => told.push(message);
   const log = { ...quietLog, info: note, error: note };
-  const room = createDiskRoom({
+  const room = createDiskSpaceGuard({
     reserveBytes: 5 * MIB,
     freeBytes: async () => {
       looks += 1;
@@ -78,8 +78,8 @@ test("the disk is looked at four times a second at most, and told of once each w
 });
 
 test("the free space of a folder is told, and unknown for one that is not there", async () => {
-  assert.ok(((await freeBytesOf(tmpdir())) ?? 0) > 0);
-  assert.equal(await freeBytesOf(join(tmpdir(), "parallax-not-there")), null);
+  assert.ok(((await readFreeBytes(tmpdir())) ?? 0) > 0);
+  assert.equal(await readFreeBytes(join(tmpdir(), "parallax-not-there")), null);
 });
 
 test("while the disk is nearly full the embedded store reads on and refuses writes, and with room again nothing is lost", async () => {

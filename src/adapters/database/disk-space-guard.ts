@@ -14,19 +14,19 @@ const WRITING_WORDS = /\b(?:insert|update|delete|merge)\b/i;
 const FREES = /^\s*(?:drop|truncate)\b/i;
 
 /** Whether a statement may need more space on the disk. */
-export function needsRoom(text: string): boolean {
+export function needsDiskSpace(text: string): boolean {
   if (READS.test(text) || FREES.test(text)) return false;
   return !READS_WITH.test(text) || WRITING_WORDS.test(text);
 }
 
 /** Refuses statements that write while the disk is nearly full, so that the engine itself never meets a full one. */
-export interface DiskRoom {
+export interface DiskSpaceGuard {
   /** @throws AppError `store_unavailable` for a statement that writes, while less than the reserve is free */
   assertFor(text: string): Promise<void>;
 }
 
 /** Bytes that this process may still write to the file system of a folder; null where that cannot be told. */
-export async function freeBytesOf(folder: string): Promise<number | null> {
+export async function readFreeBytes(folder: string): Promise<number | null> {
   try {
     const { bavail, bsize } = await statfs(folder);
     return bavail * bsize;
@@ -42,12 +42,12 @@ export async function freeBytesOf(folder: string): Promise<number | null> {
  * @param options.reserveBytes  0 never refuses
  * @param options.freeBytes     null when unknown, which refuses nothing
  */
-export function createDiskRoom(options: {
+export function createDiskSpaceGuard(options: {
   readonly reserveBytes: number;
   readonly freeBytes: () => Promise<number | null>;
   readonly monotonic: () => number;
   readonly log: Log;
-}): DiskRoom {
+}): DiskSpaceGuard {
   const { reserveBytes, freeBytes, monotonic, log } = options;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
@@ -65,7 +65,7 @@ export function createDiskRoom(options: {
 
   return {
     async assertFor(text) {
-      if (reserveBytes === 0 || !needsRoom(text)) return;
+      if (reserveBytes === 0 || !needsDiskSpace(text)) return;
       if (monotonic() - lookedAt >= LOOK_EVERY_MS) {
         looking ??= look().finally(() => {
           looking = null;

@@ -6,10 +6,10 @@ import type { Log } from "../../ports/log.ts";
 import type { Tables } from "../../ports/tables.ts";
 import { acquireDataDirLock } from "../system/data-dir-lock.ts";
 import { createSessionDialect, runTransaction, type SqlSession } from "./dialect.ts";
-import { createDiskRoom, type DiskRoom, freeBytesOf } from "./disk-space-guard.ts";
+import { createDiskSpaceGuard, type DiskSpaceGuard, readFreeBytes } from "./disk-space-guard.ts";
 import { storeUnavailable } from "./errors.ts";
 import { type PgliteClient, startPgliteClient } from "./pglite-client.ts";
-import { createTurns, type Turns } from "./statement-queue.ts";
+import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
 /** Statements and transactions that may wait for their turn; beyond it the store says it is unavailable. */
 const EMBEDDED_WAITING_MAX = 4_096;
@@ -20,7 +20,7 @@ const STORE_FOLDER = "store";
 const RESERVE_BYTES = 64 * 2 ** 20;
 
 /** A conversation that waits for its turn statement by statement, and keeps the turn for a whole transaction. */
-function openSession(client: PgliteClient, turns: Turns, room: DiskRoom): SqlSession {
+function openSession(client: PgliteClient, turns: StatementQueue, room: DiskSpaceGuard): SqlSession {
   let endTurn: (() => void) | null = null;
   let begunIn = 0;
   const assertNotLost = () => {
@@ -95,13 +95,13 @@ export async function openEmbeddedDatabase(options: {
     await lock?.release();
     throw error;
   }
-  const room = createDiskRoom({
+  const room = createDiskSpaceGuard({
     reserveBytes: dataDir === null ? 0 : (options.reserveBytes ?? RESERVE_BYTES),
-    freeBytes: options.freeBytes ?? (() => freeBytesOf(dataDir ?? "")),
+    freeBytes: options.freeBytes ?? (() => readFreeBytes(dataDir ?? "")),
     monotonic: () => performance.now(),
     log,
   });
-  const turns = createTurns({ waitingMax: EMBEDDED_WAITING_MAX, waitMsMax: EMBEDDED_WAIT_MS_MAX });
+  const turns = createStatementQueue({ waitingMax: EMBEDDED_WAITING_MAX, waitMsMax: EMBEDDED_WAIT_MS_MAX });
   const direct = openSession(client, turns, room);
   const kysely = new Kysely<Tables>({
     dialect: createSessionDialect(

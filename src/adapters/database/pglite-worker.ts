@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, types } from "@electric-sql/pglite";
-import { threadGivesWay } from "../system/process-priority.ts";
+import { lowerThreadPriority } from "../system/process-priority.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
 
 /** The store's own thread: the engine computes on the thread it lives in, and the API's must never stall. */
@@ -38,7 +38,7 @@ function describeFailure(error: unknown): PgliteFailure {
 
 /** Most of what the store does, nobody waits for. */
 const NICENESS = 10;
-threadGivesWay(NICENESS);
+lowerThreadPriority(NICENESS);
 
 const engine = await PGlite.create({
   ...(folder === null ? {} : { dataDir: folder }),

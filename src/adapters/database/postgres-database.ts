@@ -1,6 +1,6 @@
 import { Kysely } from "kysely";
 import pg from "pg";
-import type { Database, Patience } from "../../ports/database.ts";
+import type { Database, StatementPriority } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Tables } from "../../ports/tables.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
@@ -138,7 +138,7 @@ export async function openPostgresDatabase(options: {
     async query<Row extends Record<string, unknown>>(
       text: string,
       parameters: readonly unknown[] = [],
-      patience: Patience = "background",
+      patience: StatementPriority = "background",
     ) {
       assertRoom();
       const { rows } = await run(pool, text, parameters, patience === "request" ? READ_ANSWER_MS_MAX : ANSWER_MS_MAX);

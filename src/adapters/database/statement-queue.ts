@@ -1,14 +1,17 @@
 import { storeUnavailable } from "./errors.ts";
 
 /** Hands out one turn at a time, first come first served. */
-export interface Turns {
+export interface StatementQueue {
   /** Resolves when it is the caller's turn, with the function that ends it. Throws `store_unavailable` when too many wait, or too long. */
   take(): Promise<() => void>;
   readonly waiting: number;
 }
 
 /** Turns for a store that does one thing at a time. Both bounds turn overload into an answer instead of a growing queue. */
-export function createTurns(bounds: { readonly waitingMax: number; readonly waitMsMax: number }): Turns {
+export function createStatementQueue(bounds: {
+  readonly waitingMax: number;
+  readonly waitMsMax: number;
+}): StatementQueue {
   const queue = new Set<() => void>();
   let isTaken = false;
 

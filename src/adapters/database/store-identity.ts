@@ -1,8 +1,8 @@
-import { PlainFailure } from "../../lib/user-facing-error.ts";
+import { UserFacingError } from "../../lib/user-facing-error.ts";
 import type { Database } from "../../ports/database.ts";
 
 /** What a store was made for; written once, when it is new. */
-export interface StoreClaim {
+export interface StoreIdentity {
   readonly data: "sandbox" | "live";
   /** Seed of the simulated world; null for live data. */
   readonly seed: number | null;
@@ -11,7 +11,7 @@ export interface StoreClaim {
 }
 
 /** The store holds data of another kind. The message is one sentence made to be shown. */
-export class StoreMixedError extends PlainFailure {
+export class StoreIdentityError extends UserFacingError {
   override readonly name = "StoreMixedError";
 }
 
@@ -27,7 +27,7 @@ const toNumber = (text: string | undefined): number | null => {
  * start the stored `genesisAt` counts, whatever is passed. Data is never mixed: a store made in the other mode, or with
  * another seed of the sandbox, is refused with `StoreMixedError`.
  */
-export async function claimStore(database: Database, wanted: StoreClaim): Promise<StoreClaim> {
+export async function ensureStoreIdentity(database: Database, wanted: StoreIdentity): Promise<StoreIdentity> {
   const values = [wanted.data, wanted.seed?.toString() ?? "", wanted.genesisAt?.toString() ?? ""];
   // One statement for all three: two nodes that start together must not store a half of each.
   await database.query(
@@ -45,15 +45,15 @@ export async function claimStore(database: Database, wanted: StoreClaim): Promis
   const stored = new Map(rows.map((row) => [row.key, row.value]));
   const data = stored.get("data");
   if (data !== "sandbox" && data !== "live")
-    throw new StoreMixedError(`The store does not say what its data is: ${data}.`);
+    throw new StoreIdentityError(`The store does not say what its data is: ${data}.`);
   const seed = toNumber(stored.get("seed"));
   if (data !== wanted.data) {
-    throw new StoreMixedError(
+    throw new StoreIdentityError(
       `This store holds ${data} data and cannot be opened in ${wanted.data} mode: choose another data directory or database.`,
     );
   }
   if (data === "sandbox" && seed !== wanted.seed) {
-    throw new StoreMixedError(
+    throw new StoreIdentityError(
       `This store holds the sandbox world of seed ${seed} and cannot be opened with seed ${wanted.seed}: choose another data directory or database.`,
     );
   }

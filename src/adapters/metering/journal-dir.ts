@@ -6,7 +6,7 @@ import { type FileLock, tryLockFile } from "../system/file-lock.ts";
 const PLACES_MAX = 64;
 
 /** A folder that this process alone keeps its journal in. */
-export interface JournalPlace extends FileLock {
+export interface JournalDir extends FileLock {
   readonly path: string;
 }
 
@@ -14,7 +14,7 @@ export interface JournalPlace extends FileLock {
  * The first folder below the data directory that no living process uses: several nodes on one machine may share the
  * directory, and a journal is one process's. What a dead one left in it is the next one's to settle.
  */
-export function claimJournalPlace(dataDir: string): JournalPlace {
+export function lockJournalDir(dataDir: string): JournalDir {
   for (let place = 0; place < PLACES_MAX; place++) {
     const path = join(dataDir, "quota", String(place));
     mkdirSync(path, { recursive: true, mode: 0o700 });

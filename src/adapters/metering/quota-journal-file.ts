@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
-import type { JournalEntry, SpendJournal } from "../../ports/quota-journal.ts";
-import { atEndOfRound } from "../system/system-clock.ts";
+import type { JournalEntry, QuotaJournal } from "../../ports/quota-journal.ts";
+import { atEndOfLoopIteration } from "../system/system-clock.ts";
 
 const FILE = "quota-journal";
 const OWNER_FILE = "owner";
@@ -26,7 +26,7 @@ const UINT32 = 2 ** 32;
  * embedded store. What is spent in one round of the event loop is written together at its end: a write for each call
  * would be a fifth of what the call costs.
  */
-export function openSpendJournal(dataDir: string): SpendJournal {
+export function openQuotaJournal(dataDir: string): QuotaJournal {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, FILE);
   const file = openSync(path, "a+", 0o600);
@@ -86,7 +86,7 @@ export function openSpendJournal(dataDir: string): SpendJournal {
       round = Promise.withResolvers();
       // Somebody may write and not wait; that must not end the process.
       round.promise.catch(() => {});
-      atEndOfRound(flush);
+      atEndOfLoopIteration(flush);
     },
     committed: () => round?.promise,
     close(slot) {

@@ -1,7 +1,7 @@
-import type { SpendJournal } from "../../ports/quota-journal.ts";
+import type { QuotaJournal } from "../../ports/quota-journal.ts";
 
 /** A journal that ends with the process: for a store in memory, which does the same. */
-export function createMemoryJournal(): SpendJournal {
+export function createMemoryQuotaJournal(): QuotaJournal {
   return {
     recovered: [],
     predecessor: null,

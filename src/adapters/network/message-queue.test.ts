@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { systemClock } from "../system/system-clock.ts";
-import { createInbox } from "./message-queue.ts";
+import { createMessageQueue } from "./message-queue.ts";
 
 /** A clock whose turns a test grants one by one, and on which every piece of work takes half a millisecond. */
 function turnByTurn() {
@@ -15,7 +15,7 @@ function turnByTurn() {
     monotonic: () => at,
     setTimeout: (callback, delayMs) => time.setTimeout(callback, delayMs),
     sleep: (delayMs, signal) => time.sleep(delayMs, signal),
-    turn: () => new Promise((resolve) => waiting.push(resolve)),
+    yieldToEventLoop: () => new Promise((resolve) => waiting.push(resolve)),
   };
   const grant = async () => {
     waiting.shift()?.();
@@ -26,7 +26,7 @@ function turnByTurn() {
 
 test("a burst is worked off in its order, a millisecond a turn, and nothing of it before the first turn", async () => {
   const { clock, grant, work } = turnByTurn();
-  const take = createInbox(clock);
+  const take = createMessageQueue(clock);
   const done: number[] = [];
   for (let number = 0; number < 5; number++) {
     take(() => {
@@ -46,7 +46,7 @@ test("a burst is worked off in its order, a millisecond a turn, and nothing of i
 
 test("an inbox that is worked off asks for no more turns until something comes", async () => {
   const { clock, grant, asking } = turnByTurn();
-  const take = createInbox(clock);
+  const take = createMessageQueue(clock);
   take(() => {});
   await grant();
   assert.equal(asking(), 0);
@@ -56,7 +56,7 @@ test("an inbox that is worked off asks for no more turns until something comes",
 
 test("ten thousand wait; with the next all are worked off at once, in their order", () => {
   const { clock } = turnByTurn();
-  const take = createInbox(clock);
+  const take = createMessageQueue(clock);
   const done: number[] = [];
   for (let number = 0; number < 9_999; number++) take(() => done.push(number));
   assert.equal(done.length, 0);
@@ -76,7 +76,7 @@ test("the system's clock grants one turn a round of the event loop, so that what
   setImmediate(countRounds);
   const rounds = await Promise.all(
     [1, 2, 3].map(async () => {
-      await systemClock.turn();
+      await systemClock.yieldToEventLoop();
       return round;
     }),
   );

@@ -9,7 +9,7 @@ const WAITING_MAX = 10_000;
  * What a socket brings, worked off in its order and in turns. Bursts of thousands of frames are read from the network at
  * once; worked off at once too, they would hold up every request that is waiting for an answer.
  */
-export function createInbox(clock: Clock): (work: () => void) => void {
+export function createMessageQueue(clock: Clock): (work: () => void) => void {
   let waiting: (() => void)[] = [];
   let isWorking = false;
 
@@ -28,7 +28,7 @@ export function createInbox(clock: Clock): (work: () => void) => void {
 
   const workOff = async () => {
     while (waiting.length > 0) {
-      await clock.turn();
+      await clock.yieldToEventLoop();
       const until = clock.monotonic() + TURN_MS_MAX;
       workOffUntil(() => clock.monotonic() >= until);
     }

@@ -1,7 +1,7 @@
 import { io } from "socket.io-client";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketIoEmit, SocketIoOut } from "../../ports/socket-io-out.ts";
-import { createInbox } from "./message-queue.ts";
+import { createMessageQueue } from "./message-queue.ts";
 
 const RECONNECT_MS_MIN = 500;
 const RECONNECT_MS_MAX = 30_000;
@@ -23,7 +23,7 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         randomizationFactor: 0.5,
         ...(options.headers === undefined ? {} : { extraHeaders: { ...options.headers } }),
       });
-      const take = createInbox(clock);
+      const take = createMessageQueue(clock);
       let isClosed = false;
       let cancelRetry: () => void = () => {};
       const emit: SocketIoEmit = (event, payload) => {

@@ -37,7 +37,7 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
           if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
         }
         // Answers come in together, and each is then worked on at length.
-        await clock.turn();
+        await clock.yieldToEventLoop();
         return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString("utf8"), receivedAt };
       } catch (cause) {
         if (cause instanceof VenueError) throw cause;

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketOut } from "../../ports/socket-out.ts";
-import { createInbox } from "./message-queue.ts";
+import { createMessageQueue } from "./message-queue.ts";
 
 /** WebSockets out through `ws`; pings are answered by the library and reported. */
 export function createWsSockets(clock: Clock): SocketOut {
@@ -14,7 +14,7 @@ export function createWsSockets(clock: Clock): SocketOut {
         perMessageDeflate: false,
         followRedirects: false,
       });
-      const take = createInbox(clock);
+      const take = createMessageQueue(clock);
       let isClosed = false;
       /** What came before we closed is nobody's concern any more. */
       const unlessClosed = (work: () => void) => () => {

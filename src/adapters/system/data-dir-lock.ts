@@ -1,13 +1,13 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { PlainFailure } from "../../lib/user-facing-error.ts";
+import { UserFacingError } from "../../lib/user-facing-error.ts";
 import { tryLockFile } from "./file-lock.ts";
 
 const LOCK_FILE = "lock";
 const OWNER_FILE = "lock-owner.json";
 
 /** Another process works in this data directory. The message is one sentence made to be shown. */
-export class DataDirLockedError extends PlainFailure {
+export class DataDirLockedError extends UserFacingError {
   readonly dataDir: string;
   /** Process id of the holder; null in the moment between its taking the lock and telling who it is. */
   readonly pid: number | null;

@@ -6,7 +6,7 @@ import { setPriority } from "node:os";
  *
  * @param niceness  1 to 19: the larger, the more it gives way
  */
-export function processGivesWay(pid: number, niceness: number): void {
+export function lowerProcessPriority(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness);
   } catch {
@@ -15,6 +15,6 @@ export function processGivesWay(pid: number, niceness: number): void {
 }
 
 /** The same for the thread that calls; only Linux keeps a thread's priority apart from its process's. */
-export function threadGivesWay(niceness: number): void {
-  if (process.platform === "linux") processGivesWay(0, niceness);
+export function lowerThreadPriority(niceness: number): void {
+  if (process.platform === "linux") lowerProcessPriority(0, niceness);
 }

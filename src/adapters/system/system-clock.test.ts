@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { atEndOfRound, systemClock } from "./system-clock.ts";
+import { atEndOfLoopIteration, systemClock } from "./system-clock.ts";
 
 test("what a round of the event loop ends with goes before whoever waits for a turn", async () => {
   const order: string[] = [];
-  const turns = Array.from({ length: 3 }, (_, index) => systemClock.turn().then(() => order.push(`turn ${index}`)));
+  const turns = Array.from({ length: 3 }, (_, index) =>
+    systemClock.yieldToEventLoop().then(() => order.push(`turn ${index}`)),
+  );
   // A turn is asked for first, and again in each round: what answers wait for passes them all.
   await turns[0];
-  atEndOfRound(() => order.push("end of the first round"));
+  atEndOfLoopIteration(() => order.push("end of the first round"));
   await turns[1];
-  atEndOfRound(() => order.push("end of the second round"));
+  atEndOfLoopIteration(() => order.push("end of the second round"));
   await turns[2];
   assert.deepEqual(order, ["turn 0", "end of the first round", "turn 1", "end of the second round", "turn 2"]);
 });
@@ -17,28 +19,28 @@ test("what a round of the event loop ends with goes before whoever waits for a t
 test("with nobody waiting for a turn the round ends all the same, once and in order", async () => {
   const order: number[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
-  atEndOfRound(() => order.push(1));
-  atEndOfRound(() => {
+  atEndOfLoopIteration(() => order.push(1));
+  atEndOfLoopIteration(() => {
     order.push(2);
     resolve();
   });
   assert.deepEqual(order, []);
   await promise;
-  await systemClock.turn();
+  await systemClock.yieldToEventLoop();
   assert.deepEqual(order, [1, 2]);
 });
 
 test("what is asked for at a round's end waits for the next", async () => {
   const order: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
-  atEndOfRound(() => {
-    atEndOfRound(() => {
+  atEndOfLoopIteration(() => {
+    atEndOfLoopIteration(() => {
       order.push("next round");
       resolve();
     });
     order.push("this round");
   });
-  atEndOfRound(() => order.push("this round too"));
+  atEndOfLoopIteration(() => order.push("this round too"));
   await promise;
   assert.deepEqual(order, ["this round", "this round too", "next round"]);
 });

@@ -23,7 +23,7 @@ const grantTurn = () => {
  * Runs `work` once all that came in with this round of the event loop was taken up, and before whoever waits for a turn:
  * for something short that answers wait for. It must not throw.
  */
-export function atEndOfRound(work: () => void): void {
+export function atEndOfLoopIteration(work: () => void): void {
   endings.push(work);
   if (endings.length === 1) setImmediate(endRound);
 }
@@ -40,7 +40,7 @@ export const systemClock: Clock = {
   async sleep(delayMs, signal) {
     await delay(delayMs, undefined, signal === undefined ? {} : { signal });
   },
-  turn() {
+  yieldToEventLoop() {
     return new Promise((resolve) => {
       waiting.push(resolve);
       if (waiting.length === 1) setImmediate(grantTurn);

@@ -2,7 +2,7 @@ import type { RouteEntry } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
 import { type Html, html } from "../../http/html/html.ts";
 import { page, table } from "../../http/html/index.ts";
-import { type Account, type KeyView, LIVING_KEYS_MAX } from "../customers/index.ts";
+import { ACTIVE_KEYS_MAX, type Account, type KeyView } from "../customers/index.ts";
 import { PROOF_MS, type SessionView } from "../sessions/index.ts";
 import { keyNameField } from "./pages.ts";
 import { endpointsInShort, wholeNumber } from "./plans-page.ts";
@@ -155,8 +155,8 @@ ${fields}
 </form></details>`;
 
 const newKeyForm = (livingCount: number, fields: Html): Html =>
-  livingCount >= LIVING_KEYS_MAX
-    ? html`<p class="faint">At most ${LIVING_KEYS_MAX} keys live at once: revoke one to make another.</p>`
+  livingCount >= ACTIVE_KEYS_MAX
+    ? html`<p class="faint">At most ${ACTIVE_KEYS_MAX} keys live at once: revoke one to make another.</p>`
     : html`<form method="post" action="/account/keys" class="inline">
 ${fields}
 <div>${keyNameField("")}</div>

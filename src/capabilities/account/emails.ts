@@ -1,12 +1,12 @@
 import type { OutgoingMail } from "../../ports/mail-out.ts";
-import { linkLetter } from "../customers/index.ts";
+import { linkEmail } from "../customers/index.ts";
 import { LINK_MS } from "../sessions/index.ts";
 
 export const LINK_MINUTES = LINK_MS / 60_000;
 
 /** The letter by which a customer signs in. */
-export function signInLetter(to: string, link: string): OutgoingMail {
-  return linkLetter({
+export function signInEmail(to: string, link: string): OutgoingMail {
+  return linkEmail({
     to,
     subject: "Sign in to Parallax",
     before: ["Hello,", "to sign in to your Parallax account, follow this link and press the button there:"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { accountBench, cookieIn, inputIn, keyIn, tokenIn } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, cookieIn, inputIn, keyIn, tokenIn } from "../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
@@ -13,7 +13,7 @@ before(async () => {
 after(() => services.close());
 
 eachDatabase("pressing sign-up twice makes one account, and both presses show its key", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   const form = inputIn((await bench.visit("/account")).text, "form");
   const fields = { ...DUMMY, form, name: "Ada", email: "ada@example.org" };
   const answers = await Promise.all([1, 2].map(() => bench.submit("/account/sign-up", fields)));
@@ -38,7 +38,7 @@ eachDatabase("pressing sign-up twice makes one account, and both presses show it
 eachDatabase(
   "pressing sign-in twice asks for one link, and pressing a link's button twice begins one session",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     await bench.open("ada@example.org");
     const home = inputIn((await bench.visit("/account")).text, "form");
     const asked = { form: home, email: "ada@example.org" };
@@ -65,7 +65,7 @@ eachDatabase(
 );
 
 eachDatabase("pressing revoke or sign-out twice leads to the account's page both times", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   const { keyId } = await bench.open("ada@example.org");
   const { cookie, fields } = await bench.signIn("ada@example.org");
   for (const path of [`/account/keys/${keyId}/revoke`, "/account/sign-out"]) {
@@ -83,7 +83,7 @@ eachDatabase("pressing revoke or sign-out twice leads to the account's page both
 
 eachDatabase("pressing the button of a verification letter's page twice shows the key both times", async (database) => {
   const seen = services.mailbox.mails.length;
-  const bench = await accountBench(database, { signUp: services.withLetters, publicUrl: PUBLIC_URL });
+  const bench = await accountHarness(database, { signUp: services.withLetters, publicUrl: PUBLIC_URL });
   await bench.signUpAs("ada@example.org");
   const mail = (await services.mailbox.received(seen + 1))[seen];
   const link = /\/v1\/customers\/verify\?token=([a-z2-7]{26})/.exec(mail?.text ?? "");

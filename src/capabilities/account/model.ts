@@ -1,4 +1,4 @@
-import type { IssuedKey, Letters } from "../customers/index.ts";
+import type { EmailDelivery, IssuedKey } from "../customers/index.ts";
 import type { Session } from "../sessions/index.ts";
 
 /** How a person who signs up shows to be none of the bots: the widget's site key, or a sandbox's token; null for not at all. */
@@ -8,7 +8,7 @@ export type BotCheckField = { readonly siteKey: string } | { readonly token: str
 export interface AccountSettings {
   readonly botCheck: BotCheckField;
   /** Null where no letters go out: then nobody can sign in, but for a sandbox, which shows the link itself. */
-  readonly letters: Letters | null;
+  readonly letters: EmailDelivery | null;
   /** Where customers ask for or buy a larger plan, an address of the operator's. */
   readonly upgradeUrl?: string | null;
 }

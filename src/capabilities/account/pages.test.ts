@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
-import { accountBench, keyIn } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, keyIn } from "../../../test/support/customers/account-harness.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { hostileTexts } from "../../../test/support/hostile-texts.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
@@ -57,7 +57,7 @@ test("a hundred hostile texts, as every text of the account's page, add no eleme
 });
 
 eachDatabase("whatever of a hundred hostile texts the store takes as names is shown as text", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   let taken = 0;
   for (const [index, text] of hostileTexts.entries()) {
     const email = `x${index}@example.org`;
@@ -93,7 +93,7 @@ eachDatabase("whatever of a hundred hostile texts the store takes as names is sh
 });
 
 test("every page lets nothing run or be loaded from elsewhere, and nobody frame it", async () => {
-  const bench = await accountBench(await embeddedDatabase());
+  const bench = await accountHarness(await embeddedDatabase());
   const { keyId } = await bench.open("headers@example.org");
   const { cookie, fields } = await bench.signIn("headers@example.org");
   const answers = [
@@ -140,7 +140,7 @@ test("every page lets nothing run or be loaded from elsewhere, and nobody frame 
 
 test("Turnstile's script and frame are let in where a site key is set, and on that page only", async () => {
   const account = { botCheck: { siteKey: "0x4AAAAAAA-site" }, letters: null };
-  const bench = await accountBench(await embeddedDatabase(), { account });
+  const bench = await accountHarness(await embeddedDatabase(), { account });
   const home = await bench.visit("/account");
   assert.match(
     String(home.headers["content-security-policy"]),

@@ -9,7 +9,7 @@ import { PLANS_PATH } from "./site.ts";
 export const WIDGET_ORIGIN = "https://challenges.cloudflare.com";
 
 /** A form that was sent and not accepted: why, and what was typed. */
-export interface Refused {
+export interface RefusedField {
   readonly form: "sign-in" | "sign-up";
   readonly text: string;
   readonly email: string;
@@ -22,10 +22,10 @@ export function signedOutPage(options: {
   readonly canSignIn: boolean;
   readonly showsLinks: boolean;
   readonly formId: string;
-  readonly refused?: Refused;
+  readonly refused?: RefusedField;
 }): string {
   const { botCheck, canSignIn, showsLinks, formId, refused } = options;
-  const refusedAs = (form: Refused["form"]) => (refused?.form === form ? refused : null);
+  const refusedAs = (form: RefusedField["form"]) => (refused?.form === form ? refused : null);
   const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return page({
     title: "Your account",
@@ -51,7 +51,7 @@ const formField = (formId: string): Html => html`<input type="hidden" name="form
 const refusal = (refused: { readonly text: string } | null): Html | null =>
   refused === null ? null : html`<p class="warn" role="alert">${refused.text}</p>`;
 
-const signInForm = (showsLinks: boolean, formId: string, refused: Refused | null): Html => html`<p>${
+const signInForm = (showsLinks: boolean, formId: string, refused: RefusedField | null): Html => html`<p>${
   showsLinks
     ? "This is a sandbox without a mail server: the link that would be in a letter is shown on the next page."
     : "You get a letter with a link. There is no password."
@@ -66,7 +66,7 @@ ${emailField("sign-in-email", refused?.email ?? "")}
 const signUpForm = (
   botCheck: NonNullable<BotCheckField>,
   formId: string,
-  refused: Refused | null,
+  refused: RefusedField | null,
 ): Html => html`<p>The free plan costs nothing. <a href="${PLANS_PATH}">Compare the plans</a></p>
 ${refusal(refused)}
 <form method="post" action="/account/sign-up">
@@ -104,7 +104,7 @@ export const shownLinkPage = (token: string | null): string =>
  * Asks for a press of the button, as the page that verifies an address does. It says whose account it opens: whoever gets
  * a stranger's link notices.
  */
-export const enterPage = (token: string, formId: string, email: string): string =>
+export const confirmSignInPage = (token: string, formId: string, email: string): string =>
   page({
     title: "Sign in",
     body: html`<section class="narrow">
@@ -121,21 +121,21 @@ ${formField(formId)}
 const masked = (email: string): string => email.replace(/^(.)[^@]*/u, "$1…");
 
 /** The same for a link that is unknown, used, replaced or too old. */
-export const deadLinkPage = (): string =>
+export const expiredLinkPage = (): string =>
   noticePage(
     "This link does not work",
     `It may have been used already, be older than ${LINK_MINUTES} minutes, or have been replaced by a newer one.`,
     html`<p><a href="/account">Get another link</a></p>`,
   );
 
-export const letterSentPage = (): string =>
+export const emailSentPage = (): string =>
   noticePage(
     "Look into your mailbox",
     "A letter with a link is on its way: follow it to confirm the address and see your API key.",
   );
 
 /** The key of an account that was opened without a letter. */
-export const openedPage = (opened: {
+export const accountOpenedPage = (opened: {
   readonly apiKey: string;
   readonly email: string;
   readonly formId: string;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accountBench, keyIn, OWN_PAGE } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, keyIn, OWN_PAGE } from "../../../test/support/customers/account-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
 const MINUTE_MS = 60_000;
@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 eachDatabase(
   "a customer makes, rotates and revokes keys, and each change is traced to the session",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     const { customerId, keyId, apiKey } = await bench.open("ada@example.org");
     const { cookie, fields } = await bench.signIn("ada@example.org");
     const made = await bench.submit("/account/keys", { ...fields, name: " robot " }, { cookie });
@@ -44,7 +44,7 @@ eachDatabase(
 );
 
 eachDatabase("403: a form of another site changes nothing, whatever it carries", async (database) => {
-  const bench = await accountBench(database, { publicUrl: "https://parallax.example" });
+  const bench = await accountHarness(database, { publicUrl: "https://parallax.example" });
   const { keyId, apiKey } = await bench.open("ada@example.org");
   const { cookie, fields } = await bench.signIn("ada@example.org");
   const before = await database.query("select * from api_keys");
@@ -82,7 +82,7 @@ eachDatabase("403: a form of another site changes nothing, whatever it carries",
 eachDatabase(
   "403: a form without its session's token changes nothing, nor does another session's",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     const { keyId } = await bench.open("ada@example.org");
     await bench.open("eve@example.org");
     const ada = await bench.signIn("ada@example.org");
@@ -100,7 +100,7 @@ eachDatabase(
 );
 
 eachDatabase("pressing rotate twice makes one key and shows it both times; so does making a key", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   const { keyId } = await bench.open("ada@example.org");
   const { cookie, fields } = await bench.signIn("ada@example.org");
   const twice = async (path: string, form: Readonly<Record<string, string>>) => {
@@ -134,7 +134,7 @@ eachDatabase("pressing rotate twice makes one key and shows it both times; so do
 eachDatabase(
   "of many who rotate a key at once, from several sessions and by the key itself, one gets a new one",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     const { keyId, apiKey } = await bench.open("ada@example.org");
     const browsers = [];
     for (let turn = 0; turn < 5; turn++) browsers.push(await bench.signIn("ada@example.org"));
@@ -151,7 +151,7 @@ eachDatabase(
 eachDatabase(
   "403: ten minutes after signing in keys change only after another proof: a fresh link, or a key",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     const { keyId, apiKey } = await bench.open("ada@example.org");
     const { apiKey: foreignKey } = await bench.open("eve@example.org");
     const { cookie, fields } = await bench.signIn("ada@example.org");
@@ -187,7 +187,7 @@ eachDatabase(
 eachDatabase(
   "404: another customer's keys, and keys that are not there, are the same to everybody",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     const victim = await bench.open("victim@example.org");
     await bench.open("eve@example.org");
     const { cookie, fields } = await bench.signIn("eve@example.org");
@@ -207,7 +207,7 @@ eachDatabase(
 );
 
 eachDatabase("409 and 422: at most ten keys, each with a name of its own that shows what it is", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada@example.org");
   const { cookie, fields } = await bench.signIn("ada@example.org");
   const make = async (name: string) => (await bench.submit("/account/keys", { ...fields, name }, { cookie })).status;
@@ -220,7 +220,7 @@ eachDatabase("409 and 422: at most ten keys, each with a name of its own that sh
 });
 
 eachDatabase("415, 413 and 400: only small forms are read here, and none where JSON is", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   const { keyId, apiKey } = await bench.open("ada@example.org");
   const { cookie, fields } = await bench.signIn("ada@example.org");
   const path = `/account/keys/${keyId}/rotate`;
@@ -246,7 +246,7 @@ eachDatabase("415, 413 and 400: only small forms are read here, and none where J
 });
 
 eachDatabase("a session's cookie opens nothing of the interface for programs", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada@example.org");
   const { cookie } = await bench.signIn("ada@example.org");
   assert.equal((await bench.visit("/v1/customers/me", { cookie })).status, 401);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accountBench, inputIn } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, inputIn } from "../../../test/support/customers/account-harness.ts";
 import { signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { PLAN_ALLOWANCES, TIERS } from "../../domain/plan.ts";
@@ -15,7 +15,7 @@ before(async () => {
 after(() => services.close());
 
 test("303: what a person types or loads again without its form leads to the account's page", async () => {
-  const bench = await accountBench(await embeddedDatabase());
+  const bench = await accountHarness(await embeddedDatabase());
   const forms = [
     "sign-in",
     "sign-up",
@@ -35,7 +35,7 @@ test("303: what a person types or loads again without its form leads to the acco
 });
 
 test("404 and 405: a browser that went astray gets a page, programs and the interface JSON", async () => {
-  const bench = await accountBench(await embeddedDatabase());
+  const bench = await accountHarness(await embeddedDatabase());
   const stray = await bench.visit("/acount", { headers: BROWSER });
   assert.equal(stray.status, 404);
   assert.match(stray.text, /<h1>There is no such thing<\/h1>/);
@@ -55,7 +55,7 @@ test("404 and 405: a browser that went astray gets a page, programs and the inte
 });
 
 test("400, 404, 422 and 429: from the verification page a browser gets pages, programs JSON", async () => {
-  const bench = await accountBench(await embeddedDatabase());
+  const bench = await accountHarness(await embeddedDatabase());
   const verify = (body: string, accept: string, from = "192.0.2.250") =>
     bench.call("POST", "/v1/customers/verify", {
       ...{ body, from },
@@ -82,7 +82,7 @@ test("400, 404, 422 and 429: from the verification page a browser gets pages, pr
 });
 
 test("422, 403 and 409: a form that is not accepted comes back with what was typed and why, as text", async () => {
-  const bench = await accountBench(await embeddedDatabase());
+  const bench = await accountHarness(await embeddedDatabase());
   await bench.open("taken@example.org");
   const odd = '"><script>ada';
   const send = (fields: Readonly<Record<string, string>>) =>
@@ -122,7 +122,7 @@ test("422, 403 and 409: a form that is not accepted comes back with what was typ
 
 test("403: a form whose bot check is not done costs nothing and asks nobody", async () => {
   const account = { botCheck: { siteKey: "site-key" }, letters: null };
-  const bench = await accountBench(await embeddedDatabase(), { account, signUp: services.withTurnstile });
+  const bench = await accountHarness(await embeddedDatabase(), { account, signUp: services.withTurnstile });
   const asked = services.turnstile.requests.length;
   const send = (token: string) =>
     bench.submit(
@@ -143,7 +143,7 @@ test("403: a form whose bot check is not done costs nothing and asks nobody", as
 
 test("the page after sign-up offers to sign in only where that can be done", async () => {
   for (const data of ["live", "sandbox"] as const) {
-    const bench = await accountBench(await embeddedDatabase(), { data });
+    const bench = await accountHarness(await embeddedDatabase(), { data });
     const opened = await bench.submit("/account/sign-up", { ...DUMMY, name: "", email: `${data}@example.org` });
     assert.equal(opened.status, 200);
     assert.equal(/action="\/account\/sign-in"/.test(opened.text), data === "sandbox");
@@ -154,7 +154,7 @@ test("the page after sign-up offers to sign in only where that can be done", asy
 
 test("the plans' page tells every number and every endpoint that is served, and how to get more", async () => {
   const database = await embeddedDatabase();
-  const sandbox = await accountBench(database);
+  const sandbox = await accountHarness(database);
   const { text } = await sandbox.visit("/account/plans");
   for (const plan of ["free", "pro"] as const)
     for (const number of Object.values(PLAN_ALLOWANCES[plan].quotas))
@@ -173,7 +173,7 @@ test("the plans' page tells every number and every endpoint that is served, and 
     ["live", { account }],
     ["live", {}],
   ] as const) {
-    const bench = await accountBench(database, { data, ...more });
+    const bench = await accountHarness(database, { data, ...more });
     const page = (await bench.visit("/account/plans")).text;
     assert.equal(page.includes(`href="${upgradeUrl}"`), "account" in more);
     assert.doesNotMatch(page, /set-plan/);
@@ -182,8 +182,8 @@ test("the plans' page tells every number and every endpoint that is served, and 
 });
 
 eachDatabase("an answer that a plan does not suffice for leads to a page that is there", async (database) => {
-  const refusedBy = async (ports: Parameters<typeof accountBench>[1], host: string) => {
-    const bench = await accountBench(database, ports);
+  const refusedBy = async (ports: Parameters<typeof accountHarness>[1], host: string) => {
+    const bench = await accountHarness(database, ports);
     const { customerId, apiKey } = await bench.open(`${bench.clock.now()}@${host.replace(/[^a-z]/g, "")}.example.org`);
     await bench.app.metering.start();
     await bench.app.customers.setPlan(customerId, "enterprise", bench.operator);
@@ -204,7 +204,7 @@ eachDatabase("an answer that a plan does not suffice for leads to a page that is
 });
 
 test("the description tells that the verification page is HTML, that it may be missing, and that a form is read", async () => {
-  const bench = await accountBench(await embeddedDatabase());
+  const bench = await accountHarness(await embeddedDatabase());
   const { get, post } = (await bench.visit("/openapi.json")).json.paths["/v1/customers/verify"];
   assert.deepEqual(Object.keys(get.responses[200].content), ["text/html"]);
   assert.match(get.responses[404].description, /verification_not_found/);

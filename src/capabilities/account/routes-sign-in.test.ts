@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach } from "node:test";
-import { accountBench, cookieIn, keyIn, tokenIn } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, cookieIn, keyIn, tokenIn } from "../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 const withLetters = (database: Database) =>
-  accountBench(database, {
+  accountHarness(database, {
     signUp: services.withLetters,
     account: { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: services.withLetters.letters },
     publicUrl: PUBLIC_URL,
@@ -30,7 +30,7 @@ const withLetters = (database: Database) =>
 eachDatabase(
   "a stranger signs up by a form, signs in by the link of a sandbox, and sees the account",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     const home = await bench.visit("/account");
     assert.equal(home.status, 200);
     assert.match(home.text, /sandbox without a mail server/);
@@ -139,7 +139,7 @@ eachDatabase("whoever asks in a stranger's name all day keeps nobody out, and fi
 eachDatabase(
   "whoever tries a sandbox out on the same machine gets links as often as he asks, and nobody else does",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     await bench.open("ada@example.org");
     const statusesOf = async (from: string) => {
       const statuses = new Set<number>();
@@ -179,7 +179,7 @@ eachDatabase(
 );
 
 eachDatabase("404: of fifty presses at once one begins a session", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada@example.org");
   const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
   const answers = await Promise.all(Array.from({ length: 50 }, () => bench.submit("/account/enter", { token })));
@@ -190,7 +190,7 @@ eachDatabase("404: of fifty presses at once one begins a session", async (databa
 });
 
 eachDatabase("404: unknown, altered, used, replaced and expired links are told apart by nobody", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   for (const name of ["used", "old", "replaced", "living"]) await bench.open(`${name}@example.org`);
   const tokenFor = async (name: string) =>
     tokenIn((await bench.submit("/account/sign-in", { email: `${name}@example.org` })).text);
@@ -219,7 +219,7 @@ eachDatabase("404: unknown, altered, used, replaced and expired links are told a
 eachDatabase(
   "the session of before a sign-in is over after it, and others of the customer are not",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     await bench.open("ada@example.org");
     const isSignedIn = async (cookie: string) => /Sign out/.test((await bench.visit("/account", { cookie })).text);
     const first = await bench.signIn("ada@example.org");
@@ -240,7 +240,7 @@ eachDatabase(
 );
 
 eachDatabase("signing out ends the session on the server, whatever the browser keeps", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada@example.org");
   const { cookie, fields } = await bench.signIn("ada@example.org");
   const refused = await bench.submit("/account/sign-out", { csrf: "" }, { cookie });
@@ -256,7 +256,7 @@ eachDatabase("signing out ends the session on the server, whatever the browser k
 eachDatabase(
   "signing out everywhere ends every session and the link in the mailbox, and nobody else's",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     await bench.open("ada@example.org");
     await bench.open("eve@example.org");
     const eve = await bench.signIn("eve@example.org");
@@ -283,7 +283,7 @@ eachDatabase(
 );
 
 eachDatabase("every sign-in, proof and sign-out is traced, and what fails of proofs is bounded", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   const { customerId, apiKey } = await bench.open("ada@example.org");
   const first = await bench.signIn("ada@example.org");
   const { cookie, fields } = await bench.signIn("ada@example.org", first.cookie);
@@ -311,7 +311,7 @@ eachDatabase("every sign-in, proof and sign-out is traced, and what fails of pro
 });
 
 eachDatabase("a link's page says whose account it opens, and not the whole address", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada.lovelace@example.org");
   const { text } = await bench.submit("/account/sign-in", { email: "ada.lovelace@example.org" });
   const page = await bench.visit(`/account/enter?token=${tokenIn(text)}`);
@@ -322,7 +322,7 @@ eachDatabase("a link's page says whose account it opens, and not the whole addre
 });
 
 eachDatabase("a session ends after a day without use, and after fourteen days whatever its use", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada@example.org");
   const isSignedIn = async (cookie: string) => /Sign out/.test((await bench.visit("/account", { cookie })).text);
   const idle = await bench.signIn("ada@example.org");
@@ -347,7 +347,7 @@ eachDatabase("a session ends after a day without use, and after fourteen days wh
 });
 
 eachDatabase("disabling a customer ends every session and link, and enabling brings none back", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   const { customerId } = await bench.open("ada@example.org");
   const browsers = [await bench.signIn("ada@example.org"), await bench.signIn("ada@example.org")];
   const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
@@ -368,7 +368,7 @@ eachDatabase("disabling a customer ends every session and link, and enabling bri
 eachDatabase(
   "a session and a link open nothing of a customer that is canceled, whoever canceled it",
   async (database) => {
-    const bench = await accountBench(database);
+    const bench = await accountHarness(database);
     await bench.open("ada@example.org");
     const { cookie } = await bench.signIn("ada@example.org");
     const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
@@ -380,7 +380,7 @@ eachDatabase(
 );
 
 onPostgres("no session outlives a disabling that happens while it begins", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   const { customerId } = await bench.open("ada@example.org");
   const begun: number[] = [];
   for (let round = 0; round < 30; round++) {
@@ -398,7 +398,7 @@ onPostgres("no session outlives a disabling that happens while it begins", async
 });
 
 eachDatabase("a customer has at most twenty sessions; the longest unused one ends", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada@example.org");
   const first = await bench.signIn("ada@example.org");
   for (let turn = 0; turn < 20; turn++) {
@@ -411,7 +411,7 @@ eachDatabase("a customer has at most twenty sessions; the longest unused one end
 });
 
 eachDatabase("neither a link's nor a cookie's token is in the store", async (database) => {
-  const bench = await accountBench(database);
+  const bench = await accountHarness(database);
   await bench.open("ada@example.org");
   const { cookie } = await bench.signIn("ada@example.org");
   const token = tokenIn((await bench.submit("/account/sign-in", { email: "ada@example.org" })).text);
@@ -428,7 +428,7 @@ eachDatabase("neither a link's nor a cookie's token is in the store", async (dat
 });
 
 eachDatabase("503: a live server without letters shows no link, and says what to do instead", async (database) => {
-  const bench = await accountBench(database, { data: "live", account: { botCheck: null, letters: null } });
+  const bench = await accountHarness(database, { data: "live", account: { botCheck: null, letters: null } });
   await bench.open("ada@example.org");
   const home = await bench.visit("/account");
   assert.match(home.text, /Signing in is not set up/);

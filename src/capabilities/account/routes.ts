@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
 import type { Allowance, Tier } from "../../domain/plan.ts";
 import { definePage, type PageAnswer, type ProblemPage, sendPage } from "../../http/html/define-page.ts";
-import { acceptForms, createPresses, newFormId } from "../../http/html/forms.ts";
+import { acceptForms, createFormSubmissions, newFormId } from "../../http/html/forms.ts";
 import { problemPage, problemText, problemTitle } from "../../http/html/index.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -102,7 +102,7 @@ function waysHome(scope: FastifyInstance): void {
 }
 
 /** The page for whoever is not signed in, with what was wrong in one of its forms. */
-function signedOut({ settings, data, random }: Routes, refused?: pages.Refused): PageAnswer {
+function signedOut({ settings, data, random }: Routes, refused?: pages.RefusedField): PageAnswer {
   const { botCheck, letters } = settings;
   const canSignIn = letters !== null || data === "sandbox";
   const options = { botCheck, canSignIn, showsLinks: letters === null, formId: newFormId(random) };
@@ -119,7 +119,7 @@ function typed(body: unknown, name: string): string {
 
 /** Tells what was wrong in the form itself, with what was typed. A form of another site is shown to nobody. */
 const problemInForm =
-  (routes: Routes, form: pages.Refused["form"]): ProblemPage =>
+  (routes: Routes, form: pages.RefusedField["form"]): ProblemPage =>
   (status, error, { body }) => {
     const code = error instanceof AppError ? error.code : null;
     if (code === "cross_site_refused") return problemPage(status, error);
@@ -170,7 +170,7 @@ function plansRoute(scope: FastifyInstance, { settings, data }: Routes): void {
 
 function signUpRoute(scope: FastifyInstance, routes: Routes): void {
   const { customers, settings, data, random, clock } = routes;
-  const press = createPresses<Awaited<ReturnType<Customers["signUp"]>>>(scope, clock);
+  const press = createFormSubmissions<Awaited<ReturnType<Customers["signUp"]>>>(scope, clock);
   definePage(scope, {
     method: "POST",
     url: "/account/sign-up",
@@ -188,18 +188,18 @@ function signUpRoute(scope: FastifyInstance, routes: Routes): void {
           address: request.ip,
         }),
       );
-      if (result.requiresVerification) return sendPage(reply, 200, pages.letterSentPage());
+      if (result.requiresVerification) return sendPage(reply, 200, pages.emailSentPage());
       const canSignIn = settings.letters !== null || data === "sandbox";
       const opened = { apiKey: result.apiKey, email: body.email.trim(), formId: newFormId(random), canSignIn };
-      return sendPage(reply, 200, pages.openedPage(opened));
+      return sendPage(reply, 200, pages.accountOpenedPage(opened));
     },
   });
 }
 
 function signInRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions, settings, random, clock } = routes;
-  const askOnce = createPresses<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);
-  const enterOnce = createPresses<Awaited<ReturnType<Sessions["begin"]>>>(scope, clock);
+  const askOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);
+  const enterOnce = createFormSubmissions<Awaited<ReturnType<Sessions["begin"]>>>(scope, clock);
   definePage(scope, {
     method: "POST",
     url: "/account/sign-in",
@@ -218,8 +218,8 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     async handler({ query, reply }) {
       const email = await sessions.ownerOfLink(query.token);
       return email === null
-        ? sendPage(reply, 404, pages.deadLinkPage())
-        : sendPage(reply, 200, pages.enterPage(query.token, newFormId(random), email));
+        ? sendPage(reply, 404, pages.expiredLinkPage())
+        : sendPage(reply, 200, pages.confirmSignInPage(query.token, newFormId(random), email));
     },
   });
   definePage(scope, {
@@ -230,7 +230,7 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     async handler({ body, request, reply }) {
       const begin = () => sessions.begin(body.token, routes.cookieOf(request));
       const begun = await enterOnce(body.form, body.token, begin);
-      if (begun === null) return sendPage(reply, 404, pages.deadLinkPage());
+      if (begun === null) return sendPage(reply, 404, pages.expiredLinkPage());
       return toAccount(routes.setCookie(request, reply, begun.token));
     },
   });

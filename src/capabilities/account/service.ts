@@ -10,19 +10,19 @@ import {
   type Actor,
   type AttemptRule,
   createMailQueue,
+  EMAIL_RULES,
   type IssuedKey,
   insertAudit,
   invalidEmail,
   isPlainName,
   KEY_NAME_LENGTH_MAX,
-  LETTER_RULES,
   NETWORK_RULES,
   parseEmail,
   takeAttempt,
-  tooManyLetters,
+  tooManyEmails,
 } from "../customers/index.ts";
 import { LINK_MS, type Session, type Sessions } from "../sessions/index.ts";
-import { signInLetter } from "./emails.ts";
+import { signInEmail } from "./emails.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";
 
 /**
@@ -55,16 +55,16 @@ export function createAccountPage(tools: {
 
   const sendLink = async (email: string): Promise<void> => {
     const slot = queue?.reserve() ?? null;
-    if (slot === null || letters === null) throw tooManyLetters();
+    if (slot === null || letters === null) throw tooManyEmails();
     try {
       // The same statements for addresses without an account, so that nothing tells them apart.
       const token = await database.transaction(async (transaction) => {
         const mayWrite = async (rules: readonly AttemptRule[]) =>
           (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
-        const isAllowed = (await mayWrite(LETTER_RULES)) || (await mayWrite(WHILE_NO_LINK_LIVES));
+        const isAllowed = (await mayWrite(EMAIL_RULES)) || (await mayWrite(WHILE_NO_LINK_LIVES));
         return isAllowed ? sessions.issueLink(transaction, email) : null;
       });
-      if (token !== null) slot.send(signInLetter(email, `${letters.publicUrl}/account/enter?token=${token}`));
+      if (token !== null) slot.send(signInEmail(email, `${letters.publicUrl}/account/enter?token=${token}`));
     } finally {
       slot.release();
     }

@@ -7,7 +7,7 @@ import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import { createKeyDirectory } from "../keys/index.ts";
 import { createAccounts } from "./accounts.ts";
-import { type Actor, KEYS_SHOWN_MAX, LIVING_KEYS_MAX } from "./model.ts";
+import { ACTIVE_KEYS_MAX, type Actor, KEYS_SHOWN_MAX } from "./model.ts";
 
 const OPERATOR: Actor = { kind: "operator", id: "ada" };
 
@@ -112,7 +112,7 @@ eachDatabase("409: ten keys live at once and no more, however many are asked for
   const { won, codes } = await together(
     Array.from({ length: 20 }, (_, turn) => accounts.createKey(customerId, `key ${turn}`, OPERATOR)),
   );
-  assert.equal(won.length, LIVING_KEYS_MAX - 1);
+  assert.equal(won.length, ACTIVE_KEYS_MAX - 1);
   assert.deepEqual([...new Set(codes)], ["key_limit_reached"]);
   await accounts.revokeKey(customerId, won[0]?.keyId ?? "", OPERATOR);
   assert.equal((await accounts.createKey(customerId, "again", OPERATOR)).name, "again");

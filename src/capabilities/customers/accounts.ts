@@ -1,5 +1,5 @@
 import { AppError, rateLimited } from "../../domain/errors.ts";
-import { type Allowance, OWN_NUMBERS_PLAN, type Plan } from "../../domain/plan.ts";
+import { type Allowance, CUSTOM_LIMITS_PLAN, type Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
@@ -8,25 +8,25 @@ import { endSessions } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { parseEmail } from "./email-address.ts";
 import {
+  ACTIVE_KEYS_MAX,
   type Accounts,
   type Actor,
   type IssuedKey,
   KEY_NAME_LENGTH_MAX,
   LIST_LIMIT_MAX,
-  LIVING_KEYS_MAX,
   QUOTA_MAX,
   RATE_LIMIT_MAX,
 } from "./model.ts";
 import { isPlainName } from "./plain-text.ts";
 import {
   type CustomerRow,
-  countLivingKeys,
+  countActiveKeys,
   deleteUnshownKeys,
-  endKey,
   insertAudit,
   insertCustomer,
+  lockActiveKey,
   lockCustomer,
-  lockLivingKey,
+  revokeKey,
   selectAccount,
   selectAudit,
   selectCustomers,
@@ -104,13 +104,13 @@ export function createAccounts(tools: AccountTools): Accounts {
     const row = await lockCustomer(transaction, customerId);
     if (row === null) throw customerNotFound();
     const mayAsk =
-      actor.kind !== "key" || (row.status !== "canceled" && (await lockLivingKey(transaction, customerId, actor.id)));
+      actor.kind !== "key" || (row.status !== "canceled" && (await lockActiveKey(transaction, customerId, actor.id)));
     if (!mayAsk) throw new AppError("unauthorized", "Invalid or expired API key");
     return row;
   };
 
   const end = async (transaction: Transaction, customerId: string, keyId: string) => {
-    const ended = await endKey(transaction, customerId, keyId, clock.now());
+    const ended = await revokeKey(transaction, customerId, keyId, clock.now());
     if (ended === null) throw new AppError("key_not_found", "There is no such living key");
     return ended;
   };
@@ -175,11 +175,11 @@ export function createAccounts(tools: AccountTools): Accounts {
         assertKeyName(name);
         // Locked, so that two who are at once at the limit are not both let through.
         const customer = await locked(transaction, customerId, actor);
-        const living = await countLivingKeys(transaction, customerId, name);
+        const living = await countActiveKeys(transaction, customerId, name);
         if (living.ofThatName > 0)
           throw new AppError("key_name_taken", "A living key has this name: choose another, or rotate that one");
-        if (living.all >= LIVING_KEYS_MAX)
-          throw new AppError("key_limit_reached", `At most ${LIVING_KEYS_MAX} keys live at once: revoke one first`);
+        if (living.all >= ACTIVE_KEYS_MAX)
+          throw new AppError("key_limit_reached", `At most ${ACTIVE_KEYS_MAX} keys live at once: revoke one first`);
         const key = await issue(transaction, customer, name, actor);
         const details = { key_id: key.keyId, name };
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
@@ -204,13 +204,13 @@ export function createAccounts(tools: AccountTools): Accounts {
     admit: (customerId, name, actor) =>
       database.transaction(async (transaction) => {
         const now = clock.now();
-        const plan = OWN_NUMBERS_PLAN;
+        const plan = CUSTOM_LIMITS_PLAN;
         if (!(await insertCustomer(transaction, { customerId, email: null, name, plan, now }))) return;
         await insertAudit(transaction, { actor, action: "customer.created", customerId, details: { plan }, now });
       }),
     setPlan: (customerId, plan, actor) =>
       change(customerId, actor, "customer.plan_set", ({ plan: former, quotas, rate_limits }) => {
-        const stays = plan === OWN_NUMBERS_PLAN && former === plan;
+        const stays = plan === CUSTOM_LIMITS_PLAN && former === plan;
         return stays || (quotas ?? rate_limits) === null ? { plan } : { plan, quotas: null, rate_limits: null };
       }),
     setQuota: (customerId, tier, limit, actor) =>
@@ -246,8 +246,8 @@ function assertKeyName(name: string): void {
 }
 
 function assertOwnNumbersHold({ plan }: CustomerRow): void {
-  if (plan === OWN_NUMBERS_PLAN) return;
-  const message = `Numbers of its own hold on the plan ${OWN_NUMBERS_PLAN} only, and this customer's is ${plan}`;
+  if (plan === CUSTOM_LIMITS_PLAN) return;
+  const message = `Numbers of its own hold on the plan ${CUSTOM_LIMITS_PLAN} only, and this customer's is ${plan}`;
   throw new AppError("plan_required", message);
 }
 

@@ -5,7 +5,7 @@ import type { Actor, KeyView } from "./model.ts";
 const VERIFY_HOURS = 24;
 
 /** A letter whose point is one link, as text and as HTML. */
-export function linkLetter(letter: {
+export function linkEmail(letter: {
   readonly to: string;
   readonly subject: string;
   readonly before: readonly string[];
@@ -34,14 +34,14 @@ const CHANGED_BY: Readonly<Record<Actor["kind"], string>> = {
 };
 
 /** Tells the owner of a change of keys. It holds nothing that opens anything. */
-export function keyLetter(
+export function keyEmail(
   to: string,
   key: Pick<KeyView, "name" | "prefix"> & { readonly change: KeyChange; readonly actor: Actor; readonly at: Date },
   accountUrl: string,
 ): OutgoingMail {
   const { name, prefix, change, actor, at } = key;
   const time = `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-  return linkLetter({
+  return linkEmail({
     to,
     subject: "An API key of your Parallax account has changed",
     before: [
@@ -58,8 +58,8 @@ export function keyLetter(
  * The letter that asks whether somebody has indeed signed up. Whoever did not asks for nothing by doing nothing. It holds
  * no word of who asked: strangers would write to strangers by it.
  */
-export function verificationLetter(to: string, link: string): OutgoingMail {
-  return linkLetter({
+export function verificationEmail(to: string, link: string): OutgoingMail {
+  return linkEmail({
     to,
     subject: "Confirm your e-mail address for Parallax",
     before: [

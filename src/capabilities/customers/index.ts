@@ -2,15 +2,15 @@
 export { createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
-export { linkLetter } from "./emails.ts";
+export { linkEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
 export type { Account, Accounts, Actor, Customers, IssuedKey, KeyView } from "./model.ts";
 export {
+  ACTIVE_KEYS_MAX,
   CUSTOMER_NAME_LENGTH_MAX,
   CUSTOMER_STATUSES,
   KEY_NAME_LENGTH_MAX,
   LIST_LIMIT_MAX,
-  LIVING_KEYS_MAX,
   QUOTA_MAX,
   RATE_LIMIT_MAX,
 } from "./model.ts";
@@ -19,5 +19,5 @@ export { presentAccount, presentAudit, presentIssuedKey, presentSummary } from "
 export { insertAudit } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { createCustomers } from "./service.ts";
-export { LETTER_RULES, type Letters, NETWORK_RULES, type SignUpSettings, tooManyLetters } from "./sign-ups.ts";
+export { EMAIL_RULES, type EmailDelivery, NETWORK_RULES, type SignUpSettings, tooManyEmails } from "./sign-ups.ts";
 export { createTurnstile, dummyBotCheck, TURNSTILE_ACTION, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach } from "node:test";
-import { customerBench, PUBLIC_URL, signUpServices } from "../../../test/support/customers/customer-harness.ts";
+import { customerHarness, PUBLIC_URL, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
 
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 async function openAccount(database: Database) {
   const account = { botCheck: null, letters: services.withLetters.letters };
-  const bench = await customerBench(database, { account, publicUrl: PUBLIC_URL });
+  const bench = await customerHarness(database, { account, publicUrl: PUBLIC_URL });
   const { customerId, key } = await bench.app.customers.create(
     { email: "ada@example.org", name: null, plan: "free" },
     OPERATOR,

@@ -3,10 +3,10 @@ import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { type KeyChange, keyLetter } from "./emails.ts";
+import { type KeyChange, keyEmail } from "./emails.ts";
 import { createMailQueue, type MailQueue } from "./mail-queue.ts";
 import type { Accounts, Actor } from "./model.ts";
-import type { Letters } from "./sign-ups.ts";
+import type { EmailDelivery } from "./sign-ups.ts";
 
 /** Letters about keys to one customer: a thief in a loop fills no mailbox. */
 const RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
@@ -15,14 +15,14 @@ const RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
  * Accounts that write to their owner whenever a key was made, replaced or ended, so that nobody does it unseen. The letter
  * follows the change: it holds nothing up, and where it is lost the change stays.
  */
-export function withKeyLetters(
+export function withKeyEmails(
   accounts: Accounts,
   tools: {
     readonly database: Database;
     readonly clock: Clock;
     readonly random: Random;
     readonly log: Log;
-    readonly letters: Letters;
+    readonly letters: EmailDelivery;
   },
 ): Accounts & Pick<MailQueue, "stop"> {
   const { database, clock, log, letters } = tools;
@@ -38,7 +38,7 @@ export function withKeyLetters(
       const key = keys.find((each) => each.keyId === keyId);
       if (email === null || key === undefined) return;
       if ((await takeAttempt(database, `key-mail:${customerId}`, RULES, at)) > 0) return;
-      slot.send(keyLetter(email, { ...key, change, actor, at: new Date(at) }, `${letters.publicUrl}/account`));
+      slot.send(keyEmail(email, { ...key, change, actor, at: new Date(at) }, `${letters.publicUrl}/account`));
     } finally {
       slot.release();
     }

@@ -61,7 +61,7 @@ export interface AuditEntry {
 }
 
 /** Keys that a customer may have at the same time. */
-export const LIVING_KEYS_MAX = 10;
+export const ACTIVE_KEYS_MAX = 10;
 /** Ended keys beyond this are no longer shown, nor kept. */
 export const KEYS_SHOWN_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;

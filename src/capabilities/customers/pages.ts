@@ -25,7 +25,7 @@ export function issuedKeyPage(apiKey: string): string {
 }
 
 /** The same for a token that is unknown, used, replaced or too old: which one, nobody needs to know. */
-export function deadLinkPage(): string {
+export function expiredLinkPage(): string {
   return noticePage(
     "This link does not work",
     "It may have been used already, be older than a day, or have been replaced by a newer one. Sign up again to get another.",

@@ -115,7 +115,7 @@ export async function lockCustomer(transaction: Transaction, customerId: string)
 }
 
 /** Whether that key lives; where it does, nobody ends it until the transaction has. The customer is to be locked before. */
-export async function lockLivingKey(transaction: Transaction, customerId: string, keyId: string): Promise<boolean> {
+export async function lockActiveKey(transaction: Transaction, customerId: string, keyId: string): Promise<boolean> {
   const rows = await transaction.query(
     "select 1 from api_keys where key_id = $1 and customer_id = $2 and revoked_at is null for update",
     [keyId, customerId],
@@ -153,7 +153,7 @@ export async function updateCustomer(transaction: Transaction, row: CustomerRow)
   );
 }
 
-export async function countLivingKeys(
+export async function countActiveKeys(
   transaction: Transaction,
   customerId: string,
   name: string,
@@ -167,7 +167,7 @@ export async function countLivingKeys(
 }
 
 /** Ends a living key of that customer; null where there is none: of several who try, one gets it. */
-export async function endKey(
+export async function revokeKey(
   transaction: Transaction,
   customerId: string,
   keyId: string,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { type Call, customerBench } from "../../../test/support/customers/customer-harness.ts";
+import { type Call, customerHarness } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../../adapters/bus/in-process-bus.ts";
@@ -16,8 +16,8 @@ import { customerRoutes } from "./routes.ts";
 const ME = "/v1/customers/me";
 const KEYS = "/v1/customers/me/keys";
 
-async function benchWithCustomer(database: Database, ports: Parameters<typeof customerBench>[1] = {}) {
-  const bench = await customerBench(database, ports);
+async function benchWithCustomer(database: Database, ports: Parameters<typeof customerHarness>[1] = {}) {
+  const bench = await customerHarness(database, ports);
   const { api_key: key, customer_id: customerId } = (await bench.signUpAs("ada@example.org")).json;
   // These tests are about keys, not about how often a free plan may ask.
   const operator = { kind: "operator", id: "test" } as const;
@@ -180,7 +180,7 @@ eachDatabase(
 eachDatabase("a rotation on one node ends the key on the others at once, by the bus", async (database) => {
   const bus = createInProcessBus(quietLog);
   const here = await benchWithCustomer(database, { bus });
-  const there = await customerBench(database, { bus });
+  const there = await customerHarness(database, { bus });
   there.app.start();
   assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
   const rotated = await here.call("POST", `${KEYS}/rotate`, { key: here.key });
@@ -196,7 +196,7 @@ eachDatabase("a rotation on one node ends the key on the others at once, by the 
 
 eachDatabase("a rotation that another node is not told of ends the key there within a second", async (database) => {
   const here = await benchWithCustomer(database);
-  const there = await customerBench(database);
+  const there = await customerHarness(database);
   assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
   await here.call("POST", `${KEYS}/rotate`, { key: here.key });
   assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
@@ -208,7 +208,7 @@ eachDatabase("a rotation that another node is not told of ends the key there wit
 
 eachDatabase("401: an ended key changes no keys on a node that was not told of its end", async (database) => {
   const here = await benchWithCustomer(database);
-  const there = await customerBench(database);
+  const there = await customerHarness(database);
   const robot = (await here.call("POST", KEYS, { key: here.key, body: { name: "robot" } })).json.key_id;
   assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
   const next = (await here.call("POST", `${KEYS}/rotate`, { key: here.key })).json.api_key;
@@ -230,7 +230,7 @@ eachDatabase("401: an ended key changes no keys on a node that was not told of i
 
 eachDatabase("401: a disabled customer's key changes no keys on a node that was not told", async (database) => {
   const here = await benchWithCustomer(database);
-  const there = await customerBench(database);
+  const there = await customerHarness(database);
   assert.equal((await there.call("GET", ME, { key: here.key })).status, 200);
   await here.app.customers.disable(here.customerId, { kind: "operator", id: "test" });
   assert.equal((await there.call("POST", `${KEYS}/rotate`, { key: here.key })).status, 401);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import fc from "fast-check";
-import { customerBench, signUpServices } from "../../../test/support/customers/customer-harness.ts";
+import { customerHarness, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
 let services: Awaited<ReturnType<typeof signUpServices>>;
@@ -15,7 +15,7 @@ const addressOf = (turn: number) => `198.51.${Math.floor(turn / 250)}.${turn % 2
 eachDatabase(
   "200: a sandbox takes the dummy token and gives the key at once, shown once, and the key works",
   async (database) => {
-    const bench = await customerBench(database);
+    const bench = await customerHarness(database);
     const answer = await bench.signUpAs(" Ada@Example.ORG ", { name: "Ada" });
     assert.equal(answer.status, 200);
     const { api_key: key, customer_id: customerId, ...rest } = answer.json;
@@ -36,7 +36,7 @@ eachDatabase(
 eachDatabase(
   "422: what is missing, malformed or no address is told in full, and the bot check's token is not repeated",
   async (database) => {
-    const bench = await customerBench(database);
+    const bench = await customerHarness(database);
     const post = (body: unknown) => bench.call("POST", "/v1/customers/signup", { body });
     const faults = async (body: unknown) => {
       const answer = await post(body);
@@ -62,7 +62,7 @@ eachDatabase(
 );
 
 eachDatabase("422: a disposable address is refused, also below its domain and in other spellings", async (database) => {
-  const bench = await customerBench(database);
+  const bench = await customerHarness(database);
   for (const email of ["a@tempmail.example", "a@sub.tempmail.example.", "a@TEMPMAIL.example", "a@ｔempmail.example"]) {
     const answer = await bench.signUpAs(email);
     assert.equal(answer.status, 422, email);
@@ -89,7 +89,7 @@ eachDatabase(
         return database.transaction(...args);
       },
     } as typeof database;
-    const bench = await customerBench(counted, { signUp: withTurnstile });
+    const bench = await customerHarness(counted, { signUp: withTurnstile });
     assert.equal((await bench.signUpAs("ada@example.org", { token: turnstile.issue() })).status, 200);
     reads = 0;
     const refused = [
@@ -114,7 +114,7 @@ eachDatabase(
   "503 bot_check_unavailable: nobody is let in while the checker is in trouble, and it costs no attempt",
   async (database) => {
     const { turnstile, withTurnstile } = services;
-    const bench = await customerBench(database, { signUp: withTurnstile });
+    const bench = await customerHarness(database, { signUp: withTurnstile });
     for (let turn = 0; turn < 6; turn++) {
       turnstile.trouble("500", 2);
       const answer = await bench.signUpAs("ada@example.org", { token: turnstile.issue() });
@@ -130,7 +130,7 @@ eachDatabase(
 eachDatabase(
   "503 signup_not_configured: a server without a bot check lets nobody in, whatever is sent",
   async (database) => {
-    const bench = await customerBench(database, { signUp: null });
+    const bench = await customerHarness(database, { signUp: null });
     for (const email of ["ada@example.org", "a@tempmail.example"]) {
       const answer = await bench.signUpAs(email);
       assert.equal(answer.status, 503);
@@ -143,7 +143,7 @@ eachDatabase(
 eachDatabase(
   "409 email_taken: of a hundred sign-ups at once with one address in many spellings, one gets a key",
   async (database) => {
-    const bench = await customerBench(database);
+    const bench = await customerHarness(database);
     const spellings = ["ada@example.org", "ADA@EXAMPLE.ORG", "ada@example.org.", "ａda@example.org"];
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, turn) => bench.signUpAs(spellings[turn % 4] ?? "", { from: addressOf(turn) })),
@@ -160,7 +160,7 @@ eachDatabase(
 eachDatabase(
   "429: five an hour from one address, however it is dressed up, and Retry-After is true",
   async (database) => {
-    const bench = await customerBench(database);
+    const bench = await customerHarness(database);
     const dressed = (turn: number) => ({
       "x-forwarded-for": addressOf(turn),
       forwarded: `for=${addressOf(turn)}`,
@@ -189,7 +189,7 @@ eachDatabase(
 eachDatabase(
   "429: an IPv6 caller is its /64, and behind a trusted proxy a caller is the last address that the proxy saw",
   async (database) => {
-    const bench = await customerBench(database, { trustProxy: ["10.0.0.0/8"] });
+    const bench = await customerHarness(database, { trustProxy: ["10.0.0.0/8"] });
     const six: number[] = [];
     for (let turn = 0; turn < 6; turn++)
       six.push((await bench.signUpAs(`six${turn}@example.org`, { from: `2001:db8:0:7:${turn}::1` })).status);
@@ -209,7 +209,7 @@ eachDatabase(
   "429: a caller who keeps failing the bot check is turned away before the checker is asked again",
   async (database) => {
     const { turnstile, withTurnstile } = services;
-    const bench = await customerBench(database, { signUp: withTurnstile });
+    const bench = await customerHarness(database, { signUp: withTurnstile });
     const asked = turnstile.requests.length;
     // The checker is shared with the other tests, and remembers what it was shown.
     const name = `made up after ${asked}`;
@@ -224,7 +224,7 @@ eachDatabase(
 );
 
 eachDatabase("no field that a stranger makes up reaches the account: no plan, no quota, no id", async (database) => {
-  const bench = await customerBench(database);
+  const bench = await customerHarness(database);
   const names = fc.constantFrom(
     "plan",
     "customer_id",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach } from "node:test";
-import { customerBench, signUpServices } from "../../../test/support/customers/customer-harness.ts";
+import { customerHarness, signUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
 
@@ -19,7 +19,7 @@ const VERIFY = "/v1/customers/verify";
 const FORM = { "content-type": "application/x-www-form-urlencoded", accept: "text/html,*/*;q=0.8" };
 
 async function benchWithLetters(database: Database) {
-  const bench = await customerBench(database, { signUp: services.withLetters });
+  const bench = await customerHarness(database, { signUp: services.withLetters });
   let from = 0;
   /** Signs up from an address of its own, waits for the letter and reads its link. */
   const tokenFor = async (email: string, name?: string): Promise<string> => {

@@ -4,15 +4,15 @@ import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import type { Allowance, Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
-import { keepPrivate, type ProblemPage, sendPage } from "../../http/html/define-page.ts";
-import { acceptForms, createPresses, FORM, newFormId, prefersHtml } from "../../http/html/forms.ts";
-import { problemPageOfBrowser } from "../../http/html/index.ts";
+import { type ProblemPage, sendPage, setPrivateHeaders } from "../../http/html/define-page.ts";
+import { acceptForms, createFormSubmissions, FORM, newFormId, prefersHtml } from "../../http/html/forms.ts";
+import { browserProblemPage } from "../../http/html/index.ts";
 import { defineRoute } from "../../http/route.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { type Customers, KEY_NAME_LENGTH_MAX } from "./model.ts";
-import { confirmPage, deadLinkPage, issuedKeyPage } from "./pages.ts";
+import { confirmPage, expiredLinkPage, issuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
 import { byTier, presentIssuedKey, presentKey } from "./present.ts";
 import * as schema from "./schema.ts";
@@ -52,7 +52,7 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
       "Answers with the API key, or, where the server verifies e-mail addresses, sends a letter with a link that leads to it. At most 5 an hour from one network address (of IPv6: one /64).",
     operationId: "sign_up",
     body: schema.SignUpBody,
-    responses: { 200: schema.SignUpAnswer },
+    responses: { 200: schema.SignUpResponse },
     errors: [
       ...(["bot_check_failed", "email_taken", "rate_limited"] as const),
       ...(["signup_not_configured", "bot_check_unavailable", "mail_unavailable", "store_unavailable"] as const),
@@ -81,13 +81,13 @@ const deadLink = () =>
   new AppError("verification_not_found", "This link does not work: it is used, replaced or too old");
 
 const verifyProblemPage: ProblemPage = (status, error, request) => {
-  const answer = problemPageOfBrowser(status, error, request);
+  const answer = browserProblemPage(status, error, request);
   const isDead = error instanceof AppError && error.code === "verification_not_found";
-  return answer !== null && isDead ? { html: deadLinkPage() } : answer;
+  return answer !== null && isDead ? { html: expiredLinkPage() } : answer;
 };
 
 function verificationRoutes(app: FastifyInstance, { customers, clock, random }: CustomerRouteOptions): void {
-  const press = createPresses<Awaited<ReturnType<Customers["verify"]>>>(app, clock);
+  const press = createFormSubmissions<Awaited<ReturnType<Customers["verify"]>>>(app, clock);
   app.register(async (scope) => {
     acceptForms(scope);
     defineRoute(scope, {
@@ -120,14 +120,14 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
         "Uses the token up, makes the account and shows its key, once. Takes JSON or an HTML form, and answers a browser with a page.",
       operationId: "verify_email",
       body: schema.VerifyBody,
-      responses: { 200: schema.VerifyAnswer },
+      responses: { 200: schema.VerifyResponse },
       consumes: ["application/json", FORM],
       errors: ["verification_not_found", "store_unavailable"],
       problemPage: verifyProblemPage,
       async handler({ body: { token, form }, request, reply }) {
         const verified = await press(form, token, () => customers.verify(token));
         if (verified === null) throw deadLink();
-        keepPrivate(reply);
+        setPrivateHeaders(reply);
         if (prefersHtml(request.headers.accept)) return sendPage(reply, 200, issuedKeyPage(verified.apiKey));
         return {
           message: "The account is open; keep the API key, it is shown once",
@@ -233,7 +233,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     description: "It ends at once, on every node. Also the key that the request shows, and the last one.",
     operationId: "revoke_key",
     params: schema.KeyPath,
-    responses: { 200: schema.Nothing },
+    responses: { 200: schema.EmptyObject },
     errors: ["key_not_found", "store_unavailable"],
     async handler({ principal, params }) {
       const { customerId, keyId } = accountOf(principal);

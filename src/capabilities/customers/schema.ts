@@ -36,7 +36,7 @@ export const SignUpBody = Type.Object({
   }),
 });
 
-export const SignUpAnswer = Type.Object({
+export const SignUpResponse = Type.Object({
   message: Type.String(),
   requires_verification: Type.Boolean(),
   customer_id: Type.String(),
@@ -52,7 +52,7 @@ export const VerifyBody = Type.Object({
   token: Type.String({ maxLength: VERIFICATION_TOKEN_LENGTH_MAX, description: "From the letter; works once" }),
 });
 
-export const VerifyAnswer = Type.Object({
+export const VerifyResponse = Type.Object({
   message: Type.String(),
   customer_id: Type.String(),
   api_key: Type.String({ description: "Shown once" }),
@@ -103,4 +103,4 @@ export const NewKeyBody = Type.Object({
 
 export const KeyPath = Type.Object({ key_id: Type.String() });
 
-export const Nothing = Type.Object({});
+export const EmptyObject = Type.Object({});

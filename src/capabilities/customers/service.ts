@@ -1,10 +1,10 @@
 import type { Log } from "../../ports/log.ts";
 import { type AccountTools, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
-import { withKeyLetters } from "./key-emails.ts";
+import { withKeyEmails } from "./key-emails.ts";
 import type { Customers } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
-import { createSignUps, type Letters, type SignUpSettings } from "./sign-ups.ts";
+import { createSignUps, type EmailDelivery, type SignUpSettings } from "./sign-ups.ts";
 
 /** Soon, so that a service that is often started anew tidies too. */
 const TIDY_FIRST_MS = 60_000;
@@ -17,7 +17,7 @@ export function createCustomers(
     /** Null refuses every sign-up with `signup_not_configured`. */
     readonly signUp: SignUpSettings | null;
     /** How owners are told of changes of their keys; null where no letters go out. */
-    readonly letters: Letters | null;
+    readonly letters: EmailDelivery | null;
     /** For how many days the audit log is kept. */
     readonly auditDays: number;
   },
@@ -26,7 +26,7 @@ export function createCustomers(
   const { stop: stopLetters, ...signUps } = createSignUps({ ...options, settings: options.signUp });
   const plain = { ...createAccounts(options), stop: async () => {} };
   const { stop: stopKeyLetters, ...accounts } =
-    letters === null ? plain : withKeyLetters(plain, { ...options, letters });
+    letters === null ? plain : withKeyEmails(plain, { ...options, letters });
   let cancel: () => void = () => {};
   let tidying: Promise<void> = Promise.resolve();
   let isStopping = false;

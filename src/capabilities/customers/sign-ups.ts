@@ -12,7 +12,7 @@ import { newCustomerId, openAccount } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { isDisposable } from "./disposable-domains.ts";
 import { type EmailAddress, invalidEmail, parseEmail } from "./email-address.ts";
-import { verificationLetter } from "./emails.ts";
+import { verificationEmail } from "./emails.ts";
 import { createMailQueue, type MailQueue, type MailSlot } from "./mail-queue.ts";
 import type { SignUpRequest, SignUpResult, SignUps } from "./model.ts";
 import { hasAccount, takePendingSignup, upsertPendingSignup } from "./queries.ts";
@@ -24,7 +24,7 @@ export const NETWORK_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR
 /** Bot checks of one network address, so that one caller cannot keep the checker busy; counted on this node only. */
 const CHECKS_PER_HOUR = 30;
 /** Letters of one kind to one mailbox. */
-export const LETTER_RULES: readonly AttemptRule[] = [
+export const EMAIL_RULES: readonly AttemptRule[] = [
   { limit: 1, windowMs: 60_000 },
   { limit: 3, windowMs: 24 * HOUR_MS },
 ];
@@ -34,7 +34,7 @@ const TOKEN_LENGTH = 26;
 const TOKEN = /^[a-z2-7]{26}$/;
 
 /** How letters go out. */
-export interface Letters {
+export interface EmailDelivery {
   readonly mail: MailOut;
   /** The service's address as customers know it, without a slash at its end. */
   readonly publicUrl: string;
@@ -46,7 +46,7 @@ export interface SignUpSettings {
   /** Canonical domains whose mailboxes are thrown away. */
   readonly disposableDomains: ReadonlySet<string>;
   /** Where new addresses are verified by a letter; null gives the key at once. */
-  readonly letters: Letters | null;
+  readonly letters: EmailDelivery | null;
 }
 
 interface SignUpTools {
@@ -85,7 +85,7 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
   const remember = async (transaction: Transaction, email: EmailAddress, name: string | null) => {
     if (await hasAccount(transaction, email.address)) throw emailTaken();
     const now = clock.now();
-    const mayWrite = (await takeAttempt(transaction, `mail:${email.address}`, LETTER_RULES, now)) === 0;
+    const mayWrite = (await takeAttempt(transaction, `mail:${email.address}`, EMAIL_RULES, now)) === 0;
     const token = randomBase32(random, TOKEN_LENGTH);
     const pending = { email: email.address, name, customerId: newCustomerId(random), tokenHash: hashOf(token) };
     const customerId = await upsertPendingSignup(transaction, { ...pending, expiresAt: now + VERIFY_MS }, mayWrite);
@@ -96,7 +96,7 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
     try {
       const { customerId, token } = await database.transaction((transaction) => remember(transaction, email, name));
       if (token !== null) {
-        slot.send(verificationLetter(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
+        slot.send(verificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
       }
       return { customerId, requiresVerification: true as const };
     } finally {
@@ -117,7 +117,7 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
       if (waitMs > 0) throw tooManySignUps(waitMs);
       if (letters === null) return keyAtOnce(email, name);
       const slot = queue?.reserve() ?? null;
-      if (slot === null) throw tooManyLetters();
+      if (slot === null) throw tooManyEmails();
       return verifyFirst(email, name, slot, letters.publicUrl);
     },
     async verify(token) {
@@ -149,7 +149,7 @@ function acceptableEmail(text: string, disposable: ReadonlySet<string>): EmailAd
 }
 
 /** Too many letters wait already. */
-export const tooManyLetters = () =>
+export const tooManyEmails = () =>
   new AppError("mail_unavailable", "No letters can be sent at the moment; try again later");
 
 const tooManySignUps = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);

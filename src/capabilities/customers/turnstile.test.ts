@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import {
-  STAND_IN_SECRET,
-  startTurnstileStandIn,
-  type TurnstileStandIn,
+  startTurnstileServer,
+  TURNSTILE_SECRET,
+  type TurnstileServer,
 } from "../../../test/support/customers/turnstile-server.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { recordingLog } from "../../../test/support/test-app.ts";
@@ -16,9 +16,9 @@ import { createTurnstile, dummyBotCheck, isTestSecret, TURNSTILE_DUMMY_TOKEN } f
 
 const ADDRESS = "203.0.113.9";
 const http = createUndiciHttp(systemClock);
-let server: TurnstileStandIn;
+let server: TurnstileServer;
 before(async () => {
-  server = await startTurnstileStandIn();
+  server = await startTurnstileServer();
 });
 beforeEach(() => {
   server.requests.length = 0;
@@ -31,7 +31,7 @@ after(async () => {
 function bench(options: { secret?: string; http?: HttpOut; hostname?: string | null } = {}) {
   const clock = new FakeClock();
   const { log, lines } = recordingLog();
-  const settings = { secret: STAND_IN_SECRET, url: server.url, hostname: "parallax.example", deadlineMs: 300 };
+  const settings = { secret: TURNSTILE_SECRET, url: server.url, hostname: "parallax.example", deadlineMs: 300 };
   return { clock, lines, check: createTurnstile({ http, clock, random: systemRandom, log, ...settings, ...options }) };
 }
 
@@ -43,7 +43,7 @@ test("a token of this site passes, once, and the checker is asked as its protoco
   assert.equal(await check.passes(token, ADDRESS), true);
   const [body] = server.requests;
   const { idempotency_key: key, ...rest } = body ?? {};
-  assert.deepEqual(rest, { secret: STAND_IN_SECRET, response: token, remoteip: ADDRESS });
+  assert.deepEqual(rest, { secret: TURNSTILE_SECRET, response: token, remoteip: ADDRESS });
   assert.match(String(key), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(await check.passes(token, ADDRESS), false);
   assert.equal(server.requests.length, 1, "a token shown here before is not even asked about");
@@ -108,11 +108,11 @@ test("after two lost answers the same token still passes, as the attempt that it
 });
 
 test("a checker that is not there lets nobody through", async () => {
-  const gone = await startTurnstileStandIn();
+  const gone = await startTurnstileServer();
   await gone.close();
   const { log } = recordingLog();
   const tools = { http, clock: new FakeClock(), random: systemRandom, log, hostname: null };
-  const check = createTurnstile({ ...tools, secret: STAND_IN_SECRET, url: gone.url });
+  const check = createTurnstile({ ...tools, secret: TURNSTILE_SECRET, url: gone.url });
   await assert.rejects(check.passes("token", ADDRESS), isUnavailable);
 });
 
@@ -172,5 +172,5 @@ test("without a secret a sandbox takes the published dummy token, as often as it
 
 test("the three published test secrets are known for what they are", () => {
   for (const first of ["1", "2", "3"]) assert.equal(isTestSecret(`${first}x0000000000000000000000000000000AA`), true);
-  assert.equal(isTestSecret(STAND_IN_SECRET), false);
+  assert.equal(isTestSecret(TURNSTILE_SECRET), false);
 });

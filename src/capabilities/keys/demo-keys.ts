@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { createKey, parseKey, randomBase32 } from "./key-format.ts";
-import { isLivingKeyOf, replaceKey } from "./queries.ts";
+import { isActiveKeyOf, replaceKey } from "./queries.ts";
 
 const FILE = "demo-keys.json";
 const KEY_ID_LENGTH = 26;
@@ -42,7 +42,7 @@ async function readKeys(path: string): Promise<Partial<Record<Plan, string>>> {
 async function isLiving(database: Database, plan: Plan, key: string | undefined): Promise<boolean> {
   const parsed = key === undefined ? null : parseKey(key);
   if (parsed === null || parsed.plan !== plan) return false;
-  return isLivingKeyOf(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
+  return isActiveKeyOf(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
 }
 
 /**

@@ -32,7 +32,7 @@ export async function findKeyOwner(database: Database, key: ParsedKey): Promise<
 }
 
 /** Whether the key lives and is that customer's on that plan, whether or not the customer may call. */
-export async function isLivingKeyOf(
+export async function isActiveKeyOf(
   database: Database,
   key: ParsedKey,
   { customerId, plan }: { readonly customerId: string; readonly plan: Plan },

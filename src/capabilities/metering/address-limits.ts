@@ -47,7 +47,7 @@ export function createAddressLimits(options: {
   };
 }): AddressLimits {
   const { clock, random, meter } = options;
-  const refusal = (waitMs: number) => exceeded(spreadWait(waitMs, random));
+  const refusal = (waitMs: number) => rateLimitExceeded(addJitter(waitMs, random));
   const unknown = new SlidingLog({ windowMs: WINDOW_MS });
   const refusedPayments = new SlidingLog({ windowMs: WINDOW_MS });
   /** Until when nothing more is looked up for an address; what other nodes told it is known from the last answer. */
@@ -95,7 +95,7 @@ export function createAddressLimits(options: {
 const JITTER = 0.1;
 
 /** At least as long as given. */
-export const spreadWait = (waitMs: number, random: Random) => waitMs * (1 + JITTER * random.uniform());
+export const addJitter = (waitMs: number, random: Random) => waitMs * (1 + JITTER * random.uniform());
 
 /** Too many calls in a minute, of an address or of a customer. */
-export const exceeded = (waitMs: number) => rateLimited("Rate limit exceeded", waitMs);
+export const rateLimitExceeded = (waitMs: number) => rateLimited("Rate limit exceeded", waitMs);

@@ -6,7 +6,7 @@ import Type from "typebox";
 import { caller, openMeteredServer } from "../../../test/support/customers/metered-server.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { toStoreError } from "../../adapters/database/errors.ts";
-import { createMemoryJournal } from "../../adapters/metering/quota-journal-memory.ts";
+import { createMemoryQuotaJournal } from "../../adapters/metering/quota-journal-memory.ts";
 import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
@@ -261,7 +261,7 @@ eachDatabase("503: a journal that cannot be written answers nothing, and the cal
   const full = () => Promise.reject(new AppError("store_unavailable", "Calls cannot be counted at the moment."));
   const broken = { open: () => assert.fail("EROFS: read-only file system, write") };
   for (const fault of [broken, { committed: full }]) {
-    const journal = { ...createMemoryJournal(), ...fault };
+    const journal = { ...createMemoryQuotaJournal(), ...fault };
     const { app, get, used, reached } = await openMeteredServer(store, [PRO], { journal });
     for (let attempt = 0; attempt < 3; attempt++) assertUnavailable(await get("/listing", PRO));
     assert.deepEqual(reached, []);

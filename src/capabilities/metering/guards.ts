@@ -5,7 +5,7 @@ import { PLANS, type RateClass, type Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
 import type { Guards } from "../../http/server.ts";
 import type { Random } from "../../ports/random.ts";
-import { type AddressLimits, exceeded, spreadWait } from "./address-limits.ts";
+import { type AddressLimits, addJitter, rateLimitExceeded } from "./address-limits.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -86,9 +86,9 @@ export function createMeteringGuards(options: {
   const { meter, random, upgradeUrl, addresses } = options;
 
   const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, told: LimitDecision) => {
-    const minute = told.isAllowed ? told : { ...told, waitMs: spreadWait(told.waitMs, random) };
+    const minute = told.isAllowed ? told : { ...told, waitMs: addJitter(told.waitMs, random) };
     request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
-    if (!minute.isAllowed) throw exceeded(minute.waitMs);
+    if (!minute.isAllowed) throw rateLimitExceeded(minute.waitMs);
     assertPlan(request, principal);
   };
 

@@ -18,7 +18,7 @@ export interface TakenBlock {
 }
 
 /** What the store says to a wish for units. */
-export interface TakeAnswer {
+export interface TakeResult {
   /** Empty when none is left. */
   readonly blocks: readonly TakenBlock[];
   /** Units of the month that are spent or in blocks now, those just taken included. */
@@ -35,7 +35,7 @@ export interface QuotaStore {
    * Takes blocks of `sizeMax` units while at least `singlesBelow` are free, one unit at a time below. Of the blocks wanted
    * no more are given than hold a sixteenth of what is free, but one always.
    */
-  take(account: QuotaAccount, options: TakeOptions): Promise<TakeAnswer>;
+  take(account: QuotaAccount, options: TakeOptions): Promise<TakeResult>;
   /** Tells what is spent of blocks and keeps them for another lease; gives the ids of those that still live. */
   renew(entries: readonly JournalEntry[], leaseMs: number): Promise<ReadonlySet<number>>;
   /** Ends blocks of this node; what is not spent of them is free again. */

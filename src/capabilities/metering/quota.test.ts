@@ -10,10 +10,10 @@ import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { temporaryFolder } from "../../../test/support/service-process.ts";
-import { openSpendJournal } from "../../adapters/metering/quota-journal-file.ts";
+import { openQuotaJournal } from "../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Database } from "../../ports/database.ts";
-import type { SpendJournal } from "../../ports/quota-journal.ts";
+import type { QuotaJournal } from "../../ports/quota-journal.ts";
 import { createQuotaMeter, type QuotaMeter, type QuotaReceipt } from "./quota.ts";
 import { createQuotaStore, type QuotaAccount, type QuotaStore } from "./quota-store.ts";
 
@@ -22,7 +22,7 @@ const ACCOUNT: QuotaAccount = { customerId: "cus-a", tier: "INSIGHT" };
 interface NodeParts {
   readonly store?: QuotaStore;
   /** What stands between a node and its journal. */
-  readonly journal?: (file: SpendJournal) => SpendJournal;
+  readonly journal?: (file: QuotaJournal) => QuotaJournal;
 }
 
 /** Nodes over one store, each with a journal of its own that outlives it. */
@@ -37,7 +37,7 @@ async function nodes(database: Database, count: number, parts: NodeParts = {}) {
     const node = new ClusterNode(clock, () => database);
     const id = randomUUID();
     processes[index] = { id, node };
-    const file = journal(openSpendJournal(folders[index]?.path ?? ""));
+    const file = journal(openQuotaJournal(folders[index]?.path ?? ""));
     const meter = createQuotaMeter({ store, journal: file, clock: node.clock, log: quietLog, nodeId: id });
     await meter.start();
     return meter;
@@ -313,7 +313,7 @@ eachDatabase("503: while the journal cannot be written nothing is served and not
 
 test("a place in the journal that could not be written is used by the next block", async (t) => {
   const folder = await temporaryFolder();
-  const journal = openSpendJournal(folder.path);
+  const journal = openQuotaJournal(folder.path);
   journal.clear("node");
   const write = t.mock.method(fs, "writeSync", () => {
     throw new Error("EIO: i/o error, write");

@@ -3,7 +3,7 @@ import type { QuotaRefusal } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
-import type { JournalEntry, SpendJournal } from "../../ports/quota-journal.ts";
+import type { JournalEntry, QuotaJournal } from "../../ports/quota-journal.ts";
 import type { QuotaAccount, QuotaStore, ReleasedUnits, TakenBlock } from "./quota-store.ts";
 
 /** A block holds at most this many units (contract, section 4)… */
@@ -105,7 +105,7 @@ interface Holding {
 /** Counts calls against the month's quota, exactly and mostly in memory: units are taken from the store in blocks. */
 export function createQuotaMeter(options: {
   readonly store: QuotaStore;
-  readonly journal: SpendJournal;
+  readonly journal: QuotaJournal;
   readonly clock: Clock;
   readonly log: Log;
   /** Of this process alone: none before it and none after it is called so. */
@@ -323,7 +323,7 @@ export function createQuotaMeter(options: {
     };
     // Where the store is away upkeep tries again.
     clock
-      .turn()
+      .yieldToEventLoop()
       .then(() => inTurn(freeAll))
       .catch(() => {});
   };

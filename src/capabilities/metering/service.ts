@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 import type { Log } from "../../ports/log.ts";
-import type { SpendJournal } from "../../ports/quota-journal.ts";
+import type { QuotaJournal } from "../../ports/quota-journal.ts";
 import { createRequestLimits } from "./limits.ts";
 import { createQuotaMeter, type QuotaDecision, type QuotaMeter, type QuotaReceipt } from "./quota.ts";
 import { createQuotaStore, type QuotaAccount } from "./quota-store.ts";
@@ -33,7 +33,7 @@ export interface Metering {
 /** Counts requests and calls. Quota months are those of the store's clock. */
 export function createMetering(options: {
   readonly database: Database;
-  readonly journal: SpendJournal;
+  readonly journal: QuotaJournal;
   readonly clock: Clock;
   readonly log: Log;
   /** This process among those that share the store. */

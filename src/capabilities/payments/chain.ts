@@ -57,7 +57,7 @@ interface EventLog {
 }
 
 /** One call of an Ethereum JSON-RPC address; gives its result, unchecked. Throws where there is no answer. */
-export async function askChain(
+export async function queryChain(
   at: { readonly http: HttpOut; readonly url: string; readonly deadlineMs: number },
   method: string,
   params: readonly unknown[],
@@ -83,7 +83,7 @@ export function createChainReader(options: {
   const token = asset.asset.toLowerCase();
 
   const call = (method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> =>
-    askChain({ http, url, deadlineMs }, method, params, signal);
+    queryChain({ http, url, deadlineMs }, method, params, signal);
 
   const findEvent = async (
     authorization: Authorization,

@@ -2,7 +2,7 @@
 export { createChainReader } from "./chain.ts";
 export { createSignatureCheck, findMisspeltAddress } from "./check-payment.ts";
 export { createFacilitator } from "./facilitator.ts";
-export { createTill } from "./payment-gate.ts";
-export { createPaymentUpkeep } from "./reconciler.ts";
+export { createPaymentGate } from "./payment-gate.ts";
+export { createPaymentReconciler } from "./reconciler.ts";
 export { createPaymentService } from "./service.ts";
 export { findDisagreements } from "./start-check.ts";

@@ -83,7 +83,7 @@ export interface Settlement {
 }
 
 /** An answer as it can be kept and given again. */
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;

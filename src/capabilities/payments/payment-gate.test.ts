@@ -5,7 +5,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { METERING } from "../../domain/metering.ts";
 import { createAddressLimits } from "../metering/address-limits.ts";
-import { createTill } from "./payment-gate.ts";
+import { createPaymentGate } from "./payment-gate.ts";
 import type { PaymentService } from "./service.ts";
 
 const PAYMENT = {
@@ -30,7 +30,7 @@ test("429: an address that has no request left has no signature checked, and eac
   const clock = new FakeClock();
   const meter = { takeMinute: () => assert.fail("a payment is no answer 401") };
   const addresses = createAddressLimits({ clock, random: { uniform: () => 0, bytes: () => assert.fail() }, meter });
-  const till = createTill({ service, publicUrl: "https://api.example.org", log: quietLog, addresses });
+  const till = createPaymentGate({ service, publicUrl: "https://api.example.org", log: quietLog, addresses });
   const headers = { "x-payment": Buffer.from(JSON.stringify(PAYMENT)).toString("base64") };
   const request = {
     headers,

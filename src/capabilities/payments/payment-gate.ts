@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
-import type { Till } from "../../http/payment-gate.ts";
+import type { PaymentGate } from "../../http/payment-gate.ts";
 import { COMMON_HEADERS, prepareProblem, toProblem } from "../../http/problem.ts";
 import { describeError } from "../../http/request-log.ts";
 import type { Log } from "../../ports/log.ts";
 import type { AddressLimits } from "../metering/index.ts";
-import type { KeptAnswer, Payment, RoutePrice, Settlement } from "./model.ts";
+import type { Payment, RoutePrice, Settlement, StoredResponse } from "./model.ts";
 import { demandFor, networkNameV1 } from "./requirements.ts";
 import { readPaymentHeader } from "./schema.ts";
 import { type PaidRun, PaymentRefusedError, type PaymentService, payerName } from "./service.ts";
@@ -26,12 +26,12 @@ interface PaidCall {
 }
 
 /** The till for payments by x402, versions 1 and 2. */
-export function createTill(options: {
+export function createPaymentGate(options: {
   readonly service: PaymentService;
   readonly publicUrl: string;
   readonly log: Log;
   readonly addresses: Pick<AddressLimits, "takePayment" | "noteRefusedPayment">;
-}): Till {
+}): PaymentGate {
   const { service, publicUrl, log, addresses } = options;
   const calls = new WeakMap<FastifyRequest, PaidCall>();
 
@@ -109,7 +109,7 @@ export function createTill(options: {
       return { kind: "payer", customerId, plan: "pro", allowance: PLAN_ALLOWANCES.pro };
     },
 
-    async open(request, reply) {
+    async admit(request, reply) {
       const call = calls.get(request);
       if (call === undefined) throw new Error("a payer came past the till");
       const { method, raw, body } = request;
@@ -131,7 +131,7 @@ export function createTill(options: {
       return false;
     },
 
-    async close(request, reply, payload) {
+    async complete(request, reply, payload) {
       const call = calls.get(request);
       const run = call?.run;
       if (call === undefined || run == null) return payload;
@@ -177,7 +177,7 @@ function withhold(request: FastifyRequest, reply: FastifyReply, payload: unknown
 }
 
 /** The answer as it can be given again; null for what has no end yet. */
-function keep(reply: FastifyReply, payload: unknown): KeptAnswer | null {
+function keep(reply: FastifyReply, payload: unknown): StoredResponse | null {
   if (payload !== undefined && payload !== null && typeof payload !== "string" && !Buffer.isBuffer(payload))
     return null;
   const entries = Object.entries(reply.getHeaders()).filter(

@@ -1,10 +1,10 @@
 import type { Database } from "../../ports/database.ts";
-import type { Authorization, Hex, KeptAnswer, PaymentState, SignedAuthorization } from "./model.ts";
+import type { Authorization, Hex, PaymentState, SignedAuthorization, StoredResponse } from "./model.ts";
 
 /** How long an answer is kept for a client that lost it on the way. */
 const ANSWER_MINUTES = 60;
 /** All at once: fewer than a facilitator's connections, so that payers find some free. */
-export const UNKNOWN_AT_ONCE = 8;
+export const UNKNOWN_BATCH_SIZE = 8;
 const FIRST_TRY_SECONDS = 5;
 const TRY_SECONDS_MAX = 600;
 /** A day and a half of asking; from then on only the payer's own resending asks. */
@@ -24,7 +24,7 @@ export interface PaymentKey {
 }
 
 /** A row that is ours until its lease ends; whatever moves it shows the attempt. */
-export interface Claim {
+export interface PaymentLease {
   readonly paymentId: number;
   readonly attempt: string;
 }
@@ -46,7 +46,7 @@ export interface FoundPayment {
   readonly isSameRequest: boolean;
   readonly reason: string | null;
   readonly transaction: string | null;
-  readonly answer: KeptAnswer | null;
+  readonly answer: StoredResponse | null;
 }
 
 const leaseEnd = (parameter: number) => `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
@@ -60,7 +60,7 @@ export async function reservePayment(
   payment: NewPayment,
   attempt: string,
   leaseMs: number,
-): Promise<Claim | null> {
+): Promise<PaymentLease | null> {
   const [row] = await database.query<{ payment_id: number }>(
     `insert into payments as held (network, asset, payer, nonce, amount, valid_before, authorization_hash, request_hash,
        authorization_json, state, attempt, lease_until)
@@ -131,7 +131,7 @@ export async function takeOver(
   attempt: string,
   leaseMs: number,
   requestHash: Uint8Array | null = null,
-): Promise<Claim | null> {
+): Promise<PaymentLease | null> {
   const rows = await database.query(
     `update payments set attempt = $3, lease_until = ${leaseEnd(4)}, request_hash = coalesce($5::bytea, request_hash),
        response_body = case when $5::bytea <> request_hash then null else response_body end, updated_at = clock_timestamp()
@@ -141,18 +141,22 @@ export async function takeOver(
   return rows.length === 0 ? null : { paymentId, attempt };
 }
 
-export interface Move {
+export interface PaymentTransition {
   readonly from: readonly PaymentState[];
   readonly to: PaymentState;
   /** For how long the row stays ours; 0 lets it go. */
   readonly leaseMs: number;
   readonly reason?: string | null;
   readonly transaction?: string;
-  readonly answer?: KeptAnswer | null;
+  readonly answer?: StoredResponse | null;
 }
 
 /** Moves a row on that is still ours; false where it is not. A transfer that has paid for another call moves nothing. */
-export async function movePayment(database: Database, { paymentId, attempt }: Claim, move: Move): Promise<boolean> {
+export async function transitionPayment(
+  database: Database,
+  { paymentId, attempt }: PaymentLease,
+  move: PaymentTransition,
+): Promise<boolean> {
   const { answer = null } = move;
   const rows = await database.query(
     `update payments as held set state = $4, lease_until = ${leaseEnd(5)}, updated_at = clock_timestamp(),
@@ -217,7 +221,7 @@ export async function takeUnknown(database: Database, attempt: string, leaseMs: 
        select payment_id from payments
        where state = 'unknown' and lease_until <= clock_timestamp() and next_try_at <= clock_timestamp()
          and tries < ${TRIES_MAX}
-       order by next_try_at limit ${UNKNOWN_AT_ONCE} for update skip locked
+       order by next_try_at limit ${UNKNOWN_BATCH_SIZE} for update skip locked
      ) returning payment_id, tries, authorization_json`,
     [attempt, leaseMs],
   );

@@ -3,7 +3,7 @@ import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { PaymentAsset } from "./model.ts";
-import { countUnknown, deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_AT_ONCE } from "./queries.ts";
+import { countUnknown, deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_BATCH_SIZE } from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
 import { PaymentRefusedError, type PaymentService } from "./service.ts";
 
@@ -15,7 +15,7 @@ const RESOLVE_DEADLINE_MS = 60_000;
 /** From here on an operator should look: nothing has come of asking for more than an hour. */
 const TRIES_TO_TELL = 12;
 
-export interface PaymentUpkeep {
+export interface PaymentReconciler {
   /** Settlements in doubt, of all processes; as of the last sweep. */
   readonly unknown: number;
   start(): void;
@@ -26,14 +26,14 @@ export interface PaymentUpkeep {
 }
 
 /** The background work of the ledger. Any number of nodes may do it at once. */
-export function createPaymentUpkeep(options: {
+export function createPaymentReconciler(options: {
   readonly database: Database;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly asset: PaymentAsset;
   readonly service: PaymentService;
-}): PaymentUpkeep {
+}): PaymentReconciler {
   const { database, clock, random, log, asset, service } = options;
   const stopping = new AbortController();
   let unknown = 0;
@@ -59,7 +59,7 @@ export function createPaymentUpkeep(options: {
   };
 
   const resolve = async () => {
-    while ((await resolveTaken()) === UNKNOWN_AT_ONCE && !stopping.signal.aborted);
+    while ((await resolveTaken()) === UNKNOWN_BATCH_SIZE && !stopping.signal.aborted);
   };
 
   const sweep = async () => {

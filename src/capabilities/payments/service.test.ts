@@ -9,9 +9,9 @@ import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { ChainFinding } from "./chain.ts";
 import type { Facilitator, SettleOutcome, Verdict } from "./facilitator.ts";
-import type { KeptAnswer, Payment, PaymentAsset, RoutePrice } from "./model.ts";
+import type { Payment, PaymentAsset, RoutePrice, StoredResponse } from "./model.ts";
 import { deleteOldPayments } from "./queries.ts";
-import { createPaymentUpkeep } from "./reconciler.ts";
+import { createPaymentReconciler } from "./reconciler.ts";
 import { requirementsFor } from "./requirements.ts";
 import { createPaymentService, PaymentRefusedError, type PaymentService } from "./service.ts";
 
@@ -23,7 +23,7 @@ const ASSET: PaymentAsset = {
 const AFTER: RoutePrice = { tier: "LISTING", settles: "after" };
 const BEFORE: RoutePrice = { tier: "LISTING", settles: "before" };
 const REQUEST = { method: "GET", url: "/v1/markets", body: undefined };
-const ANSWER: KeptAnswer = { status: 200, headers: { "content-type": "text/plain" }, body: Buffer.from("content") };
+const ANSWER: StoredResponse = { status: 200, headers: { "content-type": "text/plain" }, body: Buffer.from("content") };
 const transactionOf = (nonce: string) => `0x${createHash("sha256").update(nonce).digest("hex")}`;
 
 /** A facilitator and its chain as one: a nonce is charged once, whatever is asked. */
@@ -69,7 +69,7 @@ function openLedger(database: Database, options: { readonly hasChain?: boolean }
     const node = cluster.addNode();
     const service = serviceOf(node);
     const parts = { database: node.database, clock: node.clock, random: systemRandom, log, asset: ASSET };
-    return { node, service, upkeep: createPaymentUpkeep({ ...parts, service }) };
+    return { node, service, upkeep: createPaymentReconciler({ ...parts, service }) };
   };
   let drawn = 0;
   const payment = (): Payment => {

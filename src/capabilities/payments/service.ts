@@ -9,7 +9,6 @@ import { findMismatch, findUntimely, type SignatureCheck } from "./check-payment
 import type { Facilitator } from "./facilitator.ts";
 import {
   type Hex,
-  type KeptAnswer,
   PAYMENT_STATES,
   type Payment,
   type PaymentAsset,
@@ -19,17 +18,18 @@ import {
   type Settlement,
   type Settles,
   type SignedAuthorization,
+  type StoredResponse,
 } from "./model.ts";
 import {
-  type Claim,
   type FoundPayment,
   findPayment,
-  type Move,
-  movePayment,
   type NewPayment,
   type PaymentKey,
+  type PaymentLease,
+  type PaymentTransition,
   reservePayment,
   takeOver,
+  transitionPayment,
 } from "./queries.ts";
 import { requirementsFor } from "./requirements.ts";
 
@@ -62,7 +62,7 @@ export interface PaidRequest {
 
 /** A call whose payment is ours to settle, or is settled. */
 export interface PaidRun {
-  readonly claim: Claim;
+  readonly claim: PaymentLease;
   readonly payment: Payment;
   readonly requirements: PaymentRequirements;
   /** Null while it is not charged. */
@@ -72,7 +72,7 @@ export interface PaidRun {
 type Begun =
   | { readonly kind: "run"; readonly run: PaidRun }
   /** The same payment for the same request once more: what it was answered. */
-  | { readonly kind: "replay"; readonly answer: KeptAnswer; readonly settlement: Settlement };
+  | { readonly kind: "replay"; readonly answer: StoredResponse; readonly settlement: Settlement };
 
 export interface PaymentService {
   readonly asset: PaymentAsset;
@@ -99,7 +99,7 @@ export interface PaymentService {
    * @param answer  null where it cannot be kept, as a stream
    * @throws as `begin`
    */
-  deliver(run: PaidRun, answer: KeptAnswer | null): Promise<Settlement>;
+  deliver(run: PaidRun, answer: StoredResponse | null): Promise<Settlement>;
   /** There is no good answer: an uncharged payment is usable again, a charged one stays owed its answer. */
   giveUp(run: PaidRun): Promise<void>;
   /**
@@ -110,7 +110,7 @@ export interface PaymentService {
    * @throws PaymentRefusedError where it is certain that it never will be settled
    */
   resolve(
-    claim: Claim,
+    claim: PaymentLease,
     signed: SignedAuthorization,
     requirements: PaymentRequirements,
     signal?: AbortSignal,
@@ -118,7 +118,7 @@ export interface PaymentService {
 }
 
 /** Where a charge that is certain moves its row. */
-type Step = Pick<Move, "to" | "leaseMs" | "answer">;
+type Step = Pick<PaymentTransition, "to" | "leaseMs" | "answer">;
 
 export interface PaymentServiceOptions {
   readonly database: Database;
@@ -138,19 +138,23 @@ export const payerName = (payer: Hex) => `pay-${sha256(payer).toString("hex").sl
 export function createPaymentService(options: PaymentServiceOptions): PaymentService {
   const { database, clock, random, log, asset, facilitator, chain, isSignedByPayer } = options;
   const newAttempt = () => Buffer.from(random.bytes(ATTEMPT_BYTES)).toString("base64url");
-  const tell = (message: string, { paymentId }: Claim, { authorization }: SignedAuthorization, more: object = {}) =>
-    log.warn({ paymentId, payer: payerName(authorization.from), ...more }, message);
+  const tell = (
+    message: string,
+    { paymentId }: PaymentLease,
+    { authorization }: SignedAuthorization,
+    more: object = {},
+  ) => log.warn({ paymentId, payer: payerName(authorization.from), ...more }, message);
 
   const counts = Object.fromEntries(PAYMENT_STATES.map((state) => [state, 0])) as Record<PaymentState, number>;
 
-  const moved = async (claim: Claim, step: Move): Promise<boolean> => {
-    const isOurs = await movePayment(database, claim, step);
+  const moved = async (claim: PaymentLease, step: PaymentTransition): Promise<boolean> => {
+    const isOurs = await transitionPayment(database, claim, step);
     if (isOurs) counts[step.to] += 1;
     return isOurs;
   };
 
   /** Moves a row that is ours, or says that it no longer is. */
-  const move = async (claim: Claim, step: Move): Promise<void> => {
+  const move = async (claim: PaymentLease, step: PaymentTransition): Promise<void> => {
     if (!(await moved(claim, step))) throw inProgress();
   };
 
@@ -262,7 +266,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
 
   /** Ends the claim on a row that is unknown: as `step` says where it is charged, else let go or rejected. */
   const conclude = async (
-    claim: Claim,
+    claim: PaymentLease,
     signed: SignedAuthorization,
     requirements: PaymentRequirements,
     step: Step,

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { HttpOut } from "../../ports/http-out.ts";
-import { askChain } from "./chain.ts";
+import { queryChain } from "./chain.ts";
 import type { PaymentAsset } from "./model.ts";
 
 const DEADLINE_MS = 5_000;
@@ -51,7 +51,7 @@ async function findUnsupported({ http, asset, facilitatorUrl, facilitatorToken }
 
 async function findWrongChain({ http, asset, rpcUrl }: Options & { readonly rpcUrl: string }): Promise<string | null> {
   const ask = (method: string, params: readonly unknown[]) =>
-    askChain({ http, url: rpcUrl, deadlineMs: DEADLINE_MS }, method, params);
+    queryChain({ http, url: rpcUrl, deadlineMs: DEADLINE_MS }, method, params);
   const chainId = await ask("eth_chainId", []);
   if (typeof chainId === "string" && Number(chainId) !== asset.chainId)
     return `PARALLAX_X402_RPC_URL: it is of chain ${Number(chainId)}, and payments are on ${asset.network}`;

@@ -19,7 +19,7 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { openBus } from "../open-bus.ts";
-import { databaseFailure, StartError } from "../startup-errors.ts";
+import { databaseError, StartupError } from "../startup-errors.ts";
 import { type CommandResult, type CustomersCommand, parseCustomersCommand } from "./commands.ts";
 
 const OPERATOR_LENGTH_MAX = 64;
@@ -88,7 +88,7 @@ async function openStore(config: Config, log: Log): Promise<Database> {
   const database = await openDatabase(config, log);
   try {
     const fault = await findVersionFault(database);
-    if (fault !== null) throw new StartError(VERSION_FAULTS[fault]);
+    if (fault !== null) throw new StartupError(VERSION_FAULTS[fault]);
     return database;
   } catch (error) {
     await database.close();
@@ -99,7 +99,7 @@ async function openStore(config: Config, log: Log): Promise<Database> {
 async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, log: Log): Promise<Database> {
   if (databaseUrl !== null) {
     return openPostgresDatabase({ url: databaseUrl, log }).catch((error: unknown) => {
-      throw new StartError(databaseFailure(databaseUrl, error));
+      throw new StartupError(databaseError(databaseUrl, error));
     });
   }
   await assertOwnStore(dataDir);
@@ -110,7 +110,7 @@ async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, lo
 async function assertOwnStore(dataDir: string): Promise<void> {
   const found = await stat(join(dataDir, "store")).catch((error: NodeJS.ErrnoException) => {
     const isDenied = error.code === "EACCES" || error.code === "EPERM";
-    throw new StartError(
+    throw new StartupError(
       isDenied
         ? `This user may not look into ${dataDir}: run the command as the user of the service.`
         : `There is no store in ${dataDir}: start the service once, or name it with PARALLAX_DATA_DIR.`,
@@ -119,7 +119,7 @@ async function assertOwnStore(dataDir: string): Promise<void> {
   const uid = process.getuid?.() ?? found.uid;
   if (found.uid === uid) return;
   // Root could, but the service could then not open the files that this command leaves there.
-  throw new StartError(`The store in ${dataDir} belongs to the user ${found.uid}: run the command as that user.`);
+  throw new StartupError(`The store in ${dataDir} belongs to the user ${found.uid}: run the command as that user.`);
 }
 
 /** What the command changes, running services are told before it ends; what they miss they see within a second. */
@@ -154,6 +154,6 @@ async function handOver(
   } catch (error) {
     if (!(error instanceof OperatorSocketError)) throw error;
     const holder = pid === null ? "A process" : `The process ${pid}`;
-    throw new StartError(`${holder} holds ${dataDir}, and ${HAND_OVER_FAULTS[error.failure]}.`);
+    throw new StartupError(`${holder} holds ${dataDir}, and ${HAND_OVER_FAULTS[error.failure]}.`);
   }
 }

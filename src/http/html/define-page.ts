@@ -70,7 +70,7 @@ function pagePolicy({ scriptOrigin }: Pick<PageAnswer, "scriptOrigin">): string 
 /** Sends a page that holds or leads to what is one person's: nobody keeps it, and its address goes to nobody else. */
 export function sendPage(reply: FastifyReply, status: number, page: string | PageAnswer): FastifyReply {
   const answer = typeof page === "string" ? { html: page } : page;
-  keepPrivate(reply);
+  setPrivateHeaders(reply);
   return (
     reply
       .code(status)
@@ -83,12 +83,12 @@ export function sendPage(reply: FastifyReply, status: number, page: string | Pag
 }
 
 /** What holds a token or a key stays with whom it was sent to. */
-export function keepPrivate(reply: FastifyReply): void {
+export function setPrivateHeaders(reply: FastifyReply): void {
   reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
 }
 
 /** What a person is told of a failure, in words that show nothing internal; null where there are none of its own. */
-export function failureText(error: unknown): string | null {
+export function errorText(error: unknown): string | null {
   if (error instanceof AppError) return error.message;
   if (!(error instanceof InvalidRequestError)) return null;
   const texts = error.errors.map(({ loc, msg }) => `${String(loc.at(-1))}: ${msg.replace(/^Value error, /, "")}`);

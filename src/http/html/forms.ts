@@ -39,7 +39,7 @@ export const FormId = Type.String({
  * What a form does, once for each time it was shown; a form without an id each time it comes. For `subject`, which is
  * what the form holds, so that whoever goes back and corrects it is heard.
  */
-export function createPresses<Result>(scope: FastifyInstance, clock: Clock) {
+export function createFormSubmissions<Result>(scope: FastifyInstance, clock: Clock) {
   const once = createOnce<Result>(clock);
   scope.addHook("onClose", async () => once.clear());
   return (formId: string, subject: string, work: () => Promise<Result>): Promise<Result> =>

@@ -1,10 +1,10 @@
 /** Pages for people: the look they share. What stands in them is the business of who serves them. */
 export { keySection, noticePage, page, table } from "./layout.ts";
 export {
+  browserProblemPage,
+  notFoundPage,
   pageRoutes,
   problemPage,
-  problemPageOfBrowser,
   problemText,
   problemTitle,
-  strayPage,
 } from "./problem-pages.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError, type ErrorCode } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
-import { failureText, type PageAnswer } from "./define-page.ts";
+import { errorText, type PageAnswer } from "./define-page.ts";
 import { prefersHtml } from "./forms.ts";
 import { noticePage } from "./layout.ts";
 import { STYLE, STYLE_URL } from "./style.ts";
@@ -43,7 +43,7 @@ export const problemTitle = (status: number): string =>
 export function problemText(status: number, error: unknown): string {
   const own = error instanceof AppError ? TEXTS[error.code] : undefined;
   return (
-    own ?? failureText(error) ?? (status < 500 ? "This is not a form that this page has." : "Try again in a moment.")
+    own ?? errorText(error) ?? (status < 500 ? "This is not a form that this page has." : "Try again in a moment.")
   );
 }
 
@@ -53,9 +53,9 @@ export const problemPage = (status: number, error: unknown): PageAnswer => ({
 });
 
 /** The same for browsers; null, and so JSON, for programs. */
-export const problemPageOfBrowser = (status: number, error: unknown, { headers }: FastifyRequest): PageAnswer | null =>
+export const browserProblemPage = (status: number, error: unknown, { headers }: FastifyRequest): PageAnswer | null =>
   prefersHtml(headers.accept) ? problemPage(status, error) : null;
 
 /** Beside the interface for programs, whose addresses are never a page. */
-export const strayPage = (status: number, error: unknown, request: FastifyRequest): PageAnswer | null =>
-  request.url.startsWith("/v1/") ? null : problemPageOfBrowser(status, error, request);
+export const notFoundPage = (status: number, error: unknown, request: FastifyRequest): PageAnswer | null =>
+  request.url.startsWith("/v1/") ? null : browserProblemPage(status, error, request);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deprecation } from "../../domain/metering.ts";
 import type { Lifecycle } from "../lifecycle.ts";
-import { isPaid, type Till } from "../payment-gate.ts";
+import { isPaid, type PaymentGate } from "../payment-gate.ts";
 import { COMPRESS_FROM_BYTES, chooseEncoding, compress, type Encoding, isCompressible } from "./compression.ts";
 import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
 
@@ -34,7 +34,7 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
  *
  * @param till  decides first what a paid request gets
  */
-export function sendHook(lifecycle: Lifecycle, { beforeSend, note, failed }: Listeners, till?: Till) {
+export function sendHook(lifecycle: Lifecycle, { beforeSend, note, failed }: Listeners, till?: PaymentGate) {
   /** Nobody waits for what is thrown after a wait: the connection ends, and the process does not. */
   const cutOff = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
     failed(request, error);
@@ -73,7 +73,7 @@ export function sendHook(lifecycle: Lifecycle, { beforeSend, note, failed }: Lis
     if (!isPaid(request)) finish(request, reply, payload, send);
     else
       till
-        .close(request, reply, payload)
+        .complete(request, reply, payload)
         .then((answer) => finish(request, reply, answer, send), send)
         .catch(cutOff(request, reply));
   };

@@ -141,7 +141,7 @@ test("a cursor that comes back and a page without rows end the paging and are co
   assert.equal(pages.length, 4);
   assert.deepEqual(dropped, { page_loop: 1, page_empty: 1 });
   assert.deepEqual(
-    pages.map(({ cut }) => cut),
+    pages.map(({ incompleteReason }) => incompleteReason),
     [undefined, "page_loop", "page_empty", undefined],
   );
 });

@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
-import type { ListingCut } from "../../ports/venue.ts";
+import type { IncompleteReason } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
-import { limitsFor, type VenueAnswer, VenueClient } from "../shared/venue-client.ts";
+import { limitsFor, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
 import type { KalshiWatches } from "./wire-shapes.ts";
@@ -27,7 +27,7 @@ export interface Page {
   readonly requestedAt: number;
   readonly receivedAt: number;
   /** On the last page of a sequence that is not whole: why. */
-  readonly cut: ListingCut | null;
+  readonly cut: IncompleteReason | null;
 }
 
 /** Where the rows and the cursor of a paged answer are. */
@@ -81,7 +81,7 @@ export class KalshiClient {
     query: Readonly<Record<string, QueryValue>>,
     signal: AbortSignal,
     accept: readonly number[] = [],
-  ): Promise<VenueAnswer> {
+  ): Promise<VenueResponse> {
     const words = Object.entries(query)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);

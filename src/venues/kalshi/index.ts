@@ -46,7 +46,7 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     activePollMs: signer === null ? ACTIVE_POLL_MS : null,
     streamMarketsMax: signer === null ? 0 : STREAM_MARKETS_MAX,
     staleAfterMs: STALE_AFTER_MS,
-    volumeFromTape: false,
+    volumeFromTrades: false,
   };
   return {
     id,

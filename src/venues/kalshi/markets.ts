@@ -120,5 +120,11 @@ async function toListingPage(
     listings.push(event.listing);
   }
   const { requestedAt, cut } = page;
-  return { markets, events: listings, totalRows: null, requestedAt, ...(cut === null ? {} : { cut }) };
+  return {
+    markets,
+    events: listings,
+    totalRows: null,
+    requestedAt,
+    ...(cut === null ? {} : { incompleteReason: cut }),
+  };
 }

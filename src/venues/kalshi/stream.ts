@@ -1,7 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
-import { openSteadySocket } from "../shared/reconnecting-socket.ts";
-import { StreamPace } from "../shared/stall-detector.ts";
+import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
+import { StallDetector } from "../shared/stall-detector.ts";
 import { parseTop } from "./parse.ts";
 import { parseMs, parsePrice } from "./parse-scalars.ts";
 import { parseTrade } from "./parse-tape.ts";
@@ -38,7 +38,7 @@ export interface KalshiStreamOptions {
 export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   const { ports, handlers, signer } = options;
   const { watch } = ports;
-  const pace = new StreamPace(ports.clock);
+  const pace = new StallDetector(ports.clock);
   let followed: ReadonlySet<string> = new Set();
   /** What the venue was told to send, by channel; the difference to `followed` is what is left to say. */
   let told: ReadonlySet<string> = new Set();
@@ -194,7 +194,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     handlers.onMessage({ kind, marketId: msg.market_ticker, receivedAt });
   };
 
-  const socket = openSteadySocket({
+  const socket = openReconnectingSocket({
     sockets: ports.sockets,
     clock: ports.clock,
     random: ports.random,

@@ -1,5 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
-import { limitsFor, type RequestLimits, type VenueAnswer, VenueClient } from "../shared/venue-client.ts";
+import { limitsFor, type RequestLimits, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 
 /** A larger page is an error on this venue. */
@@ -13,15 +13,19 @@ const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
 
 /** The requests we make; answers are JSON that nobody has checked yet, null where the venue knows no such thing. */
 export interface LimitlessClient {
-  listActive(page: number, signal: AbortSignal): Promise<VenueAnswer>;
+  listActive(page: number, signal: AbortSignal): Promise<VenueResponse>;
   /** Slugs of all open rows, with those of their children: tells which group a child belongs to. */
-  listSlugs(signal: AbortSignal): Promise<VenueAnswer>;
+  listSlugs(signal: AbortSignal): Promise<VenueResponse>;
   /** A market or a group by slug or address, resolved ones too; null without asking for what cannot be an id. */
-  findMarket(slugOrAddress: string, signal: AbortSignal): Promise<VenueAnswer | null>;
-  findBook(slug: string, signal: AbortSignal): Promise<VenueAnswer | null>;
-  listTape(slug: string, page: number, signal: AbortSignal): Promise<VenueAnswer | null>;
-  listFeed(address: string, page: number, signal: AbortSignal): Promise<VenueAnswer | null>;
-  findHistory(slug: string, range: { fromMs: number; toMs: number }, signal: AbortSignal): Promise<VenueAnswer | null>;
+  findMarket(slugOrAddress: string, signal: AbortSignal): Promise<VenueResponse | null>;
+  findBook(slug: string, signal: AbortSignal): Promise<VenueResponse | null>;
+  listTape(slug: string, page: number, signal: AbortSignal): Promise<VenueResponse | null>;
+  listFeed(address: string, page: number, signal: AbortSignal): Promise<VenueResponse | null>;
+  findHistory(
+    slug: string,
+    range: { fromMs: number; toMs: number },
+    signal: AbortSignal,
+  ): Promise<VenueResponse | null>;
 }
 
 export function createLimitlessClient(
@@ -37,7 +41,7 @@ export function createLimitlessClient(
   });
   const base = restUrl.replace(/\/$/, "");
 
-  const fetchKnown = async (path: string, signal: AbortSignal): Promise<VenueAnswer | null> => {
+  const fetchKnown = async (path: string, signal: AbortSignal): Promise<VenueResponse | null> => {
     // Unknown ids are a 404, ids of the wrong kind (the book of a group or an AMM) a 400, ids too long for it a 414.
     const answer = await venue.fetchJson(`${base}${path}`, { signal, accept: [400, 404, 414] });
     return answer.status >= 400 ? null : answer;

@@ -40,7 +40,7 @@ const PROFILE: VenueProfile = {
   activePollMs: null,
   streamMarketsMax: 1_000,
   staleAfterMs: 90_000,
-  volumeFromTape: true,
+  volumeFromTrades: true,
 };
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
@@ -71,7 +71,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     for await (const { page, cut } of walk) {
       const { rows, total, requestedAt, receivedAt } = page;
       const parsed = parseRows(rows, { venue: id, receivedAt, drop, watch });
-      yield { ...parsed, totalRows: total, requestedAt, ...(cut === null ? {} : { cut }) };
+      yield { ...parsed, totalRows: total, requestedAt, ...(cut === null ? {} : { incompleteReason: cut }) };
     }
   }
 

@@ -87,7 +87,7 @@ describe("listing", () => {
     const { sweep, dropped } = start((_path, turn) => page(turn * 25, turn === 1 ? 0 : 25, 1_000));
     const pages = await sweep();
     assert.deepEqual(
-      pages.map(({ markets, cut }) => [markets.length, cut]),
+      pages.map(({ markets, incompleteReason }) => [markets.length, incompleteReason]),
       [
         [25, undefined],
         [0, "page_short"],
@@ -99,7 +99,7 @@ describe("listing", () => {
   test("a venue that answers every page with the same rows is left after the second and counted", async () => {
     const { sweep, dropped, http } = start(() => page(0, 25, 10_000));
     assert.deepEqual(
-      (await sweep()).map(({ cut }) => cut),
+      (await sweep()).map(({ incompleteReason }) => incompleteReason),
       [undefined, "page_loop"],
     );
     assert.equal(http.requests.length, 2);

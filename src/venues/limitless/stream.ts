@@ -3,7 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { SocketIoConnection, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { DropCounter, StreamHandlers, VenueStream } from "../../ports/venue.ts";
-import { StreamPace } from "../shared/stall-detector.ts";
+import { StallDetector } from "../shared/stall-detector.ts";
 import { type PartialQuote, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
 import { parseMoment } from "./values.ts";
 import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
@@ -42,7 +42,7 @@ interface Followed {
  */
 export function openLimitlessStream(options: StreamOptions, handlers: StreamHandlers): VenueStream {
   const { clock, drop, log, watch } = options;
-  const pace = new StreamPace(clock);
+  const pace = new StallDetector(clock);
   let isAskedAgain = false;
   let cancelCheck: () => void = () => {};
   let bySlug = new Map<string, Followed>();

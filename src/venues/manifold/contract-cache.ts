@@ -1,5 +1,5 @@
 /** What only a full read of a contract tells and a list does not. */
-export interface ContractNote {
+export interface CachedContract {
   readonly rules: string | null;
   readonly category: string | null;
   /** Answers that have been resolved while their contract stays open; lists still show them like the others. */
@@ -9,18 +9,18 @@ export interface ContractNote {
 const CONTRACTS_MAX = 5_000;
 
 /** Notes on the contracts read in full most recently, so that a later list does not know less than we already do. */
-export class ContractNotes {
-  readonly #notes = new Map<string, ContractNote>();
+export class ContractCache {
+  readonly #notes = new Map<string, CachedContract>();
 
   get size(): number {
     return this.#notes.size;
   }
 
-  find(contractId: string): ContractNote | null {
+  find(contractId: string): CachedContract | null {
     return this.#notes.get(contractId) ?? null;
   }
 
-  set(contractId: string, note: ContractNote): void {
+  set(contractId: string, note: CachedContract): void {
     this.#notes.delete(contractId);
     this.#notes.set(contractId, note);
     if (this.#notes.size <= CONTRACTS_MAX) return;

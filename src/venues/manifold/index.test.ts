@@ -37,7 +37,7 @@ function setUp(answer: (url: URL, turn: number) => ScriptedAnswer) {
       (async () => {
         const ids: string[] = [];
         for await (const page of adapter.listOpenMarkets(open())) {
-          if (page.cut !== undefined) cuts.push(page.cut);
+          if (page.incompleteReason !== undefined) cuts.push(page.incompleteReason);
           ids.push(...page.markets.map((market) => market.listing.marketId));
         }
         return ids;

@@ -8,7 +8,7 @@ import type { HistoryPoint, Trade } from "../../domain/trade.ts";
 import type { ListingPage, VenueAdapter } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { ManifoldClient } from "./client.ts";
-import { ContractNotes } from "./contract-cache.ts";
+import { ContractCache } from "./contract-cache.ts";
 import { type ManifoldKey, parseMarketId } from "./ids.ts";
 import { listOpenContracts } from "./listing.ts";
 import { parseContract } from "./parse.ts";
@@ -38,7 +38,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
   const { id: venue, clock, drop } = options;
   const watch = watchManifold(options.drift);
   const client = new ManifoldClient(options);
-  const notes = new ContractNotes();
+  const notes = new ContractCache();
 
   /** One contract in full, or null when the venue does not know it or it holds no yes-or-no questions. */
   async function readContract(contractId: string, signal: AbortSignal) {
@@ -91,7 +91,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
       activePollMs: null,
       streamMarketsMax: STREAM_MARKETS_MAX,
       staleAfterMs: 120_000,
-      volumeFromTape: false,
+      volumeFromTrades: false,
     },
 
     listOpenMarkets: (signal) => listOpenContracts({ venue, client, notes, drop, watch }, signal),

@@ -3,7 +3,7 @@ import type { EventListing, MarketSnapshot, VenueId } from "../../domain/market.
 import type { DropCounter, ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, Rows } from "./client.ts";
-import type { ContractNotes } from "./contract-cache.ts";
+import type { ContractCache } from "./contract-cache.ts";
 import { parseContract, parseTime } from "./parse.ts";
 import { isContract } from "./wire.ts";
 import type { ManifoldWatches } from "./wire-shapes.ts";
@@ -21,7 +21,7 @@ const CONTRACT_TYPES: readonly ContractType[] = ["BINARY", "DEPENDENT_MULTIPLE_C
 export interface ListingSource {
   readonly venue: VenueId;
   readonly client: ManifoldClient;
-  readonly notes: ContractNotes;
+  readonly notes: ContractCache;
   readonly drop: DropCounter;
   readonly watch: ManifoldWatches;
 }
@@ -56,7 +56,7 @@ async function* listType(
     drop: source.drop,
   });
   for await (const { page, cut } of walk) {
-    if (cut !== null) yield { ...page.listing, cut };
+    if (cut !== null) yield { ...page.listing, incompleteReason: cut };
     else if (page.listing.markets.length > 0) yield page.listing;
   }
 }

@@ -8,7 +8,7 @@ import type {
 } from "../../domain/market.ts";
 import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import type { ContractNote } from "./contract-cache.ts";
+import type { CachedContract } from "./contract-cache.ts";
 import { marketIdOf } from "./ids.ts";
 import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
 import type { ManifoldWatches } from "./wire-shapes.ts";
@@ -19,7 +19,7 @@ export interface ParseContext {
   /** Whether the answers exclude each other, where the request already says so and the row does not. */
   readonly sumsToOne: boolean | null;
   /** What an earlier full read told, for rows of a list. */
-  readonly note: ContractNote | null;
+  readonly note: CachedContract | null;
   readonly drop: DropCounter;
   readonly watch: ManifoldWatches;
 }
@@ -31,7 +31,7 @@ export interface ParsedContract {
   /** Unix milliseconds; the cursor of lists. */
   readonly createdAt: number | null;
   /** What to remember of a full read. */
-  readonly note: ContractNote;
+  readonly note: CachedContract;
 }
 
 const TITLE_LENGTH_MAX = 1_000;
@@ -152,7 +152,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
     tickSize: null,
     takerFee: { kind: "none" },
   } as const;
-  const note: ContractNote = { rules, category, settledAnswerIds: [] };
+  const note: CachedContract = { rules, category, settledAnswerIds: [] };
   return { base, createdAt, note };
 }
 

@@ -1,7 +1,7 @@
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
-import { openSteadySocket } from "../shared/reconnecting-socket.ts";
-import { StreamPace } from "../shared/stall-detector.ts";
+import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
+import { StallDetector } from "../shared/stall-detector.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { marketIdOf } from "./ids.ts";
 import { parseTime } from "./parse.ts";
@@ -35,7 +35,7 @@ export interface StreamOptions {
 /** One socket with the three global topics; what is not followed is passed over. */
 export function openManifoldStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
-  const pace = new StreamPace(ports.clock);
+  const pace = new StallDetector(ports.clock);
   /** Followed market ids by contract. */
   let followed = new Map<string, Set<string>>();
   let txid = 0;
@@ -117,7 +117,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
     cancelAckTimer = ports.clock.setTimeout(() => subscribe(send), ACK_MS_MAX);
   };
 
-  const socket = openSteadySocket({
+  const socket = openReconnectingSocket({
     sockets: ports.sockets,
     clock: ports.clock,
     random: ports.random,

@@ -23,7 +23,7 @@ const PROFILE: VenueProfile = {
   activePollMs: null,
   streamMarketsMax: STREAM_MARKETS_MAX,
   staleAfterMs: 120_000,
-  volumeFromTape: false,
+  volumeFromTrades: false,
 };
 
 /** An adapter for one Polymarket, live or simulated. */

@@ -2,7 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { EventListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
-import type { VenueAnswer } from "../shared/venue-client.ts";
+import type { VenueResponse } from "../shared/venue-client.ts";
 import { urlOf } from "./client.ts";
 import type { PolymarketContext } from "./context.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
@@ -39,12 +39,16 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
   for await (const { page, cut } of walk) {
     const { events, requestedAt, receivedAt } = page;
     const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, watch });
-    yield cut === null ? listing : { ...listing, cut };
+    yield cut === null ? listing : { ...listing, incompleteReason: cut };
   }
 }
 
 /** A page that is too large for us is asked for again in smaller pieces; the cursor stays good. */
-async function fetchPage(context: PolymarketContext, cursor: string | null, signal: AbortSignal): Promise<VenueAnswer> {
+async function fetchPage(
+  context: PolymarketContext,
+  cursor: string | null,
+  signal: AbortSignal,
+): Promise<VenueResponse> {
   for (const [attempt, limit] of PAGE_SIZES.entries()) {
     const url = urlOf(context.urls.gammaUrl, "/events/keyset", {
       closed: false,

@@ -18,7 +18,7 @@ export type Trouble = "book_mismatch" | "crossed_book" | null;
  * What the stream tells of one market. The book of the YES token is enough: the other one is its mirror. Trades are told
  * in the token that the taker dealt in, so both tokens are listened to.
  */
-export class FollowedMarket {
+export class OrderBookTracker {
   readonly marketId: string;
   readonly tokens: TokenPair;
   readonly #book = new LocalBook();

@@ -1,8 +1,8 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, StreamMessage, VenueStream } from "../../ports/venue.ts";
-import { openSteadySocket, type SteadySocket } from "../shared/reconnecting-socket.ts";
-import { StreamPace } from "../shared/stall-detector.ts";
-import { FollowedMarket } from "./order-book-tracker.ts";
+import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
+import { StallDetector } from "../shared/stall-detector.ts";
+import { OrderBookTracker } from "./order-book-tracker.ts";
 import {
   isAnyMessage,
   isAssetMessage,
@@ -112,16 +112,16 @@ function tokensOf(market: Pick<MarketListing, "venueKeys">): { tokenYes: string;
 /** One connection and the markets on it. */
 class Shard {
   readonly #options: StreamOptions;
-  readonly #markets = new Map<string, FollowedMarket>();
-  readonly #byToken = new Map<string, FollowedMarket>();
+  readonly #markets = new Map<string, OrderBookTracker>();
+  readonly #byToken = new Map<string, OrderBookTracker>();
   readonly #refreshedAt = new Map<string, number>();
-  #socket: SteadySocket | null = null;
-  readonly #pace: StreamPace;
+  #socket: ReconnectingSocket | null = null;
+  readonly #pace: StallDetector;
   #isUp = false;
 
   constructor(options: StreamOptions) {
     this.#options = options;
-    this.#pace = new StreamPace(options.ports.clock);
+    this.#pace = new StallDetector(options.ports.clock);
   }
 
   get size(): number {
@@ -137,7 +137,7 @@ class Shard {
     for (const market of markets) {
       const tokens = tokensOf(market);
       if (tokens === null) continue;
-      const followed = new FollowedMarket(market.marketId, tokens, this.#options.ports.drop);
+      const followed = new OrderBookTracker(market.marketId, tokens, this.#options.ports.drop);
       this.#markets.set(market.marketId, followed);
       for (const token of [tokens.tokenYes, tokens.tokenNo]) {
         this.#byToken.set(token, followed);
@@ -159,7 +159,7 @@ class Shard {
 
   open(): void {
     const { ports, wsUrl, handlers } = this.#options;
-    this.#socket = openSteadySocket({
+    this.#socket = openReconnectingSocket({
       sockets: ports.sockets,
       clock: ports.clock,
       random: ports.random,
@@ -233,13 +233,13 @@ class Shard {
     }
   }
 
-  #marketOf(message: unknown): FollowedMarket | undefined {
+  #marketOf(message: unknown): OrderBookTracker | undefined {
     const market = isAssetMessage(message) ? this.#byToken.get(message.asset_id) : undefined;
     if (market !== undefined) this.#pace.heard();
     return market;
   }
 
-  #marketOfChanges(message: unknown): FollowedMarket | undefined {
+  #marketOfChanges(message: unknown): OrderBookTracker | undefined {
     const { drop, watch } = this.#options.ports;
     if (!isPriceChangeMessage(message)) {
       drop("bad_message");
@@ -254,7 +254,7 @@ class Shard {
   }
 
   /** Reads, and asks for a fresh book when what we hold turned out wrong: only a new subscription brings one at once. */
-  #settle(market: FollowedMarket | undefined, read: (market: FollowedMarket) => string | null): void {
+  #settle(market: OrderBookTracker | undefined, read: (market: OrderBookTracker) => string | null): void {
     if (market === undefined || read(market) === null) return;
     const now = this.#options.ports.clock.monotonic();
     const last = this.#refreshedAt.get(market.marketId);

@@ -1,4 +1,4 @@
-import type { DropCounter, ListingCut } from "../../ports/venue.ts";
+import type { DropCounter, IncompleteReason } from "../../ports/venue.ts";
 
 export interface PageWalkOptions<Page> {
   /** @param cursor what `nextOf` gave of the page before; null for the first */
@@ -21,7 +21,7 @@ export interface PageWalkOptions<Page> {
 export interface WalkedPage<Page> {
   readonly page: Page;
   /** On the last page of a sequence that is not whole: why; also counted. */
-  readonly cut: ListingCut | null;
+  readonly cut: IncompleteReason | null;
 }
 
 /** Rows come and go while pages are read: an end this near to the venue's own total is the end. */
@@ -49,7 +49,7 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
     const next: string | null = nextOf(page);
     const total = options.totalOf?.(page) ?? null;
     const isAllRepeated = pageIds.length > 0 && repeated === pageIds.length && before > 0;
-    let cut: ListingCut | null = null;
+    let cut: IncompleteReason | null = null;
     if (next !== null && (isAllRepeated || cursors.has(next))) cut = "page_loop";
     else if (next !== null && rowsOf(page) === 0) cut = "page_empty";
     else if (next !== null && number >= pagesMax) cut = "page_limit";

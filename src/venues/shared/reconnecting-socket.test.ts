@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
-import { openSteadySocket, type SteadySocketOptions } from "./reconnecting-socket.ts";
+import { openReconnectingSocket, type ReconnectingSocketOptions } from "./reconnecting-socket.ts";
 
-function setUp(options: Partial<SteadySocketOptions> = {}, uniform = 1) {
+function setUp(options: Partial<ReconnectingSocketOptions> = {}, uniform = 1) {
   const clock = new FakeClock();
   const sockets = new FakeSockets();
   const events: string[] = [];
   const drops: string[] = [];
-  const socket = openSteadySocket({
+  const socket = openReconnectingSocket({
     sockets,
     clock,
     random: { uniform: () => uniform, bytes: (length) => new Uint8Array(length) },

@@ -3,7 +3,7 @@ import type { Random } from "../../ports/random.ts";
 import type { OutgoingSocket, SocketOut } from "../../ports/socket-out.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 
-export interface SteadySocketOptions {
+export interface ReconnectingSocketOptions {
   readonly sockets: SocketOut;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,7 +23,7 @@ export interface SteadySocketOptions {
   onDown(reason: string): void;
 }
 
-export interface SteadySocket {
+export interface ReconnectingSocket {
   send(text: string): void;
   close(): void;
 }
@@ -33,7 +33,7 @@ const BACKOFF_MS_MAX = 30_000;
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A WebSocket that notices silence and comes back by itself, with growing and jittered delay, until closed. */
-export function openSteadySocket(options: SteadySocketOptions): SteadySocket {
+export function openReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
   const { clock, random } = options;
   let socket: OutgoingSocket | null = null;
   let isClosed = false;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { StreamPace } from "./stall-detector.ts";
+import { StallDetector } from "./stall-detector.ts";
 
 const MINUTE = 60_000;
 
 async function paced(gapMs: number, messages = 300) {
   const clock = new FakeClock();
-  const pace = new StreamPace(clock);
+  const pace = new StallDetector(clock);
   for (let message = 0; message < messages; message++) {
     await clock.advance(gapMs);
     pace.heard();

@@ -17,7 +17,7 @@ const NEWEST_WEIGHT = 0.02;
  * than the usual gap between messages of this set of markets. What is usual is learnt; after each alarm that brought
  * nothing the next one waits twice as long.
  */
-export class StreamPace {
+export class StallDetector {
   readonly #clock: Clock;
   #usualGapMs: number | null = null;
   /** When the latest burst began. */

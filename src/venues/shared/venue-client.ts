@@ -37,7 +37,7 @@ export interface VenueClientOptions {
   readonly headers?: (method: string, url: URL) => Readonly<Record<string, string>>;
 }
 
-export interface VenueAnswer {
+export interface VenueResponse {
   readonly status: number;
   /** Parsed JSON; hostile until checked against a schema. */
   readonly json: unknown;
@@ -102,7 +102,7 @@ export class VenueClient {
     });
   }
 
-  async fetchJson(url: string, call: VenueCall): Promise<VenueAnswer> {
+  async fetchJson(url: string, call: VenueCall): Promise<VenueResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#once(new URL(url), call, attempt);
@@ -115,7 +115,7 @@ export class VenueClient {
     }
   }
 
-  async #once(url: URL, call: VenueCall, attempt: number): Promise<VenueAnswer> {
+  async #once(url: URL, call: VenueCall, attempt: number): Promise<VenueResponse> {
     await this.#turn(call.signal);
     try {
       return await this.#send(url, call, attempt);
@@ -124,7 +124,7 @@ export class VenueClient {
     }
   }
 
-  async #send(url: URL, call: VenueCall, attempt: number): Promise<VenueAnswer> {
+  async #send(url: URL, call: VenueCall, attempt: number): Promise<VenueResponse> {
     const { clock, http } = this.#options;
     if (!this.#breaker.allows(clock.monotonic())) {
       throw new VenueError("circuit_open", `${url.host} keeps failing and is left alone for a while`, {
@@ -153,7 +153,7 @@ export class VenueClient {
       const answer = this.#read(url, response, call.accept ?? []);
       this.#breaker.succeeded();
       // Reading a page of a thousand markets is a long piece of work, and so is what follows.
-      await clock.turn();
+      await clock.yieldToEventLoop();
       return { status: response.status, json: answer, requestedAt, receivedAt: response.receivedAt };
     } catch (error) {
       if (call.signal.aborted) this.#breaker.abandoned();

@@ -1,6 +1,6 @@
 import type { AppPorts } from "../../../src/app.ts";
 import type { Database } from "../../../src/ports/database.ts";
-import { type Answer, customerBench } from "./customer-harness.ts";
+import { type Answer, customerHarness } from "./customer-harness.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 
@@ -27,9 +27,9 @@ export const inputIn = (text: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? "";
 
 /** The account's page as a browser without scripts uses it; a sandbox without letters unless told otherwise. */
-export async function accountBench(database: Database, ports: Partial<AppPorts> = {}) {
+export async function accountHarness(database: Database, ports: Partial<AppPorts> = {}) {
   const account = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: null };
-  const bench = await customerBench(database, { account, ...ports });
+  const bench = await customerHarness(database, { account, ...ports });
   let from = 0;
   /** Every caller has an address of its own, unless limits by address are what is tried. */
   const anAddress = () => {

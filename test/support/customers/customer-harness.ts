@@ -10,7 +10,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../test-app.ts";
 import { ScriptedVenue } from "../venues/scripted-venue.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
-import { STAND_IN_SECRET, startTurnstileStandIn, type TurnstileStandIn } from "./turnstile-server.ts";
+import { startTurnstileServer, TURNSTILE_SECRET, type TurnstileServer } from "./turnstile-server.ts";
 
 export const PUBLIC_URL = "https://parallax.example";
 const DISPOSABLE = new Set(["tempmail.example"]);
@@ -32,7 +32,7 @@ export interface Call {
 }
 
 /** The whole service beside a venue that is never read, over a real store; sign-up without a secret, as in a sandbox, unless told otherwise. */
-export async function customerBench(database: Database, ports: Partial<AppPorts> = {}) {
+export async function customerHarness(database: Database, ports: Partial<AppPorts> = {}) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 12));
   const { log, lines } = recordingLog();
   const venues = [{ id: "venue_a", referenceOnly: false, create: () => new ScriptedVenue("venue_a", clock) }];
@@ -67,19 +67,19 @@ export async function customerBench(database: Database, ports: Partial<AppPorts>
 
 /** What a deployment with Turnstile and a mail server has, with stand-ins on loopback that speak their protocols. */
 export async function signUpServices(): Promise<{
-  readonly turnstile: TurnstileStandIn;
+  readonly turnstile: TurnstileServer;
   readonly mailbox: Mailbox;
   readonly withTurnstile: SignUpSettings;
   readonly withLetters: SignUpSettings;
   close(): Promise<void>;
 }> {
-  const turnstile = await startTurnstileStandIn();
+  const turnstile = await startTurnstileServer();
   const mailbox = await openMailbox();
   const http = createUndiciHttp(systemClock);
   const { log } = recordingLog();
   const mail = createSmtpMail({ url: `smtp://127.0.0.1:${mailbox.port}`, from: "Parallax <hello@parallax.example>" });
   const tools = { http, clock: systemClock, random: systemRandom, log, hostname: "parallax.example", deadlineMs: 300 };
-  const botCheck = createTurnstile({ ...tools, secret: STAND_IN_SECRET, url: turnstile.url });
+  const botCheck = createTurnstile({ ...tools, secret: TURNSTILE_SECRET, url: turnstile.url });
   const withTurnstile: SignUpSettings = { botCheck, disposableDomains: DISPOSABLE, letters: null };
   return {
     turnstile,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import Type from "typebox";
-import { createMemoryJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
+import { createMemoryQuotaJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
 import { createAddressLimits } from "../../../src/capabilities/metering/address-limits.ts";
 import { createMeteringGuards } from "../../../src/capabilities/metering/guards.ts";
 import { createMetering, type Metering as MeteringService } from "../../../src/capabilities/metering/index.ts";
@@ -14,7 +14,7 @@ import { defineRoute } from "../../../src/http/route.ts";
 import type { HttpServerOptions } from "../../../src/http/server.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import type { SharedLimitLog } from "../../../src/ports/limit-log.ts";
-import type { SpendJournal } from "../../../src/ports/quota-journal.ts";
+import type { QuotaJournal } from "../../../src/ports/quota-journal.ts";
 import type { Random } from "../../../src/ports/random.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
@@ -57,13 +57,13 @@ export async function openMeteredServer(
   callers: readonly Principal[],
   options: Partial<HttpServerOptions> & {
     readonly sharedLimits?: SharedLimitLog;
-    readonly journal?: SpendJournal;
+    readonly journal?: QuotaJournal;
     readonly uniform?: () => number;
   } = {},
 ): Promise<MeteredServer> {
   const clock = new FakeClock();
   const nodeId = `node-${randomUUID()}`;
-  const { sharedLimits = null, journal = createMemoryJournal(), uniform = () => 0, ...serverOptions } = options;
+  const { sharedLimits = null, journal = createMemoryQuotaJournal(), uniform = () => 0, ...serverOptions } = options;
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
   let lookUps = 0;

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export const STAND_IN_SECRET = "0x4AAAAAAA_stand_in_secret_of_a_site";
+export const TURNSTILE_SECRET = "0x4AAAAAAA_stand_in_secret_of_a_site";
 
 interface Verdict {
   readonly success: boolean;
@@ -14,7 +14,7 @@ interface Verdict {
 type Trouble = "500" | "html" | "hang" | "lost" | "internal-error" | "not-json" | "endless";
 
 /** A server that speaks Turnstile's siteverify, with single use and idempotency, as documented. */
-export interface TurnstileStandIn {
+export interface TurnstileServer {
   readonly url: string;
   /** Every request's body, as it came. */
   readonly requests: Readonly<Record<string, unknown>>[];
@@ -25,7 +25,7 @@ export interface TurnstileStandIn {
   close(): Promise<void>;
 }
 
-export async function startTurnstileStandIn(): Promise<TurnstileStandIn> {
+export async function startTurnstileServer(): Promise<TurnstileServer> {
   const tokens = new Map<string, { hostname: string; action: string; spentBy: string | null }>();
   const requests: Record<string, unknown>[] = [];
   const troubles: Trouble[] = [];
@@ -33,7 +33,7 @@ export async function startTurnstileStandIn(): Promise<TurnstileStandIn> {
 
   const verdictOn = (body: Record<string, unknown>): Verdict => {
     const refuse = (code: string): Verdict => ({ success: false, "error-codes": [code] });
-    if (body.secret !== STAND_IN_SECRET) return refuse("invalid-input-secret");
+    if (body.secret !== TURNSTILE_SECRET) return refuse("invalid-input-secret");
     if (typeof body.response !== "string" || body.response === "") return refuse("missing-input-response");
     const token = tokens.get(body.response);
     if (token === undefined) return refuse("invalid-input-response");

@@ -8,7 +8,7 @@ import { SANDBOX_VENUES, type SandboxVenue } from "../../../sandbox/world/types.
  * - `some`: it is counted, and one spoilt thing may count several times or not at all (a price nobody reads).
  * - `none`: it need not be counted; `why` says why that is no fault of the service. Reasons are those that may tell of it.
  */
-export interface FaultAccount {
+export interface FaultCount {
   readonly relation: "each" | "at_most" | "some" | "none";
   readonly reasons: readonly string[];
   readonly why: string;
@@ -29,14 +29,14 @@ const CERTAIN_FROM: Partial<Record<FaultName, number>> = {
   socket_duplicate: 100,
 };
 
-const each = (reason: string): FaultAccount => ({ relation: "each", reasons: [reason], why: "an attempt that failed" });
-const none = (why: string, ...reasons: readonly string[]): FaultAccount => ({ relation: "none", reasons, why });
-const unlessSequenced = (why: string, kalshi: FaultAccount, ...reasons: readonly string[]) =>
+const each = (reason: string): FaultCount => ({ relation: "each", reasons: [reason], why: "an attempt that failed" });
+const none = (why: string, ...reasons: readonly string[]): FaultCount => ({ relation: "none", reasons, why });
+const unlessSequenced = (why: string, kalshi: FaultCount, ...reasons: readonly string[]) =>
   everywhere(none(why, ...reasons), { kalshi });
 const everywhere = (
-  account: FaultAccount,
-  others: Partial<Record<SandboxVenue, FaultAccount>> = {},
-): Readonly<Record<SandboxVenue, FaultAccount>> => ({
+  account: FaultCount,
+  others: Partial<Record<SandboxVenue, FaultCount>> = {},
+): Readonly<Record<SandboxVenue, FaultCount>> => ({
   kalshi: account,
   polymarket: account,
   limitless: account,
@@ -45,19 +45,19 @@ const everywhere = (
 });
 
 const UNREADABLE = "a message that cannot be read";
-const DUPLICATE: FaultAccount = {
+const DUPLICATE: FaultCount = {
   relation: "at_most",
   reasons: ["sequence_gap"],
   why: "trades and what happens to markets are numbered",
 };
-const SEQUENCE: FaultAccount = {
+const SEQUENCE: FaultCount = {
   relation: "some",
   reasons: ["sequence_gap", "message_not_subscribed", "stream_error_6"],
   why: "trades and what happens to markets are numbered, quotes are not; after a lost confirmation nothing is of a known subscription",
 };
 
 /** Which reasons in health answer for which switch, venue by venue. */
-export const FAULT_ACCOUNTS: Readonly<Record<FaultName, Readonly<Record<SandboxVenue, FaultAccount>>>> = {
+export const FAULT_COUNTS: Readonly<Record<FaultName, Readonly<Record<SandboxVenue, FaultCount>>>> = {
   latency: everywhere(none("the answer is whole and is used")),
   rate_limit: everywhere(each("attempt_rate_limited")),
   rate_limit_seconds: everywhere(each("attempt_rate_limited")),
@@ -124,14 +124,14 @@ export const FAULT_ACCOUNTS: Readonly<Record<FaultName, Readonly<Record<SandboxV
   }),
 };
 
-export interface AccountRow {
+export interface FaultCountRow {
   readonly venue: SandboxVenue;
   readonly fault: FaultName;
   /** What the sandbox says it spoilt. */
   readonly spoilt: number;
   /** What health counted, by those reasons that answer for the switch. */
   readonly counted: Readonly<Record<string, number>>;
-  readonly relation: FaultAccount["relation"];
+  readonly relation: FaultCount["relation"];
   /** It happened and was to be counted, and nothing was. */
   readonly isUnaccounted: boolean;
 }
@@ -142,15 +142,15 @@ type Counts = Readonly<Record<string, number>>;
  * Every switch that fired beside what health counted for it. Switches that are on together share reasons: then a row
  * says only that none of them was passed over in silence.
  */
-export function accountFor(
+export function countFaults(
   happened: Readonly<Record<string, Counts>>,
   drops: Readonly<Record<string, Counts>>,
-): AccountRow[] {
+): FaultCountRow[] {
   return SANDBOX_VENUES.flatMap((venue) =>
     FAULT_NAMES.flatMap((fault) => {
       const spoilt = happened[venue]?.[fault] ?? 0;
       if (spoilt === 0) return [];
-      const { relation, reasons } = FAULT_ACCOUNTS[fault][venue];
+      const { relation, reasons } = FAULT_COUNTS[fault][venue];
       const counted = Object.fromEntries(
         reasons.flatMap((reason) => {
           const count = drops[venue]?.[reason] ?? 0;
@@ -165,7 +165,7 @@ export function accountFor(
 }
 
 /** The rows as text, a line each. */
-export function accountTable(rows: readonly AccountRow[]): string {
+export function faultCountTable(rows: readonly FaultCountRow[]): string {
   const cells = rows.map(({ venue, fault, spoilt, counted, relation, isUnaccounted }) => [
     venue,
     fault,

@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../../../src/board/index.ts";
 import { Backfill } from "../../../src/ingest/backfill.ts";
-import { Recorder } from "../../../src/ingest/recorder.ts";
+import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
@@ -25,7 +25,7 @@ const HURRY = 100;
 const REST_HURRY = 30;
 const GENESIS = Date.UTC(2026, 10, 20);
 
-export interface FaultBench extends FaultControl {
+export interface FaultHarness extends FaultControl {
   /** What health has counted, by venue and reason. */
   drops(): Record<string, Readonly<Record<string, number>>>;
   /** Whether every venue's stream is up. */
@@ -36,13 +36,13 @@ export interface FaultBench extends FaultControl {
 }
 
 /** The production adapters and their ingest against a small sandbox with switches; only the stores are in memory. */
-export async function openFaultBench(): Promise<FaultBench> {
+export async function openFaultHarness(): Promise<FaultHarness> {
   const begunAt = systemClock.monotonic();
   const now = () => Math.floor(GENESIS + 3_600_000 + (systemClock.monotonic() - begunAt) * HURRY);
   const clock: Clock = {
     now,
     monotonic: () => systemClock.monotonic() * HURRY,
-    turn: systemClock.turn,
+    yieldToEventLoop: systemClock.yieldToEventLoop,
     setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / HURRY),
     sleep: (delayMs, signal) => systemClock.sleep(delayMs / REST_HURRY, signal),
   };
@@ -57,7 +57,7 @@ export async function openFaultBench(): Promise<FaultBench> {
   const key = { keyId: "bench", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
   const board = new MarketBoard(now);
   const store = new MemoryMarketStore();
-  const recorder = new Recorder({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
+  const recorder = new StoreWriter({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
   const openVenue = async (name: SandboxVenue) => {
     const createVenue = await loadVenue({ id: name, adapter: name, referenceOnly: false });
     const early: DropCounter = (reason, count) => health.drop(reason, count);

@@ -28,20 +28,23 @@ const BACK_STEP_MS = 50;
 type Json = any;
 
 /** The service as a process of its own, its venues in this one, and the switches of their faults. */
-export interface Storm extends FaultControl {
+export interface FaultStorm extends FaultControl {
   readonly sandbox: RunningSandbox;
   readonly service: ServiceProcess;
   end(): Promise<void>;
 }
 
 /** Every switch there is at one rate. */
-export async function everySwitch(storm: Pick<Storm, "sandbox">, rate: number): Promise<Record<string, number>> {
+export async function everySwitch(storm: Pick<FaultStorm, "sandbox">, rate: number): Promise<Record<string, number>> {
   const state: Json = await (await fetch(`${storm.sandbox.urls.control?.rest}/faults`)).json();
   return Object.fromEntries(Object.keys(state.switches).map((name) => [name, rate]));
 }
 
 /** Starts both, with a key for the venue whose stream wants one. */
-export async function openStorm(options: { readonly marketCount: number; readonly seed?: number }): Promise<Storm> {
+export async function openFaultStorm(options: {
+  readonly marketCount: number;
+  readonly seed?: number;
+}): Promise<FaultStorm> {
   const sandbox = await testSandbox({
     marketCount: options.marketCount,
     enforceLimits: true,
@@ -165,7 +168,7 @@ export async function residentBytes(pid: number): Promise<number> {
  * unless that lies before `since`.
  */
 export async function untrueMarkets(
-  storm: Storm,
+  storm: FaultStorm,
   since: number,
 ): Promise<{
   readonly wrong: readonly string[] /** Markets looked at, by venue. */;

@@ -1,7 +1,7 @@
 import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
 import type { MarketStatus } from "../../../src/domain/market.ts";
 import { Backfill } from "../../../src/ingest/backfill.ts";
-import { Recorder } from "../../../src/ingest/recorder.ts";
+import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
 import { StoredPastPrices } from "../../../src/storage/past-prices.ts";
@@ -11,13 +11,13 @@ import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "../memory-stores.
 import { quietLog } from "../quiet-log.ts";
 import { ScriptedVenue } from "./scripted-venue.ts";
 
-export interface IngestBench {
+export interface IngestHarness {
   readonly clock: FakeClock;
   readonly board: MarketBoard;
   readonly store: MemoryMarketStore;
   readonly ticks: MemoryTicks;
   readonly history: MemoryHistory;
-  readonly recorder: Recorder;
+  readonly recorder: StoreWriter;
   readonly past: StoredPastPrices;
   readonly venues: readonly ScriptedVenue[];
   health(venue: ScriptedVenue): VenueHealth;
@@ -30,15 +30,15 @@ export interface IngestBench {
 }
 
 /** Ingest of scripted venues over a real board, with stores in memory and a clock that the test moves. */
-export function openIngestBench(
+export function openIngestHarness(
   makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],
-): IngestBench {
+): IngestHarness {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const store = new MemoryMarketStore();
   const ticks = new MemoryTicks();
   const history = new MemoryHistory();
-  const recorder = new Recorder({ board, store, ticks, clock, log: quietLog });
+  const recorder = new StoreWriter({ board, store, ticks, clock, log: quietLog });
   const venues = makeVenues(clock);
   const past = new StoredPastPrices({ history, venues, board, clock, store: (market) => recorder.flushMarket(market) });
   const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
@@ -79,8 +79,8 @@ export function openIngestBench(
 }
 
 /** The bench with one venue, "alpha", that already shows open markets with these ids. */
-export function openIngestWith(...marketIds: readonly string[]): IngestBench & { readonly venue: ScriptedVenue } {
-  const bench = openIngestBench();
+export function openIngestWith(...marketIds: readonly string[]): IngestHarness & { readonly venue: ScriptedVenue } {
+  const bench = openIngestHarness();
   const [venue] = bench.venues;
   if (venue === undefined) throw new Error("a bench has a venue");
   venue.show(...marketIds.map((id) => sampleMarket(id)));

@@ -1,7 +1,13 @@
 import type { MarketSnapshot } from "../../../src/domain/market.ts";
 import type { HistoryPoint, Trade } from "../../../src/domain/trade.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
-import type { ListingCut, ListingPage, StreamHandlers, VenueAdapter, VenueProfile } from "../../../src/ports/venue.ts";
+import type {
+  IncompleteReason,
+  ListingPage,
+  StreamHandlers,
+  VenueAdapter,
+  VenueProfile,
+} from "../../../src/ports/venue.ts";
 import { samplePage } from "../market-samples.ts";
 
 export type VenueMethod = "listOpenMarkets" | "getMarkets" | "findMarket" | "getBook" | "listTrades" | "getHistory";
@@ -25,7 +31,7 @@ export class ScriptedVenue implements VenueAdapter {
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
   /** Why the last page of a listing says that it is not whole. */
-  cut: ListingCut | null = null;
+  cut: IncompleteReason | null = null;
   /** Errors thrown instead of answers, as long as they stand here. */
   readonly failing = new Map<VenueMethod, Error>();
   /** How long an answer takes. */
@@ -55,7 +61,7 @@ export class ScriptedVenue implements VenueAdapter {
         activePollMs: null,
         streamMarketsMax: 100,
         staleAfterMs: 120_000,
-        volumeFromTape: false,
+        volumeFromTrades: false,
       },
       ...options.profile,
     };
@@ -78,7 +84,7 @@ export class ScriptedVenue implements VenueAdapter {
     for (const [number, ids] of this.pages.entries()) {
       const page = await this.#page(ids, signal);
       const isLast = number === this.pages.length - 1;
-      yield isLast && this.cut !== null ? { ...page, cut: this.cut } : page;
+      yield isLast && this.cut !== null ? { ...page, incompleteReason: this.cut } : page;
     }
   }
 

@@ -39,22 +39,22 @@ export function hasVenue(name: VenueName): boolean {
  * The wall clock stands still at the world's instant, so that what was read stays true. Waits are real ones, only
  * shorter, because HTTP really goes over loopback.
  */
-export function hurriedClock(now: number): Clock {
+export function fastClock(now: number): Clock {
   return {
     now: () => now,
     monotonic: () => systemClock.monotonic() * HURRY,
-    turn: systemClock.turn,
+    yieldToEventLoop: systemClock.yieldToEventLoop,
     setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / HURRY),
     sleep: (delayMs, signal) => systemClock.sleep(delayMs / HURRY, signal),
   };
 }
 
-export function benchWorld(seed = 7, marketCount = 120): SimulatedWorld {
+export function harnessWorld(seed = 7, marketCount = 120): SimulatedWorld {
   return createWorld({ seed, genesis: GENESIS, speed: 1, marketCount });
 }
 
 /** One venue's sandbox exchange over a world held still, its adapter, and a hand on the wire between them. */
-export interface VenueBench {
+export interface VenueHarness {
   readonly world: SimulatedWorld;
   /** Base URLs of the exchange's HTTP services, without a slash at the end. */
   readonly bases: readonly string[];
@@ -80,14 +80,14 @@ export interface VenueBench {
 }
 
 /** @param world instead of the small usual one */
-export async function openVenueBench(name: VenueName, world: SimulatedWorld = benchWorld()): Promise<VenueBench> {
+export async function openVenueHarness(name: VenueName, world: SimulatedWorld = harnessWorld()): Promise<VenueHarness> {
   const now = () => NOW;
   const feed = createFeed(world, { now, intervalMs: 50 });
   const exchange = await loadExchange(name);
   const services = exchange({ world, feed, now, enforceLimits: false });
   const served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
   const urls = served.urls[name] ?? {};
-  const clock = hurriedClock(NOW);
+  const clock = fastClock(NOW);
   const wire = createUndiciHttp(clock);
   const create = await loadAdapter(name);
 
@@ -111,7 +111,7 @@ export async function openVenueBench(name: VenueName, world: SimulatedWorld = be
     },
   };
 
-  const bench: VenueBench = {
+  const bench: VenueHarness = {
     world,
     bases: services
       .filter(({ scheme }) => scheme === "http")

@@ -3,7 +3,7 @@ import type { EventListing, MarketSnapshot, MarketStatus, VenueId } from "../dom
 import type { Trade } from "../domain/trade.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { ChangeStore, MarketStore, PresentQuote, TickWriter, VenueClaim } from "../storage/index.ts";
+import type { ChangeStore, CurrentQuote, MarketStore, TickWriter, VenueFence } from "../storage/index.ts";
 
 /** Rows that are made ready for the store at once: while they are, nobody else has a turn. */
 const BATCH_ROWS_MAX = 250;
@@ -28,14 +28,14 @@ const CONFIRMED_PER_SECOND_MAX = 1_000;
 /** Where several nodes write: which venues are ours at this moment, and where their present quotes go. */
 export interface SharedWriting {
   /** The claim to a venue whose lease is ours right now, else null. */
-  claim(venue: VenueId): VenueClaim | null;
+  claim(venue: VenueId): VenueFence | null;
   readonly changes: Pick<ChangeStore, "saveQuotes">;
   /** Called after each round of writing, for those who follow what is stored. */
   announce(): void;
 }
 
 /** Writes what the board learns to the store, in batches, in the background. Nothing waits for it. */
-export class Recorder {
+export class StoreWriter {
   readonly #board: MarketBoard;
   readonly #store: MarketStore;
   readonly #ticks: TickWriter;
@@ -206,7 +206,7 @@ export class Recorder {
       lastPrice: quote.lastPrice,
       yesPrice: market.yesPrice,
       volumeUsd: market.activity.volumeTotalUsd,
-      ...(claim === undefined ? {} : { claim }),
+      ...(claim === undefined ? {} : { fence: claim }),
     });
   }
 
@@ -215,7 +215,7 @@ export class Recorder {
   }
 
   /** What is needed to write for these markets' venues; undefined where no other node can write. */
-  #claims(venues: readonly VenueId[]): VenueClaim[] | undefined {
+  #claims(venues: readonly VenueId[]): VenueFence[] | undefined {
     const shared = this.#shared;
     return shared === null ? undefined : [...new Set(venues)].flatMap((venue) => shared.claim(venue) ?? []);
   }
@@ -234,7 +234,7 @@ export class Recorder {
   async #flushQuotes({ claim, changes }: SharedWriting): Promise<void> {
     const markets = [...this.#board.rows(this.#repriced)];
     this.#repriced.clear();
-    const quotes: PresentQuote[] = [];
+    const quotes: CurrentQuote[] = [];
     for (const { row, storeKey, listing, quote, activity, updatedAt } of markets) {
       if (claim(listing.venue) === null) continue;
       if (storeKey !== null) quotes.push({ marketKey: storeKey, venue: listing.venue, quote, activity, updatedAt });

@@ -8,7 +8,7 @@ import { AppError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { createMarketStore, createTickWriter } from "../storage/index.ts";
-import { Recorder } from "./recorder.ts";
+import { StoreWriter } from "./store-writer.ts";
 
 const trade = (tradeId: string, executedAt = SAMPLE_AT): Trade => ({
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 3, takerSide: "yes" },
@@ -33,7 +33,7 @@ function bench(real: Database) {
   const board = new MarketBoard(() => clock.now());
   const ticks = createTickWriter({ database, clock, log: quietLog });
   const isFirstSweep = () => state.isFirstSweep;
-  const recorder = new Recorder({
+  const recorder = new StoreWriter({
     board,
     store: createMarketStore(database),
     ticks,
