@@ -27,7 +27,7 @@ export default {
     ),
     forbid(
       "only-commands-start-the-sandbox",
-      { path: "^src/", pathNot: ["^src/main\\.ts$", test] },
+      { path: "^src/", pathNot: ["^src/commands/", test] },
       { path: "^sandbox/" },
     ),
     forbid("pure-folders-do-no-io", { path: inside("domain", "lib") }, { dependencyTypes: ["core", "npm"] }),
@@ -53,7 +53,7 @@ export default {
       "commands-load-on-demand",
       { path: "^src/(main\\.ts$|config/|venues/registry\\.ts$)" },
       {
-        path: "^src/commands/serve\\.ts$|^(sandbox|src/(adapters|http|recording|commands/customers|venues/[^/]+))/",
+        path: "^src/commands/(?!usage|terminal)|^(sandbox|src/(adapters|http|recording|venues/[^/]+))/",
         pathNot: "^src/venues/shared/venue-ports\\.ts$",
         dynamic: false,
       },

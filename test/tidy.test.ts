@@ -128,10 +128,10 @@ test("the committed interface description is the one this code serves", async ()
 });
 
 test("every setting stands in .env.example with its default", async () => {
-  const { SETTINGS } = await import("../src/config/config.ts");
+  const { SETTINGS } = await import("../src/config/settings.ts");
   const example = await readFile(join(PROJECT, ".env.example"), "utf8");
-  for (const { name, fallback } of SETTINGS)
-    assert.ok(example.includes(`\n${name}=${fallback}\n`), `${name}=${fallback}`);
+  for (const { name, defaultValue } of SETTINGS)
+    assert.ok(example.includes(`\n${name}=${defaultValue}\n`), `${name}=${defaultValue}`);
 });
 
 test("no package's native part is left out by npm ci under the oldest Node that may run it", async () => {

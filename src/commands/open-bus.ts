@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Log } from "../ports/log.ts";
 
-/** What wakes the other processes. It connects in the background: a server that is away holds up no start. */
+/** Opens the bus that notifies other processes. It connects in the background: an unavailable server does not delay the start. */
 export function openBus({ redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">, log: Log): Bus {
   const ports = { clock: systemClock, random: systemRandom, log };
   if (redisUrl !== null) return openRedisBus({ url: redisUrl, ...ports });

@@ -1,101 +1,67 @@
-import { readFile } from "node:fs/promises";
-import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
-import { createUndiciHttp } from "../adapters/network/undici-http.ts";
-import { createWsSockets } from "../adapters/network/ws-socket.ts";
+import { startSandbox } from "../../sandbox/main.ts";
+import { createPinoLog } from "../adapters/system/pino-log.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
-import { systemRandom } from "../adapters/system/system-random.ts";
-import type { Config } from "../config/config.ts";
-import type { Log } from "../ports/log.ts";
-import { openRecordingWriter, recordVenue, recordVenues } from "../recording/index.ts";
-import { loadVenue } from "../venues/registry.ts";
+import { hasAllVenueUrls, parseConfig } from "../config/config.ts";
+import type { Environment } from "../config/settings-reader.ts";
+import { VENUE_SERVICES } from "../venues/registry.ts";
+import { type RecordingProgress, recordToFile } from "./record-to-file.ts";
+import { sandboxOptions } from "./sandbox.ts";
+import { fail, onSignal, parseWholeNumber } from "./terminal.ts";
+import { RECORDING_MEGABYTES_MAX } from "./usage.ts";
 
-const CHECK_EVERY_MS = 250;
+/** Interval of progress lines if standard error is not a terminal. */
+const PROGRESS_INTERVAL_MS = 5_000;
 
-export interface RecordOptions {
-  readonly config: Config;
-  readonly log: Log;
-  /** New file; gzip where it ends in .gz. */
-  readonly file: string;
-  /** For people: where the facts come from. */
-  readonly source: string;
-  /** Stops after so long; null goes on until `signal` or the full size. */
-  readonly durationMs: number | null;
-  /** Size of the text, before compression, at which it stops. */
-  readonly bytesMax: number;
-  /** Base URLs by adapter and service where a venue has none of its own in the settings. */
-  readonly urls: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  readonly signal: AbortSignal;
-  /** Told a few times a second. */
-  readonly onProgress: (progress: RecordProgress) => void;
-}
-
-export interface RecordProgress {
-  readonly facts: number;
-  readonly leftOut: number;
-  readonly bytes: number;
-  /** What adapters received and could not use. */
-  readonly drops: number;
-}
-
-/**
- * Records what the configured venues' adapters deliver until the time is over, the file is full or the signal aborts, and
- * ends the file in good order.
- * @throws RecordingError when the file is there already or cannot be written
- */
-export async function record(options: RecordOptions): Promise<RecordProgress> {
-  const { config, log, file, source, bytesMax, urls } = options;
-  const writer = await openRecordingWriter({ file, header: { startedAt: systemClock.now(), source }, bytesMax });
-  const http = createUndiciHttp(systemClock);
-  const sockets = createWsSockets(systemClock);
-  const socketIo = createSocketIoClient(systemClock);
+/** Records the venues until the duration ends, the file reaches its size limit, or a signal arrives. */
+export async function runRecord(
+  environment: Environment,
+  options: {
+    readonly out?: string;
+    readonly minutes?: string;
+    readonly venues?: string;
+    readonly "max-megabytes"?: string;
+  },
+): Promise<void> {
+  const { out, minutes, venues, "max-megabytes": megabytes } = options;
+  if (out === undefined || out === "") return fail("Give the output file: --out FILE. Try record --help.");
+  const config = parseConfig(
+    venues === undefined ? environment : { ...environment, PARALLAX_VENUES: venues },
+    VENUE_SERVICES,
+  );
+  const durationMs = minutes === undefined ? null : 60_000 * parseWholeNumber("--minutes", minutes, 100_000);
+  const bytesMax =
+    1_000_000 * parseWholeNumber("--max-megabytes", megabytes ?? String(RECORDING_MEGABYTES_MAX), 1_000_000);
+  const isSimulated = config.mode === "sandbox" && !hasAllVenueUrls(config);
+  const sandbox = isSimulated ? await startSandbox(sandboxOptions(config, systemClock.now())) : null;
   const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
-  let drops = 0;
-  const progress = (): RecordProgress => ({
-    facts: writer.facts,
-    leftOut: writer.leftOut,
-    bytes: writer.bytes,
-    drops,
-  });
-  const until = options.durationMs === null ? Number.POSITIVE_INFINITY : systemClock.monotonic() + options.durationMs;
+  onSignal(async () => stop.abort());
+  const isTerminal = process.stderr.isTTY;
+  let lastProgressAt = Number.NEGATIVE_INFINITY;
   try {
-    const venues = await Promise.all(
-      config.venues.map(async (setting) => {
-        const key = config.venueKeys[setting.adapter];
-        const createVenue = await loadVenue(setting);
-        const adapter = createVenue(
-          {
-            http,
-            sockets,
-            socketIo,
-            clock: systemClock,
-            random: systemRandom,
-            log,
-            drop: (_reason, count = 1) => {
-              drops += count;
-            },
-            // What is recorded is what adapters make of the wire; its drift is the running service's to watch.
-            drift: () => {},
-          },
-          { ...urls[setting.adapter], ...config.venueUrls[setting.adapter] },
-          key === undefined ? null : { keyId: key.keyId, privateKeyPem: await readFile(key.privateKeyFile, "utf8") },
-        );
-        return recordVenue(adapter, { venue: setting.adapter, clock: systemClock, append: writer.append });
-      }),
-    );
-    const watch = async () => {
-      while (!signal.aborted) {
-        await systemClock.sleep(CHECK_EVERY_MS, signal).catch(() => {});
-        options.onProgress(progress());
-        if (writer.isFull || systemClock.monotonic() >= until) stop.abort();
-      }
-    };
-    const reading = recordVenues({ venues, ready: writer.ready, clock: systemClock, log, signal });
-    await Promise.all([reading, watch()]);
+    const result = await recordToFile({
+      config,
+      log: createPinoLog(config.logLevel),
+      file: out,
+      source: config.mode === "live" ? "live venues" : isSimulated ? "simulated venues" : "venues as configured",
+      durationMs,
+      bytesMax,
+      urls: sandbox?.urls ?? {},
+      signal: stop.signal,
+      onProgress(progress) {
+        const now = systemClock.monotonic();
+        if (!isTerminal && now - lastProgressAt < PROGRESS_INTERVAL_MS) return;
+        lastProgressAt = now;
+        process.stderr.write(isTerminal ? `\r${progressText(progress)}` : `${progressText(progress)}\n`);
+      },
+    });
+    process.stderr.write(`${isTerminal ? "\r" : ""}${progressText(result)}\nWritten to ${out}.\n`);
   } finally {
-    stop.abort();
-    await writer.close();
-    await http.close();
+    await sandbox?.close();
   }
-  return progress();
+  process.exit(process.exitCode ?? 0);
+}
+
+function progressText({ facts, leftOut, bytes, drops }: RecordingProgress): string {
+  const skipped = leftOut === 0 ? "" : `, ${leftOut} skipped because the disk was too slow`;
+  return `${facts} records, ${(bytes / 1e6).toFixed(1)} MB before compression, ${drops} dropped by adapters${skipped}`;
 }

@@ -1,4 +1,3 @@
-/** Joins what sign-up and the account's page need, as configured: the bot check, the list of throw-away domains, letters. */
 import { readFile } from "node:fs/promises";
 import { disposableEmailBlocklist } from "disposable-email-domains-js";
 import { createSmtpMail } from "../adapters/network/smtp-mail.ts";
@@ -20,23 +19,23 @@ import { StartupError } from "./startup-errors.ts";
 
 const SETTING = "PARALLAX_DISPOSABLE_DOMAINS";
 
-/** What `buildApp` is to know of how people become customers and sign in. */
+/** Builds the settings of sign-up and of the account page: bot check, disposable domains, e-mail delivery. */
 export async function loadSignUpSettings(
   config: Config,
   parts: { readonly http: HttpOut; readonly log: Log; readonly closers: (() => Promise<unknown> | unknown)[] },
 ): Promise<{ readonly signUp: SignUpSettings | null; readonly account: AccountSettings }> {
-  const letters = openLetters(config, parts.closers);
+  const emails = openEmailDelivery(config, parts.closers);
   return {
-    signUp: await parseSignUp(config, parts, letters),
-    account: { botCheck: botCheckField(config), letters, upgradeUrl: config.upgradeUrl },
+    signUp: await createSignUpSettings(config, parts, emails),
+    account: { botCheck: botCheckField(config), letters: emails, upgradeUrl: config.upgradeUrl },
   };
 }
 
-function openLetters({ mail, publicUrl }: Config, closers: (() => unknown)[]): EmailDelivery | null {
+function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)[]): EmailDelivery | null {
   if (mail === null || publicUrl === null) return null;
-  const letterBox = createSmtpMail({ url: mail.smtpUrl, from: mail.from });
-  closers.push(() => letterBox.close());
-  return { mail: letterBox, publicUrl };
+  const mailer = createSmtpMail({ url: mail.smtpUrl, from: mail.from });
+  closers.push(() => mailer.close());
+  return { mail: mailer, publicUrl };
 }
 
 function botCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"] {
@@ -44,24 +43,25 @@ function botCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"]
   return turnstile.siteKey === null ? null : { siteKey: turnstile.siteKey };
 }
 
-/** Null where sign-up is not configured: live without a secret for the bot check. */
-async function parseSignUp(
+/** Null disables sign-up: live mode without a Turnstile secret. */
+async function createSignUpSettings(
   config: Config,
   parts: { readonly http: HttpOut; readonly log: Log },
-  letters: EmailDelivery | null,
+  emails: EmailDelivery | null,
 ): Promise<SignUpSettings | null> {
   const { turnstile, mode, publicUrl } = config;
   if (turnstile === null && mode === "live") return null;
   const hostname = publicUrl === null ? null : new URL(publicUrl).hostname;
-  const tools = { ...parts, clock: systemClock, random: systemRandom };
-  const botCheck = turnstile === null ? dummyBotCheck : createTurnstile({ ...tools, ...turnstile, hostname });
-  return { botCheck, disposableDomains: await readDisposableDomains(config.disposableDomains), letters };
+  const ports = { ...parts, clock: systemClock, random: systemRandom };
+  const botCheck = turnstile === null ? dummyBotCheck : createTurnstile({ ...ports, ...turnstile, hostname });
+  return { botCheck, disposableDomains: await readDisposableDomains(config.disposableDomains), letters: emails };
 }
 
 /**
- * The package's list and the operator's entries.
+ * Combines the built-in list with the operator's entries.
  *
- * @param entries  domains, or paths of files with a domain a line and `#` before comments
+ * @param entries  domains, or paths of files with one domain per line and `#` comments
+ * @throws StartupError if a file cannot be read or an entry is not a domain name
  */
 async function readDisposableDomains(entries: readonly string[]): Promise<ReadonlySet<string>> {
   const domains = new Set(disposableEmailBlocklist());

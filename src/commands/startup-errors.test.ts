@@ -4,29 +4,30 @@ import { databaseError, listenError } from "./startup-errors.ts";
 
 const URL_WITH_SECRETS = "postgres://someone:s3cr%2Ft@db.example:5433/markets?password=other-secret";
 
-test("a database that cannot be reached is told with its address and the innermost reason", () => {
+test("databaseError names the server and the innermost cause", () => {
   const refused = new AggregateError([new Error("connect ECONNREFUSED 192.0.2.1:5433"), new Error("second")]);
   const error = new Error("The store cannot be reached at the moment.", { cause: refused });
   assert.equal(
     databaseError(URL_WITH_SECRETS, error),
-    "The database at db.example:5433/markets cannot be used (connect ECONNREFUSED 192.0.2.1:5433): check DATABASE_URL and whether that server is up.",
+    "The database at db.example:5433/markets cannot be used (connect ECONNREFUSED 192.0.2.1:5433). Check DATABASE_URL and the server.",
   );
 });
 
-test("no part of the credentials is repeated, even where the driver's message does", () => {
-  const told = databaseError(
+test("databaseError removes credentials that the driver's message repeats", () => {
+  const message = databaseError(
     URL_WITH_SECRETS,
     new Error('password authentication failed for user "someone" with s3cr/t, s3cr%2Ft, other-secret\nsecond line'),
   );
-  for (const secret of ["someone", "s3cr", "other-secret", "second line"]) assert.ok(!told.includes(secret), told);
-  assert.match(told, /password authentication failed/);
+  for (const secret of ["someone", "s3cr", "other-secret", "second line"])
+    assert.ok(!message.includes(secret), message);
+  assert.match(message, /password authentication failed/);
 });
 
-test("an address that cannot be listened on names the setting to change", () => {
-  const failure = (code: string) => Object.assign(new Error(`listen ${code}`), { code });
+test("listenError names the setting to change", () => {
+  const systemError = (code: string) => Object.assign(new Error(`listen ${code}`), { code });
   const address = { host: "127.0.0.1", port: 8787 };
-  assert.match(listenError(address, failure("EADDRINUSE")), /^127\.0\.0\.1:8787 is in use .* PARALLAX_PORT/);
-  assert.match(listenError(address, failure("EACCES")), /may not listen on 127\.0\.0\.1:8787.*PARALLAX_PORT/);
-  assert.match(listenError(address, failure("EADDRNOTAVAIL")), /no address of this machine.*PARALLAX_HOST/);
-  assert.equal(listenError(address, new Error("odd")), "Cannot listen on 127.0.0.1:8787 (odd).");
+  assert.match(listenError(address, systemError("EADDRINUSE")), /^127\.0\.0\.1:8787 is in use .* PARALLAX_PORT/);
+  assert.match(listenError(address, systemError("EACCES")), /may not listen on 127\.0\.0\.1:8787.*PARALLAX_PORT/);
+  assert.match(listenError(address, systemError("EADDRNOTAVAIL")), /not an address of this machine.*PARALLAX_HOST/);
+  assert.equal(listenError(address, new Error("unknown")), "Cannot listen on 127.0.0.1:8787 (unknown).");
 });

@@ -1,29 +1,28 @@
-/** What a person is told when the service cannot start for a reason outside of it. */
 import { UserFacingError } from "../lib/user-facing-error.ts";
 
 const REASON_LENGTH_MAX = 200;
 const CAUSES_MAX = 5;
 
-/** The start failed for a reason that a person can mend; the message says which and how. */
+/** The service cannot start for a reason that the operator can fix. The message names the cause and the fix. */
 export class StartupError extends UserFacingError {
-  override readonly name = "StartError";
+  override readonly name = "StartupError";
 }
 
 /**
- * Why the PostgreSQL server cannot be used. Names its address and database, never the user or a password: neither the
- * ones in the URL nor what a driver's message repeats of them.
+ * Describes why the PostgreSQL server cannot be used. The text contains host and database name, never user or password,
+ * even if the driver's message repeats them.
  *
  * @param url  `DATABASE_URL` as configured
  */
 export function databaseError(url: string, error: unknown): string {
   const { host, pathname } = new URL(url);
-  return `The database at ${host}${pathname} cannot be used (${reasonOf(error, secretsOf(url))}): check DATABASE_URL and whether that server is up.`;
+  return `The database at ${host}${pathname} cannot be used (${innermostMessage(error, credentialsIn(url))}). Check DATABASE_URL and the server.`;
 }
 
 /**
- * Why the address cannot be listened on, with the setting to change.
+ * Describes why the service cannot listen on the address, and the setting to change.
  *
- * @param portSetting  name of the setting that holds the port
+ * @param portSetting  name of the setting with the port
  */
 export function listenError(
   address: { readonly host: string; readonly port: number },
@@ -33,15 +32,15 @@ export function listenError(
   const where = `${address.host}:${address.port}`;
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "EADDRINUSE")
-    return `${where} is in use by another process: stop that one first, or choose another port with ${portSetting}.`;
-  if (code === "EACCES") return `This user may not listen on ${where}: choose another port with ${portSetting}.`;
+    return `${where} is in use by another process. Stop that process, or choose another port with ${portSetting}.`;
+  if (code === "EACCES") return `This user may not listen on ${where}. Choose another port with ${portSetting}.`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return `${address.host} is no address of this machine: choose another with PARALLAX_HOST.`;
-  return `Cannot listen on ${where} (${reasonOf(error, [])}).`;
+    return `${address.host} is not an address of this machine. Choose another with PARALLAX_HOST.`;
+  return `Cannot listen on ${where} (${innermostMessage(error, [])}).`;
 }
 
-/** The innermost cause says most; an error for several attempts tells the first. */
-function reasonOf(error: unknown, secrets: readonly string[]): string {
+/** First line of the innermost cause, without secrets. Of an AggregateError, the first error counts. */
+function innermostMessage(error: unknown, secrets: readonly string[]): string {
   let current = error;
   for (let depth = 0; depth < CAUSES_MAX; depth++) {
     const inner =
@@ -53,13 +52,13 @@ function reasonOf(error: unknown, secrets: readonly string[]): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, "***"), line).slice(0, REASON_LENGTH_MAX);
 }
 
-function secretsOf(url: string): string[] {
+function credentialsIn(url: string): string[] {
   const { username, password, searchParams } = new URL(url);
-  const given = [password, username, searchParams.get("password") ?? "", searchParams.get("user") ?? ""];
-  return given.flatMap((text) => [text, decoded(text)]).filter((text) => text !== "");
+  const credentials = [password, username, searchParams.get("password") ?? "", searchParams.get("user") ?? ""];
+  return credentials.flatMap((text) => [text, decodeIfValid(text)]).filter((text) => text !== "");
 }
 
-function decoded(text: string): string {
+function decodeIfValid(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -2,50 +2,60 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { VENUE_SERVICES } from "../venues/registry.ts";
-import { type Config, ConfigError, parseConfig, SETTINGS } from "./config.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { SETTINGS } from "./settings.ts";
+import type { Environment } from "./settings-reader.ts";
 
 const parse = (environment: Environment = {}): Config => parseConfig(environment, VENUE_SERVICES);
 
-/** The faults of settings that must not be taken. */
-function faultsOf(environment: Environment): readonly string[] {
+/** The errors of an invalid environment. */
+function errorsOf(environment: Environment): readonly string[] {
   try {
     parse(environment);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.errors;
     throw error;
   }
-  throw new Error("these settings were taken");
+  throw new Error("the settings were accepted");
 }
 
 const venuesOf = (text: string) =>
   parse({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]);
 
-test("with nothing set it is a sandbox on loopback with the documented defaults", () => {
+test("an empty environment gives a sandbox on loopback with the documented defaults", () => {
   const config = parse();
   const { venues, roles, ...rest } = config;
   assert.deepEqual(rest, {
-    ...{
-      mode: "sandbox",
-      host: "127.0.0.1",
-      port: 8_787,
-      dataDir: "./.parallax",
-      diskReserveMib: 64,
-      databaseUrl: null,
-      redisUrl: null,
-      publicUrl: null,
-      upgradeUrl: null,
-      marketplaceSecrets: [],
-      trustProxy: null,
-    },
+    mode: "sandbox",
+    host: "127.0.0.1",
+    port: 8_787,
+    dataDir: "./.parallax",
+    diskReserveMib: 64,
+    databaseUrl: null,
+    redisUrl: null,
+    publicUrl: null,
+    upgradeUrl: null,
+    marketplaceSecrets: [],
+    trustProxy: null,
+
     sandbox: {
-      ...{ seed: 1, speed: 60, markets: 400, limits: true, port: 0, faults: "" },
-      ...{ recording: null, recordingPastShare: 0.5 },
+      seed: 1,
+      speed: 60,
+      markets: 400,
+      limits: true,
+      port: 0,
+      faults: "",
+      recording: null,
+      recordingPastShare: 0.5,
     },
-    ...{ tradeDays: 30, fiveMinuteBarDays: 365, settledMarketDays: null },
+    tradeDays: 30,
+    fiveMinuteBarDays: 365,
+    settledMarketDays: null,
     ...{ venueUrls: {}, venueKeys: {}, rawTickDays: 30, eventDays: 7, metrics: null, payments: null, logLevel: "info" },
-    ...{ turnstile: null, mail: null, disposableDomains: [], auditDays: 400 },
+    turnstile: null,
+    mail: null,
+    disposableDomains: [],
+    auditDays: 400,
   });
   assert.deepEqual([...roles], ["api", "ingest", "worker"]);
   assert.deepEqual(
@@ -68,21 +78,30 @@ test("an empty setting counts as not set, and other programs' settings are none 
 
 test("every setting is taken over", () => {
   const config = parse({
-    ...{ PARALLAX_MODE: "live", PARALLAX_HOST: "0.0.0.0", PARALLAX_PORT: "0", PARALLAX_DATA_DIR: "/data" },
-    ...{
-      PARALLAX_ROLES: "worker, ingest,api",
-      DATABASE_URL: "postgres://db.example/p",
-      REDIS_URL: "rediss://cache.example:6380/1",
-      PARALLAX_RAW_TICK_DAYS: "3650",
-      PARALLAX_TRADE_DAYS: "7",
-      PARALLAX_BAR_DAYS: "90",
-      PARALLAX_SETTLED_MARKET_DAYS: "400",
-      PARALLAX_EVENT_DAYS: "365",
-    },
-    ...{ PARALLAX_SANDBOX_SEED: "4294967295", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "10" },
-    ...{ PARALLAX_SANDBOX_LIMITS: "off", PARALLAX_SANDBOX_PORT: "65500", PARALLAX_LOG_LEVEL: "debug" },
-    ...{ PARALLAX_SANDBOX_RECORDING: "a.jsonl.gz", PARALLAX_SANDBOX_RECORDING_PAST: "100" },
-    ...{ PARALLAX_PUBLIC_URL: "https://api.example.org//", PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1" },
+    PARALLAX_MODE: "live",
+    PARALLAX_HOST: "0.0.0.0",
+    PARALLAX_PORT: "0",
+    PARALLAX_DATA_DIR: "/data",
+
+    PARALLAX_ROLES: "worker, ingest,api",
+    DATABASE_URL: "postgres://db.example/p",
+    REDIS_URL: "rediss://cache.example:6380/1",
+    PARALLAX_RAW_TICK_DAYS: "3650",
+    PARALLAX_TRADE_DAYS: "7",
+    PARALLAX_BAR_DAYS: "90",
+    PARALLAX_SETTLED_MARKET_DAYS: "400",
+    PARALLAX_EVENT_DAYS: "365",
+
+    PARALLAX_SANDBOX_SEED: "4294967295",
+    PARALLAX_SANDBOX_SPEED: "1",
+    PARALLAX_SANDBOX_MARKETS: "10",
+    PARALLAX_SANDBOX_LIMITS: "off",
+    PARALLAX_SANDBOX_PORT: "65500",
+    PARALLAX_LOG_LEVEL: "debug",
+    PARALLAX_SANDBOX_RECORDING: "a.jsonl.gz",
+    PARALLAX_SANDBOX_RECORDING_PAST: "100",
+    PARALLAX_PUBLIC_URL: "https://api.example.org//",
+    PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1",
     PARALLAX_UPGRADE_URL: "https://shop.example.org/plans?from=parallax",
     PARALLAX_SANDBOX_FAULTS: "kalshi:frozen=1",
   });
@@ -91,40 +110,46 @@ test("every setting is taken over", () => {
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
   assert.equal(config.upgradeUrl, "https://shop.example.org/plans?from=parallax");
   assert.deepEqual(config.sandbox, {
-    ...{ seed: 4_294_967_295, speed: 1, markets: 10, limits: false, port: 65_500 },
-    ...{ faults: "kalshi:frozen=1", recording: "a.jsonl.gz", recordingPastShare: 1 },
+    seed: 4_294_967_295,
+    speed: 1,
+    markets: 10,
+    limits: false,
+    port: 65_500,
+    faults: "kalshi:frozen=1",
+    recording: "a.jsonl.gz",
+    recordingPastShare: 1,
   });
   assert.deepEqual([config.tradeDays, config.fiveMinuteBarDays, config.settledMarketDays], [7, 90, 400]);
   assert.deepEqual([config.redisUrl, config.eventDays], ["rediss://cache.example:6380/1", 365]);
   assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);
 });
 
-test("any roles may be taken where other processes can share the store, and only there", () => {
+test("a subset of the roles requires DATABASE_URL", () => {
   const DATABASE_URL = "postgres://db.example/p";
   for (const roles of [["api"], ["ingest"], ["worker"], ["api", "worker"], ["ingest", "worker"], ["api", "ingest"]]) {
     const PARALLAX_ROLES = roles.join(",");
     assert.deepEqual([...parse({ PARALLAX_ROLES, DATABASE_URL }).roles], roles);
-    assert.match(faultsOf({ PARALLAX_ROLES }).join(), /PARALLAX_ROLES: .*DATABASE_URL/);
+    assert.match(errorsOf({ PARALLAX_ROLES }).join(), /PARALLAX_ROLES: .*DATABASE_URL/);
   }
   for (const PARALLAX_ROLES of ["api,cook", ",", "api,"])
-    assert.match(faultsOf({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
+    assert.match(errorsOf({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
 });
 
-test("a settled market is not deleted while it is still shown", () => {
+test("rejects a retention of settled markets shorter than the time the board shows them", () => {
   for (const days of ["1", "30"])
-    assert.match(faultsOf({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
+    assert.match(errorsOf({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
   assert.equal(parse({ PARALLAX_SETTLED_MARKET_DAYS: "31" }).settledMarketDays, 31);
 });
 
-test("metrics are served on a port of their own, behind a token, or both", () => {
+test("metrics need a separate port, a token, or both", () => {
   const token = "0123456789abcdef";
   assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "9464" }).metrics, { port: 9_464, token: null });
   assert.deepEqual(parse({ PARALLAX_METRICS_TOKEN: token }).metrics, { port: null, token });
   assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token }).metrics, { port: 0, token });
-  const [fault, ...more] = faultsOf({ PARALLAX_METRICS_TOKEN: "short" });
-  assert.match(fault ?? "", /^PARALLAX_METRICS_TOKEN: .*16/);
-  assert.ok(!fault?.includes("short"));
-  assert.deepEqual(more, []);
+  const [error, ...others] = errorsOf({ PARALLAX_METRICS_TOKEN: "short" });
+  assert.match(error ?? "", /^PARALLAX_METRICS_TOKEN: .*16/);
+  assert.ok(!error?.includes("short"));
+  assert.deepEqual(others, []);
 });
 
 const PAID: Environment = {
@@ -134,7 +159,7 @@ const PAID: Environment = {
   PARALLAX_MODE: "live",
 };
 
-test("calls can be paid for one by one where an address says to whom, in USDC of a known network or another token", () => {
+test("PARALLAX_X402_PAY_TO enables payments in USDC of a known network or in another token", () => {
   assert.equal(parse({ ...PAID, PARALLAX_X402_PAY_TO: "" }).payments, null);
   const { payments } = parse(PAID);
   assert.deepEqual(
@@ -149,11 +174,11 @@ test("calls can be paid for one by one where an address says to whom, in USDC of
   assert.deepEqual([other?.chainId, other?.name, other?.version], [31_337, "Test Dollar", "1"]);
 });
 
-test("payments that could not be taken, or would be real money for simulated data, stop the start", () => {
+test("rejects incomplete payment settings, and real money for simulated data", () => {
   const cases: readonly [Environment, RegExp][] = [
     [{ PARALLAX_X402_PAY_TO: "0x123" }, /PAY_TO: give an address/],
-    [{ PARALLAX_PUBLIC_URL: "" }, /PAY_TO: needs PARALLAX_PUBLIC_URL/],
-    [{ PARALLAX_MODE: "sandbox" }, /NETWORK=eip155:8453: nobody should pay real money/],
+    [{ PARALLAX_PUBLIC_URL: "" }, /PAY_TO requires PARALLAX_PUBLIC_URL/],
+    [{ PARALLAX_MODE: "sandbox" }, /NETWORK=eip155:8453: simulated data must not cost real money/],
     [{ PARALLAX_X402_NETWORK: "base" }, /NETWORK=base: give eip155:/],
     [{ PARALLAX_X402_NETWORK: "eip155:1" }, /ASSET: give address;name;version/],
     [{ PARALLAX_X402_ASSET: "USDC" }, /ASSET: give address;name;version/],
@@ -161,30 +186,39 @@ test("payments that could not be taken, or would be real money for simulated dat
     [{ PARALLAX_X402_FACILITATOR_URL: "http://facilitator.example.org" }, /FACILITATOR_URL: give an https/],
     [{ PARALLAX_X402_RPC_URL: "http://10.0.0.1:8545" }, /RPC_URL: give an https/],
   ];
-  for (const [changes, fault] of cases) assert.match(faultsOf({ ...PAID, ...changes }).join(), fault);
+  for (const [changes, expected] of cases) assert.match(errorsOf({ ...PAID, ...changes }).join(), expected);
   const local = { PARALLAX_X402_FACILITATOR_URL: "http://127.0.0.1:4021", PARALLAX_X402_RPC_URL: "http://[::1]:8545" };
   assert.equal(parse({ ...PAID, ...local }).payments?.facilitatorUrl, "http://127.0.0.1:4021");
 });
 
-test("every fault is told at once, each with its setting's name", () => {
-  const faulty: Environment = {
-    ...{ PARALLAX_MODE: "paper", PARALLAX_PORT: "65536", PARALLAX_SANDBOX_SEED: "-1", PARALLAX_SANDBOX_SPEED: "0" },
-    ...{ PARALLAX_SANDBOX_MARKETS: "1e3", PARALLAX_SANDBOX_LIMITS: "yes", PARALLAX_RAW_TICK_DAYS: "1.5" },
-    ...{ PARALLAX_ROLES: "api,cook", PARALLAX_VENUES: "nowhere", PARALLAX_LOG_LEVEL: "loud", PARALLAX_TYPO: "1" },
-    ...{ DATABASE_URL: "mysql://x", PARALLAX_PUBLIC_URL: "api.example.org" },
+test("reports every error together, each with the name of its setting", () => {
+  const invalid: Environment = {
+    PARALLAX_MODE: "paper",
+    PARALLAX_PORT: "65536",
+    PARALLAX_SANDBOX_SEED: "-1",
+    PARALLAX_SANDBOX_SPEED: "0",
+    PARALLAX_SANDBOX_MARKETS: "1e3",
+    PARALLAX_SANDBOX_LIMITS: "yes",
+    PARALLAX_RAW_TICK_DAYS: "1.5",
+    PARALLAX_ROLES: "api,cook",
+    PARALLAX_VENUES: "nowhere",
+    PARALLAX_LOG_LEVEL: "loud",
+    PARALLAX_TYPO: "1",
+    DATABASE_URL: "mysql://x",
+    PARALLAX_PUBLIC_URL: "api.example.org",
     PARALLAX_UPGRADE_URL: "javascript:alert(1)",
   };
-  const faults = faultsOf(faulty);
-  for (const name of Object.keys(faulty))
+  const errors = errorsOf(invalid);
+  for (const name of Object.keys(invalid))
     assert.ok(
-      faults.some((fault) => fault.startsWith(name)),
+      errors.some((error) => error.startsWith(name)),
       name,
     );
-  const error = new ConfigError(faults);
-  for (const fault of faults) assert.ok(error.message.includes(fault));
+  const error = new ConfigError(errors);
+  for (const text of errors) assert.ok(error.message.includes(text));
 });
 
-test("numbers are good at their bounds and faults beyond", () => {
+test("accepts numbers at their bounds and rejects numbers beyond them", () => {
   const bounds: Readonly<Record<string, readonly [min: number, max: number]>> = {
     PARALLAX_PORT: [0, 65_535],
     PARALLAX_SANDBOX_SEED: [0, 4_294_967_295],
@@ -197,12 +231,12 @@ test("numbers are good at their bounds and faults beyond", () => {
   for (const [name, [min, max]] of Object.entries(bounds)) {
     for (const good of [min, max]) parse({ [name]: String(good) });
     for (const bad of [min - 1, max + 1, `${min}.5`, " 12", "twelve", "Infinity", "0x20"]) {
-      assert.equal(faultsOf({ [name]: String(bad) }).length, 1, `${name}=${bad}`);
+      assert.equal(errorsOf({ [name]: String(bad) }).length, 1, `${name}=${bad}`);
     }
   }
 });
 
-test("an unknown PARALLAX_ name is a fault, whatever it looks like", () => {
+test("rejects every unknown PARALLAX_ name", () => {
   for (const name of [
     "PARALLAX_PROT",
     "PARALLAX_",
@@ -210,12 +244,12 @@ test("an unknown PARALLAX_ name is a fault, whatever it looks like", () => {
     "PARALLAX_CONSTRUCTOR_URL",
     "PARALLAX_KALSHI_SECRET",
   ]) {
-    assert.match(faultsOf({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
+    assert.match(errorsOf({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
   }
-  assert.match(faultsOf({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no address called gamma/);
+  assert.match(errorsOf({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no service gamma/);
 });
 
-test("a venue's addresses are set by service, the first service also by the venue's name alone", () => {
+test("PARALLAX_<VENUE>_<SERVICE>_URL sets a base URL; PARALLAX_<VENUE>_URL sets the first service", () => {
   const config = parse({
     PARALLAX_KALSHI_URL: "http://127.0.0.1:8790/trade-api/v2/",
     PARALLAX_KALSHI_WS_URL: "ws://127.0.0.1:8790/ws",
@@ -225,11 +259,11 @@ test("a venue's addresses are set by service, the first service also by the venu
     kalshi: { rest: "http://127.0.0.1:8790/trade-api/v2", ws: "ws://127.0.0.1:8790/ws" },
     polymarket: { clob: "https://clob.example" },
   });
-  assert.equal(faultsOf({ PARALLAX_KALSHI_WS_URL: "http://127.0.0.1" }).length, 1);
-  assert.equal(faultsOf({ PARALLAX_KALSHI_URL: "ftp://127.0.0.1" }).length, 1);
+  assert.equal(errorsOf({ PARALLAX_KALSHI_WS_URL: "http://127.0.0.1" }).length, 1);
+  assert.equal(errorsOf({ PARALLAX_KALSHI_URL: "ftp://127.0.0.1" }).length, 1);
 });
 
-test("proxies are addresses or ranges; a number of hops, a name or a range that is none is a fault", () => {
+test("a trusted proxy is an address or a CIDR range; hop counts, names and invalid ranges are rejected", () => {
   for (const good of ["127.0.0.1", "10.0.0.0/1", "192.168.1.1/32", "fd00::/128"]) parse({ PARALLAX_TRUST_PROXY: good });
   for (const bad of [
     "1",
@@ -241,17 +275,17 @@ test("proxies are addresses or ranges; a number of hops, a name or a range that 
     "fd00::/129",
     "10.0.0.0/8/9",
   ]) {
-    assert.equal(faultsOf({ PARALLAX_TRUST_PROXY: bad }).length, 1, bad);
+    assert.equal(errorsOf({ PARALLAX_TRUST_PROXY: bad }).length, 1, bad);
   }
 });
 
-test("a venue's key id and key file go together", () => {
+test("a venue's key id and key file must be set together", () => {
   const both = { PARALLAX_KALSHI_KEY_ID: "id", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "/k.pem" };
   assert.deepEqual(parse(both).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
-  for (const name of Object.keys(both)) assert.match(faultsOf({ ...both, [name]: "" }).join(), /go together/);
+  for (const name of Object.keys(both)) assert.match(errorsOf({ ...both, [name]: "" }).join(), /must be set together/);
 });
 
-test("venues are taken by adapter, renamed with id=adapter, and for reference after the semicolon", () => {
+test("venues are listed by adapter, renamed with id=adapter, and reference only after the semicolon", () => {
   assert.deepEqual(venuesOf("kalshi"), [["kalshi", "kalshi", false]]);
   assert.deepEqual(venuesOf(" kalshi , polymarket ; "), [
     ["kalshi", "kalshi", false],
@@ -271,13 +305,13 @@ test("venues are taken by adapter, renamed with id=adapter, and for reference af
   assert.deepEqual(venuesOf("polymarket=kalshi"), [["polymarket", "kalshi", false]]);
 });
 
-test("play money before the semicolon is refused under any name", () => {
+test("rejects a play-money venue before the semicolon under any id", () => {
   for (const text of ["manifold", "kalshi,manifold", "real=manifold", "manifold;kalshi"]) {
-    assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), /play money/, text);
+    assert.match(errorsOf({ PARALLAX_VENUES: text }).join(), /play money/, text);
   }
 });
 
-test("names twice, adapters that are not there, bad ids and an empty first part are refused", () => {
+test("rejects duplicate venues, unknown adapters, invalid ids and an empty first part", () => {
   const cases: Readonly<Record<string, RegExp>> = {
     "kalshi,kalshi": /named twice/,
     "a=kalshi,b=kalshi": /named twice/,
@@ -295,12 +329,12 @@ test("names twice, adapters that are not there, bad ids and an empty first part 
     "kalshi;manifold;polymarket": /more than one semicolon/,
   };
   for (const [text, expected] of Object.entries(cases))
-    assert.match(faultsOf({ PARALLAX_VENUES: text }).join(), expected, text);
+    assert.match(errorsOf({ PARALLAX_VENUES: text }).join(), expected, text);
 });
 
-test("what may hold a secret is never repeated in a fault", () => {
+test("error messages never repeat a value that may contain a secret", () => {
   const secret = "s3cr3t-value";
-  const faults = faultsOf({
+  const errors = errorsOf({
     ...{ DATABASE_URL: `mysql://user:${secret}@db.example/p`, PARALLAX_PUBLIC_URL: `ftp://user:${secret}@x.example` },
     ...{
       PARALLAX_KALSHI_URL: `ftp://${secret}@x.example`,
@@ -308,15 +342,17 @@ test("what may hold a secret is never repeated in a fault", () => {
       PARALLAX_LLM_API_KEY: secret,
     },
   });
-  assert.equal(faults.length, 5);
-  assert.equal(new ConfigError(faults).message.includes(secret), false);
+  assert.equal(errors.length, 5);
+  assert.equal(new ConfigError(errors).message.includes(secret), false);
 });
 
-test("sign-up is off by default, and what it is set up with is read", () => {
+test("sign-up is off by default; Turnstile, SMTP and disposable domains configure it", () => {
   assert.deepEqual([parse().turnstile, parse().mail, parse().disposableDomains], [null, null, []]);
   const config = parse({
-    ...{ PARALLAX_TURNSTILE_SECRET: "0x4A", PARALLAX_PUBLIC_URL: "https://api.example.org/" },
-    ...{ PARALLAX_SMTP_URL: "smtps://a:b@mail.example.org", PARALLAX_MAIL_FROM: "Parallax <a@example.org>" },
+    PARALLAX_TURNSTILE_SECRET: "0x4A",
+    PARALLAX_PUBLIC_URL: "https://api.example.org/",
+    PARALLAX_SMTP_URL: "smtps://a:b@mail.example.org",
+    PARALLAX_MAIL_FROM: "Parallax <a@example.org>",
     PARALLAX_DISPOSABLE_DOMAINS: "a.example, /etc/parallax/disposable.txt",
   });
   assert.deepEqual(config.turnstile, {
@@ -326,13 +362,13 @@ test("sign-up is off by default, and what it is set up with is read", () => {
   });
   const siteKey = { PARALLAX_TURNSTILE_SITE_KEY: "0x4AAAAAAA-b_c" };
   assert.equal(parse({ ...siteKey, PARALLAX_TURNSTILE_SECRET: "0x4A" }).turnstile?.siteKey, "0x4AAAAAAA-b_c");
-  assert.match(faultsOf(siteKey).join(), /SITE_KEY needs PARALLAX_TURNSTILE_SECRET/);
-  assert.match(faultsOf({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }).join(), /SITE_KEY: give/);
+  assert.match(errorsOf(siteKey).join(), /SITE_KEY requires PARALLAX_TURNSTILE_SECRET/);
+  assert.match(errorsOf({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }).join(), /SITE_KEY: give/);
   assert.deepEqual(config.mail, { smtpUrl: "smtps://a:b@mail.example.org", from: "Parallax <a@example.org>" });
   assert.deepEqual(config.disposableDomains, ["a.example", "/etc/parallax/disposable.txt"]);
 });
 
-test("the public address is an origin, and letters lead to one where a session can be kept", () => {
+test("PARALLAX_PUBLIC_URL is an origin; e-mail sign-in requires https or loopback", () => {
   for (const address of [
     "https://a.example/api",
     "https://a.example?x",
@@ -340,44 +376,48 @@ test("the public address is an origin, and letters lead to one where a session c
     "https://u:p@a.example",
   ])
     assert.match(
-      faultsOf({ PARALLAX_PUBLIC_URL: address }).join(),
+      errorsOf({ PARALLAX_PUBLIC_URL: address }).join(),
       /PUBLIC_URL: give scheme, host and port only/,
       address,
     );
   assert.equal(parse({ PARALLAX_PUBLIC_URL: "HTTPS://API.Example.org:443/" }).publicUrl, "https://api.example.org");
-  const letters = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
-  assert.match(faultsOf({ ...letters, PARALLAX_PUBLIC_URL: "http://a.example" }).join(), /PUBLIC_URL with https/);
+  const mail = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
+  assert.match(errorsOf({ ...mail, PARALLAX_PUBLIC_URL: "http://a.example" }).join(), /PUBLIC_URL with https/);
   for (const address of ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787", "https://a.example"])
-    assert.equal(parse({ ...letters, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
+    assert.equal(parse({ ...mail, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
 });
 
-test("what would let anybody in, or could verify nobody, stops the start", () => {
+test("rejects Turnstile test keys in live mode, a secret without a public URL, and incomplete mail settings", () => {
   const live = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
   const testSecret = { PARALLAX_TURNSTILE_SECRET: "1x0000000000000000000000000000000AA" };
-  assert.match(faultsOf({ ...live, ...testSecret }).join(), /published test keys/);
-  assert.equal(parse(testSecret).turnstile?.secret, testSecret.PARALLAX_TURNSTILE_SECRET, "a sandbox may");
+  assert.match(errorsOf({ ...live, ...testSecret }).join(), /published test keys/);
+  assert.equal(
+    parse(testSecret).turnstile?.secret,
+    testSecret.PARALLAX_TURNSTILE_SECRET,
+    "sandbox mode accepts test keys",
+  );
   assert.match(
-    faultsOf({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
-    /needs PARALLAX_PUBLIC_URL/,
+    errorsOf({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
+    /requires PARALLAX_PUBLIC_URL/,
   );
   const smtp = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25" };
-  assert.equal(faultsOf(smtp).length, 2);
+  assert.equal(errorsOf(smtp).length, 2);
   for (const from of ["nobody", "a@b.org\r\nBcc: e@b.org", "<a@b.org>, <e@b.org>", "a@b.org,e@b.org"])
     assert.match(
-      faultsOf({ ...smtp, ...live, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
+      errorsOf({ ...smtp, ...live, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
       /MAIL_FROM/,
       from,
     );
 });
 
-test(".env.example names every setting with its default, and nothing else", () => {
+test(".env.example lists exactly the settings, each with its default", () => {
   const lines = readFileSync(new URL("../../.env.example", import.meta.url), "utf8").split("\n");
   const set = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
   assert.deepEqual(
     set,
-    SETTINGS.map(({ name, fallback }) => `${name}=${fallback}`),
+    SETTINGS.map(({ name, defaultValue }) => `${name}=${defaultValue}`),
   );
-  // The commented lines are examples of settings that name a venue; they must be ones that are taken.
+  // The commented lines are examples of venue settings. They must be valid.
   const examples = lines.flatMap((line) => {
     const [, name, value] = /^# (PARALLAX_[A-Z_]+)=(.*)$/.exec(line) ?? [];
     return name === undefined ? [] : [[name, value === "" ? "x" : value]];
@@ -386,20 +426,20 @@ test(".env.example names every setting with its default, and nothing else", () =
   parse(Object.fromEntries(examples));
 });
 
-test("every default is one that is taken, and every setting says what it is for", () => {
-  assert.deepEqual(parse(Object.fromEntries(SETTINGS.map(({ name, fallback }) => [name, fallback]))), parse());
+test("every default is valid, and every setting has a help text", () => {
+  assert.deepEqual(parse(Object.fromEntries(SETTINGS.map(({ name, defaultValue }) => [name, defaultValue]))), parse());
   for (const { help } of SETTINGS) assert.ok(help.length > 10);
 });
 
-test("a marketplace secret is long, and there are two at most; an empty setting is no secret", () => {
+test("accepts at most two marketplace secrets of at least 32 characters", () => {
   const [first, second] = ["a".repeat(32), "b".repeat(32)];
   assert.deepEqual(parse({}).marketplaceSecrets, []);
   assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: "" }).marketplaceSecrets, []);
   assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: first }).marketplaceSecrets, [first]);
   assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: `${first}, ${second}` }).marketplaceSecrets, [first, second]);
   for (const wrong of ["short", `${first},`, ",", `${first},short`, `${first},${second},${first}`, " "]) {
-    const faults = faultsOf({ PARALLAX_MARKETPLACE_SECRET: wrong });
-    assert.equal(faults.length, 1, wrong);
-    assert.ok(!faults.join().includes(first), "a secret is never shown");
+    const errors = errorsOf({ PARALLAX_MARKETPLACE_SECRET: wrong });
+    assert.equal(errors.length, 1, wrong);
+    assert.ok(!errors.join().includes(first), "the message contains no secret");
   }
 });

@@ -71,7 +71,7 @@ export interface HttpServerOptions {
   /** Addresses or CIDR ranges of proxies whose forwarding headers are believed; none by default. */
   readonly trustProxy?: readonly string[] | null;
   /** How people are told that nothing answers there; programs, and everybody where it is left out, get JSON. */
-  readonly strayPage?: ProblemPage;
+  readonly notFoundPage?: ProblemPage;
   /** Whether `/docs` is served. */
   readonly docs?: boolean;
   /** One of this many successful requests is logged. */
@@ -143,7 +143,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   // Requests are judged by `compileRequestValidator`, all parts at once and after authentication.
   app.setValidatorCompiler(() => () => true);
   installBodyParsers(app);
-  installErrorHandlers(app, log, options.strayPage);
+  installErrorHandlers(app, log, options.notFoundPage);
   app.addHook("onRoute", (route) => {
     if (route.url === DOCS_PREFIX || route.url.startsWith(`${DOCS_PREFIX}/`))
       route.config = { ...route.config, access: "public", metering: METERING.FREE };
@@ -338,10 +338,10 @@ function readJson(bytes: Buffer, utf8: InstanceType<typeof TextDecoder>): unknow
   return result.ok ? result.value : new UnreadableBody(result.position, result.error);
 }
 
-function installErrorHandlers(app: FastifyInstance, log: Log, strayPage: ProblemPage | undefined): void {
+function installErrorHandlers(app: FastifyInstance, log: Log, notFoundPage: ProblemPage | undefined): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = toProblem(error);
-    const problemPage = request.is404 ? strayPage : request.routeConfig?.problemPage;
+    const problemPage = request.is404 ? notFoundPage : request.routeConfig?.problemPage;
     const page = problemPage?.(answer.status, error, request) ?? null;
     const send = () => (page === null ? sendProblem(reply, answer) : sendProblemPage(reply, answer, page));
     if (answer.status >= 500) {

@@ -1,6 +1,6 @@
 /**
- * A failure that a person can mend. Its message is made to be shown and says how; a stack beside it would only hide it.
+ * An error that the user can fix. The command line prints its message without a stack trace.
  *
- * One ancestor for all, so that the command line knows them without loading what may throw them.
+ * The base class lives here so that the command line can recognise it without loading the modules that throw it.
  */
 export abstract class UserFacingError extends Error {}

@@ -1,0 +1,30 @@
+import type { DemoKeys } from "../capabilities/keys/index.ts";
+
+/** The text that `npm start` prints: addresses, demo keys and one request to try. */
+export function banner(options: {
+  readonly url: string;
+  readonly data: "sandbox" | "live";
+  readonly keys: DemoKeys | null;
+  /** Control page of the simulated venues; null if this process simulates none. */
+  readonly sandboxUrl: string | null;
+}): string {
+  const { url, data, keys, sandboxUrl } = options;
+  const lines = [
+    "",
+    `  Parallax  ${url}   (${data === "sandbox" ? "simulated data" : "live data"})`,
+    `  Docs      ${url}/docs`,
+    `  Account   ${url}/account`,
+  ];
+  if (sandboxUrl !== null) lines.push(`  Venues    ${sandboxUrl}   (simulated, on this machine)`);
+  if (keys !== null) {
+    lines.push(
+      "",
+      `  Demo keys  free        ${keys.free}`,
+      `             pro         ${keys.pro}`,
+      `             enterprise  ${keys.enterprise}`,
+      "",
+      `  Try: curl -H "Authorization: Bearer ${keys.enterprise}" "${url}/v1/markets?limit=3"`,
+    );
+  }
+  return `${lines.join("\n")}\n\n`;
+}

@@ -1,0 +1,109 @@
+import { readFile } from "node:fs/promises";
+import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
+import { createUndiciHttp } from "../adapters/network/undici-http.ts";
+import { createWsSockets } from "../adapters/network/ws-socket.ts";
+import { systemClock } from "../adapters/system/system-clock.ts";
+import { systemRandom } from "../adapters/system/system-random.ts";
+import { type App, type AppPorts, buildApp } from "../app.ts";
+import { findMisspeltAddress } from "../capabilities/payments/index.ts";
+import type { Config } from "../config/config.ts";
+import type { NodeSettings } from "../ingest/index.ts";
+import { loadVenue, type VenueSetting } from "../venues/registry.ts";
+import type { SandboxUrls } from "./sandbox-process.ts";
+import { loadSignUpSettings } from "./sign-up-settings.ts";
+import { StartupError } from "./startup-errors.ts";
+
+/** Functions that release resources, called in reverse order at shutdown. */
+export type Closers = (() => Promise<unknown> | unknown)[];
+
+/** Builds the app with the real network adapters and the configured venues. Adds what it opens to `closers`. */
+export async function buildServiceApp(
+  config: Config,
+  parts: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version"> & {
+    readonly sandboxUrls: SandboxUrls;
+  },
+  closers: Closers,
+): Promise<App> {
+  const { sandboxUrls, ...ports } = parts;
+  const { log } = ports;
+  const http = createUndiciHttp(systemClock);
+  closers.push(() => http.close());
+  await assertAddressChecksums(config);
+  return buildApp({
+    clock: systemClock,
+    random: systemRandom,
+    ...ports,
+    data: config.mode,
+    publicUrl: config.publicUrl,
+    payments: config.payments === null ? undefined : { ...config.payments, http },
+    trustProxy: config.trustProxy,
+    marketplaceSecrets: config.marketplaceSecrets,
+    eventDays: config.eventDays,
+    ...(await loadSignUpSettings(config, { http, log, closers })),
+    auditDays: config.auditDays,
+    retention: {
+      tickDays: config.rawTickDays,
+      tradeDays: config.tradeDays,
+      fiveMinuteBarDays: config.fiveMinuteBarDays,
+      settledMarketDays: config.settledMarketDays,
+    },
+    // The embedded store is locked by this process, so there are no other nodes.
+    node: config.databaseUrl === null ? undefined : nodeSettings(config.roles),
+    metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
+    venues: await loadVenues(config, sandboxUrls, {
+      http,
+      sockets: createWsSockets(systemClock),
+      socketIo: createSocketIoClient(systemClock),
+      clock: systemClock,
+      random: systemRandom,
+      log,
+    }),
+  });
+}
+
+async function loadVenues(
+  config: Config,
+  sandboxUrls: SandboxUrls,
+  ports: Omit<Parameters<Awaited<ReturnType<typeof loadVenue>>>[0], "drop" | "drift" | "areLimitsLifted">,
+): Promise<AppPorts["venues"]> {
+  const loadOne = async (setting: VenueSetting) => {
+    const { id, adapter, referenceOnly } = setting;
+    const createVenue = await loadVenue(setting);
+    const keyFile = config.venueKeys[adapter];
+    const key =
+      keyFile === undefined
+        ? null
+        : { keyId: keyFile.keyId, privateKeyPem: await readFile(keyFile.privateKeyFile, "utf8") };
+    const configuredUrls = config.venueUrls[adapter] ?? {};
+    const urls = { ...sandboxUrls[adapter], ...configuredUrls };
+    // Never for a configured URL: it may be a real venue.
+    const areLimitsLifted =
+      !config.sandbox.limits && sandboxUrls[adapter] !== undefined && Object.keys(configuredUrls).length === 0;
+    return {
+      id,
+      referenceOnly,
+      create: ((drop, drift) =>
+        createVenue(
+          { ...ports, drop, drift, areLimitsLifted },
+          urls,
+          key,
+        )) satisfies AppPorts["venues"][number]["create"],
+    };
+  };
+  return Promise.all(config.venues.map(loadOne));
+}
+
+const nodeSettings = (roles: Config["roles"]): NodeSettings => ({
+  id: `${process.pid}-${Buffer.from(systemRandom.bytes(9)).toString("base64url")}`,
+  serves: roles.has("api"),
+  ingests: roles.has("ingest"),
+  maintains: roles.has("worker"),
+});
+
+async function assertAddressChecksums({ payments }: Config): Promise<void> {
+  const invalid = payments === null ? null : await findMisspeltAddress(payments.asset);
+  if (invalid !== null)
+    throw new StartupError(
+      `${invalid.setting}: ${invalid.address} has an invalid checksum; copy it again with its upper and lower case`,
+    );
+}

@@ -1,0 +1,165 @@
+import { hash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { openEmbeddedDatabase } from "../adapters/database/embedded-database.ts";
+import { migrateDatabase } from "../adapters/database/migrations.ts";
+import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
+import { ensureStoreIdentity } from "../adapters/database/store-identity.ts";
+import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
+import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
+import { openRedisLimitLog } from "../adapters/metering/redis-limit-log.ts";
+import { listenOnOperatorSocket } from "../adapters/network/operator-socket.ts";
+import { systemClock } from "../adapters/system/system-clock.ts";
+import { systemRandom } from "../adapters/system/system-random.ts";
+import type { App } from "../app.ts";
+import { type DemoKeys, ensureDemoKeys } from "../capabilities/keys/index.ts";
+import { LIMIT_WINDOW_MS } from "../capabilities/metering/index.ts";
+import { type Config, hasAllVenueUrls } from "../config/config.ts";
+import { drain } from "../http/lifecycle.ts";
+import type { Database } from "../ports/database.ts";
+import type { Log } from "../ports/log.ts";
+import { recordingFingerprint } from "../recording/index.ts";
+import { banner } from "./banner.ts";
+import { buildServiceApp, type Closers } from "./build-service-app.ts";
+import { answerOperator } from "./customers/run.ts";
+import { openBus } from "./open-bus.ts";
+import { spawnSandbox } from "./sandbox-process.ts";
+import { databaseError, listenError, StartupError } from "./startup-errors.ts";
+
+const READY_WAIT_MS = 8_000;
+/** The restored board already has data, so readiness waits less long for the first sweeps. */
+const READY_WAIT_RESTORED_MS = 1_500;
+const READY_POLL_MS = 20;
+/** The grace period, this time and the last e-mails together stay below the time limit of a process shutdown. */
+const DRAIN_MS = 3_000;
+/** A busy machine or a world of 500,000 markets needs about 10 s. */
+const SANDBOX_START_MS = 60_000;
+/** The sandbox reads a whole recording before it listens. */
+const REPLAY_START_MS = 120_000;
+
+/** Milliseconds since the process started, for the log. */
+const msSinceStart = () => Math.round(systemClock.monotonic());
+
+export interface RunningService {
+  readonly url: string;
+  /** Addresses, demo keys and one request to try. */
+  readonly banner: string;
+  /**
+   * Finishes open requests, writes queued data to the store and releases all resources.
+   *
+   * @param options.graceMs  time to keep answering first, with `Connection: close`, so that load balancers stop routing
+   *   and clients do not reuse a closing connection; default 0
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** Starts the configured service: store, simulated venues, HTTP server, ingest. */
+export async function startService(options: { config: Config; log: Log; version: string }): Promise<RunningService> {
+  const { config, log, version } = options;
+  const closers: Closers = [];
+  const closeAll = async () => {
+    for (const close of closers.reverse()) await close();
+  };
+  try {
+    await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+    const isSandbox = config.mode === "sandbox";
+    // Spawned before the store opens: loading the sandbox takes about as long.
+    const sandboxTimeoutMs = config.sandbox.recording === null ? SANDBOX_START_MS : REPLAY_START_MS;
+    const sandbox = isSandbox && !hasAllVenueUrls(config) ? spawnSandbox(log, sandboxTimeoutMs) : null;
+    if (sandbox !== null) closers.push(() => sandbox.close());
+    const database = await openDatabase(config, log);
+    closers.push(() => database.close());
+    await migrateDatabase(database);
+    const identity = await ensureStoreIdentity(database, {
+      data: config.mode,
+      seed: isSandbox ? await worldSeed(config) : null,
+      genesisAt: isSandbox ? systemClock.now() : null,
+    });
+    log.info({ ms: msSinceStart() }, "store opened");
+    const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};
+    if (sandbox !== null) log.info({ ms: msSinceStart() }, "simulated venues started");
+    const keys = isSandbox ? await openDemoKeys(config, database) : null;
+
+    const bus = openBus(config, log);
+    closers.push(() => bus.close());
+    const journalDir = lockJournalDir(config.dataDir);
+    closers.push(() => journalDir.release());
+    const sharedLimits =
+      config.redisUrl === null ? null : openRedisLimitLog({ url: config.redisUrl, windowMs: LIMIT_WINDOW_MS });
+    closers.push(() => sharedLimits?.close());
+    const journal = openQuotaJournal(journalDir.path);
+    const app = await buildServiceApp(
+      config,
+      { database, bus, journal, sharedLimits, log, version, sandboxUrls },
+      closers,
+    );
+    await app.metering.start();
+    const restoredMarkets = await app.ingest.restore();
+    if (restoredMarkets > 0) log.info({ markets: restoredMarkets }, "markets restored from the store");
+    if (config.databaseUrl === null) {
+      const handle = (request: unknown) => answerOperator(request, app.customers);
+      closers.push(await listenOnOperatorSocket(config.dataDir, handle, log));
+    }
+    await listenForMetrics(app, config, closers, log);
+    const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+      throw new StartupError(listenError(config, error));
+    });
+    app.start();
+    void markReady(app, restoredMarkets > 0 ? READY_WAIT_RESTORED_MS : READY_WAIT_MS, log);
+    return {
+      url,
+      banner: banner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null }),
+      async close({ graceMs = 0 } = {}) {
+        log.info({}, "shutting down");
+        await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_MS, graceMs });
+        await app.stop();
+        await closeAll();
+        log.info({}, "stopped");
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, log: Log): Promise<Database> {
+  if (databaseUrl === null) return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
+  return openPostgresDatabase({ url: databaseUrl, log }).catch((error: unknown) => {
+    throw new StartupError(databaseError(databaseUrl, error));
+  });
+}
+
+/** Identifies a simulated world: its seed, or the fingerprint of the replayed recording. */
+function worldSeed({ sandbox }: Config): Promise<number> | number {
+  return sandbox.recording === null ? sandbox.seed : recordingFingerprint(sandbox.recording);
+}
+
+/** On a shared database the key names contain a hash of host and directory, because every machine creates its own keys. */
+function openDemoKeys({ dataDir, databaseUrl }: Config, database: Database): Promise<DemoKeys> {
+  const machine = hash("sha256", `${hostname()} ${resolve(dataDir)}`, "hex").slice(0, 8);
+  return ensureDemoKeys(database, dataDir, {
+    random: systemRandom,
+    clock: systemClock,
+    name: databaseUrl === null ? undefined : `demo ${machine}`,
+  });
+}
+
+async function listenForMetrics({ metricsHttp }: App, config: Config, closers: Closers, log: Log): Promise<void> {
+  if (metricsHttp === null) return;
+  const address = { host: config.host, port: config.metrics?.port ?? 0 };
+  closers.push(() => metricsHttp.close());
+  const url = await metricsHttp.listen(address).catch((error: unknown) => {
+    throw new StartupError(listenError(address, error, "PARALLAX_METRICS_PORT"));
+  });
+  log.info({ url: `${url}/metrics` }, "metrics server started");
+}
+
+/** Marks the service ready when every venue's first sweep has ended, whether it succeeded or failed, or after `waitMs`. */
+async function markReady(app: App, waitMs: number, log: Log): Promise<void> {
+  const startedAt = systemClock.monotonic();
+  while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < waitMs) await systemClock.sleep(READY_POLL_MS);
+  app.http.lifecycle.markReady();
+  log.info({ ms: msSinceStart(), markets: app.board.size }, "ready");
+}

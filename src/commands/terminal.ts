@@ -1,0 +1,33 @@
+import { ConfigError } from "../config/config.ts";
+
+const HARD_EXIT_MS = 10_000;
+
+export function print(text: string): void {
+  process.stdout.write(text);
+}
+
+/** Prints the message to standard error and makes the process exit with 1. */
+export function fail(message: string): undefined {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}
+
+/** @throws ConfigError unless `text` is a whole number from 0 to `max` */
+export function parseWholeNumber(name: string, text: string, max: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > max) throw new ConfigError([`${name} ${text}: give a whole number up to ${max}`]);
+  return value;
+}
+
+/** The first SIGTERM or SIGINT calls `close`, which has 10 s to finish. The second signal exits immediately. */
+export function onSignal(close: (signal: "SIGTERM" | "SIGINT") => Promise<void>): void {
+  let isStopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      setTimeout(() => process.exit(1), HARD_EXIT_MS).unref();
+      close(signal).catch((error: unknown) => fail(String(error)));
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import { SETTINGS } from "./settings.ts";
+import type { Environment, SettingsReader } from "./settings-reader.ts";
+
+/**
+ * Names of settings that contain a venue: base URLs (`PARALLAX_<VENUE>_<SERVICE>_URL`) and API keys. The default URLs are
+ * the sandbox's in sandbox mode and the venue's public ones in live mode.
+ */
+const VENUE_SETTING = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
+
+export interface VenueKeyFile {
+  readonly keyId: string;
+  readonly privateKeyFile: string;
+}
+
+export interface VenueOverrides {
+  /** Base URLs by adapter and service that replace the defaults. */
+  readonly venueUrls: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** API keys by adapter, for venues whose stream requires one. */
+  readonly venueKeys: Readonly<Record<string, VenueKeyFile>>;
+}
+
+/**
+ * Reads the settings that contain a venue. Reports every unknown `PARALLAX_*` name as an error.
+ *
+ * @param services  names of each adapter's base URLs; the first one is the default of `PARALLAX_<VENUE>_URL`
+ */
+export function parseVenueOverrides(
+  environment: Environment,
+  reader: SettingsReader,
+  services: Readonly<Record<string, readonly string[]>>,
+): VenueOverrides {
+  const { errors } = reader;
+  const urls: Record<string, Record<string, string>> = {};
+  const keys: Record<string, Partial<VenueKeyFile>> = {};
+  const known = new Set(SETTINGS.map((setting) => setting.name));
+  for (const [name, value = ""] of Object.entries(environment)) {
+    if (!name.startsWith("PARALLAX_") || known.has(name)) continue;
+    const match = VENUE_SETTING.exec(name);
+    const adapter = match?.[1]?.toLowerCase() ?? "";
+    const names = Object.hasOwn(services, adapter) ? services[adapter] : undefined;
+    if (match === null || names === undefined) {
+      errors.push(`${name}: no such setting (npm start -- --help lists all settings)`);
+    } else if (match[3] !== undefined) {
+      if (value === "") continue;
+      keys[adapter] = { ...keys[adapter], [match[3] === "KEY_ID" ? "keyId" : "privateKeyFile"]: value };
+    } else {
+      const service = match[2]?.toLowerCase() ?? names[0] ?? "";
+      if (!names.includes(service))
+        errors.push(`${name}: ${adapter} has no service ${service} (it has ${names.join(", ")})`);
+      const url = reader.url(name, service === "ws" ? ["ws:", "wss:"] : ["http:", "https:"], value);
+      if (url !== null) urls[adapter] = { ...urls[adapter], [service]: url };
+    }
+  }
+  const venueKeys: Record<string, VenueKeyFile> = {};
+  for (const [adapter, { keyId, privateKeyFile }] of Object.entries(keys)) {
+    const prefix = `PARALLAX_${adapter.toUpperCase()}`;
+    if (keyId !== undefined && privateKeyFile !== undefined) venueKeys[adapter] = { keyId, privateKeyFile };
+    else errors.push(`${prefix}_KEY_ID and ${prefix}_PRIVATE_KEY_FILE must be set together`);
+  }
+  return { venueUrls: urls, venueKeys };
+}
