@@ -44,7 +44,7 @@ export default {
       "only-http-files-of-a-capability-import-http",
       {
         path: inside("capabilities"),
-        pathNot: ["/(routes|schema|guards|payment-gate|index)\\.ts$", test],
+        pathNot: ["/(routes|schema|guards|authenticator|payment-gate|payments|index)\\.ts$", test],
       },
       { path: ["^src/http/(?!html/)", "/routes\\.ts$", "node_modules/fastify"] },
     ),

@@ -1,6 +1,7 @@
 /** API keys: their form, whom they speak for, when they were last used, and the demo keys of a sandbox. */
+export { createKeyAuthenticator } from "./authenticator.ts";
 export { type DemoKeys, ensureDemoKeys } from "./demo-keys.ts";
 export { createKeyDirectory, KEYS_TOPIC } from "./key-directory.ts";
 export { createKey, randomBase32 } from "./key-format.ts";
 export { createKeyUsage } from "./key-usage.ts";
-export { insertKey, type KeyOwner } from "./queries.ts";
+export { insertKey } from "./queries.ts";

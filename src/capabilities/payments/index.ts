@@ -1,8 +1,3 @@
-/** Pay per request (x402): what a call costs, the ledger of payments, and the till at which requests pay. */
-export { createChainReader } from "./chain.ts";
-export { createSignatureCheck, findMisspeltAddress } from "./check-payment.ts";
-export { createFacilitator } from "./facilitator.ts";
-export { createPaymentGate } from "./payment-gate.ts";
-export { createPaymentReconciler } from "./reconciler.ts";
-export { createPaymentService } from "./service.ts";
-export { findDisagreements } from "./start-check.ts";
+/** Pay per request (x402): prices, the payment ledger, settlement, and the gate that a paid request passes. */
+export { findMisspeltAddress } from "./check-payment.ts";
+export { createPayments, type PaymentPorts } from "./payments.ts";

@@ -1,0 +1,72 @@
+import type { FastifyInstance } from "fastify";
+import type { MarketBoard } from "./board/index.ts";
+import type { AccountSettings } from "./capabilities/account/index.ts";
+import type { Customers, SignUpSettings } from "./capabilities/customers/index.ts";
+import type { Metering } from "./capabilities/metering/index.ts";
+import type { PaymentPorts } from "./capabilities/payments/index.ts";
+import type { VenueId } from "./domain/market.ts";
+import type { Ingest, NodeSettings } from "./ingest/index.ts";
+import type { Bus } from "./ports/bus.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Database } from "./ports/database.ts";
+import type { SharedLimitLog } from "./ports/limit-log.ts";
+import type { Log } from "./ports/log.ts";
+import type { QuotaJournal } from "./ports/quota-journal.ts";
+import type { Random } from "./ports/random.ts";
+import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
+import type { RetentionDays } from "./storage/index.ts";
+
+/** Everything that differs between production, tests and a developer's machine. */
+export interface AppPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly database: Database;
+  readonly bus: Bus;
+  /** Records the quota that this process uses. */
+  readonly journal: QuotaJournal;
+  /** Minute limits shared by all nodes; null if this node keeps its own. */
+  readonly sharedLimits: SharedLimitLog | null;
+  readonly data: "sandbox" | "live";
+  readonly version: string;
+  readonly publicUrl: string | null;
+  readonly trustProxy: readonly string[] | null;
+  /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
+  readonly marketplaceSecrets: readonly string[];
+  /** Retention of stored data; defaults apply to omitted fields. */
+  readonly retention?: Partial<RetentionDays>;
+  /** Retention of events. */
+  readonly eventDays: number;
+  /** Settings of sign-up; null rejects sign-ups with `signup_not_configured`. */
+  readonly signUp: SignUpSettings | null;
+  /** Bot check and e-mail delivery of the account page. */
+  readonly account: AccountSettings;
+  /** Retention of the audit log. */
+  readonly auditDays: number;
+  /** Roles of this process if several share the store; undefined for a single process with all roles. */
+  readonly node?: NodeSettings;
+  /** Prometheus metrics on a separate server, on the API server behind a token, or both; null disables them. */
+  readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
+  /** Per-call payments; undefined disables them. They require `publicUrl`. */
+  readonly payments?: PaymentPorts;
+  /** Creates each venue's adapter, which counts unusable data with `drop` and schema drift with `drift`. */
+  readonly venues: readonly {
+    readonly id: VenueId;
+    readonly referenceOnly: boolean;
+    readonly create: (drop: DropCounter, drift: DriftCounter) => VenueAdapter;
+  }[];
+}
+
+export interface App {
+  readonly http: FastifyInstance;
+  /** Serves only /metrics; null without a separate metrics port. */
+  readonly metricsHttp: FastifyInstance | null;
+  readonly ingest: Ingest;
+  readonly board: MarketBoard;
+  /** Must be started before the server listens. */
+  readonly metering: Metering;
+  readonly customers: Customers;
+  start(): void;
+  /** Stops reading venues, writes queued data to the store and returns unused quota. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,20 @@
+import type { Authenticator, Principal } from "../../http/auth.ts";
+import { MARKETPLACE_HEADERS, type Marketplace, type MarketplaceCaller } from "./marketplace.ts";
+
+/** Resolves the marketplace's headers to the user on whose behalf it calls. */
+export function createMarketplaceAuthenticator(marketplace: Marketplace): Authenticator {
+  const { secret, user, subscription } = MARKETPLACE_HEADERS;
+  return ({ headers }) => {
+    // Node joins repeated headers into one string, which matches no secret.
+    const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
+    const caller = marketplace.identify({
+      secret: header(secret),
+      user: header(user),
+      subscription: header(subscription),
+    });
+    if (caller === null) return null;
+    return caller instanceof Promise ? caller.then(toPrincipal) : toPrincipal(caller);
+  };
+}
+
+const toPrincipal = (caller: MarketplaceCaller): Principal => ({ kind: "marketplace", ...caller });

@@ -1,0 +1,78 @@
+import type { PaymentGate } from "../../http/payment-gate.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { HttpOut } from "../../ports/http-out.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import type { AddressLimits } from "../metering/index.ts";
+import { createChainReader } from "./chain.ts";
+import { createSignatureCheck } from "./check-payment.ts";
+import { createFacilitator } from "./facilitator.ts";
+import type { PaymentAsset } from "./model.ts";
+import { createPaymentGate } from "./payment-gate.ts";
+import { createPaymentReconciler } from "./reconciler.ts";
+import { createPaymentService, type PaymentService } from "./service.ts";
+import { findDisagreements } from "./start-check.ts";
+
+/** Settings of per-call payments, and the HTTP client for facilitator and chain. */
+export interface PaymentPorts {
+  readonly asset: PaymentAsset;
+  readonly facilitatorUrl: string;
+  readonly facilitatorToken: string | null;
+  /** JSON-RPC URL of the chain; null relies on the facilitator alone when a settlement is uncertain. */
+  readonly rpcUrl: string | null;
+  readonly http: HttpOut;
+  /** Timeouts of facilitator requests, for tests. */
+  readonly deadlines?: { readonly verifyMs: number; readonly settleMs: number };
+}
+
+export interface Payments {
+  readonly gate: PaymentGate;
+  /** Starts the reconciler and logs a warning for every mismatch between the settings, the facilitator and the chain. */
+  start(): void;
+  stop(): Promise<void>;
+  /** Counts of this process by state, and the number of settlements with an unknown result, for metrics. */
+  figures(): { readonly counts: PaymentService["counts"]; readonly unknown: number };
+}
+
+export async function createPayments(
+  ports: PaymentPorts & {
+    readonly database: Database;
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly log: Log;
+    readonly publicUrl: string | null;
+    readonly addresses: AddressLimits;
+  },
+): Promise<Payments> {
+  const { database, clock, random, log, publicUrl, addresses, asset, http, rpcUrl, deadlines } = ports;
+  if (publicUrl === null) throw new Error("payments require a public URL");
+  const service = createPaymentService({
+    database,
+    clock,
+    random,
+    log,
+    asset,
+    facilitator: createFacilitator({
+      http,
+      url: ports.facilitatorUrl,
+      token: ports.facilitatorToken,
+      verifyDeadlineMs: deadlines?.verifyMs,
+      settleDeadlineMs: deadlines?.settleMs,
+    }),
+    chain: rpcUrl === null ? null : createChainReader({ http, url: rpcUrl, asset }),
+    isSignedByPayer: await createSignatureCheck(asset),
+  });
+  const reconciler = createPaymentReconciler({ database, clock, random, log, asset, service });
+  return {
+    gate: createPaymentGate({ service, publicUrl, log, addresses }),
+    start() {
+      reconciler.start();
+      void findDisagreements(ports).then((mismatches) => {
+        for (const mismatch of mismatches) log.warn({}, mismatch);
+      });
+    },
+    stop: () => reconciler.stop(),
+    figures: () => ({ counts: service.counts, unknown: reconciler.unknown }),
+  };
+}
