@@ -24,7 +24,7 @@ interface VenueCheck {
 const venuesOf = async (service: ServiceProcess): Promise<[string, VenueCheck][]> =>
   Object.entries((await service.get("/v1/health", {})).json.checks.venues);
 
-/** Venues that this process reads itself. */
+/** Venues that this process ingests. */
 const readBy = async (service: ServiceProcess): Promise<string[]> =>
   (await venuesOf(service)).filter(([, { role }]) => role === "ingest").map(([venue]) => venue);
 
@@ -40,13 +40,13 @@ describe("processes that share a PostgreSQL server", { skip }, () => {
   const url = new URL(SERVER ?? "postgres://nowhere/none");
   url.pathname = `/${DATABASE}`;
   const running: ServiceProcess[] = [];
-  /** One exchange for all, as in the world outside. */
+  /** One exchange for all processes, as in production. */
   let exchange: ReturnType<typeof run>;
   let addresses: Record<string, string> = {};
   let folder: { path: string; release(): Promise<void> };
   const start = async (roles: string): Promise<ServiceProcess> => {
     const env = { DATABASE_URL: url.href, PARALLAX_ROLES: roles, ...addresses };
-    // One folder for all: the demo keys in it are the same customers'.
+    // One data directory for all processes: they share the demo keys.
     const service = await startServiceProcess({ dataDir: folder.path, env });
     running.push(service);
     return service;
@@ -84,26 +84,29 @@ describe("processes that share a PostgreSQL server", { skip }, () => {
     await folder.release();
   });
 
-  test("share the venues, serve the same prices on nodes that read none, and go on after a kill", async () => {
+  test("share the venues, serve the same prices on nodes that ingest none, and survive a kill", async () => {
     const first = await start("api,ingest,worker");
     const [second, server] = await Promise.all([start("ingest"), start("api")]);
     const shares = await eventually(async () => {
       const [one, two] = [await readBy(first), await readBy(second)];
       return one.length === 2 && two.length === 2 ? { one, two } : null;
-    }, "each to read half of the venues");
+    }, "each process to ingest half of the venues");
     assert.deepEqual(new Set([...shares.one, ...shares.two]).size, 4);
     assert.deepEqual(await readBy(server), []);
-    assert.equal((await second.get("/v1/markets")).status, 404, "a node without the role api answers no calls");
+    assert.equal((await second.get("/v1/markets")).status, 404, "a process without the api role answers no calls");
 
     await eventually(async () => {
       const [here, there] = [await pricesOf(first), await pricesOf(server)];
       const isSame = here.size >= 40 && [...here].filter(([id, price]) => there.get(id) !== price).length <= 4;
       return isSame ? true : null;
-    }, "the serving node to show what the reading nodes know");
+    }, "the api process to serve all venues");
 
     const before = await pricesOf(server);
     await second.end("SIGKILL");
-    await eventually(async () => ((await readBy(first)).length === 4 ? true : null), "the first to take over all four");
+    await eventually(
+      async () => ((await readBy(first)).length === 4 ? true : null),
+      "the first process to take over all four venues",
+    );
     const fences = await onServer<{ fence: string }>(DATABASE, "select fence from leases where name like 'venue:%'");
     assert.ok(fences.some(({ fence }) => Number(fence) > 1));
     const moved = (venue: string, now: Map<string, string>) =>
@@ -112,7 +115,7 @@ describe("processes that share a PostgreSQL server", { skip }, () => {
       await eventually(async () => (moved(venue, await pricesOf(server)) ? true : null), `a price of ${venue} to move`);
     await eventually(
       async () => ((await venuesOf(server)).every(([, { status }]) => status === "ok") ? true : null),
-      "the serving node to call every venue well",
+      "the api process to report every venue as healthy",
     );
 
     assert.equal(await first.end("SIGTERM"), 0);
@@ -120,6 +123,6 @@ describe("processes that share a PostgreSQL server", { skip }, () => {
       DATABASE,
       "select count(*) as live from leases where name like 'venue:%' and expires_at > clock_timestamp()",
     );
-    assert.equal(Number(left?.live), 0, "a stopped node leaves its leases to whoever comes next");
+    assert.equal(Number(left?.live), 0, "a stopped process releases its leases");
   });
 });

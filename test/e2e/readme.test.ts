@@ -18,13 +18,13 @@ before(async () => {
 });
 after(() => folder.release());
 
-/** The shell blocks, in order. */
-/** The README's call that makes a simulated venue fail. */
+/** Shell blocks of the README, in order. */
+/** The README's request that injects faults into a simulated venue. */
 const FAULTS_CALL =
   /^curl -X PUT http:\/\/127\.0\.0\.1:8790(\/faults\/kalshi) -H "Content-Type: application\/json" -d '(.*)'$/;
 const commands = () => [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]?.trim() ?? "");
 
-/** Runs an npm script as the README writes it, and gives the address in its banner. */
+/** Runs an npm script as the README shows it and returns the URL in its banner. */
 async function started(args: readonly string[], env: Record<string, string>) {
   const program = run("npm", args, env);
   const url = await eventually(
@@ -35,7 +35,7 @@ async function started(args: readonly string[], env: Record<string, string>) {
   return { url, program };
 }
 
-test("the README's commands are the ones that are tested: two by .ci/run, the rest below", async () => {
+test("every command of the README is tested: two by .ci/run, the others below", async () => {
   const [start, call, check, live, sandbox, faults, ...more] = commands();
   assert.equal(start, "npm ci && npm start");
   assert.match(
@@ -51,7 +51,7 @@ test("the README's commands are the ones that are tested: two by .ci/run, the re
   for (const command of ["npm ci", "npm test", "npm run check"]) assert.ok(ci.includes(`\n${command}\n`));
 });
 
-test("`npm start` and the first call give the reply that the README shows, field for field", async () => {
+test("`npm start` and the first request return the fields that the README shows", async () => {
   const { url, program } = await started(["start"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
   const script = (commands()[1] ?? "").replace("./.parallax", folder.path).replace("http://127.0.0.1:8787", url);
   const { stdout } = await sh("sh", ["-c", script], { cwd: PROJECT });
@@ -78,7 +78,7 @@ test("`npm start` and the first call give the reply that the README shows, field
   await program.ended;
 });
 
-test("`npm start -- --live` serves live data from the addresses it is given", async () => {
+test("`npm start -- --live` serves live data from the configured URLs", async () => {
   const sandbox = await testSandbox();
   const home = await temporaryFolder();
   const { url, program } = await started(["start", "--", "--live"], {
@@ -98,12 +98,12 @@ test("`npm start -- --live` serves live data from the addresses it is given", as
   await home.release();
 });
 
-test("`npm run sandbox` prints one JSON line of base URLs and serves the page that explains them", async () => {
+test("`npm run sandbox` prints one JSON line of base URLs and serves the control page", async () => {
   const program = run("npm", ["run", "--silent", "sandbox", "--", "--port", "0"]);
   const urls = await eventually(() => {
     const [line, rest] = program.output().split("\n");
     return rest === undefined || line === undefined ? null : JSON.parse(line);
-  }, "the line of base URLs");
+  }, "the JSON line of base URLs");
   assert.deepEqual(Object.keys(urls).sort(), ["control", "kalshi", "limitless", "manifold", "polymarket"]);
   const page = await (await fetch(urls.control.rest)).text();
   for (const url of [urls.kalshi.rest, urls.polymarket.clob, urls.limitless.ws, urls.manifold.rest])

@@ -24,27 +24,27 @@ let file: string;
 let output: string;
 let facts: Fact[];
 let replay: RunningSandbox;
-/** What the recording's instants lie behind the wall clock in the replay. */
+/** Offset between the recorded timestamps and the wall clock of the replay. */
 let shiftMs: number;
 const http = createUndiciHttp(systemClock);
 const TIGHT_SPREAD = 0.1;
 const PAST_SHARE = 0.2;
-/** How far the replay's time moves at a look. */
+/** Replay time per step. */
 const STEP_MS = 500;
-/** Looks at which it hardly moves: what is followed is seen by the venues at their next one, and told from then on. */
+/** First steps, in which replay time hardly advances: a venue sends updates only after it has processed the subscription. */
 const SLOW_LOOKS = 5;
 const STREAM_MS_MAX = 10_000;
 
-/** The command records a simulated sandbox until it is interrupted; then another sandbox replays all of it as past. */
+/** Records a simulated sandbox with the command, then replays the whole recording as history in another sandbox. */
 before(async () => {
   folder = await temporaryFolder();
   file = join(folder.path, "recording.jsonl.gz");
   const simulated = await testSandbox({ marketCount: 40, speed: 1_000 });
   const program = run(process.execPath, ["bin/parallax.mjs", "record", "--out", file], venueSettings(simulated));
   await eventually(() => {
-    const [, told] = [...program.output().matchAll(/^(\d+) facts/gm)].at(-1) ?? [];
-    return Number(told) >= FACTS_ENOUGH ? true : null;
-  }, "enough facts");
+    const [, count] = [...program.output().matchAll(/^(\d+) records/gm)].at(-1) ?? [];
+    return Number(count) >= FACTS_ENOUGH ? true : null;
+  }, "enough records");
   program.child.kill("SIGINT");
   assert.equal(await program.ended, 0);
   output = program.output();
@@ -61,7 +61,7 @@ after(async () => {
   await folder.release();
 });
 
-/** One of the venues streams to holders of a key only; the simulated one takes any. */
+/** One venue requires a key for its stream. The simulated venue accepts any key. */
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const venueKey = { keyId: "replay", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
 
@@ -71,7 +71,7 @@ async function adapterOf(venue: string, sandbox = replay): Promise<VenueAdapter>
     ...{ http, sockets: createWsSockets(systemClock), socketIo: createSocketIoClient(systemClock) },
     ...{ clock: systemClock, random: systemRandom, log: quietLog },
     drop: (reason: string) => assert.fail(`${venue} dropped ${reason}`),
-    // What the recording does not know is missing on the replayed wire, but its words are the venue's.
+    // Fields that a recording does not contain are missing on the replayed wire, but all values are documented ones.
     drift: (kind: string, field: string) => {
       if (kind === "unknown_value") assert.fail(`${venue} ${kind} ${field}`);
     },
@@ -91,7 +91,7 @@ const factsOf = <Kind extends Fact["kind"]>(venue: string, kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.venue === venue && fact.kind === kind);
 const moved = (at: number | null) => (at === null ? null : at + shiftMs);
 
-test("the command says what it wrote, and tells nothing of keys or addresses", async () => {
+test("the record command reports its output file, and the recording contains no keys or addresses", async () => {
   assert.match(output, /Written to .*recording\.jsonl\.gz/);
   assert.doesNotMatch(JSON.stringify(facts), /127\.0\.0\.1|authorization/i);
   for (const venue of VENUES) {
@@ -100,7 +100,7 @@ test("the command says what it wrote, and tells nothing of keys or addresses", a
 });
 
 for (const venue of VENUES) {
-  test(`${venue}: adapters read from the replay the listings, quotes and figures that were recorded`, async () => {
+  test(`${venue}: adapters read the recorded listings, quotes and figures from the replay`, async () => {
     const shown = await sweep(await adapterOf(venue));
     const recorded = new Map<string, Extract<Fact, { kind: "market" }>["market"]>();
     for (const { market } of factsOf(venue, "market"))
@@ -115,7 +115,7 @@ for (const venue of VENUES) {
       const { venue: _, ...present } = listing;
       assert.deepEqual(present, {
         ...first,
-        // Life goes on while a recording is made; all else is as first told.
+        // These fields change while the recording is made. All others equal the first record.
         ...{ status: present.status, outcome: present.outcome, paused: present.paused, resolvedAt: present.resolvedAt },
         openAt: moved(first.openAt),
         closeAt: moved(first.closeAt),
@@ -129,7 +129,7 @@ for (const venue of VENUES) {
         ? { bid: book.book.bids[0]?.price ?? null, ask: book.book.asks[0]?.price ?? null }
         : { bid: last.bid, ask: last.ask };
       assert.deepEqual({ bid: quote.bid, ask: quote.ask }, top, marketId);
-      // Beside a tight book an indication says nothing, and an adapter that polls leaves it out.
+      // Polling adapters omit the indicative price if the book is tight.
       const isTight = top.bid !== null && top.ask !== null && top.ask - top.bid <= TIGHT_SPREAD;
       if (!isBookNewer && !isTight) assert.equal(quote.indicativePrice, last.indicativePrice, marketId);
       compared += 1;
@@ -138,7 +138,7 @@ for (const venue of VENUES) {
   });
 }
 
-/** What a venue's stream has told, and what is to come of the recording when the rest of it has passed. */
+/** Messages received from a venue's stream, and recorded messages that have not arrived yet. */
 async function playTheRest(venue: (typeof VENUES)[number], onEnd: (release: () => unknown) => void) {
   const genesis = Date.now();
   let now = genesis;
@@ -167,7 +167,7 @@ async function playTheRest(venue: (typeof VENUES)[number], onEnd: (release: () =
   const pivotAt = startedAt + (endedAt - startedAt) * PAST_SHARE + SLOW_LOOKS;
   return {
     ...{ shown, quotes, trades, pivotAt },
-    /** Lets the replay's time pass, and waits until nothing of what is to come is missing. */
+    /** Advances the replay time until all expected messages have arrived. */
     async play(missing: () => readonly string[]) {
       const end = genesis + (endedAt - pivotAt) + STEP_MS;
       let looks = 0;
@@ -184,7 +184,7 @@ async function playTheRest(venue: (typeof VENUES)[number], onEnd: (release: () =
 }
 
 for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
-  test(`${venue}: the stream of a replay tells the recorded prices as their time comes`, async (t) => {
+  test(`${venue}: the stream of a replay sends the recorded prices at their recorded times`, async (t) => {
     const { shown, quotes, pivotAt, play } = await playTheRest(venue, (release) => t.after(release));
     const expected = new Map<string, string>();
     const topOf = ({ bid, ask }: { bid: number | null; ask: number | null }) => `${bid}/${ask}`;
@@ -207,16 +207,16 @@ for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
   });
 }
 
-test("manifold: the stream of a replay tells the recorded bets as their time comes", async (t) => {
+test("manifold: the stream of a replay sends the recorded bets at their recorded times", async (t) => {
   const { shown, quotes, trades, pivotAt, play } = await playTheRest("manifold", (release) => t.after(release));
   const expected = factsOf("manifold", "trade").filter(
     ({ marketId, trade }) => trade.executedAt > pivotAt && shown.has(marketId),
   );
-  assert.ok(expected.length > 0, "no bet was recorded in what was to come");
+  assert.ok(expected.length > 0, "the rest of the recording contains bets");
   await play(() =>
     expected
       .map(({ marketId, trade }) => `${marketId} ${trade.size} at ${trade.yesPrice}`)
       .filter((text) => !trades.includes(text)),
   );
-  assert.ok(quotes.size > 0, "no probability came with them");
+  assert.ok(quotes.size > 0, "the bets carry probabilities");
 });

@@ -82,10 +82,10 @@ describe("the service as the README starts it", () => {
     assert.ok(events.length > 20);
     assert.ok(events.every((event: { platform: string }) => MONEY_VENUES.includes(event.platform)));
     const health = (await service.get("/v1/health", {})).json;
-    assert.ok(health.checks.venues.manifold.markets > 0, "it is read all the same, as a reference");
+    assert.ok(health.checks.venues.manifold.markets > 0, "reference venues are ingested too");
   });
 
-  test("writes the demo keys for its owner alone, and no key into its log", async () => {
+  test("makes the demo keys readable by their owner only, and logs no key", async () => {
     const { mode } = await stat(join(folder.path, "demo-keys.json"));
     assert.equal(mode & 0o777, 0o600);
     const log = service
@@ -97,7 +97,7 @@ describe("the service as the README starts it", () => {
     for (const key of Object.values(service.keys)) assert.ok(!log.includes(key));
   });
 
-  test("refuses a second process on the same data directory with one sentence, and goes on", async () => {
+  test("rejects a second process on the same data directory with one sentence, and keeps running", async () => {
     const second = run(process.execPath, ["bin/parallax.mjs", "serve"], {
       PARALLAX_PORT: "0",
       PARALLAX_DATA_DIR: folder.path,
@@ -108,7 +108,7 @@ describe("the service as the README starts it", () => {
     assert.equal((await service.get("/v1/markets?limit=1")).status, 200);
   });
 
-  test("serves the interface description that is committed, and a page that shows it", async () => {
+  test("serves the committed OpenAPI document, and a page that displays it", async () => {
     const description = (await service.get("/openapi.json", {})).json;
     assert.equal(description.openapi, "3.1.0");
     assert.equal(description.info.version, "1.0.0");
@@ -117,25 +117,25 @@ describe("the service as the README starts it", () => {
     assert.match(page.headers.get("content-type") ?? "", /text\/html/);
   });
 
-  test("survives a kill and shows on the next start what it knew, with its true age, before the venues answer", async () => {
+  test("survives a kill: the next start serves the stored markets with their true age before the venues respond", async () => {
     const known = await everyMarket(service);
     await service.end("SIGKILL");
     service = await startServiceProcess({ dataDir: folder.path });
     const again = await everyMarket(service);
     const ids = new Set(again.map((market) => `${market.platform}/${market.market_id}`));
     const lost = known.filter((market) => !ids.has(`${market.platform}/${market.market_id}`));
-    // The world goes on while the service is away: a few markets may have closed meanwhile.
+    // The simulated world continues while the service is down, so a few markets may have closed.
     assert.ok(lost.length < known.length * 0.1, `${lost.length} of ${known.length} are gone`);
   });
 
-  test("ends in good order on SIGTERM", async () => {
+  test("shuts down gracefully on SIGTERM", async () => {
     assert.equal(await service.end("SIGTERM"), 0);
     assert.match(service.output(), /"message":"stopped"/);
     service = await startServiceProcess({ dataDir: folder.path });
   });
 });
 
-test("a store made with simulated data refuses to open in live mode", async () => {
+test("a store with simulated data cannot be opened in live mode", async () => {
   const folder = await temporaryFolder();
   const service = await startServiceProcess({
     dataDir: folder.path,
@@ -153,7 +153,7 @@ test("a store made with simulated data refuses to open in live mode", async () =
   await folder.release();
 });
 
-test("metrics are served on a port of their own, to those who have the token, and tell what is read and stored", async () => {
+test("a separate port serves metrics of ingest and storage to clients with the token", async () => {
   const folder = await temporaryFolder();
   const token = "a-token-for-the-scraper";
   const service = await startServiceProcess({
@@ -191,7 +191,7 @@ test("metrics are served on a port of their own, to those who have the token, an
   await folder.release();
 });
 
-test("every wrong setting is told at once", async () => {
+test("reports all invalid settings together", async () => {
   const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], {
     PARALLAX_PORT: "no",
     PARALLAX_MODE: "demo",

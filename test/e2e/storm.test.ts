@@ -18,9 +18,9 @@ before(async () => {
 });
 after(() => storm.end());
 
-test("with every fault of every venue at a quarter no answer is wrong, and afterwards every market is true again", async () => {
+test("with every fault at a rate of 25% every response is valid, and all quotes are correct after the faults end", async () => {
   const watch = watchAnswers(storm.service);
-  // What hangs, hangs until a deadline: at a quarter a storm of seconds would be nothing else.
+  // A hanging response lasts until its timeout. At 25% it would take up the whole test, so its rate is lower.
   await storm.setFaults("all", { ...(await everySwitch(storm, 0.25)), frozen: 0.02, socket_frozen: 0.02 });
   await eventually(async () => {
     const kinds = Object.values(await storm.happened()).map((faults) => Object.keys(faults).length);
@@ -45,7 +45,7 @@ test("with every fault of every venue at a quarter no answer is wrong, and after
   }
 });
 
-test("each kind of failed answer is counted under its own name", async () => {
+test("each kind of failed response is counted under its own reason", async () => {
   const cases = [
     [{ server_error: 1 }, "attempt_server_error"],
     [{ rate_limit: 1 }, "attempt_rate_limited"],

@@ -11,8 +11,8 @@ import {
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 /**
- * A polled answer is stamped when its head arrives; the book it shows was read this much earlier at the most. Streamed
- * quotes carry the venue's own instant and need no allowance.
+ * A polled response gets the time at which its headers arrive. The venue read the book at most this much earlier. Streamed
+ * quotes carry the venue's own timestamp and need no tolerance.
  */
 const READ_TO_ARRIVAL_MS_MAX = 1_000;
 
@@ -31,7 +31,7 @@ after(async () => {
   await folder.release();
 });
 
-/** What the simulator says the market's book was at an instant. */
+/** The simulator's book of a market at a timestamp. */
 async function truthAt(venue: string, marketId: string, at: number) {
   const reply = await fetch(
     `${sandbox.urls.control?.rest}/truth/${venue}?at=${at}&market_id=${encodeURIComponent(marketId)}`,
@@ -41,8 +41,8 @@ async function truthAt(venue: string, marketId: string, at: number) {
   return markets[0];
 }
 
-test("every price served equals the sandbox's book at its updated_at, on every venue and in both ways of reading", async () => {
-  // The streams are up: what is then served comes from both streams and polls.
+test("every served price equals the sandbox's book at its updated_at, on every venue, streamed or polled", async () => {
+  // Once the streams are up, the service serves both streamed and polled quotes.
   await eventually(async () => {
     const { venues } = (await service.get("/v1/health", {})).json.checks;
     return venues.polymarket.stream === "up" && venues.limitless.stream === "up" ? true : null;
@@ -68,5 +68,5 @@ test("every price served equals the sandbox's book at its updated_at, on every v
       wrong.push(`${market.platform}/${market.market_id} bid ${market.bid} ask ${market.ask} at ${market.updated_at}`);
   }
   assert.deepEqual(wrong, []);
-  assert.ok(exact >= markets.length * 0.9, `${exact} of ${markets.length} are equal at the very millisecond`);
+  assert.ok(exact >= markets.length * 0.9, `${exact} of ${markets.length} are equal to the millisecond`);
 });

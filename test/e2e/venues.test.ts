@@ -33,7 +33,7 @@ describe("a deployment that renames its venues", () => {
     await folder.release();
   });
 
-  test("speaks those words in lists, paths, filters, events and health", async () => {
+  test("uses the configured ids in lists, paths, filters, events and health", async () => {
     const markets = await everyMarket(service);
     assert.deepEqual(new Set(markets.map((market) => market.platform)), new Set(["venue_a", "venue_b", "venue_c"]));
     for (const venue of ["venue_a", "venue_b", "venue_c"]) {
@@ -54,7 +54,7 @@ describe("a deployment that renames its venues", () => {
     ]);
   });
 
-  test("knows the venues by no other name, in filters and in the interface description", async () => {
+  test("accepts no other ids, in filters and in the OpenAPI document", async () => {
     assert.equal(
       (await service.get("/v1/markets?source=kalshi")).json.detail[0].msg,
       "Input should be 'venue_a', 'venue_b' or 'venue_c'",
@@ -86,7 +86,7 @@ describe("a venue that goes down", () => {
     await folder.release();
   });
 
-  test("leaves its last values with their true age, is told in health, needs no venue for a known market, and is a 502 where one is needed", async () => {
+  test("keeps its last values with their true age, is degraded in health, and returns 502 only if the venue must be queried", async () => {
     const known = (await service.get("/v1/markets?source=polymarket&limit=1")).json[0];
     await failing.close();
     const downSince = Date.now();
@@ -100,7 +100,7 @@ describe("a venue that goes down", () => {
 
     const stale = await service.get(`/v1/markets/polymarket/${known.market_id}`);
     assert.equal(stale.status, 200);
-    assert.ok(Date.parse(stale.json.updated_at) <= downSince + 1_000, "its age is not dressed up");
+    assert.ok(Date.parse(stale.json.updated_at) <= downSince + 1_000, "updated_at is unchanged");
 
     const unknown = await service.get("/v1/markets/polymarket/987654321");
     assert.equal(unknown.status, 502);
@@ -110,7 +110,7 @@ describe("a venue that goes down", () => {
     await eventually(async () => {
       const [other] = (await service.get("/v1/markets?source=kalshi&limit=1&sort=updated_at")).json;
       return Date.parse(other.updated_at) > freshBefore ? true : null;
-    }, "the others to go on");
+    }, "the other venues to continue");
     assert.equal((await service.get("/readyz", {})).status, 200);
   });
 });
@@ -131,7 +131,7 @@ describe("hostile input to the running service", () => {
     await folder.release();
   });
 
-  /** Sends the path as it is: `fetch` would tidy it up first. */
+  /** Sends the path unchanged; `fetch` would normalise it. */
   const raw = (path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
     new Promise<{ status: number; text: string; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
       const { hostname, port } = new URL(service.url);
@@ -147,7 +147,7 @@ describe("hostile input to the running service", () => {
       outgoing.end(options.body);
     });
 
-  test("odd ids are unknown markets, never an error of ours", async () => {
+  test("unusual ids are unknown markets, never a 5xx", async () => {
     const ids = [
       "%2F",
       "%2e%2e%2f",
@@ -180,11 +180,11 @@ describe("hostile input to the running service", () => {
         }
       }
     };
-    // Each venue has request limits of its own to wait for.
+    // Each venue has its own rate limit to wait for.
     await Promise.all(["kalshi", "polymarket", "limitless"].map(askAll));
   });
 
-  test("bad parameters, paths and methods are the documented 4xx", async () => {
+  test("invalid parameters, paths and methods return the documented 4xx", async () => {
     const cases: readonly [string, number, { method?: string; headers?: Record<string, string>; body?: string }?][] = [
       ["/v1/markets?limit=x", 422],
       ["/v1/markets?limit=0", 422],
@@ -221,7 +221,7 @@ describe("hostile input to the running service", () => {
     }
   });
 
-  test("no key of a caller reaches the log, in whatever place it was sent", async () => {
+  test("a caller's key never reaches the log, wherever it was sent", async () => {
     const canary = "plx_pro_canarycanarycanarycanarycanary";
     await raw(`/v1/markets?api_key=${canary}&query=${canary}`, {
       headers: { authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary },
