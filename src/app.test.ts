@@ -14,11 +14,8 @@ import { PLANS } from "./domain/plan.ts";
 import { defineRoute } from "./http/route.ts";
 import type { Database } from "./ports/database.ts";
 
-/**
- * Who may call what: the smallest caller that is served. A route that is not here, or here and gone, fails the test: a
- * change of access is to be seen in review.
- */
-const SMALLEST_CALLER: Readonly<Record<string, "anyone" | "account" | "free" | "pro">> = {
+/** Access matrix: the lowest-ranked caller of each route. It makes changes of access visible in review. */
+const LOWEST_CALLER: Readonly<Record<string, "anyone" | "account" | "free" | "pro">> = {
   "GET /openapi.json": "anyone",
   "GET /v1/markets": "free",
   "GET /v1/markets/{platform}/{market_id}": "free",
@@ -44,14 +41,18 @@ const SMALLEST_CALLER: Readonly<Record<string, "anyone" | "account" | "free" | "
 };
 const CALLERS = ["anyone", ...PLANS, "marketplace BASIC", "marketplace PRO"] as const;
 const RANK: Readonly<Record<(typeof CALLERS)[number], number>> = {
-  ...{ anyone: 0, free: 1, pro: 2, enterprise: 3 },
-  ...{ "marketplace BASIC": 1, "marketplace PRO": 2 },
+  anyone: 0,
+  free: 1,
+  pro: 2,
+  enterprise: 3,
+  "marketplace BASIC": 1,
+  "marketplace PRO": 2,
 };
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const MARKETPLACE_SECRET = "canary-marketplace-secret-0123456789";
 const MARKETPLACE_USER = "canary-user-of-the-marketplace";
-/** Longer than any minute limit remembers. */
-const LATER_MS = 61_000;
+/** Longer than the window of a minute limit. */
+const LIMIT_WINDOW_MS = 61_000;
 
 const { log, lines } = recordingLog();
 const clock = new FakeClock();
@@ -66,16 +67,23 @@ before(async () => {
   await folder.release();
   app = await buildApp(
     plainAppPorts({
-      ...{ database, log, clock, marketplaceSecrets: [MARKETPLACE_SECRET] },
+      database,
+      log,
+      clock,
+      marketplaceSecrets: [MARKETPLACE_SECRET],
       metrics: { hasOwnPort: false, token: "canary-metrics-token-1" },
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", clock) }],
     }),
   );
   defineRoute(app.http, {
-    ...{ method: "GET", url: "/v1/test/fault", access: "key", metering: METERING.UNCOUNTED, tag: "Analytics" },
+    method: "GET",
+    url: "/v1/test/fault",
+    access: "key",
+    metering: METERING.UNCOUNTED,
+    tag: "Analytics",
     ...{ summary: "Fails", operationId: "test_fault", responses: {} },
     handler: ({ request }) => {
-      throw new Error(`a fault that tells its request: Authorization: ${request.headers.authorization}`);
+      throw new Error(`an error that repeats the request: Authorization: ${request.headers.authorization}`);
     },
   });
   await app.http.ready();
@@ -98,112 +106,116 @@ function headersOf(caller: (typeof CALLERS)[number]): Record<string, string> {
   };
 }
 
-const described = () =>
+const routes = () =>
   app.http.routeTable.entries
     .filter(({ path }) => !path.startsWith("/v1/test/"))
     .map(({ method, path }) => `${method} ${path}`);
 
-test("every route is in the matrix of who may call it, and nothing else is", () => {
-  assert.deepEqual(described(), Object.keys(SMALLEST_CALLER));
+test("the access matrix lists exactly the routes", () => {
+  assert.deepEqual(routes(), Object.keys(LOWEST_CALLER));
 });
 
-/** What a caller is to get by this method: who is served there, or the status of the refusal. */
-function expectedOf(path: string, method: string, caller: (typeof CALLERS)[number]): "served" | number {
-  // By this method the word is the id of a key.
+/** Whether the route accepts the caller, or the status that rejects it. */
+function expectedResult(path: string, method: string, caller: (typeof CALLERS)[number]): "accepted" | number {
+  // For DELETE, `rotate` is a key id.
   const route = method === "DELETE" ? path.replace(/\/rotate$/, "/{key_id}") : path;
-  const smallest = SMALLEST_CALLER[`${method === "HEAD" ? "GET" : method} ${route}`];
-  if (smallest === undefined) return 405;
-  if (smallest === "anyone") return "served";
+  const lowest = LOWEST_CALLER[`${method === "HEAD" ? "GET" : method} ${route}`];
+  if (lowest === undefined) return 405;
+  if (lowest === "anyone") return "accepted";
   if (caller === "anyone") return 401;
-  // An account has keys; a marketplace's callers have none here.
-  if (smallest === "account") return caller.startsWith("marketplace") ? 403 : "served";
-  return RANK[caller] >= RANK[smallest] ? "served" : 403;
+  // Callers of the marketplace have no account here.
+  if (lowest === "account") return caller.startsWith("marketplace") ? 403 : "accepted";
+  return RANK[caller] >= RANK[lowest] ? "accepted" : 403;
 }
 
-test("every route serves exactly those whose plan is large enough, by every method and whatever it is called", async () => {
-  const paths = new Set(Object.keys(SMALLEST_CALLER).map((route) => route.split(" ")[1] ?? ""));
+test("every route accepts exactly the callers with a sufficient plan, for every method", async () => {
+  const paths = new Set(Object.keys(LOWEST_CALLER).map((route) => route.split(" ")[1] ?? ""));
   for (const path of paths) {
     const url = path.replace(/\{\w+\}/g, "none");
     for (const caller of CALLERS) {
       for (const method of METHODS) {
         const headers = { ...headersOf(caller), "x-http-method-override": "GET" };
-        // Whether a caller has an account is judged behind the body's form.
+        // The account is checked after the body, so the body must be valid.
         const body = url.endsWith("/me/keys") && method === "POST" ? { payload: { name: "matrix" } } : {};
-        const answer = await app.http.inject({ method, url, headers, ...body });
-        // The matrix tells who gets past the doors; what a handler then finds is for its own tests. Only no fault is served.
-        const isServed = answer.statusCode < 400 || [404, 409, 422].includes(answer.statusCode);
-        const got = isServed ? "served" : answer.statusCode;
-        assert.equal(got, expectedOf(path, method, caller), `${method} ${url} as ${caller}`);
-        // Whoever has rotated a key goes on with the new one.
-        if (url.endsWith("/rotate") && answer.statusCode === 200) keys = { ...keys, [caller]: answer.json().api_key };
+        const response = await app.http.inject({ method, url, headers, ...body });
+        // 404, 409 and 422 come from the handler or the validation, after access was granted. A 5xx is never accepted.
+        const isAccepted = response.statusCode < 400 || [404, 409, 422].includes(response.statusCode);
+        const result = isAccepted ? "accepted" : response.statusCode;
+        assert.equal(result, expectedResult(path, method, caller), `${method} ${url} as ${caller}`);
+        // Rotating a key replaces it.
+        if (url.endsWith("/rotate") && response.statusCode === 200)
+          keys = { ...keys, [caller]: response.json().api_key };
       }
     }
-    await clock.advance(LATER_MS);
+    await clock.advance(LIMIT_WINDOW_MS);
   }
 });
 
-test("401: Bearer wins over the marketplace, and a wrong secret speaks for nobody", async () => {
-  const ask = async (headers: Record<string, string>) =>
+test("401: a Bearer key takes precedence over the marketplace, and a wrong marketplace secret is rejected", async () => {
+  const getStatus = async (headers: Record<string, string>) =>
     (await app.http.inject({ url: "/v1/events", headers })).statusCode;
   const marketplace = headersOf("marketplace PRO");
-  assert.equal(await ask({ ...marketplace, authorization: "Bearer wrong" }), 401);
-  assert.equal(await ask({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 401);
+  assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 401);
+  assert.equal(await getStatus({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 401);
   const { "x-rapidapi-proxy-secret": _stripped, ...identity } = marketplace;
-  assert.equal(await ask({ ...identity, connection: "x-rapidapi-proxy-secret" }), 401);
-  assert.equal(await ask(marketplace), 200);
+  assert.equal(await getStatus({ ...identity, connection: "x-rapidapi-proxy-secret" }), 401);
+  assert.equal(await getStatus(marketplace), 200);
 });
 
-/** Another service over the same store, and what it has asked the store. */
-async function openCounting() {
-  const asked: string[] = [];
-  const counting: Database = {
+/** Another app over the same store, and the SQL queries that it sends. */
+async function openAppWithQueryLog() {
+  const queries: string[] = [];
+  const loggingDatabase: Database = {
     ...database,
     query: (text, parameters) => {
-      asked.push(text);
+      queries.push(text);
       return database.query(text, parameters);
     },
   };
   const other = await buildApp(
     plainAppPorts({
-      ...{ database: counting, log, clock, marketplaceSecrets: [MARKETPLACE_SECRET] },
+      database: loggingDatabase,
+      log,
+      clock,
+      marketplaceSecrets: [MARKETPLACE_SECRET],
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", clock) }],
     }),
   );
-  return { other, asked };
+  return { other, queries };
 }
 
-test("429: an address that was refused too often is looked up no more, but for keys known as good and the marketplace", async () => {
-  const { other, asked } = await openCounting();
-  const ask = async (headers: Record<string, string>) =>
+test("429: after 60 responses with 401, an address may use only known keys and the marketplace", async () => {
+  const { other, queries } = await openAppWithQueryLog();
+  const getStatus = async (headers: Record<string, string>) =>
     (await other.http.inject({ url: "/v1/events", headers })).statusCode;
   const marketplace = headersOf("marketplace PRO");
-  assert.equal(await ask(headersOf("pro")), 200);
-  await clock.advance(LATER_MS);
+  assert.equal(await getStatus(headersOf("pro")), 200);
+  await clock.advance(LIMIT_WINDOW_MS);
   for (let attempt = 0; attempt < 60; attempt++) {
-    assert.equal(await ask({ ...marketplace, authorization: "Bearer wrong" }), 401);
+    assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 401);
   }
-  const before = asked.length;
-  assert.equal(await ask({ ...marketplace, authorization: "Bearer wrong" }), 429);
-  assert.equal(await ask({ authorization: `Bearer ${createKey(systemRandom, "pro").key}` }), 429);
-  assert.equal(await ask({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 429);
-  assert.equal(asked.length, before);
-  assert.equal(await ask(marketplace), 200);
-  assert.equal(await ask(headersOf("pro")), 200);
+  const queriesBefore = queries.length;
+  assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 429);
+  assert.equal(await getStatus({ authorization: `Bearer ${createKey(systemRandom, "pro").key}` }), 429);
+  assert.equal(await getStatus({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 429);
+  assert.equal(queries.length, queriesBefore);
+  assert.equal(await getStatus(marketplace), 200);
+  assert.equal(await getStatus(headersOf("pro")), 200);
   await other.stop();
   await other.http.close();
 });
 
-test("a key that fails its checksum is refused without a look into the store", async () => {
-  const { other, asked } = await openCounting();
+test("rejects a key with a wrong checksum without a database query", async () => {
+  const { other, queries } = await openAppWithQueryLog();
   const broken = `${keys.pro.slice(0, -1)}${keys.pro.endsWith("a") ? "b" : "a"}`;
   const { statusCode } = await other.http.inject({ url: "/v1/events", headers: { authorization: `Bearer ${broken}` } });
   assert.equal(statusCode, 401);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(queries, []);
   await other.stop();
   await other.http.close();
 });
 
-test("pricing is free, and tells each priced route once", async () => {
+test("pricing needs no key and lists each priced route once", async () => {
   const { statusCode, body } = await app.http.inject("/v1/pricing");
   assert.equal(statusCode, 200);
   const { currency, tiers, plans } = JSON.parse(body);
@@ -224,12 +236,14 @@ test("pricing is free, and tells each priced route once", async () => {
   );
   assert.deepEqual(plans, [
     {
-      ...{ plan: "free", price_usd_month: 0 },
+      plan: "free",
+      price_usd_month: 0,
       quotas: { listing: 100, insight: 10, strategy: 0, deep: 0 },
       rate_limits: { general: 30, strategy: 0 },
     },
     {
-      ...{ plan: "pro", price_usd_month: 49 },
+      plan: "pro",
+      price_usd_month: 49,
       quotas: { listing: 10_000, insight: 500, strategy: 50, deep: 10 },
       rate_limits: { general: 120, strategy: 5 },
     },
@@ -237,10 +251,10 @@ test("pricing is free, and tells each priced route once", async () => {
   ]);
 });
 
-test("no key and no secret is in any log, answer, metric or table", async () => {
-  await clock.advance(LATER_MS);
+test("keys and secrets never appear in a log, response, metric or table", async () => {
+  await clock.advance(LIMIT_WINDOW_MS);
   const canaries = [...Object.values(keys), MARKETPLACE_SECRET, MARKETPLACE_USER, "canary-metrics-token-1"];
-  const answers: string[] = [];
+  const responses: string[] = [];
   const urls = [
     "/v1/markets?limit=x",
     "/v1/markets",
@@ -253,11 +267,11 @@ test("no key and no secret is in any log, answer, metric or table", async () => 
     for (const url of urls) {
       for (const method of ["GET", "POST"] as const) {
         const { headers, body } = await app.http.inject({ method, url, headers: headersOf(caller) });
-        answers.push(JSON.stringify(headers), body);
+        responses.push(JSON.stringify(headers), body);
       }
     }
     const wrong = { ...headersOf(caller), "x-rapidapi-proxy-secret": `${MARKETPLACE_SECRET}.` };
-    answers.push((await app.http.inject({ url: "/v1/markets", headers: wrong })).body);
+    responses.push((await app.http.inject({ url: "/v1/markets", headers: wrong })).body);
   }
   const metricsHeaders = { authorization: "Bearer canary-metrics-token-1" };
   const metrics = await app.http.inject({ url: "/metrics", headers: metricsHeaders });
@@ -268,7 +282,7 @@ test("no key and no secret is in any log, answer, metric or table", async () => 
   const rows: unknown[] = [];
   for (const { name } of tables) rows.push(await database.query(`select row_to_json(each)::text from ${name} as each`));
   assert.ok(lines.length > 20 && rows.length > 5);
-  const places = { log: lines, answers, metrics: metrics.body, tables: rows };
+  const places = { log: lines, responses, metrics: metrics.body, tables: rows };
   for (const [place, content] of Object.entries(places)) {
     const text = typeof content === "string" ? content : JSON.stringify(content);
     for (const canary of canaries) assert.ok(!text.includes(canary), `${canary} is in the ${place}`);
