@@ -15,9 +15,9 @@ import { countFaults, faultCountTable } from "../test/support/venues/fault-count
 import {
   everySwitch,
   type FaultStorm,
+  findWrongMarkets,
   openFaultStorm,
   residentBytes,
-  untrueMarkets,
   watchAnswers,
 } from "../test/support/venues/fault-storm.ts";
 
@@ -64,16 +64,16 @@ async function weather({ service }: FaultStorm) {
   /** By venue, when the first look was over that found all its markets true and none untrue after it. */
   const trueAfterMs: Record<string, number | null> = {};
   for (;;) {
-    const { wrong, looked } = await untrueMarkets(storm, since);
+    const { wrong, compared } = await findWrongMarkets(storm, since);
     // A look takes a while, and what it found is known at its end.
     const afterMs = Date.now() - since;
     recovery.push({ afterMs, untrue: wrong.length, examples: wrong.slice(0, 5) });
-    for (const venue of looked.keys()) {
+    for (const venue of compared.keys()) {
       if (wrong.some((market) => market.startsWith(`${venue}/`))) trueAfterMs[venue] = null;
       else trueAfterMs[venue] ??= afterMs;
     }
     say(
-      `${afterMs} ms: ${wrong.length} untrue of ${[...looked].map(([venue, count]) => `${count} ${venue}`).join(", ")}`,
+      `${afterMs} ms: ${wrong.length} untrue of ${[...compared].map(([venue, count]) => `${count} ${venue}`).join(", ")}`,
     );
     if (wrong.length === 0 || afterMs > RECOVERY_MS_MAX) break;
     await sleep(100);
@@ -86,7 +86,7 @@ async function weather({ service }: FaultStorm) {
   );
   const accounts = countFaults(happened, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
   say(faultCountTable(accounts));
-  const unaccounted = accounts.filter(({ isUnaccounted }) => isUnaccounted);
+  const unaccounted = accounts.filter(({ isUncounted }) => isUncounted);
   if (unaccounted.length > 0) process.exitCode = 1;
   return {
     faults: { rate, seconds: Number(values.seconds), happened },

@@ -3,7 +3,12 @@ import { after, before, beforeEach, test } from "node:test";
 import { FAULT_NAMES, type FaultName } from "../../sandbox/faults/switches.ts";
 import { SANDBOX_VENUES, type SandboxVenue } from "../../sandbox/world/types.ts";
 import { eventually } from "../support/service-process.ts";
-import { countFaults, FAULT_COUNTS, type FaultCount, faultCountTable } from "../support/venues/fault-counts.ts";
+import {
+  countFaults,
+  FAULT_EXPECTATIONS,
+  type FaultExpectation,
+  faultCountTable,
+} from "../support/venues/fault-counts.ts";
 import { type FaultHarness, openFaultHarness } from "../support/venues/fault-harness.ts";
 
 /** Spoilt at least this often at each venue before a switch is off again. */
@@ -44,11 +49,11 @@ function newDrops(): Record<string, Record<string, number>> {
   );
 }
 
-const venuesWith = (name: FaultName, relation: FaultCount["relation"]): readonly SandboxVenue[] =>
-  SANDBOX_VENUES.filter((venue) => FAULT_COUNTS[name][venue].relation === relation);
+const venuesWith = (name: FaultName, relation: FaultExpectation["relation"]): readonly SandboxVenue[] =>
+  SANDBOX_VENUES.filter((venue) => FAULT_EXPECTATIONS[name][venue].relation === relation);
 const countOf = (name: FaultName, venue: SandboxVenue): number => {
   const drops = newDrops()[venue] ?? {};
-  return FAULT_COUNTS[name][venue].reasons.reduce((sum, reason) => sum + (drops[reason] ?? 0), 0);
+  return FAULT_EXPECTATIONS[name][venue].reasons.reduce((sum, reason) => sum + (drops[reason] ?? 0), 0);
 };
 const tell = async () => `\n${faultCountTable(countFaults(await bench.happened(), newDrops()))}`;
 
@@ -88,7 +93,7 @@ test("a switch that fired and was not counted where it must be is told as such; 
   const happened = { kalshi: { server_error: 3, cut_body: 2, latency: 5 } };
   const rows = countFaults(happened, { kalshi: { attempt_server_error: 3, attempt_network: 9 } });
   assert.deepEqual(
-    rows.map(({ fault, spoilt, counted: reasons, isUnaccounted }) => [fault, spoilt, reasons, isUnaccounted]),
+    rows.map(({ fault, faults, counted: reasons, isUncounted }) => [fault, faults, reasons, isUncounted]),
     [
       ["latency", 5, {}, false],
       ["server_error", 3, { attempt_server_error: 3 }, false],

@@ -4,8 +4,8 @@ import { eventually } from "../support/service-process.ts";
 import {
   everySwitch,
   type FaultStorm,
+  findWrongMarkets,
   openFaultStorm,
-  untrueMarkets,
   watchAnswers,
 } from "../support/venues/fault-storm.ts";
 
@@ -28,7 +28,10 @@ test("with every fault at a rate of 25% every response is valid, and all quotes 
   }, "every venue's faults");
   await storm.setFaults("all", {});
   const since = Date.now();
-  await eventually(async () => ((await untrueMarkets(storm, since)).wrong.length === 0 ? true : null), "the truth");
+  await eventually(
+    async () => ((await findWrongMarkets(storm, since)).wrong.length === 0 ? true : null),
+    "all quotes to be correct",
+  );
   const { answers, violations } = await watch.stop();
   assert.deepEqual(violations, []);
   assert.ok((answers[200] ?? 0) > 100, JSON.stringify(answers));

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { AppPorts } from "../../src/app.ts";
 
-/** Ports of a service alone on its machine, with the defaults of the settings. */
+/** Ports of a single-process service with default settings. */
 export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues"> & Partial<AppPorts>): AppPorts {
   return {
     clock: systemClock,

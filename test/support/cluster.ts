@@ -5,11 +5,11 @@ import { FakeClock } from "./fake-clock.ts";
 
 const STEP_MS = 100;
 
-/** One process of several: its clock stands still while it is paused, and its way to the store can be cut. */
+/** One of several nodes. Its clock stops while it is paused, and its connection to the store can be cut. */
 export class ClusterNode {
   readonly clock: Clock;
   readonly database: Database;
-  /** Nothing of this node reaches the store. */
+  /** Whether the connection to the store is cut. */
   isCut = false;
   #isPaused = false;
   #isDead = false;
@@ -47,7 +47,7 @@ export class ClusterNode {
     this.database = database(this);
   }
 
-  /** As SIGSTOP does: timers that fall due fire all at once when it goes on. */
+  /** Like SIGSTOP: timers that become due fire together when the node resumes. */
   pause(): void {
     this.#isPaused = true;
   }
@@ -57,7 +57,7 @@ export class ClusterNode {
     for (const run of this.#late.splice(0)) run();
   }
 
-  /** As SIGKILL does: it neither runs nor says goodbye. */
+  /** Like SIGKILL: the node stops without closing anything. */
   kill(): void {
     this.#isDead = true;
     this.isCut = true;
@@ -72,7 +72,7 @@ export class ClusterNode {
   }
 }
 
-/** Several nodes over one real store, whose clock is the test's too. */
+/** Several nodes over one real store. The store uses the test's clock too. */
 export class Cluster {
   readonly clock: FakeClock;
   readonly #real: Database;
@@ -87,7 +87,7 @@ export class Cluster {
     return new ClusterNode(this.clock, (node) => this.#databaseOf(node));
   }
 
-  /** Lets time pass, in steps short enough that each answer of the store arrives at its time; `check` after each step. */
+  /** Advances time in short steps, so that responses of the store arrive in order; calls `check` after each step. */
   async advance(byMs: number, check: () => void = () => {}): Promise<void> {
     for (let left = byMs; left > 0; left -= STEP_MS) {
       await this.clock.advance(Math.min(STEP_MS, left));
@@ -108,7 +108,7 @@ export class Cluster {
   }
 
   #databaseOf(node: ClusterNode): Database {
-    /** A cut node reaches nothing, a dead one hears no answer. */
+    /** A disconnected node gets an error; a killed node gets no response. */
     const through = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
       if (node.isCut) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
       const answer = ask();

@@ -15,7 +15,7 @@ after(async () => {
   for (const close of opened.reverse()) await close();
 });
 
-/** Opens once for all tests of a file; starting an engine takes seconds. */
+/** Opened once per test file, because starting the engine takes seconds. */
 function once(open: () => Promise<Database>): () => Promise<Database> {
   let database: Promise<Database> | null = null;
   return () => {
@@ -35,7 +35,7 @@ export const embeddedDatabase = once(async () => {
   return database;
 });
 
-/** A schema of its own on the server of `TEST_DATABASE_URL`, migrated, dropped at the end. */
+/** A new, migrated schema on the server of `TEST_DATABASE_URL`, dropped at the end. */
 export const postgresDatabase = once(async () => {
   if (DATABASE_URL === undefined) throw new Error("TEST_DATABASE_URL is not set");
   const database = await openPostgresDatabase({ url: DATABASE_URL, schema: SCHEMA, log: quietLog });
@@ -47,7 +47,7 @@ export const postgresDatabase = once(async () => {
   return database;
 });
 
-/** Empties every table and drops the days of ticks, so that each test begins with a new store. */
+/** Empties every table and drops the tick partitions. */
 async function empty(database: Database): Promise<void> {
   const partitions = await database.query<{ name: string }>(
     "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'ticks'::regclass",
@@ -57,14 +57,14 @@ async function empty(database: Database): Promise<void> {
     `select quote_ident(tablename) as name from pg_tables
      where schemaname = current_schema() and tablename not like 'kysely%'`,
   );
-  // Most are empty, and cutting a table off costs files, which looking into it does not.
+  // Most tables are empty. Truncating a table recreates its files; checking whether it is empty does not.
   const looks = tables.map(({ name }) => `select '${name}' as name where exists (select from ${name})`);
   const filled = await database.query<{ name: string }>(looks.join(" union all "));
   if (filled.length > 0)
     await database.query(`truncate ${filled.map(({ name }) => name).join(", ")} restart identity cascade`);
 }
 
-/** A test of what only a server can have, several connections at once; skipped where there is none. */
+/** A test that needs a server, for example for several connections. Skipped without one. */
 export function onPostgres(name: string, fn: (database: Database) => Promise<void>): void {
   const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
   test(`${name} [postgres]`, { skip }, async () => {
@@ -75,8 +75,8 @@ export function onPostgres(name: string, fn: (database: Database) => Promise<voi
 }
 
 /**
- * The same test on both homes of the store: embedded in memory, and PostgreSQL when `TEST_DATABASE_URL` is set. The
- * tables are there and empty.
+ * Runs a test on the embedded store in memory, and on PostgreSQL if `TEST_DATABASE_URL` is set. All tables exist and are
+ * empty.
  */
 export function eachDatabase(name: string, fn: (database: Database) => Promise<void>): void {
   test(`${name} [embedded]`, async () => {

@@ -7,12 +7,12 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** More timers than this in one `advance` is a timer that re-arms itself without delay. */
+/** More timers than this in one `advance` mean that a timer re-arms itself without delay. */
 const TIMERS_PER_ADVANCE_MAX = 100_000;
 
 /**
- * A clock that only moves when a test moves it. `advance` runs the timers and sleeps that fall due, in order of their
- * time, each at its own instant, and lets everything awaiting them go as far as it can before the next one.
+ * A clock that advances only when a test advances it. `advance` fires due timers and sleeps in order, each at its own
+ * time, and runs all pending promise callbacks before the next one.
  */
 export class FakeClock implements Clock {
   #monotonic = 0;
@@ -65,23 +65,23 @@ export class FakeClock implements Clock {
     return Promise.resolve();
   }
 
-  /** Timers and sleeps that have not fired. */
+  /** Number of timers and sleeps that have not fired. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Milliseconds until the next timer, or null when there is none. */
+  /** Milliseconds until the next timer; null if there is none. */
   get nextInMs(): number | null {
     const next = this.#next();
     return next === null ? null : next.dueAt - this.#monotonic;
   }
 
-  /** The wall clock jumps (as when a machine's time is set); monotonic time and timers do not. */
+  /** Shifts the wall clock, as if the machine's time was set. Monotonic time and timers do not change. */
   jumpWallClock(byMs: number): void {
     this.#offset += byMs;
   }
 
-  /** Lets pending promises go as far as they can without time passing. */
+  /** Runs pending promise callbacks without advancing time. */
   async settle(): Promise<void> {
     await nextTurn();
   }
@@ -102,7 +102,7 @@ export class FakeClock implements Clock {
     await this.settle();
   }
 
-  /** Advances as far as needed for `promise` to settle, at most `limitMs`; gives its result. */
+  /** Advances until `promise` settles, at most `limitMs`, and returns its result. */
   async until<Value>(promise: Promise<Value>, limitMs = 600_000): Promise<Value> {
     let isSettled = false;
     const settled = () => {
@@ -115,7 +115,7 @@ export class FakeClock implements Clock {
       if (isSettled) return promise;
       const nextInMs = this.nextInMs;
       if (nextInMs === null || this.#monotonic + nextInMs > limit) {
-        throw new Error(`still waiting after ${limitMs} ms of fake time, or nothing left to wait for`);
+        throw new Error(`the promise did not settle within ${limitMs} ms of fake time, or no timer is left`);
       }
       await this.advance(nextInMs);
     }

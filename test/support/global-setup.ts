@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "./service-process.ts";
 import { makeStoreTemplate } from "./store-template.ts";
 
-/** What `npm test` does once, before any file. */
+/** Runs once before all test files of `npm test`. */
 let folder: Awaited<ReturnType<typeof temporaryFolder>> | null = null;
 
 export async function globalSetup(): Promise<void> {

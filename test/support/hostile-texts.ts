@@ -10,7 +10,7 @@ const HANDLERS = [
 ];
 const CLOSERS = ["", '"', "'", '">', "'>", "-->", "</title>", "</textarea>", "</style>", "</script>"];
 
-/** A hundred texts that want to be more than text: in elements, in attributes, in what ends either. */
+/** A hundred HTML injection attempts: in elements, in attributes, and after closing either. */
 export const hostileTexts: readonly string[] = [
   ...CLOSERS.map((closer) => `${closer}<script>alert(1)</script>`),
   ...CLOSERS.map((closer) => `${closer}<img src=x onerror=alert(1)>`),

@@ -11,7 +11,7 @@ export interface MarketApi {
   readonly app: FastifyInstance;
   readonly board: MarketBoard;
   readonly clock: FakeClock;
-  /** A GET with a good key. */
+  /** A GET with a valid key. */
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
 }
 
@@ -19,13 +19,13 @@ export interface MarketApiOptions {
   readonly trading?: readonly string[];
   readonly reference?: readonly string[];
   readonly publicUrl?: string | null;
-  /** Asked for markets that the board lacks; nobody knows them where left out. */
+  /** Look-up of markets that are not on the board; finds none by default. */
   readonly lookUp?: MarketsPorts["lookUp"];
   readonly past?: MarketsPorts["past"];
   readonly readTrend?: MarketsPorts["readTrend"];
 }
 
-/** The market routes on a real server over a real, empty board. Venues are alpha and beta, and gamma for reference. */
+/** The market routes on a real server over a real, empty board. The venues are alpha, beta and, for reference, gamma. */
 export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
@@ -59,7 +59,7 @@ interface ValidationBody {
   readonly detail: readonly { readonly type: string; readonly loc: readonly (string | number)[] }[];
 }
 
-/** A 422 as "type at place" lines; any other answer as its status. */
+/** A 422 as lines "type at location"; any other response as its status. */
 export function refusals(reply: LightMyRequestResponse): string[] {
   if (reply.statusCode !== 422) return [String(reply.statusCode)];
   return reply.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);

@@ -1,7 +1,7 @@
 import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../src/domain/market.ts";
 import type { ListingPage } from "../../src/ports/venue.ts";
 
-/** Midnight at which samples were read; a `FakeClock` begins there too. */
+/** The time of the samples, a midnight; a `FakeClock` starts there too. */
 export const SAMPLE_AT = Date.UTC(2026, 10, 21);
 
 export interface SampleParts {
@@ -10,7 +10,7 @@ export interface SampleParts {
   readonly activity?: Partial<Activity>;
 }
 
-/** A market of the venue "alpha", open, quoted at 0.40 / 0.42; the parts replace what a test is about. */
+/** An open market of the venue "alpha", quoted at 0.40 / 0.42. `parts` overrides fields. */
 export function sampleMarket(marketId: string, parts: SampleParts = {}): MarketSnapshot {
   return {
     listing: {

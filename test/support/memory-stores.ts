@@ -9,7 +9,7 @@ import type {
   TickWriter,
 } from "../../src/storage/index.ts";
 
-/** A market store in memory: keys in the order of first sight, every write kept for the test to read. */
+/** A market store in memory. It assigns keys in order of insertion and records every write. */
 export class MemoryMarketStore implements MarketStore {
   readonly stored = new Map<string, { readonly key: number; readonly snapshot: MarketSnapshot }>();
   readonly statusChanges: StatusChange[] = [];
@@ -55,7 +55,7 @@ export class MemoryMarketStore implements MarketStore {
   }
 }
 
-/** A tick writer that keeps what it is given. */
+/** A tick writer that records its ticks. */
 export class MemoryTicks implements TickWriter {
   readonly ticks: Tick[] = [];
 
@@ -72,7 +72,7 @@ export class MemoryTicks implements TickWriter {
   async close(): Promise<void> {}
 }
 
-/** Past prices in memory, by market key. */
+/** Price history in memory, by market key. */
 export class MemoryHistory implements HistoryStore {
   readonly points = new Map<number, HistoryPoint[]>();
   readonly ranges: {

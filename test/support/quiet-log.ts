@@ -1,6 +1,6 @@
 import type { Log } from "../../src/ports/log.ts";
 
-/** A log that says nothing, for tests that do not look at it. */
+/** A log without output, for tests that do not check it. */
 export const quietLog: Log = {
   debug() {},
   info() {},

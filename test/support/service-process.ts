@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { copyStoreTemplate } from "./store-template.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
-/** What `npm start` runs, without the shell's and the program's names. */
+/** The Node arguments of `npm start`. */
 export const START_ARGUMENTS: readonly string[] = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
   .scripts.start.split(" ")
   .slice(2);
@@ -32,19 +32,19 @@ export interface ServiceProcess {
   output(): string;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /**
-   * Sends a signal and waits for the end; gives the exit code. Without a name it is SIGINT, which ends the service in good
-   * order too and at once: on SIGTERM it goes on answering for two seconds.
+   * Sends a signal, waits for the exit and returns the exit code. The default is SIGINT, which shuts the service down
+   * gracefully without delay. On SIGTERM the service first keeps answering for two seconds.
    */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A folder of its own, removed by `release`. */
+/** A new folder, removed by `release`. */
 export async function temporaryFolder(): Promise<{ path: string; release(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "parallax-test-"));
   return { path, release: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Runs the command as a user would and gathers what it prints. */
+/** Runs the command as a user would and collects its output. */
 export function run(
   command: string,
   args: readonly string[],
@@ -71,7 +71,7 @@ export function run(
   return { child, output: () => text, ended };
 }
 
-/** Polls until `check` gives something; the machine is waited for, the clock is not judged. */
+/** Polls until `check` returns a value. It waits generously, because it does not test speed. */
 export async function eventually<T>(
   check: () => Promise<T | null> | T | null,
   what: string,
@@ -81,15 +81,15 @@ export async function eventually<T>(
   for (;;) {
     const found = await check();
     if (found !== null) return found;
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`);
+    if (performance.now() > until) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
 /**
- * Starts the service with a free port and waits until it says that it is ready.
+ * Starts the service on a free port and waits until it is ready.
  *
- * @param options.isFromNothing  the service makes its store itself
+ * @param options.isFromNothing  the service creates its own store instead of using a template
  */
 export async function startServiceProcess(options: {
   dataDir: string;
@@ -109,7 +109,7 @@ export async function startServiceProcess(options: {
   const url = await eventually(async () => {
     const match = /Parallax {2}(http:\/\/\S+)/.exec(program.output());
     if (match?.[1] !== undefined) return match[1];
-    if (await Promise.race([isOver, false])) throw new Error(`the service ended at once:\n${program.output()}`);
+    if (await Promise.race([isOver, false])) throw new Error(`the service exited:\n${program.output()}`);
     return null;
   }, "the banner");
   const keys = await readFile(join(dataDir, "demo-keys.json"), "utf8").then(
@@ -147,7 +147,7 @@ export async function startServiceProcess(options: {
   };
 }
 
-/** Every market of a list, page by page along the Link header. */
+/** Every market of a list; follows the Link headers. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export async function everyMarket(service: ServiceProcess, query = ""): Promise<any[]> {
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -155,7 +155,7 @@ export async function everyMarket(service: ServiceProcess, query = ""): Promise<
   let path: string | null = `/v1/markets?limit=100${query}`;
   while (path !== null) {
     const reply: Reply = await service.get(path);
-    if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
+    if (reply.status !== 200) throw new Error(`${path} returned ${reply.status}: ${reply.text}`);
     markets.push(...reply.json);
     path = /<([^>]+)>; rel="next"/.exec(reply.headers.get("link") ?? "")?.[1] ?? null;
   }

@@ -8,13 +8,13 @@ import { quietLog } from "./quiet-log.ts";
 const SETTING = "TEST_STORE_TEMPLATE";
 const STORE = "store";
 
-/** Makes an empty embedded store, migrated, that the tests of this run begin with. */
+/** Creates an empty, migrated embedded store that the tests of this run copy. */
 export async function makeStoreTemplate(dataDir: string): Promise<void> {
   await makeNewStore(dataDir);
   process.env[SETTING] = dataDir;
 }
 
-/** An empty embedded store, migrated, for a program that only works on one that is there. */
+/** An empty, migrated embedded store, for a program that requires an existing store. */
 export async function makeStore(dataDir: string): Promise<void> {
   if (!(await copyStoreTemplate(dataDir))) await makeNewStore(dataDir);
 }
@@ -26,10 +26,10 @@ async function makeNewStore(dataDir: string): Promise<void> {
 }
 
 /**
- * Puts a copy of the run's empty store into a data directory that has none: making one anew takes three seconds of a
- * core, and tests need a hundred of them. Where `npm test` did not make it, for one file run alone, the engine does.
+ * Copies the empty store of this test run into a data directory without one. Creating a store takes three seconds of CPU
+ * time, and the tests need a hundred of them. Without a template (a test file run alone) it does nothing.
  *
- * @returns whether the store is a copy, and so needs no migration
+ * @returns whether the directory now has a copy, which needs no migration
  */
 export async function copyStoreTemplate(dataDir: string): Promise<boolean> {
   const template = process.env[SETTING];
@@ -40,7 +40,7 @@ export async function copyStoreTemplate(dataDir: string): Promise<boolean> {
   );
   if (isThere) return false;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // A thousand small files: one by one through the thread pool they take three times as long.
+  // The store has a thousand small files. Copying them through the thread pool takes three times as long.
   cpSync(join(template, STORE), join(dataDir, STORE), { recursive: true });
   return true;
 }

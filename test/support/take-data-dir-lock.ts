@@ -1,6 +1,6 @@
 import { acquireDataDirLock } from "../../src/adapters/system/data-dir-lock.ts";
 
-/** Run as a child process: takes the lock of the directory in argv, says how it went in one line, holds it until killed. */
+/** Child process: acquires the lock of the directory in argv, prints the result in one line, holds the lock until killed. */
 const [directory = ""] = process.argv.slice(2);
 try {
   await acquireDataDirLock(directory);

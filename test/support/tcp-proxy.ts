@@ -1,25 +1,25 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** A way to a server that can be broken. */
+/** A TCP proxy that can be interrupted. */
 export interface TcpProxy {
   readonly port: number;
-  /** Closes every connection; new ones are refused (accepted and reset at once). */
+  /** Closes every connection; new ones are accepted and reset immediately. */
   refuse(): void;
-  /** Connections stay open and new ones are accepted, but nothing passes: what is sent is lost. */
+  /** Connections stay open and new ones are accepted, but all data is discarded. */
   blackhole(): void;
-  /** Everything passes again; connections from before are reset, as by a server that was started anew. */
+  /** Forwards data again. Existing connections are reset, as after a restart of the server. */
   restore(): void;
-  /** Sockets that are open now, on both sides. */
+  /** Open sockets on both sides. */
   readonly connections: number;
-  /** Connections taken since the start. */
+  /** Connections accepted since the start. */
   readonly accepted: number;
-  /** Pieces from clients that were lost. */
+  /** Chunks from clients that were discarded. */
   readonly swallowed: number;
   close(): Promise<void>;
 }
 
-/** Passes connections on 127.0.0.1 to a server, until it is told to break them. */
+/** Forwards connections on 127.0.0.1 to a server until it is told to interrupt them. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let mode: "passing" | "refusing" | "silent" = "passing";

@@ -1,6 +1,6 @@
 import type { OutgoingSocket, SocketHandlers, SocketOut } from "../../../src/ports/socket-out.ts";
 
-/** One attempt to connect, driven by the test as if it were the peer. */
+/** One connection attempt. The test acts as the peer. */
 export class FakeConnection {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export class FakeConnection {
   }
 }
 
-/** Sockets that go nowhere and remember every attempt. */
+/** Sockets without a network. They record every connection attempt. */
 export class FakeSockets implements SocketOut {
   readonly connections: FakeConnection[] = [];
 
@@ -60,10 +60,10 @@ export class FakeSockets implements SocketOut {
     return connection.socket;
   }
 
-  /** The latest attempt. */
+  /** The latest connection attempt. */
   get last(): FakeConnection {
     const connection = this.connections.at(-1);
-    if (connection === undefined) throw new Error("nobody has connected");
+    if (connection === undefined) throw new Error("there was no connection attempt");
     return connection;
   }
 }

@@ -1,12 +1,12 @@
 import type { RunningSandbox } from "../../../sandbox/main.ts";
 
-/** The switches of a sandbox, thrown where an operator would throw them. */
+/** The fault switches of a sandbox, set over its control endpoint. */
 export interface FaultControl {
   /** `{switch: rate}` for a venue or for `all`; an empty object turns every switch off. */
   setFaults(venue: string, switches: Readonly<Record<string, unknown>>): Promise<void>;
-  /** All switches off; what happened counts from 0 again. */
+  /** Turns all switches off and resets the counts. */
   clearFaults(): Promise<void>;
-  /** How often each fault has happened, by venue. */
+  /** Number of injected faults, by venue and fault. */
   happened(): Promise<Record<string, Record<string, number>>>;
 }
 

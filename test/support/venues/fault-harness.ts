@@ -19,23 +19,23 @@ import { quietLog } from "../quiet-log.ts";
 import { type FaultControl, faultControl } from "./fault-control.ts";
 import { testSandbox } from "./sandbox.ts";
 
-/** All time, the world's and the venues' too, passes this much faster than the wall clock's. */
+/** Time of the world, the venues and the ingest passes this much faster than the wall clock. */
 const HURRY = 100;
-/** What is done over and over rests longer than that: else most of the work would be sweeps. */
+/** Periodic work has longer pauses than the time factor implies; otherwise sweeps would take most of the time. */
 const REST_HURRY = 30;
 const GENESIS = Date.UTC(2026, 10, 20);
 
 export interface FaultHarness extends FaultControl {
-  /** What health has counted, by venue and reason. */
+  /** Drop counts in health, by venue and reason. */
   drops(): Record<string, Readonly<Record<string, number>>>;
   /** Whether every venue's stream is up. */
   areStreamsUp(): boolean;
-  /** Unanswered requests are given up in a hurry, too. */
+  /** Requests without a response time out faster, too. */
   hurryDeadlines(isHurried: boolean): void;
   close(): Promise<void>;
 }
 
-/** The production adapters and their ingest against a small sandbox with switches; only the stores are in memory. */
+/** The production adapters and ingest against a small sandbox with fault switches. Only the stores are in memory. */
 export async function openFaultHarness(): Promise<FaultHarness> {
   const begunAt = systemClock.monotonic();
   const now = () => Math.floor(GENESIS + 3_600_000 + (systemClock.monotonic() - begunAt) * HURRY);

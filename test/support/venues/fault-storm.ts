@@ -13,34 +13,34 @@ import { type FaultControl, faultControl } from "./fault-control.ts";
 import { prepareStore } from "./lifted-limits.ts";
 import { testSandbox, venueSettings } from "./sandbox.ts";
 
-/** As in the test of truth: a polled answer is stamped when its head arrives, and its book was read this much earlier at most. */
+/** See truth.test.ts: a polled response gets the time at which its headers arrive; its book is at most this much older. */
 const READ_TO_ARRIVAL_MS_MAX = 1_000;
 const AHEAD_MS_MAX = 2_000;
 const ANSWERS_OF_A_VENUE_IN_TROUBLE = [502, 503, 504];
 const VIOLATIONS_KEPT_MAX = 50;
 const PAGE_MARKETS = 100;
-/** Between two questions of one asker: the venues live in the same process and must be able to answer, too. */
+/** Pause between two requests of a client. The venues run in the same process and need time to respond. */
 const ASK_EVERY_MS = 5;
 const HEALTH_EVERY_LOOPS = 4;
 const BACK_STEP_MS = 50;
 
-// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is read as it is and judged
+// biome-ignore lint/suspicious/noExplicitAny: the test reads and checks untyped JSON
 type Json = any;
 
-/** The service as a process of its own, its venues in this one, and the switches of their faults. */
+/** The service in a child process, its venues in this process, and their fault switches. */
 export interface FaultStorm extends FaultControl {
   readonly sandbox: RunningSandbox;
   readonly service: ServiceProcess;
   end(): Promise<void>;
 }
 
-/** Every switch there is at one rate. */
+/** Every switch with the same rate. */
 export async function everySwitch(storm: Pick<FaultStorm, "sandbox">, rate: number): Promise<Record<string, number>> {
   const state: Json = await (await fetch(`${storm.sandbox.urls.control?.rest}/faults`)).json();
   return Object.fromEntries(Object.keys(state.switches).map((name) => [name, rate]));
 }
 
-/** Starts both, with a key for the venue whose stream wants one. */
+/** Starts both, with a key for the venue whose stream requires one. */
 export async function openFaultStorm(options: {
   readonly marketCount: number;
   readonly seed?: number;
@@ -55,7 +55,7 @@ export async function openFaultStorm(options: {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   await writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
   const dataDir = join(folder.path, "data");
-  // Whoever watches asks more than any customer.
+  // The test sends more requests than any customer.
   await prepareStore(dataDir);
   const service = await startServiceProcess({
     dataDir,
@@ -78,7 +78,7 @@ export async function openFaultStorm(options: {
   };
 }
 
-/** What is wrong with an answer: a status that says the fault is ours, a price that is none, a time that is not yet. */
+/** Violations in a response: a 5xx status, a price outside (0, 1), a timestamp in the future. */
 export function violationsOf(path: string, reply: Pick<Reply, "status" | "json">, now: number): string[] {
   if (reply.status !== 200)
     return ANSWERS_OF_A_VENUE_IN_TROUBLE.includes(reply.status) ? [] : [`${path} answered ${reply.status}`];
@@ -103,12 +103,12 @@ export function violationsOf(path: string, reply: Pick<Reply, "status" | "json">
 }
 
 export interface WatchReport {
-  /** Answers by status. */
+  /** Number of responses by status. */
   readonly answers: Readonly<Record<number, number>>;
   readonly violations: readonly string[];
 }
 
-/** Reads lists, single markets, their history, events and health, over and over, and judges every answer. */
+/** Requests lists, markets, history, events and health in a loop and checks every response. */
 export function watchAnswers(service: ServiceProcess): { stop(): Promise<WatchReport> } {
   const answers: Record<number, number> = {};
   const violations: string[] = [];
@@ -126,7 +126,7 @@ export function watchAnswers(service: ServiceProcess): { stop(): Promise<WatchRe
     let loop = 0;
     while (!isOver) {
       const list = await ask(`/v1/markets?limit=${PAGE_MARKETS}&sort=${turn % 2 === 0 ? "liquidity" : "volume_24h"}`);
-      // Without a key an address has 600 requests a minute.
+      // Without a key, an address may send 600 requests a minute.
       if (loop++ % HEALTH_EVERY_LOOPS === 0) await ask("/v1/health");
       const events = await ask("/v1/events?limit=50");
       const [event] = events.json ?? [];
@@ -138,7 +138,7 @@ export function watchAnswers(service: ServiceProcess): { stop(): Promise<WatchRe
       }
     }
   };
-  /** Apart from the rest: a past that has to be fetched may take its seconds. */
+  /** Separate from the other requests, because history that must be fetched from a venue takes seconds. */
   const watchHistory = async () => {
     for (let turn = 0; !isOver; turn++) {
       const list = await ask("/v1/markets?limit=50");
@@ -157,53 +157,52 @@ export function watchAnswers(service: ServiceProcess): { stop(): Promise<WatchRe
   };
 }
 
-/** Resident memory of a process, bytes. */
+/** Resident memory of a process in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) * 1024;
 }
 
 /**
- * The markets whose served quotes are not the simulator's of this moment, nor those of the time they are stamped with,
- * unless that lies before `since`.
+ * Finds markets whose served quote equals neither the simulator's current quote nor its quote at the served `updated_at`, or
+ * whose `updated_at` is before `since`.
  */
-export async function untrueMarkets(
+export async function findWrongMarkets(
   storm: FaultStorm,
   since: number,
 ): Promise<{
-  readonly wrong: readonly string[] /** Markets looked at, by venue. */;
-  readonly looked: ReadonlyMap<string, number>;
+  readonly wrong: readonly string[];
+  /** Number of compared markets, by venue. */
+  readonly compared: ReadonlyMap<string, number>;
 }> {
   const control = `${storm.sandbox.urls.control?.rest}/truth`;
   const markets = await everyMarket(storm.service);
-  const truths = new Map<string, Json>();
+  const currentTruths = new Map<string, Json>();
   for (const venue of new Set(markets.map(({ platform }) => platform))) {
-    const { markets: present }: Json = await (await fetch(`${control}/${venue}`)).json();
-    for (const truth of present) truths.set(`${venue}/${truth.market_id}`, truth);
+    const { markets: current }: Json = await (await fetch(`${control}/${venue}`)).json();
+    for (const truth of current) currentTruths.set(`${venue}/${truth.market_id}`, truth);
   }
-  const isTrue = (market: Json, truth: Json): boolean => {
+  const isEqual = (market: Json, truth: Json): boolean => {
     if (truth === undefined) return false;
     if (truth.lifecycle.phase !== "active") return market.bid === undefined && market.ask === undefined;
     return truth.book.bids[0]?.price === market.bid && truth.book.asks[0]?.price === market.ask;
   };
-  const wasTrue = async (market: Json): Promise<boolean> => {
+  const wasEqual = async (market: Json): Promise<boolean> => {
     const at = Date.parse(market.updated_at);
     for (let back = 0; at >= since && back <= READ_TO_ARRIVAL_MS_MAX; back += back === 0 ? 1 : BACK_STEP_MS) {
       const url = `${control}/${market.platform}?market_id=${encodeURIComponent(market.market_id)}`;
       const { markets: past }: Json = await (await fetch(`${url}&at=${Math.min(at, Date.now()) - back}`)).json();
-      if (isTrue(market, past[0])) return true;
+      if (isEqual(market, past[0])) return true;
     }
     return false;
   };
   const wrong: string[] = [];
   for (const market of markets) {
     const { platform, market_id: id, bid, ask, updated_at: at } = market;
-    if (isTrue(market, truths.get(`${platform}/${id}`)) || (await wasTrue(market))) continue;
-    wrong.push(
-      `${platform}/${id} bid ${bid} ask ${ask} at ${at}, ${Date.parse(at) < since ? "not read since" : "untrue"}`,
-    );
+    if (isEqual(market, currentTruths.get(`${platform}/${id}`)) || (await wasEqual(market))) continue;
+    wrong.push(`${platform}/${id} bid ${bid} ask ${ask} at ${at}, ${Date.parse(at) < since ? "not updated" : "wrong"}`);
   }
-  const looked = new Map<string, number>();
-  for (const { platform } of markets) looked.set(platform, (looked.get(platform) ?? 0) + 1);
-  return { wrong, looked };
+  const compared = new Map<string, number>();
+  for (const { platform } of markets) compared.set(platform, (compared.get(platform) ?? 0) + 1);
+  return { wrong, compared };
 }

@@ -21,15 +21,15 @@ export interface IngestHarness {
   readonly past: StoredPastPrices;
   readonly venues: readonly ScriptedVenue[];
   health(venue: ScriptedVenue): VenueHealth;
-  /** Starts everything and lets the first answers arrive. */
+  /** Starts everything and waits for the first responses. */
   start(): Promise<void>;
   stop(): Promise<void>;
   market(marketId: string, venue?: string): BoardMarket | null;
-  /** Status changes in the store as "from to to". */
+  /** Status changes in the store, as "from to to". */
   statusChanges(): string[];
 }
 
-/** Ingest of scripted venues over a real board, with stores in memory and a clock that the test moves. */
+/** Ingest of scripted venues over a real board, with stores in memory and a fake clock. */
 export function openIngestHarness(
   makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],
 ): IngestHarness {
@@ -44,7 +44,7 @@ export function openIngestHarness(
   const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
   const health = (venue: ScriptedVenue): VenueHealth => {
     const known = healths.get(venue);
-    if (known === undefined) throw new Error(`${venue.id} is not of this bench`);
+    if (known === undefined) throw new Error(`${venue.id} is not part of this harness`);
     return known;
   };
   const ingests = venues.map((venue) => {
@@ -78,16 +78,16 @@ export function openIngestHarness(
   };
 }
 
-/** The bench with one venue, "alpha", that already shows open markets with these ids. */
+/** A harness with one venue, "alpha", that lists open markets with these ids. */
 export function openIngestWith(...marketIds: readonly string[]): IngestHarness & { readonly venue: ScriptedVenue } {
   const bench = openIngestHarness();
   const [venue] = bench.venues;
-  if (venue === undefined) throw new Error("a bench has a venue");
+  if (venue === undefined) throw new Error("the harness has no venue");
   venue.show(...marketIds.map((id) => sampleMarket(id)));
   return { ...bench, venue };
 }
 
-/** The time between each instant and the next. */
+/** Differences between consecutive timestamps. */
 export function gaps(instants: readonly number[]): number[] {
   return instants.slice(1).map((at, index) => at - (instants[index] ?? 0));
 }

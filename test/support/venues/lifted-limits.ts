@@ -7,11 +7,11 @@ import type { Database } from "../../../src/ports/database.ts";
 import { quietLog } from "../quiet-log.ts";
 import { copyStoreTemplate } from "../store-template.ts";
 
-/** More than any load here asks for; the limits are counted like anybody's, only never reached. */
+/** Limits that no test reaches. Requests are counted as usual. */
 const CALLS_A_MONTH = 1e12;
 const CALLS_A_MINUTE = 1e8;
 
-/** Gives enterprise customers numbers that no load reaches. */
+/** Sets the limits of enterprise customers so high that no test reaches them. */
 export async function liftLimits(database: Database): Promise<void> {
   const quotas = { LISTING: CALLS_A_MONTH, INSIGHT: CALLS_A_MONTH, STRATEGY: CALLS_A_MONTH, DEEP: CALLS_A_MONTH };
   const rateLimits = { general: CALLS_A_MINUTE, strategy: CALLS_A_MINUTE };
@@ -21,7 +21,7 @@ export async function liftLimits(database: Database): Promise<void> {
   );
 }
 
-/** Makes an embedded store in `folder` whose demo enterprise key is limited by nothing but the machine. */
+/** Creates an embedded store in `folder` whose demo enterprise key never reaches a limit. */
 export async function prepareStore(folder: string): Promise<void> {
   const isMigrated = await copyStoreTemplate(folder);
   const database = await openEmbeddedDatabase({ dataDir: folder, log: quietLog });

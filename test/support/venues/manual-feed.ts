@@ -1,6 +1,6 @@
 import type { Feed, FeedEvent, ListedMarket, SandboxVenue, World } from "../../../sandbox/world/types.ts";
 
-/** A feed that tells what happened when the test says so, instead of by the clock. */
+/** A feed that emits events when the test requests them, instead of by the clock. */
 export class ManualFeed implements Feed {
   readonly #listeners = new Map<SandboxVenue, Set<(event: FeedEvent) => void>>();
 
@@ -14,7 +14,7 @@ export class ManualFeed implements Feed {
     for (const listener of this.#listeners.get(event.market.venue) ?? []) listener(event);
   }
 
-  /** Every trade with from <= at < to of these markets, each before the book change it caused, in order of time. */
+  /** Emits every trade of these markets with from <= at < to in order of time, each before the book change that it caused. */
   tellTrades(world: World, markets: readonly ListedMarket[], from: number, to: number): void {
     markets
       .flatMap((market) => world.trades(market, from, to).map((trade) => ({ market, trade, at: trade.at })))

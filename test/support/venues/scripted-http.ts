@@ -6,11 +6,11 @@ export interface ScriptedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How long the exchange takes; past the request's deadline it is a timeout. */
+  /** Duration of the response. Beyond the request's deadline it is a timeout. */
   readonly afterMs?: number;
 }
 
-/** HTTP that answers as the test says and remembers what was asked, and when. */
+/** An HTTP client with scripted responses. It records every request and its time. */
 export class ScriptedHttp implements HttpOut {
   readonly requests: { readonly at: number; readonly request: OutgoingRequest }[] = [];
   inFlight = 0;

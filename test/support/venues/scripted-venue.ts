@@ -15,26 +15,26 @@ export type VenueMethod = "listOpenMarkets" | "getMarkets" | "findMarket" | "get
 export interface VenueCall {
   readonly at: number;
   readonly method: VenueMethod;
-  /** The markets asked about; none for a listing. */
+  /** Requested market ids; empty for a listing. */
   readonly marketIds: readonly string[];
 }
 
-/** A venue in memory that shows what the test put there, fails when told to, and remembers what it was asked. */
+/** A venue in memory with scripted markets and failures. It records every call. */
 export class ScriptedVenue implements VenueAdapter {
   readonly id: string;
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
   readonly calls: VenueCall[] = [];
-  /** Ids of what a listing shows, page by page. */
+  /** Market ids of each page of the listing. */
   pages: string[][] = [];
   readonly markets = new Map<string, MarketSnapshot>();
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
-  /** Why the last page of a listing says that it is not whole. */
+  /** Reason that the last page of the listing gives for being incomplete. */
   cut: IncompleteReason | null = null;
-  /** Errors thrown instead of answers, as long as they stand here. */
+  /** Errors to throw instead of responding, by method, until removed. */
   readonly failing = new Map<VenueMethod, Error>();
-  /** How long an answer takes. */
+  /** Duration of a response. */
   answerMs = 0;
   stream: StreamHandlers | null = null;
   followed: readonly string[] = [];
@@ -67,14 +67,14 @@ export class ScriptedVenue implements VenueAdapter {
     };
   }
 
-  /** Puts markets on the venue, and on the only page of its listing those that are open. */
+  /** Sets the venue's markets. The open ones are on the only page of its listing. */
   show(...snapshots: readonly MarketSnapshot[]): void {
     for (const snapshot of snapshots) this.markets.set(snapshot.listing.marketId, snapshot);
     const open = [...this.markets.values()].filter(({ listing }) => listing.status === "active");
     this.pages = [open.map(({ listing }) => listing.marketId)];
   }
 
-  /** Calls of one method, or of all. */
+  /** Recorded calls of one method, or of all methods. */
   asked(method?: VenueMethod): VenueCall[] {
     return this.calls.filter((call) => method === undefined || call.method === method);
   }
@@ -139,7 +139,7 @@ export class ScriptedVenue implements VenueAdapter {
     if (failure !== undefined) throw failure;
   }
 
-  /** Prices are as fresh as the answer. */
+  /** Quotes carry the time of the response. */
   async #page(ids: readonly string[], signal: AbortSignal): Promise<ListingPage> {
     const requestedAt = this.#clock.now();
     if (this.answerMs > 0) await this.#clock.sleep(this.answerMs, signal);

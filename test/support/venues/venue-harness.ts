@@ -20,15 +20,15 @@ export type VenueName = "kalshi" | "polymarket" | "limitless" | "manifold";
 export const VENUE_NAMES: readonly VenueName[] = ["kalshi", "polymarket", "limitless", "manifold"];
 
 export const GENESIS = Date.UTC(2026, 10, 20);
-/** The instant at which a bench's world is held. */
+/** The time at which the simulated world is stopped. */
 export const NOW = GENESIS + 6 * 3_600_000;
-/** Waits of adapters (limits, retries) pass this much faster than the wall clock. */
+/** Rate limits and retries of adapters pass this much faster than the wall clock. */
 const HURRY = 500;
 const TURNS_MAX = 100_000;
 const EXCHANGES_DIR = new URL("../../../sandbox/protocol/", import.meta.url);
 const ADAPTERS_DIR = new URL("../../../src/venues/", import.meta.url);
 
-/** Both sides of a venue's wire exist. */
+/** Whether both the adapter and the sandbox exchange of a venue exist. */
 export function hasVenue(name: VenueName): boolean {
   return (
     existsSync(new URL(`${name}/index.ts`, EXCHANGES_DIR)) && existsSync(new URL(`${name}/index.ts`, ADAPTERS_DIR))
@@ -36,8 +36,8 @@ export function hasVenue(name: VenueName): boolean {
 }
 
 /**
- * The wall clock stands still at the world's instant, so that what was read stays true. Waits are real ones, only
- * shorter, because HTTP really goes over loopback.
+ * A clock whose wall time stands still at `now`, so that prices do not change during a test. Waits are real but shorter,
+ * because HTTP runs over loopback.
  */
 export function fastClock(now: number): Clock {
   return {
@@ -53,33 +53,33 @@ export function harnessWorld(seed = 7, marketCount = 120): SimulatedWorld {
   return createWorld({ seed, genesis: GENESIS, speed: 1, marketCount });
 }
 
-/** One venue's sandbox exchange over a world held still, its adapter, and a hand on the wire between them. */
+/** One venue's sandbox exchange over a stopped world, its adapter, and hooks on the wire between them. */
 export interface VenueHarness {
   readonly world: SimulatedWorld;
-  /** Base URLs of the exchange's HTTP services, without a slash at the end. */
+  /** Base URLs of the exchange's HTTP services, without a trailing slash. */
   readonly bases: readonly string[];
-  /** Everything adapters have asked, also what never left. */
+  /** All requests of the adapters, including those that were not sent. */
   readonly requests: OutgoingRequest[];
   readonly drops: Map<string, number>;
-  /** What was not as documented, as `object.field kind`. */
+  /** Schema drift, as `object.field kind`. */
   readonly drift: Map<string, number>;
-  /** Answers in the exchange's place; null lets the request through. */
+  /** Responds instead of the exchange; null forwards the request. */
   intercept: ((request: OutgoingRequest) => ScriptedAnswer | null) | null;
-  /** Changes the body of an answer with status 200. */
+  /** Changes the body of a 200 response. */
   rewrite: ((body: string) => string) | null;
   now(): number;
-  /** A new adapter, which remembers nothing. */
+  /** A new adapter without state. */
   adapter(id?: string): VenueAdapter;
-  /** How many requests an action makes. */
+  /** Number of requests of an action. */
   count(action: () => Promise<unknown>): Promise<number>;
-  /** Waits until something is true. */
+  /** Waits until the condition holds. */
   until(isTrue: () => boolean): Promise<void>;
-  /** Turns of the event loop enough for anything that would still be sent. */
+  /** Event loop iterations within which any further request would be sent. */
   pause(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param world instead of the small usual one */
+/** @param world  replaces the default small world */
 export async function openVenueHarness(name: VenueName, world: SimulatedWorld = harnessWorld()): Promise<VenueHarness> {
   const now = () => NOW;
   const feed = createFeed(world, { now, intervalMs: 50 });
@@ -144,7 +144,7 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
     },
     async until(isTrue) {
       for (let turn = 0; turn < TURNS_MAX && !isTrue(); turn++) await nextTurn();
-      if (!isTrue()) throw new Error("it did not become true");
+      if (!isTrue()) throw new Error("the condition did not become true");
     },
     async pause() {
       for (let turn = 0; turn < 100; turn++) await nextTurn();
@@ -164,7 +164,7 @@ async function loadExchange(name: VenueName): Promise<ExchangeFactory> {
 
 type Create = (ports: VenuePorts, urls: Readonly<Record<string, string>>) => VenueAdapter;
 
-/** The adapter's own factory; each service's address goes under the service's name (`rest` as `restUrl`). */
+/** Calls the adapter's factory. The URL of a service has the name of the service (`rest` is `restUrl`). */
 async function loadAdapter(name: VenueName): Promise<Create> {
   const module: Record<string, unknown> = await import(new URL(`${name}/index.ts`, ADAPTERS_DIR).href);
   const create = module[`create${name.charAt(0).toUpperCase()}${name.slice(1)}Venue`] as (
