@@ -1,4 +1,4 @@
-/** `npm run bench`: figures with a yardstick beside each, measured in the same run. See README.md here. */
+/** `npm run bench`: runs scenarios and prints their figures beside yardsticks from the same run. See README.md. */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
@@ -12,7 +12,7 @@ import { killScenario } from "./scenarios/kill.ts";
 import { latencyScenario } from "./scenarios/latency.ts";
 import { meteringScenario } from "./scenarios/metering.ts";
 import { paymentsScenario } from "./scenarios/payments.ts";
-import { postgresAwayScenario } from "./scenarios/postgres-away.ts";
+import { postgresUnavailableScenario } from "./scenarios/postgres-unavailable.ts";
 import { quotaScenario } from "./scenarios/quota.ts";
 import { soakScenario } from "./scenarios/soak.ts";
 import { startScenario } from "./scenarios/start.ts";
@@ -32,26 +32,26 @@ const SCENARIOS: readonly Scenario[] = [
   killScenario,
   quotaScenario,
   diskFullScenario,
-  postgresAwayScenario,
+  postgresUnavailableScenario,
   soakScenario,
 ];
 
-const USAGE = `npm run bench                      every scenario, one after the other
-npm run bench -- http store        only these
-npm run bench -- --quick           short forms of all: they show that each works, the figures are worth little
+const USAGE = `npm run bench                      run all scenarios
+npm run bench -- http store        run only these
+npm run bench -- --quick           short runs to check that each works; the figures are not reliable
 
 Options:
-  --json FILE    writes every figure with its spread
+  --json FILE    write every figure with its spread
   --rounds N     interleaved rounds of comparisons
   --ticks N      rows of the scenario "history" (20000000 for the full one)
   --minutes N    length of the scenario "soak"
   --quick, --help
 
 Scenarios:
-${SCENARIOS.map(({ name, describe }) => `  ${name.padEnd(14)} ${describe.replaceAll("\n", `\n${" ".repeat(17)}`)}`).join("\n")}
+${SCENARIOS.map(({ name, describe }) => `  ${name.padEnd(20)} ${describe.replaceAll("\n", `\n${" ".repeat(23)}`)}`).join("\n")}
 
-PostgreSQL is measured where TEST_DATABASE_URL names a server in which schemas may be made; each is dropped again.
-The exit code is 1 when a scenario failed or a target was missed.
+PostgreSQL is measured if TEST_DATABASE_URL is set. Scenarios create schemas there and drop them.
+The exit code is 1 if a scenario failed or a target was missed.
 `;
 
 interface Outcome {
@@ -64,17 +64,19 @@ interface Outcome {
 
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<Outcome> {
   const startedAt = performance.now();
-  const end = (rest: Partial<Outcome>): Outcome => ({
+  const outcome = (rest: Partial<Outcome>): Outcome => ({
     scenario: scenario.name,
     seconds: Math.round((performance.now() - startedAt) / 100) / 10,
-    ...{ rows: [], skipped: null, failure: null },
+    rows: [],
+    skipped: null,
+    failure: null,
     ...rest,
   });
   try {
-    return end({ rows: await scenario.run(options) });
+    return outcome({ rows: await scenario.run(options) });
   } catch (error) {
-    if (error instanceof SkippedError) return end({ skipped: error.message });
-    return end({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (error instanceof SkippedError) return outcome({ skipped: error.message });
+    return outcome({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 }
 
@@ -85,8 +87,8 @@ function present({ scenario, seconds, rows, skipped, failure }: Outcome): string
   return `${title}\n${formatRows(rows)}\n`;
 }
 
-/** A whole number above 0 from the command line, or null where it was not given. */
-function count(name: string, text: string | undefined): number | null {
+/** A whole number above 0 from the command line; null if the option is absent. */
+function parseCount(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new RangeError(`--${name} ${text}: give a whole number from 1`);
   return Number(text);
@@ -112,10 +114,10 @@ async function main(): Promise<void> {
   if (unknown.length > 0) throw new RangeError(`no such scenario: ${unknown.join(", ")} (--help lists them)`);
   const options: BenchOptions = {
     quick: values.quick === true,
-    rounds: count("rounds", values.rounds),
-    ticks: count("ticks", values.ticks),
-    minutes: count("minutes", values.minutes),
-    say: (line) => process.stderr.write(`  ${line}\n`),
+    rounds: parseCount("rounds", values.rounds),
+    ticks: parseCount("ticks", values.ticks),
+    minutes: parseCount("minutes", values.minutes),
+    print: (line) => process.stderr.write(`  ${line}\n`),
   };
   const outcomes: Outcome[] = [];
   for (const scenario of SCENARIOS) {
@@ -126,11 +128,11 @@ async function main(): Promise<void> {
     process.stdout.write(present(outcome));
     if (values.json !== undefined) await writeReport(values.json, options, outcomes);
   }
-  const isGood = outcomes.every(({ failure, rows }) => failure === null && rows.every((row) => row.isMet !== false));
-  process.exitCode = isGood ? 0 : 1;
+  const isSuccess = outcomes.every(({ failure, rows }) => failure === null && rows.every((row) => row.isMet !== false));
+  process.exitCode = isSuccess ? 0 : 1;
 }
 
-/** Written after each scenario, so that an end in the middle of a long run costs one scenario at most. */
+/** Written after each scenario, so that an interrupted run loses at most one scenario. */
 async function writeReport(file: string, options: BenchOptions, outcomes: readonly Outcome[]): Promise<void> {
   const machine = {
     node: process.version,

@@ -1,14 +1,14 @@
 /**
- * The whole system under all faults of its venues at once, and with one venue frozen.
+ * Runs the whole system with all venue faults enabled, or with one venue frozen.
  *
  *   node bench/storm.ts [--seconds 120] [--rate 0.25] [--markets 200]
  *   node bench/storm.ts --frozen [--rounds 7] [--markets 200]
  *
- * The first prints what was asked and answered, what broke a rule, the memory of the service, how often each fault
- * happened, what health counted, and how long after the last fault every market is the simulator's again, by venue. A
- * table on standard error has each switch of each venue beside what health counted for it; the exit code is 1 where a
- * switch fired and nothing was counted that had to be. The second compares, round by round in turn, the answer times of
- * the venues that work while another one is frozen and while none is. Results are one JSON object on standard output.
+ * The first command prints the number of requests and responses, rule violations, the service's memory, the injected faults,
+ * the drop counts in health, and the time until all quotes are correct after the last fault, by venue. A table on standard
+ * error compares injected faults with drop counts; the exit code is 1 if a required count is missing. The second command
+ * compares response times of the other venues while one venue is frozen and while none is, in alternating rounds. The
+ * result is one JSON object on standard output.
  */
 import { parseArgs } from "node:util";
 import { countFaults, faultCountTable } from "../test/support/venues/fault-counts.ts";
@@ -35,7 +35,7 @@ const { values } = parseArgs({
     frozen: { type: "boolean", default: false },
   },
 });
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const print = (line: string) => process.stderr.write(`${line}\n`);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const storm = await openFaultStorm({ marketCount: Number(values.markets) });
@@ -59,21 +59,21 @@ async function weather({ service }: FaultStorm) {
   }
   await storm.setFaults("all", {});
   const since = Date.now();
-  say("all switches are off");
-  const recovery: { afterMs: number; untrue: number; examples: readonly string[] }[] = [];
-  /** By venue, when the first look was over that found all its markets true and none untrue after it. */
-  const trueAfterMs: Record<string, number | null> = {};
+  print("all switches off");
+  const recovery: { afterMs: number; wrong: number; examples: readonly string[] }[] = [];
+  /** Time until all quotes of a venue were correct and stayed correct. */
+  const correctAfterMs: Record<string, number | null> = {};
   for (;;) {
     const { wrong, compared } = await findWrongMarkets(storm, since);
-    // A look takes a while, and what it found is known at its end.
+    // A comparison takes a while; its time is the time of its end.
     const afterMs = Date.now() - since;
-    recovery.push({ afterMs, untrue: wrong.length, examples: wrong.slice(0, 5) });
+    recovery.push({ afterMs, wrong: wrong.length, examples: wrong.slice(0, 5) });
     for (const venue of compared.keys()) {
-      if (wrong.some((market) => market.startsWith(`${venue}/`))) trueAfterMs[venue] = null;
-      else trueAfterMs[venue] ??= afterMs;
+      if (wrong.some((market) => market.startsWith(`${venue}/`))) correctAfterMs[venue] = null;
+      else correctAfterMs[venue] ??= afterMs;
     }
-    say(
-      `${afterMs} ms: ${wrong.length} untrue of ${[...compared].map(([venue, count]) => `${count} ${venue}`).join(", ")}`,
+    print(
+      `${afterMs} ms: ${wrong.length} wrong of ${[...compared].map(([venue, count]) => `${count} ${venue}`).join(", ")}`,
     );
     if (wrong.length === 0 || afterMs > RECOVERY_MS_MAX) break;
     await sleep(100);
@@ -84,14 +84,14 @@ async function weather({ service }: FaultStorm) {
   const venues = Object.entries<{ drops: Record<string, number>; stream: string; status: string }>(
     health.checks.venues,
   );
-  const accounts = countFaults(happened, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
-  say(faultCountTable(accounts));
-  const unaccounted = accounts.filter(({ isUncounted }) => isUncounted);
-  if (unaccounted.length > 0) process.exitCode = 1;
+  const rows = countFaults(happened, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
+  print(faultCountTable(rows));
+  const uncounted = rows.filter(({ isUncounted }) => isUncounted);
+  if (uncounted.length > 0) process.exitCode = 1;
   return {
     faults: { rate, seconds: Number(values.seconds), happened },
-    accounts,
-    unaccounted: unaccounted.map(({ venue, fault }) => `${venue} ${fault}`),
+    rows,
+    uncounted: uncounted.map(({ venue, fault }) => `${venue} ${fault}`),
     ...report,
     memory: {
       calmMib: Math.round(calmBytes / MIB),
@@ -99,12 +99,12 @@ async function weather({ service }: FaultStorm) {
       afterMib: Math.round((await residentBytes(service.pid)) / MIB),
     },
     drops: Object.fromEntries(venues.map(([venue, { drops, stream, status }]) => [venue, { status, stream, drops }])),
-    trueAfterMs,
+    correctAfterMs,
     recovery,
   };
 }
 
-/** Answer times of the venues that are not frozen, calm and frozen in turn. */
+/** Compares response times of the other venues with and without a frozen venue, in alternating rounds. */
 async function compareFrozen({ service }: FaultStorm) {
   const list = await service.get("/v1/markets?limit=100");
   const others = list.json.filter(({ platform }: { platform: string }) => platform !== FROZEN);
@@ -112,16 +112,16 @@ async function compareFrozen({ service }: FaultStorm) {
     const one = `/v1/markets/${platform}/${encodeURIComponent(id)}`;
     return [one, `/v1/markets?source=${platform}&limit=50`, `${one}/history?period=48h`];
   });
-  // What has to be fetched once is fetched before.
+  // Warm-up: history is fetched from the venue once.
   for (const path of paths) await service.get(path);
   const measure = async (): Promise<{ p50: number; p99: number; answers: number }> => {
     const times: number[] = [];
     const until = performance.now() + ROUND_MS;
     for (let turn = 0; performance.now() < until; turn++) {
-      const begun = performance.now();
+      const startTime = performance.now();
       const { status } = await service.get(paths[turn % paths.length] ?? "/v1/health");
-      if (status !== 200) throw new Error(`${paths[turn % paths.length]} answered ${status}`);
-      times.push(performance.now() - begun);
+      if (status !== 200) throw new Error(`${paths[turn % paths.length]} returned ${status}`);
+      times.push(performance.now() - startTime);
     }
     times.sort((a, b) => a - b);
     const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
@@ -133,14 +133,14 @@ async function compareFrozen({ service }: FaultStorm) {
     const measured: Record<string, Awaited<ReturnType<typeof measure>>> = {};
     for (const state of isFrozenFirst ? ["frozen", "calm"] : ["calm", "frozen"]) {
       await storm.setFaults(FROZEN, state === "frozen" ? { frozen: 1, socket_frozen: 1 } : {});
-      // The venue's requests under way end, or begin to hang, before anything is measured.
+      // Open requests to the venue finish or start to hang before the measurement.
       await sleep(1_500);
       measured[state] = await measure();
     }
     const { calm, frozen } = measured;
     if (calm === undefined || frozen === undefined) continue;
     rounds.push({ calm, frozen, ratioP99: frozen.p99 / calm.p99, differenceP99Ms: frozen.p99 - calm.p99 });
-    say(`round ${round + 1}: p99 calm ${calm.p99.toFixed(2)} ms, frozen ${frozen.p99.toFixed(2)} ms`);
+    print(`round ${round + 1}: p99 calm ${calm.p99.toFixed(2)} ms, frozen ${frozen.p99.toFixed(2)} ms`);
   }
   await storm.setFaults(FROZEN, {});
   const median = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];

@@ -1,6 +1,6 @@
 /**
- * How fast the first sweep of a large simulated world goes through the real adapters: the service as it is started in
- * production, with the simulated venues in a process of their own and the embedded store in a new folder.
+ * Measures the first sweep of a large simulated world through the real adapters: the service as started in production, the
+ * sandbox in another process, the embedded store in a new folder.
  *
  *   node bench/sweep.ts [--markets 50000] [--limits off]
  */
@@ -12,10 +12,10 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { START_ARGUMENTS } from "../test/support/service-process.ts";
 
-/** Health counts the markets for each answer: asked more often, it would be measured too. */
+/** Health counts all markets per request; polling more often would distort the measurement. */
 const POLL_MS = 500;
 const SWEEP_MS_MAX = 20 * 60_000;
-/** Memory is read once more when the garbage of the sweep had time to go. */
+/** Memory is read again after garbage collection of the sweep. */
 const REST_MS = 15_000;
 const TICKS_PER_SECOND = 100;
 const MEBIBYTE = 1024 * 1024;
@@ -49,7 +49,7 @@ const service = spawn(process.execPath, START_ARGUMENTS, {
 });
 const ended = new Promise((resolve) => service.once("exit", resolve));
 try {
-  const begunAt = performance.now();
+  const startTime = performance.now();
   const url = await addressOf(service);
   const upAt = performance.now();
   const pid = service.pid ?? 0;
@@ -64,7 +64,7 @@ try {
   const result = {
     processors: cpus().length,
     limits: values.limits,
-    startSeconds: (upAt - begunAt) / 1_000,
+    startSeconds: (upAt - startTime) / 1_000,
     markets,
     seconds,
     marketsPerSecond: markets / seconds,
@@ -87,7 +87,7 @@ try {
   for (const venue of venues) process.stdout.write(row(venue.venue, venue.markets, venue.seconds));
   process.stdout.write(row("all", markets, seconds));
   process.stdout.write(
-    `service ${Math.round(later.service.rssMib)} MiB and ${result.cpuSeconds.service.toFixed(1)} s of processor time, ` +
+    `service ${Math.round(later.service.rssMib)} MiB and ${result.cpuSeconds.service.toFixed(1)} s of CPU time, ` +
       `simulated venues ${Math.round(later.sandbox.rssMib)} MiB and ${result.cpuSeconds.sandbox.toFixed(1)} s\n`,
   );
 } finally {
@@ -96,11 +96,11 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The service prints where it listens as soon as it does; its first sweep begins in the same moment. */
+/** The service prints its URL when it listens, which is also when the first sweep starts. */
 function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     if (child.stdout === null) return reject(new Error("the service has no output"));
-    child.once("exit", (code) => reject(new Error(`the service ended at once (exit code ${code})`)));
+    child.once("exit", (code) => reject(new Error(`the service exited (exit code ${code})`)));
     createInterface({ input: child.stdout }).on("line", (line) => {
       const url = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
       if (url !== undefined) resolve(url);
@@ -108,7 +108,7 @@ function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Waits until every venue was swept once, and says when each was. */
+/** Waits for the first sweep of every venue and returns the durations. */
 async function sweepOf(url: string, sinceMs: number) {
   const done = new Map<string, { venue: string; markets: number; seconds: number; drops: VenueHealth["drops"] }>();
   for (;;) {
@@ -117,16 +117,16 @@ async function sweepOf(url: string, sinceMs: number) {
     const now = performance.now();
     for (const [venue, { markets, sweep, drops }] of Object.entries(checks.venues)) {
       if (sweep.completed === 0 || done.has(venue)) continue;
-      // Health counts the board's markets a little late; the rows read are those of this sweep.
+      // Health reports the board's markets with a delay; the rows belong to this sweep.
       done.set(venue, { venue, markets: Math.max(markets, sweep.rows), seconds: (now - sinceMs) / 1_000, drops });
     }
     if (done.size === Object.keys(checks.venues).length) return [...done.values()];
-    if (now - sinceMs > SWEEP_MS_MAX) throw new Error("not every venue was swept in time");
+    if (now - sinceMs > SWEEP_MS_MAX) throw new Error("the first sweeps did not finish in time");
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** Memory and processor time of a process with all its threads, from Linux's own books. */
+/** Memory and CPU time of a process with all threads, from /proc. */
 async function usageOf(pid: number): Promise<Usage> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");

@@ -8,7 +8,7 @@ import { firstLineOf } from "../../test/support/service-process.ts";
 import type { LoadTarget } from "./load.ts";
 
 const PROGRAM = fileURLToPath(new URL("../programs/bare-server.ts", import.meta.url));
-/** Node sends these by itself, for both. */
+/** Node adds these headers on both servers. */
 const AUTOMATIC = new Set(["connection", "keep-alive", "date", "content-length"]);
 
 export interface BareServer {
@@ -17,12 +17,12 @@ export interface BareServer {
   close(): Promise<void>;
 }
 
-/** A bare `node:http` server in a process of its own that answers what `target` answers now, byte for byte. */
+/** A bare `node:http` server in a child process that returns the current response of `target`, byte for byte. */
 export async function startBareServer(target: LoadTarget): Promise<BareServer> {
-  // Compressed, the body read here would not be the one that was sent.
+  // `fetch` would decompress a compressed body.
   const reply = await fetch(target.url, { headers: { ...target.headers, "accept-encoding": "identity" } });
   const body = await reply.text();
-  if (reply.status !== 200) throw new Error(`${target.url} answered ${reply.status}: ${body}`);
+  if (reply.status !== 200) throw new Error(`${target.url} returned ${reply.status}: ${body}`);
   const headers = Object.fromEntries([...reply.headers].filter(([name]) => !AUTOMATIC.has(name)));
   const folder = await mkdtemp(join(tmpdir(), "parallax-bench-"));
   const file = join(folder, "answer.json");

@@ -5,8 +5,8 @@ import { temporaryFolder } from "../../test/support/service-process.ts";
 import { type BenchService, openService } from "./service.ts";
 
 /**
- * A simulated world that moves more than 2,000 prices a second through the real adapters and sockets. How many are truly
- * stored is always measured beside: it depends on the machine as well.
+ * A simulated world with more than 2,000 price changes a second through the real adapters and sockets. Scenarios also
+ * measure how many ticks were stored, because that depends on the machine.
  */
 const LIVELY_WORLD = {
   PARALLAX_SANDBOX_MARKETS: "2000",
@@ -16,16 +16,16 @@ const LIVELY_WORLD = {
 
 export const LIVELY_TICKS_PER_SECOND = 2_000;
 
-/** One of the venues streams to holders of a key only; any well-formed RSA key will do there. */
+/** One venue requires a key for its stream. The sandbox accepts any well-formed RSA key. */
 const VENUE_KEY_ID = "bench";
 const RSA_BITS = 2_048;
 
 export interface LivelyService extends BenchService {
-  /** What the service counts of itself, by the metric's name with its labels; throws while it does not answer. */
+  /** Reads the service's metrics by name and labels. Throws if the service does not respond. */
   metrics(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** The service in the lively world, every venue's stream included, and with metrics. */
+/** The service on the busy world, with every venue's stream and with metrics. */
 export async function openLivelyService(): Promise<LivelyService> {
   const folder = await temporaryFolder();
   try {
@@ -43,7 +43,7 @@ export async function openLivelyService(): Promise<LivelyService> {
       ...service,
       async metrics() {
         const { status, text } = await service.get("/metrics", { authorization: `Bearer ${token}` });
-        if (status !== 200) throw new Error(`/metrics answered ${status}`);
+        if (status !== 200) throw new Error(`/metrics returned ${status}`);
         return new Map(
           [...text.matchAll(/^([a-z_]+(?:\{.*\})?) (\S+)$/gm)].map(([, name = "", value]) => [name, Number(value)]),
         );
@@ -59,5 +59,5 @@ export async function openLivelyService(): Promise<LivelyService> {
   }
 }
 
-/** The name of the metric that counts ticks as the store has taken them over. */
+/** Metric that counts the ticks written to the store. */
 export const TICKS_WRITTEN = "parallax_store_ticks_written_total";

@@ -9,8 +9,8 @@ export interface LoadTarget {
 }
 
 /**
- * Requests a second that a server answers when 64 connections each ask again at once. Throws where an answer is no 2xx:
- * a refusal is quick and would flatter.
+ * Requests per second of a server when 64 connections send their next request immediately. Throws if a response is not 2xx,
+ * because errors are fast and would inflate the figure.
  */
 export async function saturate(target: LoadTarget, seconds: number, connections = 64): Promise<number> {
   const result = await autocannon({
@@ -29,7 +29,7 @@ export async function saturate(target: LoadTarget, seconds: number, connections 
 export interface PacedResult {
   readonly sent: number;
   readonly failed: number;
-  /** Milliseconds from the instant a request was due until its answer was read whole. */
+  /** Milliseconds from the scheduled time of a request until its response was read completely. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
@@ -37,17 +37,17 @@ export interface PacedResult {
 }
 
 const PACE_MS = 1;
-const ANSWER_MS_MAX = 10_000;
+const RESPONSE_MS_MAX = 10_000;
 const HEAD_END = "\r\n\r\n";
 
 /**
- * Asks at a fixed rate whatever the answers do, and counts each from the instant it was due: a server that stalls is
- * charged for every request that would have come meanwhile, and so is this client when it is late itself.
+ * Sends requests at a fixed rate and measures each from its scheduled time, so that a stall of the server (or of this
+ * client) counts for every request scheduled during it.
  *
- * Own code, because autocannon's fixed rate sends a second's share in one burst at the second's start, and its
- * correction for coordinated omission takes the expected interval for one millisecond whatever the rate.
+ * autocannon is not used here: its fixed rate sends a second's requests in one burst, and its correction for coordinated
+ * omission always assumes an interval of one millisecond.
  */
-export async function askAtFixedRate(
+export async function sendAtFixedRate(
   target: LoadTarget,
   options: { readonly perSecond: number; readonly seconds: number; readonly connections?: number },
 ): Promise<PacedResult> {
@@ -55,40 +55,42 @@ export async function askAtFixedRate(
   const { hostname, port, pathname, search, host } = new URL(target.url);
   const lines = Object.entries({ host, ...target.headers }).map(([name, value]) => `${name}: ${value}`);
   const bytes = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join("\r\n")}${HEAD_END}`);
-  const lanes = await Promise.all(Array.from({ length: connections }, () => openLane(Number(port), hostname, bytes)));
+  const connectionPool = await Promise.all(
+    Array.from({ length: connections }, () => openConnection(Number(port), hostname, bytes)),
+  );
   const total = Math.round(perSecond * seconds);
   const latencies: number[] = [];
   let failed = 0;
   let due = 0;
-  /** Due but without a free connection; a server that keeps up leaves it empty. */
+  /** Scheduled requests without a free connection; empty if the server keeps up. */
   const waiting: number[] = [];
-  /** Used in turn: a connection that has not asked for anything for long is closed by the server, and rightly. */
-  const idle = [...lanes];
+  /** Connections are used in turn, because the server closes idle ones. */
+  const idle = [...connectionPool];
   const startedAt = performance.now();
   const dueAt = (index: number) => startedAt + (index * 1_000) / perSecond;
-  const serve = (lane: Lane, index: number) => {
-    lane.ask((isOk) => {
+  const serve = (connection: LoadConnection, index: number) => {
+    connection.send((isOk) => {
       if (isOk) latencies.push(performance.now() - dueAt(index));
       else failed += 1;
       const next = waiting.shift();
-      if (next === undefined) idle.push(lane);
-      else serve(lane, next);
+      if (next === undefined) idle.push(connection);
+      else serve(connection, next);
     });
   };
   while (due < total) {
     const now = performance.now();
     for (; due < total && dueAt(due) <= now; due++) {
-      const lane = idle.shift();
-      if (lane === undefined) waiting.push(due);
-      else serve(lane, due);
+      const connection = idle.shift();
+      if (connection === undefined) waiting.push(due);
+      else serve(connection, due);
     }
     await new Promise((resolve) => setTimeout(resolve, PACE_MS));
   }
-  const giveUpAt = performance.now() + ANSWER_MS_MAX;
-  while (latencies.length + failed < total && performance.now() < giveUpAt) {
+  const deadline = performance.now() + RESPONSE_MS_MAX;
+  while (latencies.length + failed < total && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, PACE_MS));
   }
-  for (const lane of lanes) lane.close();
+  for (const connection of connectionPool) connection.close();
   const sorted = latencies.toSorted((a, b) => a - b);
   return {
     sent: total,
@@ -100,13 +102,13 @@ export async function askAtFixedRate(
   };
 }
 
-interface Lane {
-  ask(done: (isOk: boolean) => void): void;
+interface LoadConnection {
+  send(done: (isOk: boolean) => void): void;
   close(): void;
 }
 
-/** One connection that carries one request at a time and reads no more of an answer than its status and its end. */
-async function openLane(port: number, host: string, bytes: Buffer): Promise<Lane> {
+/** A connection with one request at a time. It reads only the status and the end of a response. */
+async function openConnection(port: number, host: string, bytes: Buffer): Promise<LoadConnection> {
   const socket: Socket = connect({ port, host, noDelay: true });
   await once(socket, "connect");
   let done: ((isOk: boolean) => void) | null = null;
@@ -114,11 +116,11 @@ async function openLane(port: number, host: string, bytes: Buffer): Promise<Lane
   let remaining = -1;
   let isOk = false;
   const finish = (result: boolean) => {
-    const told = done;
+    const callback = done;
     done = null;
     head = "";
     remaining = -1;
-    told?.(result);
+    callback?.(result);
   };
   socket.on("data", (chunk) => {
     if (remaining < 0) {
@@ -130,13 +132,13 @@ async function openLane(port: number, host: string, bytes: Buffer): Promise<Lane
     } else remaining -= chunk.length;
     if (remaining <= 0) finish(isOk);
   });
-  // Asked again on a closed connection it fails again, and every failure is told.
+  // A request on a closed connection fails, and every failure is reported.
   socket.on("error", () => {});
   socket.on("close", () => finish(false));
   return {
-    ask(told) {
-      if (socket.destroyed) return told(false);
-      done = told;
+    send(callback) {
+      if (socket.destroyed) return callback(false);
+      done = callback;
       socket.write(bytes);
     },
     close: () => socket.destroy(),

@@ -4,7 +4,7 @@ import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { SkippedError } from "./scenario.ts";
 
-/** The server that may be measured. @throws SkippedError where none is named */
+/** URL of the PostgreSQL server to measure. @throws SkippedError if none is configured */
 export function testDatabaseUrl(): string {
   const url = process.env.TEST_DATABASE_URL;
   if (url === undefined || url === "") throw new SkippedError("TEST_DATABASE_URL is not set");
@@ -17,7 +17,7 @@ export function hasTestDatabase(): boolean {
 
 const ownName = (word: string) => `bench_${word}_${process.pid}_${Date.now().toString(36)}`;
 
-/** A schema of its own, dropped by `drop`. */
+/** A new schema, dropped by `drop`. */
 export function ownSchema(word: string): { readonly url: string; readonly schema: string; drop(): Promise<void> } {
   const url = testDatabaseUrl();
   const schema = ownName(word);
@@ -33,22 +33,22 @@ export function ownSchema(word: string): { readonly url: string; readonly schema
   };
 }
 
-/** A database of its own, for a service that takes a URL and nothing else; dropped by `drop`. */
+/** A new database, for a service that is configured by URL only; dropped by `drop`. */
 export async function ownDatabase(word: string): Promise<{ readonly url: URL; drop(): Promise<void> }> {
   const server = testDatabaseUrl();
   const name = ownName(word);
-  const administer = async (statement: string) => {
+  const runStatement = async (statement: string) => {
     const client = new pg.Client({ connectionString: server });
     await client.connect();
     await client.query(statement).finally(() => client.end());
   };
-  await administer(`create database ${name}`);
+  await runStatement(`create database ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url, drop: () => administer(`drop database if exists ${name} with (force)`) };
+  return { url, drop: () => runStatement(`drop database if exists ${name} with (force)`) };
 }
 
-/** The production store in a schema of its own. */
+/** The production store in a new schema. */
 export async function openOwnSchema(
   word: string,
 ): Promise<{ database: Database; url: string; schema: string; drop(): Promise<void> }> {

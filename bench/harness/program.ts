@@ -4,8 +4,9 @@ import { promisify } from "node:util";
 const OUTPUT_BYTES_MAX = 1 << 20;
 
 /**
- * Runs a program of this folder to its end and gives what it prints first, one line of JSON.
- * @throws Error with what it wrote to its error output when it ends badly
+ * Runs a program of this folder and returns the first JSON line of its output.
+ *
+ * @throws Error with its standard error if it fails
  */
 export async function resultOf<Result>(program: string, args: readonly string[]): Promise<Result> {
   const file = new URL(`../${program}`, import.meta.url).pathname;

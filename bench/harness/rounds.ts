@@ -1,5 +1,5 @@
 /**
- * Runs contenders in turns, A B, B A, A B ..., so that whatever else the machine does meets each of them alike. The
+ * Runs contenders alternately, A B, B A, A B ..., so that other load on the machine affects each of them equally. The
  * samples are in the order of the rounds.
  */
 export async function interleave<Name extends string>(

@@ -3,8 +3,8 @@ import type { Tick } from "../../src/storage/index.ts";
 const MARKETS = 500;
 
 /**
- * The tick of a number: always the same, and no two alike. 500 markets in turn, each moving once a millisecond of the
- * simulated time that begins at `fromMs`.
+ * The tick with this number: deterministic, and different for every number. Ticks rotate over 500 markets; each market
+ * changes once per millisecond of simulated time from `fromMs`.
  */
 export function sampleTick(number: number, fromMs: number): Tick {
   const price = 0.2 + ((number * 7919) % 600) / 1_000;

@@ -1,34 +1,34 @@
 import { type Spread, spreadOf } from "./statistics.ts";
 
-/** What the command line asks of a scenario. */
+/** Options of a scenario from the command line. */
 export interface BenchOptions {
-  /** Short forms: they show that a scenario works, their figures are worth little. */
+  /** Short runs, to check that a scenario works; the figures are not reliable. */
   readonly quick: boolean;
-  /** Interleaved rounds of a comparison; null leaves it to the scenario. */
+  /** Interleaved rounds of a comparison; null uses the scenario's default. */
   readonly rounds: number | null;
-  /** Rows of the scenarios that fill a store; null leaves it to the scenario. */
+  /** Rows of the scenarios that fill a store; null uses the scenario's default. */
   readonly ticks: number | null;
-  /** Length of the soak; null leaves it to the scenario. */
+  /** Duration of the soak; null uses the scenario's default. */
   readonly minutes: number | null;
-  /** Each line of progress; figures are given back, not said. */
-  readonly say: (line: string) => void;
+  /** Prints a line of progress. Figures are returned, not printed. */
+  readonly print: (line: string) => void;
 }
 
-/** One figure with what it is to be held against. */
+/** One figure with its yardstick and target. */
 export interface BenchRow {
   readonly figure: string;
   readonly unit: string;
   readonly value: Spread;
-  /** The same work done by the bare tool, in rounds between ours; null where there is no such thing. */
+  /** The same work done by the bare tool, in rounds between ours; null if there is no such tool. */
   readonly yardstick: { readonly name: string; readonly value: Spread } | null;
-  /** Ours divided by the yardstick, round by round: what disturbs both at once cancels out. */
+  /** Our figure divided by the yardstick, round by round, so that disturbances of both cancel out. */
   readonly ratio: Spread | null;
   readonly target: Target | null;
   readonly isMet: boolean | null;
   readonly note: string;
 }
 
-/** What a figure has to reach. `ratio` judges the median ratio, `worst` the sample that is furthest off. */
+/** The target of a figure. `ratio` applies to the median ratio, `worst` to the worst sample. */
 export interface Target {
   readonly of: "median" | "worst" | "ratio";
   readonly bound: "at_least" | "at_most";
@@ -39,11 +39,11 @@ export interface Scenario {
   readonly name: string;
   /** One or two lines for `--help`. */
   readonly describe: string;
-  /** Throws when what it shows does not hold (a lost row); a target that is missed is told in its row instead. */
+  /** Throws if a guarantee does not hold (a lost row). A missed target is reported in its row instead. */
   run(options: BenchOptions): Promise<readonly BenchRow[]>;
 }
 
-/** A scenario that cannot run here (no database server, no right to mount); the reason is told, nothing fails. */
+/** The scenario cannot run here (no database server, no permission to mount). The message is printed; nothing fails. */
 export class SkippedError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -54,8 +54,8 @@ export class SkippedError extends Error {
 /**
  * Makes a row from samples.
  *
- * @param row.samples            one a round
- * @param row.yardstick.samples  one a round; rounds pair up by position
+ * @param row.samples            one per round
+ * @param row.yardstick.samples  one per round; rounds are paired by position
  */
 export function benchRow(row: {
   readonly figure: string;

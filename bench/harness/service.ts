@@ -13,7 +13,10 @@ export interface BenchService extends ServiceProcess {
   close(): Promise<void>;
 }
 
-/** The service as `npm start` runs it, with limits that no load reaches (on the embedded store), in processes of its own, with simulated venues and a folder that is removed at the end. */
+/**
+ * The service as `npm start` runs it, in child processes with simulated venues and a temporary folder. On the embedded store
+ * the rate limits are raised so that no load reaches them.
+ */
 export async function openService(env: Readonly<Record<string, string>>): Promise<BenchService> {
   const folder = await temporaryFolder();
   const start = async () => {

@@ -1,4 +1,4 @@
-/** What a figure's samples come to. One slow round does not move the median, and the ends tell how far to trust it. */
+/** Minimum, median and maximum of a figure's samples. One slow round does not change the median. */
 export interface Spread {
   readonly count: number;
   readonly min: number;
@@ -6,7 +6,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** @throws RangeError without samples, or with one that is no finite number */
+/** @throws RangeError without samples, or if one is not finite */
 export function spreadOf(samples: readonly number[]): Spread {
   if (samples.length === 0) throw new RangeError("a spread needs at least one sample");
   if (!samples.every(Number.isFinite)) throw new RangeError(`not a finite sample in ${samples.join(", ")}`);
@@ -20,7 +20,7 @@ export function spreadOf(samples: readonly number[]): Spread {
 }
 
 /**
- * The value at or below which a share of the samples lies, by linear interpolation between neighbours.
+ * The quantile of a sample, by linear interpolation between neighbours.
  *
  * @param sorted  ascending, not empty
  * @param share   in [0, 1]

@@ -1,7 +1,7 @@
 import type { BenchRow } from "./scenario.ts";
 import type { Spread } from "./statistics.ts";
 
-/** Three significant digits, thousands grouped: more would claim a precision that no machine here has. */
+/** Three significant digits with grouped thousands; the measurements are not more precise. */
 export function formatNumber(value: number): string {
   const rounded = Number(value.toPrecision(Math.abs(value) >= 1_000 ? 4 : 3));
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 6 });

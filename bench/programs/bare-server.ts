@@ -1,22 +1,22 @@
 /**
- * Run as a child process: the least a Node server can do for an answer. It gives everyone the same status, headers and
- * body, read from the JSON file of argv, and prints its address.
+ * Child process: a minimal Node server. It returns the status, headers and body in the JSON file in argv, and prints its
+ * URL.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const [file = ""] = process.argv.slice(2);
-const answer: { readonly headers: Record<string, string>; readonly body: string } = JSON.parse(
+const response: { readonly headers: Record<string, string>; readonly body: string } = JSON.parse(
   readFileSync(file, "utf8"),
 );
-const body = Buffer.from(answer.body);
-const headers = { ...answer.headers, "content-length": String(body.length) };
+const body = Buffer.from(response.body);
+const headers = { ...response.headers, "content-length": String(body.length) };
 const server = createServer((_request, response) => {
   response.writeHead(200, headers);
   response.end(body);
 });
-// As long as the service's: a connection that is closed between two rounds would be counted as a failed request.
+// Same keep-alive as the service: a connection closed between two rounds would count as a failed request.
 server.keepAliveTimeout = 72_000;
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);

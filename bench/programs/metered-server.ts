@@ -1,7 +1,7 @@
 /**
- * Run as a child process: one market over the embedded store of argv, served thrice. `metered` is the service as it is,
- * `shared` the same with its minute limits in Redis (where TEST_REDIS_URL names one), `open` the same route for anyone,
- * without authentication, limit and quota. Prints their addresses, a key and the market's path as one line of JSON.
+ * Child process: one market over the embedded store in argv, served three times. `metered` is the production service,
+ * `shared` adds minute limits in Redis (if TEST_REDIS_URL is set), `open` serves the same route without authentication,
+ * limits and quota. Prints the URLs, a key and the market's path as one JSON line.
  */
 import { randomUUID } from "node:crypto";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";

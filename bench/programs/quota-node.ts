@@ -1,8 +1,8 @@
 /**
- * Run as a child process: one node of a quota run over the store of argv (`embedded` and a folder, or `postgres` and a
- * schema), with its journal in a folder of its own. Each line in, `{account, limit, callers, tries}`, is one round: so many
- * callers at once take until their tries are over. Each call that passes is one byte more in the file `served` there, so
- * that whoever kills this knows how much was surely served.
+ * Child process: one node of a quota run over the store in argv (`embedded` and a folder, or `postgres` and a schema), with
+ * its own journal folder. Each input line `{account, limit, callers, tries}` is one round: parallel callers take quota until
+ * their attempts are used up. Each successful call appends one byte to the file `served`, so that the parent knows after a
+ * kill how many calls were served.
  */
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -25,16 +25,16 @@ await migrateDatabase(database);
 const journal = openQuotaJournal(journalFolder);
 const metering = createMetering({ database, journal, clock: systemClock, log: quietLog, nodeId, sharedLimits: null });
 await metering.start();
-const told = openSync(join(journalFolder, "served"), "a");
-const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
-say({ ready: true });
+const servedFile = openSync(join(journalFolder, "served"), "a");
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
+print({ ready: true });
 
 async function callUntilOver(customerId: string, limit: number, tries: number): Promise<void> {
   for (let attempt = 0; attempt < tries; attempt++) {
     const answer = await metering.takeQuota({ customerId, tier: "INSIGHT" }, limit);
     if (!answer.isAllowed) continue;
-    // Written before anything else is taken, as an answer would be.
-    writeSync(told, "+");
+    // Written before the next call, like a response.
+    writeSync(servedFile, "+");
   }
 }
 
@@ -42,7 +42,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const round: { customerId: string; limit: number; callers: number; tries: number } = JSON.parse(line);
   const tries = Math.ceil(round.tries / round.callers);
   await Promise.all(Array.from({ length: round.callers }, () => callUntilOver(round.customerId, round.limit, tries)));
-  say({ isOver: true });
+  print({ isOver: true });
 }
 await metering.stop();
 await database.close();

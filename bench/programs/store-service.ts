@@ -1,6 +1,6 @@
 /**
- * Run as a child process: the service without venues on the store of argv, and beside it the production tick writer and
- * the bare driver, each of which writes for a while when told. Prints its address and a key, then one line a command.
+ * Child process: the service without venues on the store in argv, and the production tick writer and the bare driver, which
+ * write on command. Prints its URL and a key, then one line per command.
  */
 import { createInterface } from "node:readline";
 import { PGlite } from "@electric-sql/pglite";
@@ -20,7 +20,7 @@ import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
 
 const BATCH_ROWS = 2_000;
-/** As many as ingest may let wait; more would be dropped. */
+/** The bound of ingest's queue; more ticks would be dropped. */
 const BURST_ROWS = 20_000;
 
 const [kind = "", folder = "", schema = ""] = process.argv.slice(2);
@@ -40,11 +40,11 @@ const app = await buildApp(
 );
 await app.metering.start();
 const address = await app.http.listen({ host: "127.0.0.1", port: 0 });
-const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 const fromMs = Date.now() - 3_600_000;
 let next = 0;
-/** Nodes that share a server write each tick under their lease of its venue, and the store checks it with every batch. */
+/** Nodes that share a server write each tick under their venue lease, which the store checks with every batch. */
 const shared = kind === "postgres" ? { claim: { venue: "alpha", fence: 1 } } : {};
 if (kind === "postgres") {
   await database.query(
@@ -52,7 +52,7 @@ if (kind === "postgres") {
   );
 }
 
-/** Rows a second through the production writer, for at least so many milliseconds. */
+/** Rows per second through the production writer, measured for at least `forMs`. */
 async function writeTicks(forMs: number): Promise<number> {
   const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
   const startedAt = performance.now();
@@ -86,7 +86,7 @@ async function openBare(): Promise<(text: string, parameters?: unknown[]) => Pro
 let bare: Awaited<ReturnType<typeof openBare>> | null = null;
 let bareNext = 0;
 
-/** Rows a second by the driver alone: one table, one statement a batch, nothing checked. */
+/** Rows per second with the bare driver: one table, one statement per batch, no checks. */
 async function writeBare(forMs: number): Promise<number> {
   if (bare === null) {
     bare = await openBare();
@@ -113,9 +113,9 @@ async function writeBare(forMs: number): Promise<number> {
 }
 
 await liftLimits(database);
-say({ url: address, key: keys.enterprise });
+print({ url: address, key: keys.enterprise });
 for await (const line of createInterface({ input: process.stdin })) {
   const { who, forMs }: { who: "ours" | "bare"; forMs: number } = JSON.parse(line);
-  say({ perSecond: await (who === "ours" ? writeTicks(forMs) : writeBare(forMs)) });
+  print({ perSecond: await (who === "ours" ? writeTicks(forMs) : writeBare(forMs)) });
 }
 process.exit(0);

@@ -1,7 +1,6 @@
 /**
- * Run as a child process, to be killed in the middle of it: ticks through the production writer and trades through the
- * production store, batch after batch. Each batch's last number goes to standard output, which is a file, once the store
- * has acknowledged the whole batch.
+ * Child process to be killed while it writes batches of ticks (production writer) and trades (production store). When the
+ * store has acknowledged a batch, its last number is written to standard output, which is a file.
  */
 import { writeSync } from "node:fs";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";

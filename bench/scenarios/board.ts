@@ -16,11 +16,11 @@ interface BoardResult {
 
 export const boardScenario: Scenario = {
   name: "board",
-  describe: "A start from the stored state of 300,000 markets, then lists and searches while 2,000 changes/s come in.",
+  describe: "Start with 300,000 stored markets, then lists and searches during 2,000 changes/s.",
   async run(options) {
-    const [wanted, usual] = options.quick ? [MARKETS_QUICK, ROUNDS_QUICK] : [MARKETS, ROUNDS];
-    const args = ["--markets", String(wanted), "--rounds", String(options.rounds ?? usual)];
-    options.say("filling the store takes some minutes");
+    const [requested, usual] = options.quick ? [MARKETS_QUICK, ROUNDS_QUICK] : [MARKETS, ROUNDS];
+    const args = ["--markets", String(requested), "--rounds", String(options.rounds ?? usual)];
+    options.print("filling the store takes a few minutes");
     const result = await resultOf<BoardResult>("board.ts", args);
     return [
       benchRow({

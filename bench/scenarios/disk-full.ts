@@ -15,7 +15,7 @@ import { benchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
 
 const run = promisify(execFile);
 const DISK_MIB = 320;
-/** Somebody else's file, which is deleted later. */
+/** A file of another program, deleted later to free space. */
 const BALLAST_MIB = 80;
 const MIB = 2 ** 20;
 const BATCH_ROWS = 2_000;
@@ -26,8 +26,7 @@ const REFUSED_MS = 1_000;
 
 export const diskFullScenario: Scenario = {
   name: "disk-full",
-  describe:
-    "The embedded store on a small tmpfs until it is full: reads go on, writes are refused, nothing is lost (root).",
+  describe: "The embedded store on a full tmpfs: reads continue, writes are rejected, no data is lost (needs root).",
   async run(options) {
     const folder = await temporaryFolder();
     if (process.getuid?.() !== 0) throw new SkippedError("mounting a small tmpfs needs root");
@@ -43,17 +42,17 @@ export const diskFullScenario: Scenario = {
       const ingest = startIngest(database);
       while (await ingest.writeBatch())
         if (ingest.acknowledged / BATCH_ROWS > BATCHES_MAX) throw new Error("never full");
-      options.say(`full after ${ingest.acknowledged} acknowledged ticks`);
+      options.print(`full after ${ingest.acknowledged} acknowledged ticks`);
 
       const latencies: number[] = [];
       let refused = 0;
       const startedAt = performance.now();
       while (performance.now() - startedAt < REFUSED_MS || latencies.length < READS) {
-        const askedAt = performance.now();
+        const sentAt = performance.now();
         const count = await countTicks(database);
-        latencies.push(performance.now() - askedAt);
+        latencies.push(performance.now() - sentAt);
         if (count < ingest.acknowledged) throw new Error(`${count} of ${ingest.acknowledged} ticks can be read`);
-        if (await ingest.writeBatch()) throw new Error("a batch was taken by a full disk");
+        if (await ingest.writeBatch()) throw new Error("a full disk accepted a batch");
         refused += 1;
       }
       await rm(ballast);
@@ -62,16 +61,17 @@ export const diskFullScenario: Scenario = {
       await ingest.close();
       await database.close();
       database = await openEmbeddedDatabase({ dataDir, log: quietLog });
-      const kept = await countTicks(database);
+      const stored = await countTicks(database);
       await database.close();
-      if (kept !== ingest.acknowledged) throw new Error(`${kept} ticks are kept of ${ingest.acknowledged}`);
+      if (stored !== ingest.acknowledged)
+        throw new Error(`${stored} of the acknowledged ticks are stored, not ${ingest.acknowledged}`);
       return [
         benchRow({
           figure: "lost rows",
           unit: "rows",
-          samples: [ingest.acknowledged - kept],
+          samples: [ingest.acknowledged - stored],
           target: { of: "worst", bound: "at_most", value: 0 },
-          note: `${kept} ticks acknowledged before and after; ${refused} writes refused with store_unavailable (503)`,
+          note: `${stored} ticks acknowledged before and after; ${refused} writes rejected with store_unavailable (503)`,
         }),
         benchRow({ figure: "reads while full", unit: "ms", samples: latencies, note: "a count over every tick" }),
       ];
@@ -85,7 +85,7 @@ export const diskFullScenario: Scenario = {
 const countTicks = async (database: Database) =>
   (await database.query<{ count: number }>("select count(*) as count from ticks"))[0]?.count ?? 0;
 
-/** Ticks in batches through the production writer, which keeps what the store refuses. */
+/** Writes ticks in batches through the production writer, which retains rejected batches. */
 function startIngest(database: Database) {
   const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
   const fromMs = Date.now() - 3_600_000;
@@ -94,7 +94,7 @@ function startIngest(database: Database) {
     get acknowledged() {
       return writer.counters.written;
     },
-    /** Whether the store took everything; false where it is unavailable. Any other failure is thrown. */
+    /** Whether the store accepted all ticks; false if it is unavailable. Other errors are thrown. */
     async writeBatch(): Promise<boolean> {
       if (writer.counters.queued === 0) {
         for (let row = 0; row < BATCH_ROWS; row++) writer.write(sampleTick(next++, fromMs));

@@ -19,7 +19,7 @@ const CHUNK_ROWS = 100_000;
 const ROUNDS = 9;
 const READS = 200;
 const P99_MS_MAX = 20;
-/** The busiest: market keys are drawn with a chance of 1 / key, so it has about a tenth of all ticks. */
+/** The busiest market. Keys are drawn with probability proportional to 1 / key, so it has about a tenth of all ticks. */
 const BUSY_MARKET = 1;
 
 const FILL = `
@@ -36,7 +36,7 @@ on conflict (market_key, event_at) do nothing`;
 export const historyScenario: Scenario = {
   name: "history",
   describe:
-    "Many ticks on PostgreSQL, rolled up by the production job: 7 days of the busiest market in 200 points,\nagainst one bare statement for the same bars (--ticks 20000000 for the full one).",
+    "Reads 7 days of the busiest market in 200 points from ticks on PostgreSQL that the production job rolled up,\nagainst one bare statement for the same bars (--ticks 20000000 for the full run).",
   async run(options) {
     testDatabaseUrl();
     const own = await openOwnSchema("history");
@@ -46,12 +46,12 @@ export const historyScenario: Scenario = {
       await bare.connect();
       const now = Math.floor(Date.now() / DAY_MS) * DAY_MS;
       const fromMs = now - DAYS * DAY_MS;
-      const wanted = options.ticks ?? (options.quick ? TICKS_QUICK : TICKS);
-      const filling = await fill(own.database, { wanted, fromMs, say: options.say });
+      const requested = options.ticks ?? (options.quick ? TICKS_QUICK : TICKS);
+      const filling = await fill(own.database, { requested, fromMs, print: options.print });
       const startedAt = performance.now();
       const made = await rollUp(own.database, now + 60_000);
       const rollUpSeconds = (performance.now() - startedAt) / 1_000;
-      options.say(`rolled up into ${made.bars5m} bars of 5 minutes and ${made.bars1h} of an hour`);
+      options.print(`rolled up into ${made.bars5m} bars of 5 minutes and ${made.bars1h} of an hour`);
       const [{ ticks, busy } = { ticks: 0, busy: 0 }] = await own.database.query<{ ticks: number; busy: number }>(
         `select count(*) as ticks, count(*) filter (where market_key = ${BUSY_MARKET}) as busy from ticks`,
       );
@@ -93,7 +93,7 @@ export const historyScenario: Scenario = {
           samples: [ticks / rollUpSeconds],
           note: `${made.bars5m} bars of 5 minutes, ${made.bars1h} of an hour, ${Math.round(rollUpSeconds)} s`,
         }),
-        benchRow({ figure: "filling by the server itself", unit: "ticks/s", samples: [filling] }),
+        benchRow({ figure: "inserting on the server", unit: "ticks/s", samples: [filling] }),
       ];
     } finally {
       await bare.end();
@@ -102,22 +102,22 @@ export const historyScenario: Scenario = {
   },
 };
 
-/** Draws ticks inside the server until so many were drawn; gives rows a second. */
+/** Generates ticks on the server and returns rows per second. */
 async function fill(
   database: Database,
-  options: { wanted: number; fromMs: number; say: (line: string) => void },
+  options: { requested: number; fromMs: number; print: (line: string) => void },
 ): Promise<number> {
-  const { wanted, fromMs, say } = options;
+  const { requested, fromMs, print } = options;
   const days = Array.from({ length: DAYS + 1 }, (_, day) => ({ eventAt: fromMs + day * DAY_MS }));
   await createTickPartitions(database, systemClock).ensure(days);
   await database.query("insert into meta (key, value) values ('ticks_observing_since', $1)", [String(fromMs)]);
   const startedAt = performance.now();
-  for (let first = 1; first <= wanted; first += CHUNK_ROWS) {
-    const last = Math.min(wanted, first + CHUNK_ROWS - 1);
+  for (let first = 1; first <= requested; first += CHUNK_ROWS) {
+    const last = Math.min(requested, first + CHUNK_ROWS - 1);
     await database.query(FILL, [MARKETS, fromMs, (DAYS * DAY_MS) / 1_000 - 1, first, last]);
-    if (last % (CHUNK_ROWS * 20) === 0) say(`${last} ticks`);
+    if (last % (CHUNK_ROWS * 20) === 0) print(`${last} ticks`);
   }
-  return wanted / ((performance.now() - startedAt) / 1_000);
+  return requested / ((performance.now() - startedAt) / 1_000);
 }
 
 async function p99Ms(reads: number, read: () => Promise<void>): Promise<number> {

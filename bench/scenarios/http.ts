@@ -9,14 +9,14 @@ const ROUNDS = 9;
 const ROUNDS_INFORMATION = 3;
 const SECONDS = 4;
 const RATIO_MIN = 0.6;
-/** First sweeps, past prices and the compiler are done by then. */
+/** First sweeps, backfill and JIT compilation have finished by then. */
 const WARM_UP_SECONDS = 10;
-/** Hardly anything to ingest: what is measured is the way of a request. */
+/** Almost no ingest, so that the figure measures request handling. */
 const QUIET = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };
 
 export const httpScenario: Scenario = {
   name: "http",
-  describe: "Requests a second of one market with its key check, against a bare node:http server with the same answer.",
+  describe: "Requests/s of one market with its key check, against a bare node:http server with the same response.",
   async run(options) {
     const service = await openService(QUIET);
     try {
@@ -27,9 +27,9 @@ export const httpScenario: Scenario = {
       for (const route of [
         { figure: "one market", path: service.marketPath, rounds, isJudged: true },
         { figure: "list of 30 markets", path: "/v1/markets", rounds: few, isJudged: false },
-        { figure: "nothing but a status", path: "/livez", rounds: few, isJudged: false },
+        { figure: "status only", path: "/livez", rounds: few, isJudged: false },
       ]) {
-        options.say(`${route.figure}: ${route.rounds} rounds of ${seconds} s each way`);
+        options.print(`${route.figure}: ${route.rounds} rounds of ${seconds} s each way`);
         const warmUpSeconds = route.isJudged && !options.quick ? WARM_UP_SECONDS : 1;
         rows.push(...(await compare(service, { ...route, seconds, warmUpSeconds })));
       }
@@ -47,7 +47,7 @@ async function compare(
   const target: LoadTarget = { url: `${service.url}${route.path}`, headers: service.headers };
   const bare = await startBareServer(target);
   try {
-    /** Processor time a request costs the server: the steadier figure on a machine that others use too. */
+    /** CPU time per request: the more stable figure on a shared machine. */
     const cost = { ours: [] as number[], bare: [] as number[] };
     const measure = async (name: keyof typeof cost, pid: number, at: LoadTarget) => {
       const before = await cpuSecondsOf(pid);
@@ -75,7 +75,7 @@ async function compare(
     if (cost.ours.length > 0) {
       rows.push(
         benchRow({
-          figure: `${route.figure}, processor time`,
+          figure: `${route.figure}, CPU time`,
           unit: "µs/request",
           samples: cost.ours,
           yardstick: { name: "bare node:http", samples: cost.bare },

@@ -15,13 +15,12 @@ import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../ha
 
 const PROGRAM = fileURLToPath(new URL("../programs/write-until-killed.ts", import.meta.url));
 const KILLS = 20;
-/** Batches that are acknowledged before the kill: another number each time, so that it meets every part of the work. */
+/** Acknowledged batches before the kill. The number varies, so that the kill hits different steps of the write. */
 const batchesBefore = (kill: number) => 3 + ((kill * 7) % 11);
 
 export const killScenario: Scenario = {
   name: "kill",
-  describe:
-    "kill -9 in full ingest, 20 times on each store: it opens again, no acknowledged row is lost, none doubled.",
+  describe: "kill -9 during ingest, 20 times on each store: it reopens, no acknowledged row is lost or duplicated.",
   async run(options) {
     const folder = await temporaryFolder();
     try {
@@ -29,7 +28,7 @@ export const killScenario: Scenario = {
         openEmbeddedDatabase({ dataDir: folder.path, log: quietLog }),
       );
       if (!hasTestDatabase()) {
-        options.say("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
+        options.print("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
         return rows;
       }
       const own = ownSchema("kill");
@@ -74,14 +73,14 @@ async function killOften(
       } finally {
         await database.close();
       }
-      options.say(`${kind}: kill ${kill + 1} of ${kills}, ${acknowledged} acknowledged rows all there once`);
+      options.print(`${kind}: kill ${kill + 1} of ${kills}, ${acknowledged} acknowledged rows exist exactly once`);
     }
   } finally {
     await outside.release();
   }
   return [
     benchRow({
-      figure: `${kind}, lost or doubled rows`,
+      figure: `${kind}, lost or duplicated rows`,
       unit: "rows",
       samples: [0],
       target: { of: "worst", bound: "at_most", value: 0 },
@@ -91,7 +90,7 @@ async function killOften(
   ];
 }
 
-/** Lets the program write from where the last one was acknowledged, and kills it; gives the last number acknowledged. */
+/** Lets the program write from the last acknowledged number, kills it, and returns the last acknowledged number. */
 async function writeAndKill(run: { args: readonly string[]; file: string; batches: number }): Promise<number> {
   const descriptor = openSync(run.file, "a");
   const child = spawn(process.execPath, [PROGRAM, ...run.args], { stdio: ["ignore", descriptor, "inherit"] });
@@ -100,7 +99,7 @@ async function writeAndKill(run: { args: readonly string[]; file: string; batche
   const lines = async () => (await readFile(run.file, "utf8")).split("\n").slice(0, -1);
   try {
     await eventually(async () => {
-      if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
+      if (child.exitCode !== null) throw new Error(`the program exited with ${child.exitCode}`);
       return (await lines()).length >= run.batches ? true : null;
     }, "acknowledged batches");
   } finally {
@@ -110,7 +109,7 @@ async function writeAndKill(run: { args: readonly string[]; file: string; batche
   return Number((await lines()).at(-1));
 }
 
-/** Every number below `acknowledged` is there exactly once: as a tick by its running volume, as a trade by its id. */
+/** Checks that every number below `acknowledged` exists once: as a tick with that volume, and as a trade with that id. */
 async function assertWhole(database: Database, acknowledged: number): Promise<void> {
   const [counts] = await database.query<Record<"ticks" | "tick_numbers" | "trades" | "trade_numbers", number>>(
     `select

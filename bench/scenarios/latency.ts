@@ -1,6 +1,6 @@
 import { startBareServer } from "../harness/bare-server.ts";
 import { LIVELY_TICKS_PER_SECOND, openLivelyService } from "../harness/lively-world.ts";
-import { askAtFixedRate, type LoadTarget, type PacedResult } from "../harness/load.ts";
+import { type LoadTarget, type PacedResult, sendAtFixedRate } from "../harness/load.ts";
 import { interleave } from "../harness/rounds.ts";
 import { benchRow, type Scenario } from "../harness/scenario.ts";
 import { countStoredTicks } from "../harness/stored-ticks.ts";
@@ -9,12 +9,12 @@ const PER_SECOND = 2_000;
 const SECONDS = 20;
 const ROUNDS = 3;
 const P99_MS_MAX = 10;
-/** The first sweep and the compiler are done by then. */
+/** The first sweep and JIT compilation have finished by then. */
 const WARM_UP_SECONDS = 10;
 
 export const latencyScenario: Scenario = {
   name: "latency",
-  describe: `One market with its key check at a fixed ${PER_SECOND} requests/s while ingest stores ${LIVELY_TICKS_PER_SECOND} ticks/s or more: p99.`,
+  describe: `p99 of one market with its key check at a fixed ${PER_SECOND} requests/s while ingest stores ${LIVELY_TICKS_PER_SECOND} ticks/s or more.`,
   async run(options) {
     const service = await openLivelyService();
     const target: LoadTarget = { url: `${service.url}${service.marketPath}`, headers: service.headers };
@@ -24,14 +24,14 @@ export const latencyScenario: Scenario = {
     const results = { ours: [] as PacedResult[], bare: [] as PacedResult[] };
     const spans: { fromMs: number; toMs: number }[] = [];
     const measure = async (name: "ours" | "bare", at: LoadTarget) => {
-      const result = await askAtFixedRate(at, { perSecond: PER_SECOND, seconds });
+      const result = await sendAtFixedRate(at, { perSecond: PER_SECOND, seconds });
       if (result.failed > 0) throw new Error(`${result.failed} of ${result.sent} requests failed (${name})`);
       results[name].push(result);
       return result.p99Ms;
     };
     try {
-      await askAtFixedRate(target, { perSecond: PER_SECOND, seconds: options.quick ? 2 : WARM_UP_SECONDS });
-      options.say(`${rounds} rounds of ${seconds} s each way`);
+      await sendAtFixedRate(target, { perSecond: PER_SECOND, seconds: options.quick ? 2 : WARM_UP_SECONDS });
+      options.print(`${rounds} rounds of ${seconds} s each way`);
       await interleave(rounds, {
         ours: async () => {
           const fromMs = Date.now();
@@ -56,7 +56,7 @@ export const latencyScenario: Scenario = {
     }
     const of = (pick: (result: PacedResult) => number) => ({
       samples: results.ours.map(pick),
-      yardstick: { name: "bare node:http beside the same ingest", samples: results.bare.map(pick) },
+      yardstick: { name: "bare node:http during the same ingest", samples: results.bare.map(pick) },
     });
     return [
       benchRow({ figure: "p50", unit: "ms", ...of((result) => result.p50Ms) }),
@@ -68,11 +68,11 @@ export const latencyScenario: Scenario = {
       }),
       benchRow({ figure: "p99.9", unit: "ms", ...of((result) => result.p999Ms) }),
       benchRow({
-        figure: "ticks stored meanwhile",
+        figure: "ticks stored",
         unit: "ticks/s",
         samples: ticksPerSecond,
         target: { of: "median", bound: "at_least", value: LIVELY_TICKS_PER_SECOND },
-        note: "counted in the store after the service has ended",
+        note: "counted in the store after the service stopped",
       }),
     ];
   },

@@ -11,7 +11,7 @@ const PROGRAM = fileURLToPath(new URL("../programs/metered-server.ts", import.me
 const ROUNDS = 9;
 const SECONDS = 4;
 const WARM_UP_SECONDS = 3;
-/** Authentication, limit and quota cost at most 35% of the throughput. */
+/** Authentication, limits and quota may cost at most 35% of the throughput. */
 const RATIO_MIN = 0.65;
 
 interface Servers {
@@ -22,8 +22,7 @@ interface Servers {
 
 export const meteringScenario: Scenario = {
   name: "metering",
-  describe:
-    "Requests a second of one market with authentication, limit and quota, against the same route without them.",
+  describe: "Requests/s of one market with authentication, limits and quota, against the same route without them.",
   async run(options) {
     const folder = await temporaryFolder();
     const child = spawn(process.execPath, [PROGRAM, folder.path], { stdio: ["ignore", "pipe", "inherit"] });
@@ -37,7 +36,7 @@ export const meteringScenario: Scenario = {
         ...{ name: "metered", rounds, seconds, isJudged: true },
       });
       if (urls.shared === null) {
-        options.say("limits over Redis are skipped: TEST_REDIS_URL is not set");
+        options.print("limits over Redis are skipped: TEST_REDIS_URL is not set");
         return rows;
       }
       const over = { url: `${urls.shared}${path}`, headers };
@@ -72,7 +71,7 @@ async function compare(
     metered: () => measure("metered", metered),
     open: () => measure("open", open),
   });
-  const yardstick = "without any of it";
+  const yardstick = "same route without them";
   const target = { of: "ratio", bound: "at_least", value: RATIO_MIN } as const;
   return [
     benchRow({
@@ -84,7 +83,7 @@ async function compare(
       ? []
       : [
           benchRow({
-            ...{ figure: `${name}, processor time`, unit: "µs/request", samples: cost.metered },
+            ...{ figure: `${name}, CPU time`, unit: "µs/request", samples: cost.metered },
             yardstick: { name: yardstick, samples: cost.open },
           }),
         ]),

@@ -16,7 +16,7 @@ const PRICE = 10_000n;
 
 export const paymentsScenario: Scenario = {
   name: "payments",
-  describe: "One paid call after the other: check, verify, work, settle on a chain on this machine, answer.",
+  describe: "Sequential paid calls: check, verify, handle, settle on a local chain, respond.",
   async run(options) {
     const rows = [];
     const embedded = await openEmbeddedDatabase({ dataDir: null, log: quietLog });
@@ -46,9 +46,10 @@ async function paidCalls(name: string, database: Database, options: BenchOptions
       const sentAt = performance.now();
       const { status } = await callWith(url, header);
       samples.push(performance.now() - sentAt);
-      if (status !== 200) throw new Error(`a paid call was answered ${status}`);
+      if (status !== 200) throw new Error(`a paid call returned ${status}`);
     }
-    if ((await chain.balanceOf(payee.address)) !== PRICE * BigInt(calls)) throw new Error("the money has not arrived");
+    if ((await chain.balanceOf(payee.address)) !== PRICE * BigInt(calls))
+      throw new Error("the payments are missing on the chain");
     const note = "chain, facilitator and service share one process; on Base a block takes 2 s";
     return benchRow({ figure: `paid call, ${name}`, unit: "ms", samples, note });
   } finally {

@@ -20,14 +20,15 @@ const TRIES = 100_000;
 const TRIES_QUICK = 10_000;
 const LIMIT = 1_000;
 const NODES = 3;
-/** Enough that the killed node is in the middle of it. */
+/** Large enough that the node is killed during the run. */
 const KILL_LIMIT = 20_000;
 const KILL_AFTER = 2_000;
 const KILLS = 10;
 
 export const quotaScenario: Scenario = {
   name: "quota",
-  describe: "64 callers at once, 100,000 tries of 1,000 calls: exactly 1,000 pass, over 3 nodes too; kill -9 of one.",
+  describe:
+    "64 parallel callers, 100,000 attempts for 1,000 calls: exactly 1,000 pass, also on 3 nodes; kill -9 of one.",
   async run(options) {
     const folder = await temporaryFolder();
     try {
@@ -36,7 +37,7 @@ export const quotaScenario: Scenario = {
       const embedded = { kind: "embedded", place, folder: folder.path, nodes: 1 } as const;
       const rows = [await takeOften(embedded, options, () => openEmbeddedDatabase({ dataDir: place, log: quietLog }))];
       if (!hasTestDatabase()) {
-        options.say("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
+        options.print("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
         return rows;
       }
       const own = ownSchema("quota");
@@ -64,9 +65,9 @@ interface Setting {
 
 interface QuotaNode {
   readonly child: ChildProcess;
-  /** Calls that this node has told to be served, before a kill too. */
+  /** Calls that this node reported as served, including those before a kill. */
   readonly served: () => number;
-  /** Resolves when the round is over, or when the node is. */
+  /** Resolves when the round ends or the node exits. */
   take(round: { customerId: string; limit: number; callers: number; tries: number }): Promise<void>;
   end(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -83,7 +84,7 @@ async function startNode({ kind, place, folder }: Setting, index: number): Promi
     if (line.includes("ready")) ready.resolve();
     else finish();
   });
-  await Promise.race([ready.promise, exit.then(() => Promise.reject(new Error("a node ended at once")))]);
+  await Promise.race([ready.promise, exit.then(() => Promise.reject(new Error("a node exited")))]);
   return {
     child,
     served: () => statSync(join(journal, "served")).size,
@@ -108,7 +109,7 @@ async function takeOften(setting: Setting, options: BenchOptions, open: () => Pr
   const rounds = options.rounds ?? (options.quick ? 3 : ROUNDS);
   const tries = options.quick ? TRIES_QUICK : TRIES;
   const nodes: QuotaNode[] = [];
-  // One after the other: the first makes the tables.
+  // Sequential, because the first node creates the tables.
   for (let index = 0; index < setting.nodes; index++) nodes.push(await startNode(setting, index));
   const passed: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -121,7 +122,7 @@ async function takeOften(setting: Setting, options: BenchOptions, open: () => Pr
       }),
     );
     passed.push(sum(nodes.map((node) => node.served())) - before);
-    options.say(`${setting.kind}: round ${round + 1} of ${rounds}, ${passed.at(-1)} of ${tries} tries passed`);
+    options.print(`${setting.kind}: round ${round + 1} of ${rounds}, ${passed.at(-1)} of ${tries} tries passed`);
   }
   for (const node of nodes) await node.end();
   const database = await open();
@@ -137,7 +138,7 @@ async function takeOften(setting: Setting, options: BenchOptions, open: () => Pr
   });
 }
 
-/** Kills a node in the middle of a run, lets the others go on, and starts it again on its journal. */
+/** Kills a node during a run, lets the others continue, and restarts it with its journal. */
 async function killOne(setting: Setting, options: BenchOptions, open: () => Promise<Database>): Promise<BenchRow[]> {
   const kills = options.rounds ?? (options.quick ? 1 : KILLS);
   const unsure: number[] = [];
@@ -157,18 +158,19 @@ async function killOne(setting: Setting, options: BenchOptions, open: () => Prom
     for (const node of [back, ...others]) await node.take({ ...round, tries: KILL_LIMIT });
     for (const node of [back, ...others]) await node.end();
     const served = sum(nodes.map((node) => node.served())) - servedBefore;
-    // What each caller had in hand at the kill was counted, and perhaps answered: its word is lost with the process.
-    const inHand = KILL_LIMIT - served;
-    if (inHand < 0 || inHand > round.callers) throw new Error(`${served} of ${KILL_LIMIT} were served after a kill`);
+    // Calls in flight at the kill were counted and may have been served, but the process could not report them.
+    const inFlight = KILL_LIMIT - served;
+    if (inFlight < 0 || inFlight > round.callers)
+      throw new Error(`${served} of ${KILL_LIMIT} were served after a kill`);
     const database = await open();
     await assertUsed(database, customerId, KILL_LIMIT, KILL_LIMIT);
     await database.close();
-    unsure.push(inHand);
-    options.say(`kill ${kill + 1} of ${kills}: ${served} told as served, ${inHand} in hand at the kill`);
+    unsure.push(inFlight);
+    options.print(`kill ${kill + 1} of ${kills}: ${served} reported as served, ${inFlight} in flight at the kill`);
   }
   return [
     benchRow({
-      ...{ figure: "kill -9 of one of 3 nodes, counted and not told", unit: "calls", samples: unsure },
+      ...{ figure: "kill -9 of one of 3 nodes, counted but not reported", unit: "calls", samples: unsure },
       target: { of: "worst", bound: "at_most", value: callersOf(0, setting.nodes) },
       note: "at most one for each caller in flight; all others served exactly once, the month used to the call",
     }),

@@ -10,15 +10,15 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const MINUTES = 20;
 const MINUTES_QUICK = 1;
-const LOOK_EVERY_MS = 10_000;
-const LOOKS_PER_MINUTE = 6;
-/** Share of the run after which memory is expected to be steady: minute 5 of 20. */
+const OBSERVATION_INTERVAL_MS = 10_000;
+const OBSERVATIONS_PER_MINUTE = 6;
+/** Share of the run after which memory should be stable: minute 5 of 20. */
 const SETTLED_SHARE = 0.25;
 const GROWTH_PERCENT_MAX = 5;
 const MIB = 2 ** 20;
 
-/** What was seen of the service at one moment. */
-interface Look {
+/** One observation of the service. */
+interface Observation {
   readonly atMs: number;
   readonly residentMib: number;
   readonly heapMib: number;
@@ -29,39 +29,41 @@ interface Look {
 
 export const soakScenario: Scenario = {
   name: "soak",
-  describe: `${MINUTES} minutes at ${LIVELY_TICKS_PER_SECOND} ticks/s or more: memory every 10 s, which may grow by 5% from minute 5 on (--minutes N).`,
+  describe: `${MINUTES} minutes at ${LIVELY_TICKS_PER_SECOND} ticks/s or more: memory every 10 s, with at most 5% growth after minute 5 (--minutes N).`,
   async run(options) {
     const minutes = options.minutes ?? (options.quick ? MINUTES_QUICK : MINUTES);
     const service = await openLivelyService();
-    const looks: Look[] = [];
+    const observations: Observation[] = [];
     let missed = 0;
     try {
-      const begunAt = performance.now();
-      const count = minutes * LOOKS_PER_MINUTE;
+      const startTime = performance.now();
+      const count = minutes * OBSERVATIONS_PER_MINUTE;
       for (let turn = 1; turn <= count; turn++) {
-        const pauseMs = begunAt + turn * LOOK_EVERY_MS - performance.now();
+        const pauseMs = startTime + turn * OBSERVATION_INTERVAL_MS - performance.now();
         await new Promise((resolve) => setTimeout(resolve, Math.max(0, pauseMs)));
-        // A look in vain is counted and judged at the end: what the others tell is worth keeping.
-        const seen = await look(service).catch((error: unknown) => {
-          options.say(`no answer: ${error instanceof Error ? error.message : String(error)}`);
+        // A failed observation is counted and judged at the end, so that the others are kept.
+        const observation = await observe(service).catch((error: unknown) => {
+          options.print(`no response: ${error instanceof Error ? error.message : String(error)}`);
           return null;
         });
-        if (seen === null) missed += 1;
-        else looks.push(seen);
-        if (turn % LOOKS_PER_MINUTE === 0) options.say(`minute ${turn / LOOKS_PER_MINUTE}: ${tell(looks)}`);
+        if (observation === null) missed += 1;
+        else observations.push(observation);
+        if (turn % OBSERVATIONS_PER_MINUTE === 0)
+          options.print(`minute ${turn / OBSERVATIONS_PER_MINUTE}: ${summarise(observations)}`);
         if ((await residentMibOf(service.pid)) === null) {
-          if (looks.length === 0) throw new SkippedError("memory of another process can be read on Linux only");
-          throw new Error(`the service ended: ${tell(looks)}\n${service.output().slice(-2_000)}`);
+          if (observations.length === 0) throw new SkippedError("memory of another process can be read on Linux only");
+          throw new Error(`the service exited: ${summarise(observations)}\n${service.output().slice(-2_000)}`);
         }
       }
     } finally {
       await service.close();
     }
-    const settled = looks.slice(Math.floor(looks.length * SETTLED_SHARE));
-    // A fifth at each end: one sample may fall just before a collection, a median of several does not.
+    const settled = observations.slice(Math.floor(observations.length * SETTLED_SHARE));
+    // Medians over a fifth of the samples at each end: a single sample may precede a garbage collection.
     const fifth = Math.max(1, Math.floor(settled.length / 5));
-    const medianOf = (part: readonly Look[], pick: (seen: Look) => number) => spreadOf(part.map(pick)).median;
-    const growth = (pick: (seen: Look) => number) => {
+    const medianOf = (part: readonly Observation[], pick: (observation: Observation) => number) =>
+      spreadOf(part.map(pick)).median;
+    const growth = (pick: (observation: Observation) => number) => {
       const early = medianOf(settled.slice(0, fifth), pick);
       const late = medianOf(settled.slice(-fifth), pick);
       const note = `${Math.round(early)} MiB after a quarter of ${minutes} minutes, ${Math.round(late)} MiB at the end (medians of ${fifth} samples)`;
@@ -72,22 +74,30 @@ export const soakScenario: Scenario = {
         figure: "growth of resident memory",
         unit: "%",
         target: { of: "median", bound: "at_most", value: GROWTH_PERCENT_MAX },
-        ...growth((seen) => seen.residentMib),
+        ...growth((observation) => observation.residentMib),
       }),
-      benchRow({ figure: "resident memory", unit: "MiB", samples: looks.map((seen) => seen.residentMib) }),
-      benchRow({ figure: "growth of the main heap", unit: "%", ...growth((seen) => seen.heapMib) }),
-      benchRow({ figure: "growth of buffers", unit: "%", ...growth((seen) => seen.bufferMib) }),
-      benchRow({ figure: "markets on the board", unit: "markets", samples: looks.map((seen) => seen.boardMarkets) }),
+      benchRow({
+        figure: "resident memory",
+        unit: "MiB",
+        samples: observations.map((observation) => observation.residentMib),
+      }),
+      benchRow({ figure: "growth of the main heap", unit: "%", ...growth((observation) => observation.heapMib) }),
+      benchRow({ figure: "growth of buffers", unit: "%", ...growth((observation) => observation.bufferMib) }),
+      benchRow({
+        figure: "markets on the board",
+        unit: "markets",
+        samples: observations.map((observation) => observation.boardMarkets),
+      }),
       benchRow({
         figure: "ticks stored",
         unit: "ticks/s",
-        samples: ratesOf(looks),
+        samples: ratesOf(observations),
         target: { of: "median", bound: "at_least", value: LIVELY_TICKS_PER_SECOND },
-        note: "as the service counts them once the store has taken them over",
+        note: "as counted by the service after the write",
       }),
       benchRow({
-        figure: "looks without an answer",
-        unit: "looks",
+        figure: "failed observations",
+        unit: "observations",
         samples: [missed],
         target: { of: "median", bound: "at_most", value: 0 },
       }),
@@ -95,14 +105,14 @@ export const soakScenario: Scenario = {
   },
 };
 
-async function look(service: LivelyService): Promise<Look> {
+async function observe(service: LivelyService): Promise<Observation> {
   const { status } = await service.get("/readyz");
-  if (status !== 200) throw new Error(`/readyz answered ${status}`);
+  if (status !== 200) throw new Error(`/readyz returned ${status}`);
   const metrics = await service.metrics();
   const residentMib = await residentMibOf(service.pid);
   const read = (name: string) => {
     const value = metrics.get(name);
-    if (value === undefined) throw new Error(`/metrics does not tell ${name}`);
+    if (value === undefined) throw new Error(`/metrics has no ${name}`);
     return value;
   };
   if (residentMib === null) throw new Error("the service's memory cannot be read");
@@ -116,18 +126,18 @@ async function look(service: LivelyService): Promise<Look> {
   };
 }
 
-/** Ticks a second between each look and the next. */
-function ratesOf(looks: readonly Look[]): number[] {
-  return looks.slice(1).map((seen, index) => {
-    const before = looks[index] ?? seen;
-    return ((seen.ticks - before.ticks) * 1_000) / (seen.atMs - before.atMs);
+/** Ticks per second between consecutive observations. */
+function ratesOf(observations: readonly Observation[]): number[] {
+  return observations.slice(1).map((observation, index) => {
+    const before = observations[index] ?? observation;
+    return ((observation.ticks - before.ticks) * 1_000) / (observation.atMs - before.atMs);
   });
 }
 
-function tell(looks: readonly Look[]): string {
-  const last = looks.at(-1);
-  if (last === undefined) return "nothing seen yet";
-  const rates = ratesOf(looks.slice(-LOOKS_PER_MINUTE - 1));
+function summarise(observations: readonly Observation[]): string {
+  const last = observations.at(-1);
+  if (last === undefined) return "no observation yet";
+  const rates = ratesOf(observations.slice(-OBSERVATIONS_PER_MINUTE - 1));
   const rate = rates.length === 0 ? "unknown" : Math.round(spreadOf(rates).median);
   const { residentMib, heapMib, bufferMib, boardMarkets } = last;
   return `${Math.round(residentMib)} MiB resident, ${Math.round(heapMib)} MiB heap, ${Math.round(bufferMib)} MiB buffers, ${boardMarkets} markets, ${rate} ticks/s`;

@@ -6,17 +6,17 @@ import { benchRow, type Scenario } from "../harness/scenario.ts";
 const RESTARTS = 5;
 const WAIT_MS_MAX = 60_000;
 const POLL_MS = 25;
-/** What a user's service has done by the time it is stopped. */
+/** Time for which the service runs before it is stopped. */
 const RUN_MS = 3_000;
 
 export const startScenario: Scenario = {
   name: "start",
-  describe: "How long `npm start` takes until /readyz answers 200: with a new data directory, then again with it.",
+  describe: "Time from `npm start` until /readyz returns 200, with a new and an existing data directory.",
   async run(options) {
     const folder = await temporaryFolder();
     try {
       const first = await startOnce(folder.path);
-      options.say(`first start with ${first.markets} markets`);
+      options.print(`first start with ${first.markets} markets`);
       const restarts = [];
       const count = options.rounds ?? (options.quick ? 2 : RESTARTS);
       for (let index = 0; index < count; index++) restarts.push(await startOnce(folder.path));
@@ -26,8 +26,8 @@ export const startScenario: Scenario = {
         benchRow({
           figure: "stop",
           unit: "ms after SIGTERM",
-          samples: [first, ...restarts].map(({ goneMs }) => goneMs),
-          note: "two seconds of it are the grace in which it goes on answering",
+          samples: [first, ...restarts].map(({ stopMs }) => stopMs),
+          note: "includes the grace period of two seconds",
         }),
       ];
     } finally {
@@ -36,10 +36,10 @@ export const startScenario: Scenario = {
   },
 };
 
-/** Milliseconds from spawning to ready, and from SIGTERM until nobody of the process group is left. */
-async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: number; goneMs: number }> {
+/** Milliseconds from spawn to ready, and from SIGTERM until the process group is empty. */
+async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: number; stopMs: number }> {
   const port = await freePort();
-  const begun = performance.now();
+  const startTime = performance.now();
   const child = spawn("npm", ["start"], {
     cwd: new URL("../..", import.meta.url).pathname,
     env: { ...process.env, PARALLAX_PORT: String(port), PARALLAX_DATA_DIR: dataDir, PARALLAX_LOG_LEVEL: "error" },
@@ -54,20 +54,20 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
       () => 0,
     );
     if (status === 200) break;
-    if (performance.now() - begun > WAIT_MS_MAX) throw new Error("not ready in a minute");
+    if (performance.now() - startTime > WAIT_MS_MAX) throw new Error("not ready in a minute");
     await pause(POLL_MS);
   }
-  const readyMs = performance.now() - begun;
+  const readyMs = performance.now() - startTime;
   const health = (await (await fetch(`${url}/v1/health`)).json()) as {
     checks: { venues: Record<string, { markets: number }> };
   };
   const markets = Object.values(health.checks.venues).reduce((sum, venue) => sum + venue.markets, 0);
   await pause(RUN_MS);
-  const told = performance.now();
+  const signalledAt = performance.now();
   child.kill("SIGTERM");
   await ended;
   while (isAnyoneLeft(child.pid ?? 0)) await pause(10);
-  return { readyMs, markets, goneMs: performance.now() - told };
+  return { readyMs, markets, stopMs: performance.now() - signalledAt };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -81,7 +81,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether a process of the group still runs: npm, the service or the simulated venues. */
+/** Whether a process of the group still runs: npm, the service or the sandbox. */
 function isAnyoneLeft(group: number): boolean {
   try {
     return process.kill(-group, 0);

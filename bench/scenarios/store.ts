@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "../../test/support/service-process.ts";
-import { askAtFixedRate, type LoadTarget } from "../harness/load.ts";
+import { type LoadTarget, sendAtFixedRate } from "../harness/load.ts";
 import { hasTestDatabase, ownSchema } from "../harness/own-database.ts";
 import { interleave } from "../harness/rounds.ts";
 import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
@@ -11,14 +11,14 @@ import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../ha
 const PROGRAM = fileURLToPath(new URL("../programs/store-service.ts", import.meta.url));
 const ROUNDS = 7;
 const ROUND_SECONDS = 3;
-/** What "with the API answering" means: keyed reads a second, all of which must be answered. */
+/** Authenticated reads per second during the write; all must succeed. */
 const API_PER_SECOND = 500;
 const TARGETS = { embeddedBusy: 20_000, postgresAlone: 60_000, postgresBusy: 30_000 };
 
 export const storeScenario: Scenario = {
   name: "store",
   describe:
-    "Tick rows a second through the production writer, with the API answering and alone, embedded and on PostgreSQL,\nagainst the bare driver.",
+    "Tick rows/s through the production writer, with API load and alone, embedded and on PostgreSQL,\nagainst the bare driver.",
   async run(options) {
     const rows: BenchRow[] = [];
     const folder = await temporaryFolder();
@@ -28,7 +28,7 @@ export const storeScenario: Scenario = {
       await folder.release();
     }
     if (!hasTestDatabase()) {
-      options.say("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
+      options.print("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
       return rows;
     }
     const own = ownSchema("store");
@@ -54,7 +54,7 @@ async function measure(
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const read = async () => {
       const { value, done } = await lines.next();
-      if (done === true) throw new Error("the program that writes ended");
+      if (done === true) throw new Error("the writing program exited");
       return JSON.parse(value);
     };
     const { url, key } = await read();
@@ -68,14 +68,14 @@ async function measure(
     const writeWhileAnswering = async (): Promise<number> => {
       const [perSecond, answers] = await Promise.all([
         write("ours"),
-        askAtFixedRate(target, { perSecond: API_PER_SECOND, seconds, connections: 16 }),
+        sendAtFixedRate(target, { perSecond: API_PER_SECOND, seconds, connections: 16 }),
       ]);
       if (answers.failed > 0) throw new Error(`${answers.failed} of ${answers.sent} requests were not answered`);
       latencies.push(answers.p99Ms);
       return perSecond;
     };
     const rounds = options.rounds ?? (options.quick ? 2 : ROUNDS);
-    options.say(`${kind}: ${rounds} rounds of ${seconds} s, three ways`);
+    options.print(`${kind}: ${rounds} rounds of ${seconds} s, three ways`);
     await write("ours");
     await write("bare");
     const samples = await interleave(rounds, {
@@ -83,7 +83,7 @@ async function measure(
       busy: writeWhileAnswering,
       bare: () => write("bare"),
     });
-    const yardstick = { name: kind === "embedded" ? "bare PGlite" : "bare pg, UNNEST", samples: samples.bare };
+    const yardstick = { name: kind === "embedded" ? "bare PGlite" : "bare pg with UNNEST", samples: samples.bare };
     const atLeast = (value: number) => ({ of: "median", bound: "at_least", value }) as const;
     return [
       benchRow({
@@ -99,9 +99,9 @@ async function measure(
         samples: samples.busy,
         yardstick,
         target: atLeast(kind === "embedded" ? TARGETS.embeddedBusy : TARGETS.postgresBusy),
-        note: `${API_PER_SECOND} keyed requests a second were all answered meanwhile`,
+        note: `${API_PER_SECOND} keyed requests a second all succeeded`,
       }),
-      benchRow({ figure: `${kind}, p99 of those answers`, unit: "ms", samples: latencies }),
+      benchRow({ figure: `${kind}, p99 of those requests`, unit: "ms", samples: latencies }),
     ];
   } finally {
     child.stdin.end();

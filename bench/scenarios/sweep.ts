@@ -16,9 +16,9 @@ export const sweepScenario: Scenario = {
   name: "sweep",
   describe: "The first sweep of 300,000 simulated markets through the real adapters, no request limits on either side.",
   async run(options) {
-    options.say("a world of 300,000 markets takes some minutes to be read");
-    const wanted = options.quick ? MARKETS_QUICK : MARKETS;
-    const { markets, ...result } = await resultOf<SweepResult>("sweep.ts", ["--markets", String(wanted)]);
+    options.print("reading 300,000 markets takes a few minutes");
+    const requested = options.quick ? MARKETS_QUICK : MARKETS;
+    const { markets, ...result } = await resultOf<SweepResult>("sweep.ts", ["--markets", String(requested)]);
     return [
       benchRow({
         figure: "first sweep",
@@ -28,12 +28,12 @@ export const sweepScenario: Scenario = {
         note: result.venues.map(({ venue, ...own }) => `${venue} ${Math.round(own.markets / own.seconds)}`).join(", "),
       }),
       benchRow({
-        figure: "processor time, service with its store",
+        figure: "CPU time, service with its store",
         unit: "µs/market",
         samples: [(result.cpuSeconds.service / markets) * 1e6],
       }),
       benchRow({
-        figure: "processor time, simulated venues",
+        figure: "CPU time, simulated venues",
         unit: "µs/market",
         samples: [(result.cpuSeconds.sandbox / markets) * 1e6],
       }),

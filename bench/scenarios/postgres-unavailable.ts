@@ -6,19 +6,19 @@ import { ownDatabase } from "../harness/own-database.ts";
 import { benchRow, type Scenario } from "../harness/scenario.ts";
 import { openService } from "../harness/service.ts";
 
-const AWAY_MS = 30_000;
-const AWAY_MS_QUICK = 5_000;
-/** A key's owner is remembered for a second, and a look-up under way may end well just after the cut. */
+const OUTAGE_MS = 30_000;
+const OUTAGE_MS_QUICK = 5_000;
+/** A key's owner is cached for a second, and a look-up may still succeed just after the cut. */
 const REMEMBERED_MS = 2_500;
 const READY_AGAIN_MS_MAX = 3_000;
 const POLL_MS = 50;
 
-export const postgresAwayScenario: Scenario = {
-  name: "postgres-away",
+export const postgresUnavailableScenario: Scenario = {
+  name: "postgres-unavailable",
   describe:
-    "PostgreSQL refuses connections, then swallows all packets, each for 30 s: the service says so, claims no success,\nlives on and is ready again within 3 s of its return.",
+    "PostgreSQL refuses connections, then drops all packets, each for 30 s: the service reports it, claims no success,\nkeeps running and is ready within 3 s after recovery.",
   async run(options) {
-    const own = await ownDatabase("away");
+    const own = await ownDatabase("unavailable");
     const proxy = await startTcpProxy({ host: own.url.hostname, port: Number(own.url.port || 5432) });
     const direct = await openPostgresDatabase({ url: own.url.href, log: quietLog });
     const url = new URL(own.url);
@@ -27,7 +27,7 @@ export const postgresAwayScenario: Scenario = {
     try {
       const service = await openService({ DATABASE_URL: url.href });
       try {
-        const awayMs = options.quick ? AWAY_MS_QUICK : AWAY_MS;
+        const outageMs = options.quick ? OUTAGE_MS_QUICK : OUTAGE_MS;
         const rows = [];
         for (const way of ["refuse", "blackhole"] as const) {
           const before = await countTicks(direct);
@@ -35,21 +35,21 @@ export const postgresAwayScenario: Scenario = {
           proxy[way]();
           const cutAt = performance.now();
           const watch = async () => {
-            while (performance.now() - cutAt < awayMs) {
-              const askedAt = performance.now();
-              const left = awayMs - (askedAt - cutAt);
+            while (performance.now() - cutAt < outageMs) {
+              const sentAt = performance.now();
+              const left = outageMs - (sentAt - cutAt);
               const status = await statusOf(`${service.url}${service.marketPath}`, service.headers, left);
               if (status === null) answers.silent += 1;
               else if (status === 503) answers.refused += 1;
-              else if (status === 200 && askedAt - cutAt < REMEMBERED_MS) answers.right += 1;
-              else throw new Error(`${status} while the store was away (${way})`);
+              else if (status === 200 && sentAt - cutAt < REMEMBERED_MS) answers.right += 1;
+              else throw new Error(`${status} while the store was unavailable (${way})`);
               await pause(POLL_MS);
             }
           };
           const readiness: number[] = [];
           const watchReadiness = async () => {
-            while (performance.now() - cutAt < awayMs) {
-              readiness.push((await statusOf(`${service.url}/readyz`, {}, awayMs)) ?? 0);
+            while (performance.now() - cutAt < outageMs) {
+              readiness.push((await statusOf(`${service.url}/readyz`, {}, outageMs)) ?? 0);
               await pause(POLL_MS);
             }
           };
@@ -59,20 +59,20 @@ export const postgresAwayScenario: Scenario = {
           proxy.restore();
           const returnedAt = performance.now();
           await eventually(
-            async () => ((await statusOf(`${service.url}/readyz`, {}, awayMs)) === 200 ? true : null),
+            async () => ((await statusOf(`${service.url}/readyz`, {}, outageMs)) === 200 ? true : null),
             "readiness",
           );
           const readyMs = performance.now() - returnedAt;
           await eventually(async () => ((await countTicks(direct)) > before ? true : null), "ticks to be stored again");
           process.kill(service.pid, 0);
-          options.say(`${way}: ready again after ${Math.round(readyMs)} ms`);
+          options.print(`${way}: ready again after ${Math.round(readyMs)} ms`);
           rows.push(
             benchRow({
               figure: `ready again (${way})`,
               unit: "ms",
               samples: [readyMs],
               target: { of: "worst", bound: "at_most", value: READY_AGAIN_MS_MAX },
-              note: `away for ${awayMs / 1_000} s: ${answers.refused} keyed requests refused with 503, ${answers.silent} left waiting, ${answers.right} answered from what was known in the first moments; ingest stores again`,
+              note: `unavailable for ${outageMs / 1_000} s: ${answers.refused} keyed requests got 503, ${answers.silent} timed out, ${answers.right} were answered from the cache at first; ingest writes again`,
             }),
           );
         }
@@ -90,7 +90,7 @@ export const postgresAwayScenario: Scenario = {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Status of a GET; null where no answer came in time. Anything else that goes wrong is thrown: the process is gone. */
+/** Status of a GET; null after a timeout. Other errors are thrown: the process has exited. */
 async function statusOf(
   url: string,
   headers: Readonly<Record<string, string>>,
