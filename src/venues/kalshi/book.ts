@@ -1,11 +1,11 @@
 import type { MarketListing } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
+import type { KalshiPorts } from "./client.ts";
 import { expectShape, type KalshiClient } from "./client.ts";
 import { parseTop } from "./parse.ts";
 import { parseBook } from "./parse-book.ts";
 import { parsePrice } from "./parse-scalars.ts";
 import { isMarket, isOneMarket, isOrderbook } from "./wire.ts";
-import type { KalshiPorts } from "./wire-shapes.ts";
 
 /** Whether books need a key is unsettled at the venue: after a refusal the top of the book does for this long. */
 const REFUSED_MS = 10 * 60_000;
@@ -15,10 +15,10 @@ const READS_MAX = 2;
 /** Reads order books, or the top of them where the venue wants a key for more and none is configured. */
 export class BookReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "watch">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;
   #refusedUntil = 0;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "watch">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -38,7 +38,7 @@ export class BookReader {
         return this.#top(path, signal);
       }
       receivedAt = answer.receivedAt;
-      this.#ports.watch.book.check(answer.json, isOrderbook);
+      this.#ports.detectors.book.check(answer.json, isOrderbook);
       const book = parseBook(expectShape(answer.json, isOrderbook, path), this.#ports.drop);
       if (!isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) {
         return { ...book, lastPrice: null, eventAt: null, receivedAt };
@@ -52,7 +52,7 @@ export class BookReader {
     const answer = await this.#client.get(path, {}, signal, [404]);
     if (answer.status === 404) return null;
     const { market } = expectShape(answer.json, isOneMarket, path);
-    if (!this.#ports.watch.market.check(market, isMarket)) {
+    if (!this.#ports.detectors.market.check(market, isMarket)) {
       this.#ports.drop("bad_market");
       return null;
     }

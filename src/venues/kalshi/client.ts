@@ -4,7 +4,7 @@ import { idsOf, walkPages } from "../shared/page-walk.ts";
 import { limitsFor, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
-import type { KalshiWatches } from "./wire-shapes.ts";
+import type { KalshiDriftDetectors } from "./wire.ts";
 
 /** Where Kalshi itself listens; `https://api.elections.kalshi.com/trade-api/v2` serves the same and is older. */
 export const KALSHI_LIVE_URLS = {
@@ -43,11 +43,14 @@ export interface PageShape<Envelope extends { cursor?: string | null }> {
   readonly ahead?: boolean;
 }
 
+/** Dependencies of the adapter. */
+export type KalshiPorts = VenuePorts & { readonly detectors: KalshiDriftDetectors };
+
 export interface KalshiClientOptions
   extends Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> {
   readonly restUrl: string;
   readonly signer: Signer | null;
-  readonly watch: KalshiWatches;
+  readonly detectors: KalshiDriftDetectors;
 }
 
 /** Bytes to and from Kalshi's REST interface; every request is signed where a key is configured. */
@@ -55,7 +58,7 @@ export class KalshiClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
   readonly #drop: VenuePorts["drop"];
-  readonly #watch: KalshiWatches;
+  readonly #detectors: KalshiDriftDetectors;
 
   constructor(options: KalshiClientOptions) {
     const { http, clock, random, signer, drop } = options;
@@ -72,7 +75,7 @@ export class KalshiClient {
     });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
     this.#drop = drop;
-    this.#watch = options.watch;
+    this.#detectors = options.detectors;
   }
 
   /** @param accept statuses besides 2xx that are an answer */
@@ -99,7 +102,7 @@ export class KalshiClient {
     const walk = walkPages({
       fetch: async (cursor) => {
         const answer = await this.get(shape.path, { ...shape.query, cursor: cursor ?? undefined }, signal);
-        if (!this.#watch.page.check(answer.json, shape.isEnvelope)) throw unknownShape(shape.path);
+        if (!this.#detectors.page.check(answer.json, shape.isEnvelope)) throw unknownShape(shape.path);
         const { requestedAt, receivedAt } = answer;
         return { cursor: answer.json.cursor ?? "", rows: shape.rowsOf(answer.json), requestedAt, receivedAt };
       },

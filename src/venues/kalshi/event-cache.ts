@@ -1,8 +1,8 @@
 import { VenueError } from "../../domain/errors.ts";
+import type { KalshiPorts } from "./client.ts";
 import { expectShape, type KalshiClient } from "./client.ts";
 import { type EventFacts, parseEvent } from "./parse-event.ts";
 import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
-import type { KalshiPorts } from "./wire-shapes.ts";
 
 const EVENTS_MAX = 200_000;
 const SERIES_MAX = 100_000;
@@ -30,14 +30,14 @@ interface Entry {
  */
 export class EventCache {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "watch">;
+  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
   /** Until when a ticker is not asked for again. */
   readonly #missing = new Map<string, number>();
   #refreshedAt: number | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "watch">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -131,12 +131,12 @@ export class EventCache {
   }
 
   #takeEvent(row: unknown): void {
-    if (this.#ports.watch.event.check(row, isEvent)) this.#put(row);
+    if (this.#ports.detectors.event.check(row, isEvent)) this.#put(row);
     else this.#ports.drop("bad_event");
   }
 
   #takeSeries(row: unknown): void {
-    if (this.#ports.watch.series.check(row, isSeries)) {
+    if (this.#ports.detectors.series.check(row, isSeries)) {
       this.#series.set(row.ticker, row);
       evictOldest(this.#series, SERIES_MAX);
     } else this.#ports.drop("bad_series");

@@ -1,9 +1,9 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
+import type { KalshiPorts } from "./client.ts";
 import { expectShape, type KalshiClient } from "./client.ts";
 import { parseCandle } from "./parse-tape.ts";
 import { isCandle, isCandles, isCandlesOfMany } from "./wire.ts";
-import type { KalshiPorts } from "./wire-shapes.ts";
 
 const MINUTE_MS = 60_000;
 /** The periods that candlesticks come in. */
@@ -25,7 +25,7 @@ function periodFor(intervalMs: number): number {
 /** Candles as points of the past, oldest first; those of settled markets may be in the historical tier. */
 export async function fetchHistory(
   client: KalshiClient,
-  { drop, watch }: Pick<KalshiPorts, "drop" | "watch">,
+  { drop, detectors }: Pick<KalshiPorts, "drop" | "detectors">,
   listing: Pick<MarketListing, "marketId" | "venueKeys" | "openAt" | "closeAt">,
   range: HistoryRange,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export async function fetchHistory(
       period_interval: periodMs / MINUTE_MS,
     };
     for (const row of await fetchCandles(client, listing, query, signal)) {
-      if (!watch.candle.check(row, isCandle)) {
+      if (!detectors.candle.check(row, isCandle)) {
         drop("bad_candle");
         continue;
       }

@@ -2,6 +2,7 @@
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { BookReader } from "./book.ts";
+import type { KalshiPorts } from "./client.ts";
 import { KalshiClient } from "./client.ts";
 import { EventCache } from "./event-cache.ts";
 import { fetchHistory } from "./history.ts";
@@ -9,7 +10,7 @@ import { findMarket, getMarkets, listOpenMarkets } from "./markets.ts";
 import { createSigner } from "./sign.ts";
 import { openKalshiStream } from "./stream.ts";
 import { TapeReader } from "./tape.ts";
-import { type KalshiPorts, watchKalshi } from "./wire-shapes.ts";
+import { detectKalshiDrift } from "./wire.ts";
 
 export { KALSHI_LIVE_URLS } from "./client.ts";
 
@@ -34,7 +35,7 @@ const STALE_AFTER_MS = 60_000;
  */
 export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const { id, playMoney, restUrl, wsUrl, keyId, privateKeyPem } = options;
-  const ports: KalshiPorts = { ...options, watch: watchKalshi(options.drift) };
+  const ports: KalshiPorts = { ...options, detectors: detectKalshiDrift(options.drift) };
   const signer = keyId === undefined || privateKeyPem === undefined ? null : createSigner({ keyId, privateKeyPem });
   const client = new KalshiClient({ ...ports, restUrl, signer });
   const events = new EventCache(client, ports);

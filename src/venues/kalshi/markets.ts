@@ -1,10 +1,10 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
+import type { KalshiPorts } from "./client.ts";
 import { expectShape, type KalshiClient, type Page } from "./client.ts";
 import type { EventCache } from "./event-cache.ts";
 import { parseMarket } from "./parse.ts";
 import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from "./wire.ts";
-import type { KalshiPorts } from "./wire-shapes.ts";
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
@@ -15,7 +15,7 @@ const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 export interface MarketsOptions {
   readonly client: KalshiClient;
   readonly events: EventCache;
-  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "watch">;
+  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "detectors">;
 }
 
 /** Open, paused and unopened markets, page by page; an event is told with the first of its markets. */
@@ -99,9 +99,9 @@ async function toListingPage(
   signal: AbortSignal,
 ): Promise<ListingPage> {
   const rows: MarketWire[] = [];
-  ports.watch.market.page(page.rows);
+  ports.detectors.market.startPage(page.rows);
   for (const row of page.rows) {
-    if (ports.watch.market.check(row, isMarket)) rows.push(row);
+    if (ports.detectors.market.check(row, isMarket)) rows.push(row);
     else ports.drop("bad_market");
   }
   await events.ensure(

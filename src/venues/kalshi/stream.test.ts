@@ -7,7 +7,7 @@ import type { SocketHandlers, SocketOut } from "../../ports/socket-out.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { countDrops, readFixture } from "./fixtures/support.ts";
 import { openKalshiStream } from "./stream.ts";
-import { watchKalshi } from "./wire-shapes.ts";
+import { detectKalshiDrift } from "./wire.ts";
 
 const TICKER = "KXRAINNYC-26DEC01-T1";
 
@@ -43,7 +43,7 @@ function setUp(marketsMax = 100) {
       random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
       log: quietLog,
       drop,
-      watch: watchKalshi(() => {}),
+      detectors: detectKalshiDrift(() => {}),
     },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),

@@ -2,10 +2,12 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
+import type { KalshiPorts } from "./client.ts";
 import { parseTop } from "./parse.ts";
 import { parseMs, parsePrice } from "./parse-scalars.ts";
 import { parseTrade } from "./parse-tape.ts";
 import type { Signer } from "./sign.ts";
+import type { KalshiDriftDetectors } from "./wire.ts";
 import {
   isErrorMessage,
   isLifecycleMessage,
@@ -15,7 +17,6 @@ import {
   isTradeMessage,
   type SocketWire,
 } from "./wire.ts";
-import type { KalshiPorts, KalshiWatches } from "./wire-shapes.ts";
 
 /** The server pings about every 10 s: two pings missed, and some. */
 const SILENCE_MS_MAX = 25_000;
@@ -27,7 +28,7 @@ const RESUBSCRIBE_MS_MAX = 5 * 60_000;
 const TOO_MANY_MARKETS = 26;
 
 export interface KalshiStreamOptions {
-  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "drop" | "watch">;
+  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "drop" | "detectors">;
   readonly wsUrl: string;
   readonly signer: Signer;
   readonly handlers: StreamHandlers;
@@ -37,7 +38,7 @@ export interface KalshiStreamOptions {
 /** Quotes and trades of the followed markets, and what happens in the life of any. */
 export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   const { ports, handlers, signer } = options;
-  const { watch } = ports;
+  const { detectors } = ports;
   const pace = new StallDetector(ports.clock);
   let followed: ReadonlySet<string> = new Set();
   /** What the venue was told to send, by channel; the difference to `followed` is what is left to say. */
@@ -166,7 +167,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     typeof sid !== "number" || sids.values().some((known) => known === sid);
 
   const takeTicker = (msg: unknown, receivedAt: number) => {
-    if (!watch.stream_ticker.check(msg, isTickerMessage)) return ports.drop("bad_message");
+    if (!detectors.stream_ticker.check(msg, isTickerMessage)) return ports.drop("bad_message");
     if (!followed.has(msg.market_ticker)) return;
     pace.heard();
     const lastPrice = parsePrice(msg.price_dollars, ports.drop);
@@ -181,7 +182,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   };
 
   const takeTrade = (msg: unknown, receivedAt: number) => {
-    if (!watch.stream_trade.check(msg, isTradeMessage)) return ports.drop("bad_message");
+    if (!detectors.stream_trade.check(msg, isTradeMessage)) return ports.drop("bad_message");
     if (!followed.has(msg.market_ticker)) return;
     pace.heard();
     const trade = parseTrade(msg, ports.drop);
@@ -189,7 +190,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   };
 
   const takeLifecycle = (msg: unknown, receivedAt: number) => {
-    if (!watch.stream_lifecycle.check(msg, isLifecycleMessage)) return ports.drop("bad_message");
+    if (!detectors.stream_lifecycle.check(msg, isLifecycleMessage)) return ports.drop("bad_message");
     const kind = msg.event_type === "created" ? "listed" : "changed";
     handlers.onMessage({ kind, marketId: msg.market_ticker, receivedAt });
   };
@@ -212,7 +213,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
       subscribeFollowed();
     },
     onMessage(text, receivedAt) {
-      const message = parseMessage(text, watch);
+      const message = parseMessage(text, detectors);
       if (message === null) return ports.drop("bad_message");
       if (message.type === "subscribed") return takeSubscribed(message.msg);
       if (message.type === "error") return takeError(message.msg);
@@ -246,10 +247,10 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
   };
 }
 
-function parseMessage(text: string, watch: KalshiWatches): SocketWire | null {
+function parseMessage(text: string, detectors: KalshiDriftDetectors): SocketWire | null {
   try {
     const value: unknown = JSON.parse(text);
-    return watch.stream.check(value, isSocketMessage) ? value : null;
+    return detectors.stream.check(value, isSocketMessage) ? value : null;
   } catch {
     return null;
   }

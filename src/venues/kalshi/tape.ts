@@ -1,9 +1,9 @@
 import type { Trade } from "../../domain/trade.ts";
+import type { KalshiPorts } from "./client.ts";
 import { expectShape, type KalshiClient } from "./client.ts";
 import { parseTime } from "./parse-scalars.ts";
 import { parseTrade } from "./parse-tape.ts";
 import { isCutoff, isTrade, isTradesPage } from "./wire.ts";
-import type { KalshiPorts } from "./wire-shapes.ts";
 
 const TRADES_PER_PAGE = 1_000;
 const PAGES_MAX = 50;
@@ -13,10 +13,10 @@ const CUTOFF_KEPT_MS = 10 * 60_000;
 /** Reads the trades of a market across the live and the historical tier. */
 export class TapeReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "watch">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;
   #cutoff: { readonly tradesAt: number; readonly readAt: number } | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "watch">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -53,7 +53,7 @@ export class TapeReader {
       signal,
     )) {
       for (const row of rows) {
-        if (!this.#ports.watch.trade.check(row, isTrade)) {
+        if (!this.#ports.detectors.trade.check(row, isTrade)) {
           this.#ports.drop("bad_trade");
           continue;
         }

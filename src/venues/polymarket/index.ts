@@ -6,6 +6,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { createPolymarketClients, type PolymarketUrls, urlOf } from "./client.ts";
+import type { PolymarketPorts } from "./context.ts";
 import { fetchHistory } from "./history.ts";
 import { listOpenEvents } from "./listing.ts";
 import { parseBook } from "./parse-book.ts";
@@ -13,8 +14,7 @@ import { createResolutionReader } from "./resolutions.ts";
 import { createSnapshotReader } from "./snapshots.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { createTapeReader } from "./tape.ts";
-import { isBook } from "./wire.ts";
-import { type PolymarketPorts, watchPolymarket } from "./wire-shapes.ts";
+import { detectPolymarketDrift, isBook } from "./wire.ts";
 
 export { POLYMARKET_LIVE_URLS, type PolymarketUrls } from "./client.ts";
 
@@ -29,7 +29,7 @@ const PROFILE: VenueProfile = {
 /** An adapter for one Polymarket, live or simulated. */
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
   const clients = createPolymarketClients(options);
-  const ports: PolymarketPorts = { ...options, watch: watchPolymarket(options.drift) };
+  const ports: PolymarketPorts = { ...options, detectors: detectPolymarketDrift(options.drift) };
   const context = { ports, urls: options, clients };
   const resolutions = createResolutionReader(context);
   const snapshots = createSnapshotReader(context, resolutions);
@@ -48,7 +48,7 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
       const url = urlOf(options.clobUrl, "/book", { token_id: token });
       const { status, json, receivedAt } = await clients.clob.fetchJson(url, { signal, accept: [404] });
       if (status === 404) return null;
-      if (!ports.watch.book.check(json, isBook) || json.asset_id !== token) {
+      if (!ports.detectors.book.check(json, isBook) || json.asset_id !== token) {
         throw new VenueError("bad_body", "the order book is not of the shape or token asked for", { retryable: false });
       }
       return parseBook(json, receivedAt, options.drop);

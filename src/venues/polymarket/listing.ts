@@ -21,11 +21,11 @@ const PAGES_MAX = 1_000;
  * tells of groups in the same pass. Settled markets of open events are left out.
  */
 export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { id: venue, drop, watch } = context.ports;
+  const { id: venue, drop, detectors } = context.ports;
   const walk = walkPages({
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, cursor, signal);
-      if (!watch.page.check(json, isEventsPage))
+      if (!detectors.page.check(json, isEventsPage))
         throw new VenueError("bad_body", "the event listing is not of the known shape", { retryable: false });
       return { events: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
     },
@@ -38,7 +38,7 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
   });
   for await (const { page, cut } of walk) {
     const { events, requestedAt, receivedAt } = page;
-    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, watch });
+    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, detectors });
     yield cut === null ? listing : { ...listing, incompleteReason: cut };
   }
 }
@@ -68,9 +68,9 @@ async function fetchPage(
 function parseEventsPage(rows: readonly unknown[], requestedAt: number, parse: ParseContext): ListingPage {
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
-  parse.watch.event.page(rows);
+  parse.detectors.event.startPage(rows);
   for (const row of rows) {
-    if (!parse.watch.event.check(row, isGammaEvent)) {
+    if (!parse.detectors.event.check(row, isGammaEvent)) {
       parse.drop("bad_row");
       continue;
     }
@@ -88,9 +88,9 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, parse: P
 /** The market rows nested in an event; what is not one is counted. */
 function marketsOfEvent(event: GammaEvent, parse: ParseContext): GammaMarket[] {
   const rows = listOf(event.markets) ?? [];
-  if (rows.length >= WATCHED_AS_PAGE_MIN) parse.watch.market.page(rows);
+  if (rows.length >= WATCHED_AS_PAGE_MIN) parse.detectors.market.startPage(rows);
   return rows.flatMap((market) => {
-    if (parse.watch.market.check(market, isGammaMarket)) return [market];
+    if (parse.detectors.market.check(market, isGammaMarket)) return [market];
     parse.drop("bad_row");
     return [];
   });

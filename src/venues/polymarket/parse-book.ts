@@ -3,8 +3,8 @@ import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { millisecondsOf, plausibleTime, priceOf } from "./parse-values.ts";
+import type { PolymarketDriftDetectors } from "./wire.ts";
 import { type Book, isHistoryRow, isLevel } from "./wire.ts";
-import type { PolymarketWatches } from "./wire-shapes.ts";
 
 /** Levels of one side in the venue's order; what nobody can trade at is counted and left out. */
 export function parseLevels(rows: readonly unknown[] | null, drop: DropCounter): BookLevel[] {
@@ -40,11 +40,11 @@ export function parseBook(row: Book, receivedAt: number, drop: DropCounter): Ord
 export function parseHistory(
   rows: readonly unknown[],
   intervalMs: number,
-  { drop, watch }: { readonly drop: DropCounter; readonly watch: PolymarketWatches },
+  { drop, detectors }: { readonly drop: DropCounter; readonly detectors: PolymarketDriftDetectors },
 ): HistoryPoint[] {
   const points: HistoryPoint[] = [];
   for (const row of rows) {
-    const point = watch.history_point.check(row, isHistoryRow) ? row : null;
+    const point = detectors.history_point.check(row, isHistoryRow) ? row : null;
     const endAt = point === null ? null : plausibleTime(Math.round(point.t * 1000));
     const price = point === null ? null : parseTradablePrice(point.p);
     if (endAt === null) drop("bad_row");

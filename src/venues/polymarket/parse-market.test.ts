@@ -5,8 +5,7 @@ import type { MarketSnapshot } from "../../domain/market.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import type { ResolutionFacts } from "./parse-resolution.ts";
 import { countDrops, fixture } from "./test-fixtures.ts";
-import { type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
-import { watchPolymarket } from "./wire-shapes.ts";
+import { detectPolymarketDrift, type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
 const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
@@ -19,7 +18,7 @@ function parse(row: unknown, event: GammaEvent | null = null, resolution: Resolu
       venue: "polymarket",
       receivedAt: RECEIVED_AT,
       drop,
-      watch: watchPolymarket(() => {}),
+      detectors: detectPolymarketDrift(() => {}),
     }),
     drops,
   };

@@ -14,15 +14,15 @@ import type { DropCounter } from "../../ports/venue.ts";
 import { categoryOf } from "./category.ts";
 import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
+import type { PolymarketDriftDetectors } from "./wire.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
-import type { PolymarketWatches } from "./wire-shapes.ts";
 
 export interface ParseContext {
   readonly venue: VenueId;
   /** When the answer began to arrive. */
   readonly receivedAt: number;
   readonly drop: DropCounter;
-  readonly watch: PolymarketWatches;
+  readonly detectors: PolymarketDriftDetectors;
 }
 
 /** What stands around a market in the reply it came in. */

@@ -5,10 +5,16 @@ import { parseResolution } from "./parse-resolution.ts";
 import { parseStreamTrade, parseTape } from "./parse-trades.ts";
 import { timeOf } from "./parse-values.ts";
 import { countDrops, fixture } from "./test-fixtures.ts";
-import { isBook, isHistoryReply, isResolution, isResolutionsReply, isTradesPageV2 } from "./wire.ts";
-import { watchPolymarket } from "./wire-shapes.ts";
+import {
+  detectPolymarketDrift,
+  isBook,
+  isHistoryReply,
+  isResolution,
+  isResolutionsReply,
+  isTradesPageV2,
+} from "./wire.ts";
 
-const watch = watchPolymarket(() => {});
+const detectors = detectPolymarketDrift(() => {});
 
 const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
@@ -70,7 +76,7 @@ test("polymarket: history points are seconds on the wire and end their interval;
   const reply = fixture("prices-history");
   assert.ok(isHistoryReply(reply));
   const { drops, drop } = countDrops();
-  const points = parseHistory(reply.history, 3_600_000, { drop, watch });
+  const points = parseHistory(reply.history, 3_600_000, { drop, detectors });
   assert.deepEqual(
     points.map((point) => [point.startAt, point.endAt, point.yesPrice]),
     [
@@ -89,7 +95,7 @@ describe("polymarket: trades", () => {
     const { drops, drop } = countDrops();
     const rows = isTradesPageV2(page) ? page.data : page;
     assert.ok(Array.isArray(rows));
-    return { trades: parseTape(rows, TOKENS, { drop, watch }), drops };
+    return { trades: parseTape(rows, TOKENS, { drop, detectors }), drops };
   };
 
   test("NO trades are told from the YES side, selling one side is buying the other", () => {
@@ -141,7 +147,7 @@ describe("polymarket: trades", () => {
       timestamp: 1795229999,
       transaction_hash: "0xab05",
     };
-    const [taped] = parseTape([row], TOKENS, { drop, watch });
+    const [taped] = parseTape([row], TOKENS, { drop, detectors });
     assert.equal(streamed?.tradeId, taped?.tradeId);
     assert.deepEqual([streamed?.yesPrice, streamed?.takerSide, streamed?.executedAt], [0.43, "no", 1795229999700]);
   });

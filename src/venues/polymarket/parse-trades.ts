@@ -2,8 +2,8 @@ import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../do
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { millisecondsOf, plausibleTime } from "./parse-values.ts";
+import type { PolymarketDriftDetectors } from "./wire.ts";
 import { isLastTradeMessage, isTradeV1, isTradeV2, type TradeV1 } from "./wire.ts";
-import type { PolymarketWatches } from "./wire-shapes.ts";
 
 export interface TokenPair {
   readonly tokenYes: string;
@@ -67,12 +67,12 @@ const hashOf = (value: string | null | undefined) =>
 export function parseTape(
   rows: readonly unknown[],
   tokens: TokenPair,
-  { drop, watch }: { readonly drop: DropCounter; readonly watch: PolymarketWatches },
+  { drop, detectors }: { readonly drop: DropCounter; readonly detectors: PolymarketDriftDetectors },
 ): Trade[] {
   const seen = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    const raw = rawOfTape(row, watch);
+    const raw = rawOfTape(row, detectors);
     if (raw === null) {
       drop("bad_row");
       continue;
@@ -86,11 +86,11 @@ export function parseTape(
   return trades;
 }
 
-function rawOfTape(row: unknown, watch: PolymarketWatches): RawTrade | null {
+function rawOfTape(row: unknown, detectors: PolymarketDriftDetectors): RawTrade | null {
   if (typeof row === "object" && row !== null && "asset" in row) {
-    return watch.trade_v1.check(row, isTradeV1) ? rawOfTapeV1(row) : null;
+    return detectors.trade_v1.check(row, isTradeV1) ? rawOfTapeV1(row) : null;
   }
-  if (watch.trade.check(row, isTradeV2)) {
+  if (detectors.trade.check(row, isTradeV2)) {
     return {
       ...row,
       token: row.token_id,

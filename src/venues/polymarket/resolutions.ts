@@ -24,7 +24,7 @@ export function createResolutionReader({ ports, urls, clients }: PolymarketConte
             signal,
           });
           for (const row of isResolutionsReply(json) ? json.data : []) {
-            if (ports.watch.resolution.check(row, isResolution))
+            if (ports.detectors.resolution.check(row, isResolution))
               facts.set(row.condition_id, parseResolution(row, ports.drop));
             else ports.drop("bad_row");
           }

@@ -37,11 +37,11 @@ export function createSnapshotReader(context: PolymarketContext, resolutions: Re
   const fetchRows = async (ids: readonly string[], closed: boolean, signal: AbortSignal) => {
     const query = { id: ids, closed, include_tag: true, limit: IDS_MAX };
     const answer = await clients.gamma.fetchJson(urlOf(urls.gammaUrl, "/markets/keyset", query), { signal });
-    if (!ports.watch.page.check(answer.json, isMarketsPage))
+    if (!ports.detectors.page.check(answer.json, isMarketsPage))
       throw new VenueError("bad_body", "the market listing is not of the known shape", { retryable: false });
     const wanted = new Set(ids);
     const rows = answer.json.markets.filter((row): row is GammaMarket => {
-      const fits = ports.watch.market.check(row, isGammaMarket);
+      const fits = ports.detectors.market.check(row, isGammaMarket);
       if (!fits) ports.drop("bad_row");
       return fits && wanted.has(String(row.id));
     });
@@ -54,7 +54,7 @@ export function createSnapshotReader(context: PolymarketContext, resolutions: Re
     receivedAt: number,
     signal: AbortSignal,
   ): Promise<ListingPage> => {
-    const parse: ParseContext = { venue: ports.id, receivedAt, drop: ports.drop, watch: ports.watch };
+    const parse: ParseContext = { venue: ports.id, receivedAt, drop: ports.drop, detectors: ports.detectors };
     const asked = rows
       .filter(({ market }) => mayBeResolving(market))
       .flatMap(({ market }) => textOf(market.conditionId) ?? []);
@@ -77,7 +77,7 @@ export function createSnapshotReader(context: PolymarketContext, resolutions: Re
   const fetchEvent = async (eventId: string, signal: AbortSignal): Promise<GammaEvent | null> => {
     const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
     const { status, json } = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
-    return status < 400 && ports.watch.event.check(json, isGammaEvent) ? json : null;
+    return status < 400 && ports.detectors.event.check(json, isGammaEvent) ? json : null;
   };
 
   return {
@@ -116,7 +116,7 @@ export function createSnapshotReader(context: PolymarketContext, resolutions: Re
       const answer = await clients.gamma.fetchJson(url, { signal, accept });
       const market = answer.json;
       if (answer.status >= 400) return null;
-      if (!ports.watch.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
+      if (!ports.detectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
         throw new VenueError("bad_body", "the market is not of the known shape or not the one asked for", {
           retryable: false,
         });

@@ -7,7 +7,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { openMarketStream } from "./stream.ts";
 import { countDrops, fixture } from "./test-fixtures.ts";
-import { watchPolymarket } from "./wire-shapes.ts";
+import { detectPolymarketDrift } from "./wire.ts";
 
 const [yesBook, noBook] = fixture("stream-book-both-tokens") as { asset_id: string }[];
 const TOKEN_YES = yesBook?.asset_id ?? "";
@@ -56,7 +56,7 @@ function open() {
     log: quietLog,
     drop,
     drift: () => {},
-    watch: watchPolymarket(() => {}),
+    detectors: detectPolymarketDrift(() => {}),
   };
   const handlers = {
     onMessage: (message: StreamMessage) => void told.push(message),

@@ -2,6 +2,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers, StreamMessage, VenueStream } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
+import type { PolymarketPorts } from "./context.ts";
 import { OrderBookTracker } from "./order-book-tracker.ts";
 import {
   isAnyMessage,
@@ -11,7 +12,6 @@ import {
   isPriceChangeMessage,
   isResolvedMessage,
 } from "./wire.ts";
-import type { PolymarketPorts } from "./wire-shapes.ts";
 
 /** Token ids of one connection. The venue's own bound is not published; others report about 500. */
 const IDS_PER_CONNECTION = 300;
@@ -212,8 +212,8 @@ class Shard {
   #readMessage(message: unknown, receivedAt: number): void {
     const { handlers } = this.#options;
     const tell = (told: StreamMessage) => handlers.onMessage(told);
-    const { watch } = this.#options.ports;
-    const kind = watch.stream.check(message, isAnyMessage) ? message.event_type : null;
+    const { detectors } = this.#options.ports;
+    const kind = detectors.stream.check(message, isAnyMessage) ? message.event_type : null;
     if (kind === "book") {
       this.#settle(this.#marketOf(message), (market) => market.readBook(message, receivedAt, tell));
     } else if (kind === "price_change") {
@@ -240,11 +240,11 @@ class Shard {
   }
 
   #marketOfChanges(message: unknown): OrderBookTracker | undefined {
-    const { drop, watch } = this.#options.ports;
+    const { drop, detectors } = this.#options.ports;
     if (!isPriceChangeMessage(message)) {
       drop("bad_message");
       // Refused as a whole; which of its changes is of another shape is told by a look at each.
-      for (const change of changesOf(message)) watch.stream_price_change.check(change, isPriceChange);
+      for (const change of changesOf(message)) detectors.stream_price_change.check(change, isPriceChange);
       return undefined;
     }
     const known = message.price_changes.find((change) => this.#byToken.has(change.asset_id));

@@ -39,7 +39,7 @@ export function createTapeReader({ ports, urls, clients }: PolymarketContext): T
           ...(cursor === null ? {} : { cursor }),
         });
         const { json } = await clients.data.fetchJson(url, { signal });
-        if (!ports.watch.page.check(json, isTradesPageV2))
+        if (!ports.detectors.page.check(json, isTradesPageV2))
           throw new VenueError("bad_body", "the tape is not of the known shape", { retryable: false });
         return json;
       },
