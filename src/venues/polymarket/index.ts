@@ -13,7 +13,7 @@ import { parseBook } from "./parse-book.ts";
 import { createResolutionReader } from "./resolutions.ts";
 import { createSnapshotReader } from "./snapshots.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
-import { createTapeReader } from "./tape.ts";
+import { createTapeReader } from "./trades.ts";
 import { detectPolymarketDrift, isBook } from "./wire.ts";
 
 export { POLYMARKET_LIVE_URLS, type PolymarketUrls } from "./client.ts";

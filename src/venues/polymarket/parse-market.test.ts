@@ -43,7 +43,7 @@ const nested = (event: GammaEvent | undefined, position: number): unknown =>
   Array.isArray(event?.markets) ? event.markets[position] : undefined;
 
 describe("polymarket: market of an event page", () => {
-  const [rain, leader, bitcoin] = eventsOf("events-keyset-page");
+  const [rain, leader, bitcoin] = eventsOf("event/keyset-page");
 
   test("arrays inside strings are read twice, and the first token is the YES side", () => {
     const { market, drops } = parse(nested(rain, 0), rain);
@@ -128,7 +128,7 @@ describe("polymarket: market of an event page", () => {
 
 describe("polymarket: single markets", () => {
   test("numbers that come as strings are numbers, empty and null texts are absent", () => {
-    const { listing, quote, activity } = parsed("market-numbers-as-strings");
+    const { listing, quote, activity } = parsed("market/numbers-as-strings");
     assert.deepEqual([quote.bid, quote.ask, quote.lastPrice], [0.431, 0.4365, 0.43]);
     assert.deepEqual(
       [activity.volumeTotalUsd, activity.volume24hUsd, activity.liquidityUsd],
@@ -142,7 +142,7 @@ describe("polymarket: single markets", () => {
   });
 
   test("0 and 1 as best prices mean that nobody quotes, which is not garbage", () => {
-    const { market, drops } = parse(fixture("market-no-quotes"));
+    const { market, drops } = parse(fixture("market/no-quotes"));
     assert.deepEqual(drops, {});
     assert.deepEqual([market?.quote.bid, market?.quote.ask, market?.quote.lastPrice], [null, null, null]);
     assert.deepEqual(market?.activity, {
@@ -154,20 +154,20 @@ describe("polymarket: single markets", () => {
   });
 
   test("a crossed top of book loses both sides and is counted", () => {
-    const { market, drops } = parse(fixture("market-crossed"));
+    const { market, drops } = parse(fixture("market/crossed"));
     assert.deepEqual([market?.quote.bid, market?.quote.ask, market?.quote.lastPrice], [null, null, 0.43]);
     assert.deepEqual(drops, { crossed_book: 1 });
   });
 
   test("prices outside [0, 1] are dropped and counted, negative and unreadable amounts are unknown", () => {
-    const { market, drops } = parse(fixture("market-prices-out-of-range"));
+    const { market, drops } = parse(fixture("market/prices-out-of-range"));
     assert.deepEqual([market?.quote.bid, market?.quote.ask, market?.quote.lastPrice], [null, null, null]);
     assert.equal(market?.activity.volumeTotalUsd, null);
     assert.deepEqual(drops, { price_out_of_range: 3 });
   });
 
   test("a resolved market is final with its outcome, dates with a space are read, stale quotes are not shown", () => {
-    const { listing, quote } = parsed("market-closed-resolved-no");
+    const { listing, quote } = parsed("market/closed-resolved-no");
     assert.equal(listing.status, "finalized");
     assert.deepEqual(listing.outcome, { kind: "no" });
     assert.equal(listing.resolvedAt, Date.UTC(2026, 10, 20, 15));
@@ -177,45 +177,45 @@ describe("polymarket: single markets", () => {
   });
 
   test("a half each is a partial outcome", () => {
-    assert.deepEqual(parsed("market-closed-fifty-fifty").listing.outcome, { kind: "partial", value: 0.5 });
+    assert.deepEqual(parsed("market/closed-fifty-fifty").listing.outcome, { kind: "partial", value: 0.5 });
   });
 
   test("closed with a price near 1 is closed, not resolved: an indicative price is no result", () => {
-    const { listing } = parsed("market-closed-no-outcome");
+    const { listing } = parsed("market/closed-no-outcome");
     assert.deepEqual([listing.status, listing.outcome, listing.resolvedAt], ["closed", null, null]);
   });
 
   test("closed with exact final prices is final though no status says so", () => {
-    const { listing } = parsed("market-closed-resolved-without-status");
+    const { listing } = parsed("market/closed-resolved-without-status");
     assert.deepEqual([listing.status, listing.outcome], ["finalized", { kind: "yes" }]);
   });
 
   test("payouts overrule final prices", () => {
     const facts: ResolutionFacts = { state: "settled", outcome: { kind: "yes" }, resolvedAt: 1_795_229_990_000 };
-    const { listing } = parsed("market-closed-resolved-no", facts);
+    const { listing } = parsed("market/closed-resolved-no", facts);
     assert.deepEqual([listing.outcome, listing.resolvedAt], [{ kind: "yes" }, 1_795_229_990_000]);
   });
 
   test("a disputed market is determined without an outcome, and its price is not shown as tradable", () => {
-    const { listing, quote } = parsed("market-disputed");
+    const { listing, quote } = parsed("market/disputed");
     assert.deepEqual([listing.status, listing.outcome, quote.bid], ["determined", null, null]);
   });
 
   test("orders not taken is closed, orders not yet taken is pending, a passed end date is neither", () => {
-    assert.equal(parsed("market-not-accepting-orders").listing.status, "closed");
-    assert.equal(parsed("market-about-to-open").listing.status, "pending");
-    const late = parsed("market-past-end-date-still-trading");
+    assert.equal(parsed("market/not-accepting-orders").listing.status, "closed");
+    assert.equal(parsed("market/about-to-open").listing.status, "pending");
+    const late = parsed("market/past-end-date-still-trading");
     assert.deepEqual([late.listing.status, late.quote.bid], ["active", 0.43]);
   });
 
   test("rows with three outcomes or without tokens are skipped and counted", () => {
-    for (const name of ["market-three-outcomes", "market-without-tokens"]) {
+    for (const name of ["market/three-outcomes", "market/without-tokens"]) {
       assert.deepEqual(parse(fixture(name)), { market: null, drops: { not_binary: 1 } });
     }
   });
 
   test("whatever stands in the optional fields, prices stay in (0, 1) and nothing is NaN", () => {
-    const base = fixture("market-numbers-as-strings");
+    const base = fixture("market/numbers-as-strings");
     const junk = fc.oneof(
       fc.double(),
       fc.string(),

@@ -27,14 +27,14 @@ function readBook(name: string) {
 
 /** The tokens of the fixtures' market. */
 const TOKENS = (() => {
-  const [book, mirror] = fixture("stream-book-both-tokens") as { asset_id: string }[];
+  const [book, mirror] = fixture("stream/book-both-tokens") as { asset_id: string }[];
   assert.ok(book !== undefined && mirror !== undefined);
   return { tokenYes: book.asset_id, tokenNo: mirror.asset_id };
 })();
 
 describe("polymarket: books", () => {
   test("the best level comes last on the wire and first here, the time is milliseconds in a string", () => {
-    const { book, drops } = readBook("book");
+    const { book, drops } = readBook("book/two-sided");
     assert.deepEqual(book, {
       bids: [
         { price: 0.43, size: 120.5 },
@@ -52,19 +52,19 @@ describe("polymarket: books", () => {
   });
 
   test("empty and missing sides are an empty book, an empty last price is unknown", () => {
-    const { book, drops } = readBook("book-empty");
+    const { book, drops } = readBook("book/empty");
     assert.deepEqual([book.bids, book.asks, book.lastPrice], [[], [], null]);
     assert.deepEqual(drops, {});
   });
 
   test("a crossed book is emptied and counted", () => {
-    const { book, drops } = readBook("book-crossed");
+    const { book, drops } = readBook("book/crossed");
     assert.deepEqual([book.bids, book.asks], [[], []]);
     assert.deepEqual(drops, { crossed_book: 1 });
   });
 
   test("levels nobody can trade at are dropped and counted, the good ones stay", () => {
-    const { book, drops } = readBook("book-garbage-levels");
+    const { book, drops } = readBook("book/garbage-levels");
     assert.deepEqual(book.bids, [{ price: 0.41, size: 500 }]);
     assert.deepEqual(book.asks, [{ price: 0.44, size: 75 }]);
     assert.deepEqual([book.lastPrice, book.eventAt], [null, null]);
@@ -73,7 +73,7 @@ describe("polymarket: books", () => {
 });
 
 test("polymarket: history points are seconds on the wire and end their interval; final 1 and garbage are dropped", () => {
-  const reply = fixture("prices-history");
+  const reply = fixture("history/prices");
   assert.ok(isHistoryReply(reply));
   const { drops, drop } = countDrops();
   const points = parseHistory(reply.history, 3_600_000, { drop, detectors });
@@ -99,7 +99,7 @@ describe("polymarket: trades", () => {
   };
 
   test("NO trades are told from the YES side, selling one side is buying the other", () => {
-    const { trades, drops } = readTape("trades-v2");
+    const { trades, drops } = readTape("trades/v2");
     assert.deepEqual(
       trades.map(({ yesPrice, size, takerSide, executedAt }) => [yesPrice, size, takerSide, executedAt]),
       [
@@ -114,30 +114,30 @@ describe("polymarket: trades", () => {
   });
 
   test("equal rows of one transaction are two trades with ids of their own, the same ones on every read", () => {
-    const ids = readTape("trades-v2").trades.map((trade) => trade.tradeId);
+    const ids = readTape("trades/v2").trades.map((trade) => trade.tradeId);
     assert.equal(new Set(ids).size, 5);
     assert.deepEqual(
-      readTape("trades-v2").trades.map((trade) => trade.tradeId),
+      readTape("trades/v2").trades.map((trade) => trade.tradeId),
       ids,
     );
   });
 
   test("the older tape gives the same trade the same id, and nothing of its trader is kept", () => {
-    const [old] = readTape("trades-v1").trades;
-    const [fresh] = readTape("trades-v2").trades;
+    const [old] = readTape("trades/v1").trades;
+    const [fresh] = readTape("trades/v2").trades;
     assert.deepEqual(old, fresh);
     assert.deepEqual(Object.keys(old ?? {}).sort(), ["executedAt", "size", "takerSide", "tradeId", "yesPrice"]);
   });
 
   test("garbage rows are dropped and counted", () => {
-    const { trades, drops } = readTape("trades-v2-garbage");
+    const { trades, drops } = readTape("trades/v2-garbage");
     assert.equal(trades.length, 1);
     assert.deepEqual(drops, { price_out_of_range: 2, bad_trade: 1, foreign_token: 1, bad_row: 4 });
   });
 
   test("a streamed trade gets the id that the tape gives it, though the tape has whole seconds only", () => {
     const { drop } = countDrops();
-    const message = fixture("stream-last-trade-no-token");
+    const message = fixture("stream/last-trade-no-token");
     const streamed = parseStreamTrade(message, TOKENS, drop);
     const row = {
       side: "BUY",
@@ -154,7 +154,7 @@ describe("polymarket: trades", () => {
 });
 
 test("polymarket: payouts, proposals and disputes become outcomes; 69 means unset, contested means none", () => {
-  const reply = fixture("resolutions");
+  const reply = fixture("resolution/all-states");
   assert.ok(isResolutionsReply(reply));
   const { drops, drop } = countDrops();
   const facts = reply.data.map((row) => {

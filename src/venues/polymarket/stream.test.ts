@@ -9,7 +9,7 @@ import { openMarketStream } from "./stream.ts";
 import { countDrops, fixture } from "./test-fixtures.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
-const [yesBook, noBook] = fixture("stream-book-both-tokens") as { asset_id: string }[];
+const [yesBook, noBook] = fixture("stream/book-both-tokens") as { asset_id: string }[];
 const TOKEN_YES = yesBook?.asset_id ?? "";
 const TOKEN_NO = noBook?.asset_id ?? "";
 
@@ -74,7 +74,7 @@ function followRain() {
   const bench = open();
   bench.stream.follow([RAIN]);
   bench.sockets.last.accept();
-  bench.say(fixture("stream-book-both-tokens"));
+  bench.say(fixture("stream/book-both-tokens"));
   return bench;
 }
 
@@ -118,13 +118,13 @@ describe("polymarket: the market stream", () => {
       ...{ type: "market", assets_ids: [TOKEN_YES, TOKEN_NO], custom_feature_enabled: true },
     });
     const before = quotes().length;
-    say(fixture("stream-book-both-tokens"));
+    say(fixture("stream/book-both-tokens"));
     assert.equal(quotes().length, before + 1);
   });
 
   test("changed levels are absolute sizes, 0 removes one, and the mirror token's are not counted again", () => {
     const { say, quotes, drops } = followRain();
-    say(fixture("stream-price-change"));
+    say(fixture("stream/price-change"));
     assert.deepEqual(quotes().at(-1), { bid: 0.42, ask: 0.44, bidSize: 80, askSize: 75, eventAt: 1795229999500 });
     assert.deepEqual(drops, {});
   });
@@ -145,7 +145,7 @@ describe("polymarket: the market stream", () => {
     ]);
     say(change({ size: "99" }, "1795229999700"));
     assert.equal(quotes().length, 1, "changes to a book we do not have tell nothing");
-    say(fixture("stream-book-both-tokens"));
+    say(fixture("stream/book-both-tokens"));
     assert.equal(quotes().length, 2);
   });
 
@@ -153,7 +153,7 @@ describe("polymarket: the market stream", () => {
     const { say, sent, clock } = followRain();
     for (let turn = 0; turn < 5; turn++) {
       say(change({ best_bid: "0.41" }));
-      say(fixture("stream-book-both-tokens"));
+      say(fixture("stream/book-both-tokens"));
     }
     assert.equal(sent().length, 3);
     await clock.advance(5_000);
@@ -195,7 +195,7 @@ describe("polymarket: the market stream", () => {
 
   test("a trade of the NO token is told from the YES side, and moves the last price", () => {
     const { say, told, quotes } = followRain();
-    say(fixture("stream-last-trade-no-token"));
+    say(fixture("stream/last-trade-no-token"));
     const trade = told.find((message) => message.kind === "trade");
     assert.equal(trade?.marketId, "900123");
     assert.deepEqual(quotes().at(-1), { lastPrice: 0.43, eventAt: 1795229999700 });
@@ -247,7 +247,7 @@ describe("polymarket: the market stream", () => {
 
   test("a book's last price that is none is left out and counted", () => {
     const { say, quotes, drops } = followRain();
-    const [book] = fixture("stream-book-both-tokens") as readonly object[];
+    const [book] = fixture("stream/book-both-tokens") as readonly object[];
     say({ ...book, timestamp: "1795229999700", bids: [], last_trade_price: "1.43" });
     assert.deepEqual(
       [quotes().length, "lastPrice" in (quotes()[1] ?? {}), drops],
@@ -274,7 +274,7 @@ describe("polymarket: the market stream", () => {
     assert.equal(sent().length, 1);
     say(change({ size: "3" }));
     assert.equal(quotes().length, 1);
-    say(fixture("stream-book-both-tokens"));
+    say(fixture("stream/book-both-tokens"));
     assert.equal(quotes().length, 2);
   });
 

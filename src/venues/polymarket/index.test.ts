@@ -44,7 +44,7 @@ function open(answer: (url: URL, turn: number) => ScriptedAnswer | Error) {
   return { clock, venue, drops, urls, sweep };
 }
 
-const page = Object(fixture("events-keyset-page"));
+const page = Object(fixture("event/keyset-page"));
 const lastPage = { events: page.events };
 const rainRow = page.events[0].markets[0];
 
@@ -93,7 +93,7 @@ describe("polymarket: listing", () => {
 
 describe("polymarket: markets by id", () => {
   const wanted = (...ids: string[]) => ids.map((marketId) => ({ marketId, venueKeys: {} }));
-  const settled = fixture("market-closed-resolved-no");
+  const settled = fixture("market/closed-resolved-no");
   const resolutions = {
     data: [
       {
@@ -164,7 +164,7 @@ describe("polymarket: tape, book and history", () => {
   };
 
   test("the newer tape is read taker by taker, following its cursor up to the wanted time", async () => {
-    const rows = Object(fixture("trades-v2"));
+    const rows = Object(fixture("trades/v2"));
     const bench = open((url) =>
       json(url.searchParams.has("cursor") ? rows : { ...rows, pagination: { has_more: true, next_cursor: "abc" } }),
     );
@@ -182,7 +182,7 @@ describe("polymarket: tape, book and history", () => {
 
   test("where the newer tape refuses, the older one is read, for ten minutes", async () => {
     const bench = open((url) =>
-      url.pathname === "/v2/trades" ? { status: 401, body: "{}" } : json(fixture("trades-v1")),
+      url.pathname === "/v2/trades" ? { status: 401, body: "{}" } : json(fixture("trades/v1")),
     );
     const market = await listing();
     for (const wait of [0, 0, 10 * 60_000]) {
@@ -206,9 +206,9 @@ describe("polymarket: tape, book and history", () => {
     const market = await listing();
     const missing = open(() => ({ status: 404, body: '{"error":"No orderbook exists"}' }));
     assert.equal(await missing.clock.until(missing.venue.getBook(market, signal)), null);
-    const other = open(() => json({ ...Object(fixture("book")), asset_id: "123" }));
+    const other = open(() => json({ ...Object(fixture("book/two-sided")), asset_id: "123" }));
     await assert.rejects(other.clock.until(other.venue.getBook(market, signal)), { failure: "bad_body" });
-    const good = open(() => json(fixture("book")));
+    const good = open(() => json(fixture("book/two-sided")));
     assert.equal((await good.clock.until(good.venue.getBook(market, signal)))?.bids[0]?.price, 0.43);
   });
 
