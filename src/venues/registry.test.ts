@@ -6,7 +6,7 @@ import { FakeSockets } from "../../test/support/venues/fake-sockets.ts";
 import { ScriptedHttp } from "../../test/support/venues/scripted-http.ts";
 import { loadVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
 
-const never = new AbortController().signal;
+const { signal } = new AbortController();
 
 async function create(
   id: string,
@@ -33,7 +33,7 @@ async function create(
   return { venue, http, clock };
 }
 
-test("every adapter is built under the id that the configuration gives it", async () => {
+test("creates every adapter under its configured id", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const { venue } = await create(`renamed_${adapter}`.slice(0, 20), adapter);
     assert.equal(venue.id, `renamed_${adapter}`.slice(0, 20));
@@ -41,31 +41,31 @@ test("every adapter is built under the id that the configuration gives it", asyn
   }
 });
 
-test("exactly the adapters that deal in play money may only be configured for reference", async () => {
+test("refuses exactly the play-money adapters before the semicolon", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const isRefused = parseVenues(adapter).faults.some((fault) => fault.includes("play money"));
     assert.equal((await create("x", adapter)).venue.playMoney, isRefused, adapter);
   }
 });
 
-test("given addresses replace the live ones, and without them the live ones are asked over https", async () => {
+test("uses the configured URLs, otherwise the live ones over https", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const services = VENUE_SERVICES[adapter] ?? [];
-    const local = Object.fromEntries(
+    const configuredUrls = Object.fromEntries(
       services.map((name) => [name, `${name === "ws" ? "ws" : "http"}://127.0.0.1:9/${name}`]),
     );
-    for (const [urls, begin] of [
-      [local, "http://127.0.0.1:9/"],
+    for (const [urls, prefix] of [
+      [configuredUrls, "http://127.0.0.1:9/"],
       [{}, "https://"],
     ] as const) {
       const { venue, http, clock } = await create("x", adapter, urls);
-      await clock.until(venue.findMarket("123", never).catch(() => null));
+      await clock.until(venue.findMarket("123", signal).catch(() => null));
       assert.ok(http.requests.length > 0, adapter);
-      for (const { request } of http.requests) assert.ok(request.url.startsWith(begin), request.url);
+      for (const { request } of http.requests) assert.ok(request.url.startsWith(prefix), request.url);
     }
   }
 });
 
-test("an adapter that is not there is an error of ours, not a venue", async () => {
+test("rejects an unknown adapter", async () => {
   await assert.rejects(create("x", "nowhere"), /no adapter nowhere/);
 });

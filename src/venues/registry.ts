@@ -1,17 +1,17 @@
 /**
- * The only file that knows which venues there are. A venue's public id is configuration (`PARALLAX_VENUES`); the rest
- * of the service speaks of venues by that id alone.
+ * The only file that names the venue adapters. A venue's public id is configured (`PARALLAX_VENUES`), and the rest of the
+ * service refers to venues by that id.
  */
 import type { VenueId } from "../domain/market.ts";
 import type { SocketIoOut } from "../ports/socket-io-out.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import type { VenuePorts } from "./shared/venue-ports.ts";
 
-/** One venue as configured. */
+/** A configured venue. */
 export interface VenueSetting {
   readonly id: VenueId;
   readonly adapter: string;
-  /** Shown in responses, never in paths or filters. */
+  /** Included in responses but not accepted in paths or filters. */
   readonly referenceOnly: boolean;
 }
 
@@ -25,15 +25,15 @@ interface LoadedAdapter {
 }
 
 interface AdapterEntry {
-  /** Addresses it needs; the first is the one that `PARALLAX_<VENUE>_URL` sets. */
+  /** Services whose URLs the adapter needs; `PARALLAX_<VENUE>_URL` sets the first. */
   readonly services: readonly string[];
-  /** Deals in play money: may only be configured for reference. */
+  /** Trades in play money, so it may only be configured as a reference venue. */
   readonly playMoney: boolean;
-  /** Settings are read, and most commands run, without any adapter. */
+  /** Imports the adapter on demand, because most commands need none. */
   readonly load: () => Promise<LoadedAdapter>;
 }
 
-/** Key of the operator's account at a venue. */
+/** API key of the operator's account at a venue. */
 export interface VenueKey {
   readonly keyId: string;
   readonly privateKeyPem: string;
@@ -98,17 +98,19 @@ const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
   },
 };
 
-/** Names of the addresses that each adapter can be given, for the settings that name them. */
+/** The services of each adapter whose URLs can be configured. */
 export const VENUE_SERVICES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(ADAPTERS).map(([name, entry]) => [name, entry.services]),
 );
 
-/** Venues of a deployment that says nothing else. */
+/** Value of `PARALLAX_VENUES` if it is not set. */
 export const DEFAULT_VENUES = "kalshi,polymarket,limitless;manifold";
 
 const VENUE_ID = /^[a-z][a-z0-9_]{0,19}$/;
 
-/** Reads `PARALLAX_VENUES`: adapters separated by commas, renamed by `id=adapter`, reference-only after a semicolon. */
+/**
+ * Parses `PARALLAX_VENUES`: adapters separated by commas, `id=adapter` to set another id, reference venues after a semicolon.
+ */
 export function parseVenues(text: string): { venues: VenueSetting[]; faults: string[] } {
   const faults: string[] = [];
   const venues: VenueSetting[] = [];
@@ -118,19 +120,20 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
     [trading, false],
     [reference, true],
   ] as const) {
-    for (const word of part
+    const entries = part
       .split(",")
-      .map((candidate) => candidate.trim())
-      .filter((candidate) => candidate !== "")) {
-      const [id = "", adapter = id, ...rest] = word.split("=");
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== "");
+    for (const entry of entries) {
+      const [id = "", adapter = id, ...rest] = entry.split("=");
       if (rest.length > 0 || !VENUE_ID.test(id))
-        faults.push(`"${word}" is not a name of up to 20 characters a-z, 0-9, _ or id=adapter`);
+        faults.push(`"${entry}" is not a name of up to 20 characters a-z, 0-9, _ or id=adapter`);
       else if (!Object.hasOwn(ADAPTERS, adapter))
         faults.push(`there is no adapter "${adapter}" (there are ${Object.keys(ADAPTERS).join(", ")})`);
       else if (venues.some((venue) => venue.id === id || venue.adapter === adapter))
-        faults.push(`"${word}" is named twice`);
+        faults.push(`"${entry}" is named twice`);
       else if (ADAPTERS[adapter]?.playMoney === true && !referenceOnly)
-        faults.push(`"${word}" deals in play money and belongs after a semicolon`);
+        faults.push(`"${entry}" uses play money and belongs after the semicolon`);
       else venues.push({ id, adapter, referenceOnly });
     }
   }
@@ -139,8 +142,8 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
 }
 
 /**
- * Builds the adapter of a configured venue.
- * @param urls addresses that replace the live ones, by service
+ * Creates the adapter of a configured venue.
+ * @param urls URLs that replace the live ones, by service
  */
 export type CreateVenue = (
   ports: Omit<AdapterPorts, "id" | "playMoney">,
@@ -148,7 +151,7 @@ export type CreateVenue = (
   key: VenueKey | null,
 ) => VenueAdapter;
 
-/** Loads the adapter that a venue is configured with. */
+/** Loads the adapter of a configured venue. */
 export async function loadVenue(setting: VenueSetting): Promise<CreateVenue> {
   const entry = ADAPTERS[setting.adapter];
   if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);
@@ -156,7 +159,7 @@ export async function loadVenue(setting: VenueSetting): Promise<CreateVenue> {
   return (ports, urls, key) => {
     const urlOf = (service: string): string => {
       const url = urls[service] ?? liveUrls[service];
-      if (url === undefined) throw new Error(`${setting.adapter} has no address ${service}`);
+      if (url === undefined) throw new Error(`${setting.adapter} has no URL for ${service}`);
       return url;
     };
     return create({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, key);

@@ -4,19 +4,19 @@ import { idsOf, walkPages } from "../shared/page-walk.ts";
 import { limitsFor, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
-import type { KalshiWatches } from "./wire-shapes.ts";
+import type { KalshiDriftDetectors } from "./wire.ts";
 
-/** Where Kalshi itself listens; `https://api.elections.kalshi.com/trade-api/v2` serves the same and is older. */
+/** Kalshi's own hosts. The older `https://api.elections.kalshi.com/trade-api/v2` serves the same API. */
 export const KALSHI_LIVE_URLS = {
   restUrl: "https://external-api.kalshi.com/trade-api/v2",
   wsUrl: "wss://external-api-ws.kalshi.com/trade-api/ws/v2",
 } as const;
 
-/** What unsigned callers may ask is not published; the Basic plan allows 20 reads a second. */
+/** The limit for unsigned requests is not published; the Basic plan allows 20 reads a second. */
 const PER_SECOND_WITHOUT_KEY = 8;
 const PER_SECOND_WITH_KEY = 16;
 const CONCURRENCY = 4;
-/** The list of all series is one unpaged answer of about 19 MB. */
+/** The list of all series is one unpaged response of about 19 MB. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const DEADLINE_MS = 30_000;
 
@@ -26,36 +26,38 @@ export interface Page {
   readonly rows: readonly unknown[];
   readonly requestedAt: number;
   readonly receivedAt: number;
-  /** On the last page of a sequence that is not whole: why. */
+  /** On the last page of an incomplete listing: why it is incomplete. */
   readonly cut: IncompleteReason | null;
 }
 
-/** Where the rows and the cursor of a paged answer are. */
-export interface PageShape<Envelope extends { cursor?: string | null }> {
+/** A paged endpoint. */
+export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly path: string;
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly isEnvelope: (value: unknown) => value is Envelope;
   readonly rowsOf: (envelope: Envelope) => readonly unknown[];
-  /** Field that tells the rows apart. */
+  /** Field that identifies a row. */
   readonly idField: string;
   readonly pagesMax: number;
-  /** The pages are read to their end. */
-  readonly ahead?: boolean;
+  /** Requests the next page while the caller processes the current one. */
+  readonly prefetch?: boolean;
 }
+
+/** Dependencies of the adapter. */
+export type KalshiPorts = VenuePorts & { readonly detectors: KalshiDriftDetectors };
 
 export interface KalshiClientOptions
-  extends Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> {
+  extends Pick<KalshiPorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted" | "detectors"> {
   readonly restUrl: string;
   readonly signer: Signer | null;
-  readonly watch: KalshiWatches;
 }
 
-/** Bytes to and from Kalshi's REST interface; every request is signed where a key is configured. */
+/** Client of Kalshi's REST API. Signs every request if a key is configured. */
 export class KalshiClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
   readonly #drop: VenuePorts["drop"];
-  readonly #watch: KalshiWatches;
+  readonly #detectors: KalshiDriftDetectors;
 
   constructor(options: KalshiClientOptions) {
     const { http, clock, random, signer, drop } = options;
@@ -68,46 +70,44 @@ export class KalshiClient {
       limits: limitsFor(options, { perSecond, burst: perSecond, concurrency: CONCURRENCY }),
       deadlineMs: DEADLINE_MS,
       maxBodyBytes: BODY_BYTES_MAX,
-      ...(signer === null ? {} : { headers: (method, url) => signer(method, url.pathname, clock.now()) }),
+      headers: signer === null ? undefined : (method, url) => signer(method, url.pathname, clock.now()),
     });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
     this.#drop = drop;
-    this.#watch = options.watch;
+    this.#detectors = options.detectors;
   }
 
-  /** @param accept statuses besides 2xx that are an answer */
+  /** @param accept statuses besides 2xx that are returned and not thrown */
   get(
     path: string,
     query: Readonly<Record<string, QueryValue>>,
     signal: AbortSignal,
     accept: readonly number[] = [],
   ): Promise<VenueResponse> {
-    const words = Object.entries(query)
+    const parameters = Object.entries(query)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-    return this.#client.fetchJson(`${this.#restUrl}${path}${words.length === 0 ? "" : `?${words.join("&")}`}`, {
-      signal,
-      accept,
-    });
+    const search = parameters.length === 0 ? "" : `?${parameters.join("&")}`;
+    return this.#client.fetchJson(`${this.#restUrl}${path}${search}`, { signal, accept });
   }
 
-  /** Pages until the empty cursor, or until the sequence turns out not to be whole (`cut`, also counted). */
+  /** Yields pages until the cursor is empty or the listing turns out to be incomplete (`cut`, also counted). */
   async *pages<Envelope extends { cursor?: string | null }>(
-    shape: PageShape<Envelope>,
+    request: PageRequest<Envelope>,
     signal: AbortSignal,
   ): AsyncGenerator<Page> {
     const walk = walkPages({
       fetch: async (cursor) => {
-        const answer = await this.get(shape.path, { ...shape.query, cursor: cursor ?? undefined }, signal);
-        if (!this.#watch.page.check(answer.json, shape.isEnvelope)) throw unknownShape(shape.path);
-        const { requestedAt, receivedAt } = answer;
-        return { cursor: answer.json.cursor ?? "", rows: shape.rowsOf(answer.json), requestedAt, receivedAt };
+        const response = await this.get(request.path, { ...request.query, cursor: cursor ?? undefined }, signal);
+        const { json, requestedAt, receivedAt } = response;
+        if (!this.#detectors.page.check(json, request.isEnvelope)) throw unknownShape(request.path);
+        return { cursor: json.cursor ?? "", rows: request.rowsOf(json), requestedAt, receivedAt };
       },
       nextOf: ({ cursor }) => (cursor === "" ? null : cursor),
-      idsOf: ({ rows }) => idsOf(rows, shape.idField),
+      idsOf: ({ rows }) => idsOf(rows, request.idField),
       rowsOf: ({ rows }) => rows.length,
-      pagesMax: shape.pagesMax,
-      ahead: shape.ahead ?? false,
+      pagesMax: request.pagesMax,
+      ahead: request.prefetch,
       drop: this.#drop,
     });
     for await (const { page, cut } of walk) {
@@ -116,12 +116,12 @@ export class KalshiClient {
   }
 }
 
-/** The value in its shape, or a `VenueError` (bad_body) naming the path. */
+/** Returns the value if it has the shape. @throws VenueError (bad_body) that names the path */
 export function expectShape<Shape>(value: unknown, isShape: (value: unknown) => value is Shape, path: string): Shape {
   if (isShape(value)) return value;
   throw unknownShape(path);
 }
 
 function unknownShape(path: string): VenueError {
-  return new VenueError("bad_body", `${path} answered in an unknown shape`, { retryable: false });
+  return new VenueError("bad_body", `${path} returned a body of unknown shape`, { retryable: false });
 }

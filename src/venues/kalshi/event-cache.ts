@@ -1,21 +1,20 @@
 import { VenueError } from "../../domain/errors.ts";
-import { expectShape, type KalshiClient } from "./client.ts";
+import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { type EventFacts, parseEvent } from "./parse-event.ts";
 import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
-import type { KalshiPorts } from "./wire-shapes.ts";
 
 const EVENTS_MAX = 200_000;
 const SERIES_MAX = 100_000;
 const TICKERS_PER_REQUEST = 100;
 const EVENTS_PER_PAGE = 200;
-/** More unknown series than this are cheaper to read as the whole list, though it is large. */
+/** For more unknown series than this, reading the list of all series is cheaper, although it is large. */
 const SINGLE_SERIES_MAX = 5;
 const SINGLE_EVENTS_MAX = 20;
-/** What the venue did not tell is not asked for again before this has passed. */
-const MISSING_MS = 5 * 60_000;
+/** An event or series that the venue does not return is requested again after this time. */
+const MISSING_RETRY_MS = 5 * 60_000;
 const REFRESH_MS = 5 * 60_000;
 const REFRESH_PAGES_MAX = 200;
-/** Clocks differ: changes are asked for from a little before the last refresh. */
+/** Overlap between refreshes, which allows for a clock difference. */
 const REFRESH_OVERLAP_MS = 60_000;
 
 interface Entry {
@@ -25,19 +24,19 @@ interface Entry {
 }
 
 /**
- * Titles, categories and fees of events, which market rows do not carry. Events are fetched when a market of theirs is
- * first seen, and those that changed every few minutes.
+ * Caches titles, categories and fees of events, which market rows do not include. An event is fetched with the first of
+ * its markets; changed events are fetched every few minutes.
  */
 export class EventCache {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "watch">;
+  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
-  /** Until when a ticker is not asked for again. */
-  readonly #missing = new Map<string, number>();
+  /** When a missing ticker may be requested again. */
+  readonly #retryAt = new Map<string, number>();
   #refreshedAt: number | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "watch">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -49,34 +48,34 @@ export class EventCache {
     return series === entry.series ? entry.facts : this.#put(entry.wire).facts;
   }
 
-  /** Fetches those of the events, and their series, that are not known yet. */
+  /** Fetches the events that are not cached, and their series. */
   async ensure(eventTickers: readonly string[], signal: AbortSignal): Promise<void> {
     const now = this.#ports.clock.now();
-    const isWanted = (ticker: string) =>
-      !this.#events.has(ticker) && now >= (this.#missing.get(`event ${ticker}`) ?? 0);
-    const wanted = [...new Set(eventTickers)].filter(isWanted);
+    const shouldFetch = (ticker: string) =>
+      !this.#events.has(ticker) && now >= (this.#retryAt.get(`event ${ticker}`) ?? 0);
+    const uncached = [...new Set(eventTickers)].filter(shouldFetch);
     const fetches: Promise<void>[] = [];
-    for (let start = 0; start < wanted.length; start += TICKERS_PER_REQUEST) {
-      const tickers = wanted.slice(start, start + TICKERS_PER_REQUEST).join(",");
+    for (let start = 0; start < uncached.length; start += TICKERS_PER_REQUEST) {
+      const tickers = uncached.slice(start, start + TICKERS_PER_REQUEST).join(",");
       fetches.push(this.#orSkip("events", signal, () => this.#fetchEvents({ tickers }, 1, signal)));
     }
-    // One after the other, a first sweep of 85,000 markets would mostly wait; the client keeps to the venue's limits.
+    // Concurrent, because the first sweep needs many requests. The client enforces the venue's limits.
     await Promise.all(fetches);
-    // Old events may have left the list, yet each can still be read by its name.
-    for (const ticker of wanted.filter((one) => !this.#events.has(one)).slice(0, SINGLE_EVENTS_MAX)) {
+    // Old events may be missing from the list but can still be read by ticker.
+    for (const ticker of uncached.filter((each) => !this.#events.has(each)).slice(0, SINGLE_EVENTS_MAX)) {
       await this.#orSkip("events", signal, () => this.#fetchEvent(ticker, signal));
     }
-    for (const ticker of wanted) if (!this.#events.has(ticker)) this.#setMissing(`event ${ticker}`);
+    for (const ticker of uncached) if (!this.#events.has(ticker)) this.#setMissing(`event ${ticker}`);
     await this.#ensureSeries(eventTickers, signal);
   }
 
-  /** Reads what changed since the last refresh, when one is due. */
+  /** Fetches the changes since the last refresh if `REFRESH_MS` has passed. */
   async refresh(signal: AbortSignal): Promise<void> {
     const now = this.#ports.clock.now();
     if (this.#refreshedAt !== null && now - this.#refreshedAt < REFRESH_MS) return;
     const since = this.#refreshedAt;
     this.#refreshedAt = now;
-    // At the first time nothing is known that could have changed.
+    // At the first call the cache is empty.
     if (since === null) return;
     const query = { min_updated_ts: Math.floor((since - REFRESH_OVERLAP_MS) / 1_000) };
     await this.#orSkip("events", signal, () => this.#fetchEvents(query, REFRESH_PAGES_MAX, signal));
@@ -85,58 +84,64 @@ export class EventCache {
 
   async #ensureSeries(eventTickers: readonly string[], signal: AbortSignal): Promise<void> {
     const now = this.#ports.clock.now();
-    const wanted = new Set<string>();
+    const uncached = new Set<string>();
     for (const eventTicker of eventTickers) {
       const ticker = this.#events.get(eventTicker)?.wire.series_ticker;
       if (ticker === undefined || this.#series.has(ticker)) continue;
-      if (now >= (this.#missing.get(`series ${ticker}`) ?? 0)) wanted.add(ticker);
+      if (now >= (this.#retryAt.get(`series ${ticker}`) ?? 0)) uncached.add(ticker);
     }
-    if (wanted.size > SINGLE_SERIES_MAX) {
+    if (uncached.size > SINGLE_SERIES_MAX) {
       await this.#orSkip("series", signal, () => this.#fetchSeriesList({}, signal));
     }
-    const rest = [...wanted].filter((ticker) => !this.#series.has(ticker));
-    for (const ticker of rest.slice(0, SINGLE_SERIES_MAX)) {
+    const remaining = [...uncached].filter((ticker) => !this.#series.has(ticker));
+    for (const ticker of remaining.slice(0, SINGLE_SERIES_MAX)) {
       await this.#orSkip("series", signal, () => this.#fetchSeries(ticker, signal));
     }
-    for (const ticker of rest) if (!this.#series.has(ticker)) this.#setMissing(`series ${ticker}`);
+    for (const ticker of remaining) if (!this.#series.has(ticker)) this.#setMissing(`series ${ticker}`);
   }
 
   async #fetchEvents(query: Readonly<Record<string, string | number>>, pagesMax: number, signal: AbortSignal) {
-    const path = "/events";
-    const shape = { path, query: { ...query, limit: EVENTS_PER_PAGE }, isEnvelope: isEventsPage, pagesMax };
-    for await (const { rows } of this.#client.pages(
-      { ...shape, rowsOf: ({ events }) => events, idField: "event_ticker" },
+    const pages = this.#client.pages(
+      {
+        path: "/events",
+        query: { ...query, limit: EVENTS_PER_PAGE },
+        isEnvelope: isEventsPage,
+        rowsOf: ({ events }) => events,
+        idField: "event_ticker",
+        pagesMax,
+      },
       signal,
-    )) {
-      for (const row of rows) this.#takeEvent(row);
+    );
+    for await (const { rows } of pages) {
+      for (const row of rows) this.#storeEvent(row);
     }
   }
 
   async #fetchEvent(ticker: string, signal: AbortSignal): Promise<void> {
-    const answer = await this.#client.get(`/events/${encodeURIComponent(ticker)}`, {}, signal, [404]);
-    if (answer.status === 404) return;
-    const { json } = answer;
-    this.#takeEvent(typeof json === "object" && json !== null && "event" in json ? json.event : null);
+    const response = await this.#client.get(`/events/${encodeURIComponent(ticker)}`, {}, signal, [404]);
+    if (response.status === 404) return;
+    const { json } = response;
+    this.#storeEvent(typeof json === "object" && json !== null && "event" in json ? json.event : null);
   }
 
   async #fetchSeriesList(query: Readonly<Record<string, number>>, signal: AbortSignal): Promise<void> {
-    const answer = await this.#client.get("/series", query, signal);
-    for (const row of expectShape(answer.json, isSeriesList, "/series").series) this.#takeSeries(row);
+    const response = await this.#client.get("/series", query, signal);
+    for (const row of expectShape(response.json, isSeriesList, "/series").series) this.#storeSeries(row);
   }
 
   async #fetchSeries(ticker: string, signal: AbortSignal): Promise<void> {
     const path = `/series/${encodeURIComponent(ticker)}`;
-    const answer = await this.#client.get(path, {}, signal, [404]);
-    if (answer.status !== 404) this.#takeSeries(expectShape(answer.json, isOneSeries, path).series);
+    const response = await this.#client.get(path, {}, signal, [404]);
+    if (response.status !== 404) this.#storeSeries(expectShape(response.json, isOneSeries, path).series);
   }
 
-  #takeEvent(row: unknown): void {
-    if (this.#ports.watch.event.check(row, isEvent)) this.#put(row);
+  #storeEvent(row: unknown): void {
+    if (this.#ports.detectors.event.check(row, isEvent)) this.#put(row);
     else this.#ports.drop("bad_event");
   }
 
-  #takeSeries(row: unknown): void {
-    if (this.#ports.watch.series.check(row, isSeries)) {
+  #storeSeries(row: unknown): void {
+    if (this.#ports.detectors.series.check(row, isSeries)) {
       this.#series.set(row.ticker, row);
       evictOldest(this.#series, SERIES_MAX);
     } else this.#ports.drop("bad_series");
@@ -151,20 +156,20 @@ export class EventCache {
   }
 
   #setMissing(key: string): void {
-    this.#missing.set(key, this.#ports.clock.now() + MISSING_MS);
-    evictOldest(this.#missing, EVENTS_MAX);
+    this.#retryAt.set(key, this.#ports.clock.now() + MISSING_RETRY_MS);
+    evictOldest(this.#retryAt, EVENTS_MAX);
   }
 
-  /** Markets are worth having without their events: a refusal is noted and the sweep goes on; an outage is not hidden. */
-  async #orSkip(what: string, signal: AbortSignal, fetch: () => Promise<void>): Promise<void> {
+  /** Markets are useful without their events, so a refused request is counted and logged. Outages are thrown. */
+  async #orSkip(resource: string, signal: AbortSignal, fetch: () => Promise<void>): Promise<void> {
     try {
       await fetch();
     } catch (error) {
       const isRefusal =
         error instanceof VenueError && (error.failure === "client_error" || error.failure === "bad_body");
       if (!isRefusal || signal.aborted) throw error;
-      this.#ports.drop(`${what}_unavailable`);
-      this.#ports.log.warn({ error: error.message }, `${what} could not be read`);
+      this.#ports.drop(`${resource}_unavailable`);
+      this.#ports.log.warn({ error: error.message }, `${resource} could not be read`);
     }
   }
 }

@@ -1,12 +1,11 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
-import { expectShape, type KalshiClient } from "./client.ts";
-import { parseCandle } from "./parse-tape.ts";
+import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
+import { parseCandle } from "./parse-history.ts";
 import { isCandle, isCandles, isCandlesOfMany } from "./wire.ts";
-import type { KalshiPorts } from "./wire-shapes.ts";
 
 const MINUTE_MS = 60_000;
-/** The periods that candlesticks come in. */
+/** Candlestick periods that Kalshi offers. */
 const PERIODS_MS = [1_440 * MINUTE_MS, 60 * MINUTE_MS, MINUTE_MS] as const;
 const CANDLES_PER_REQUEST = 1_000;
 const REQUESTS_MAX = 100;
@@ -17,23 +16,22 @@ export interface HistoryRange {
   readonly intervalMs: number;
 }
 
-/** The longest period of the venue that is not longer than what was asked for, else its shortest. */
+/** The longest period that does not exceed the interval, otherwise the shortest period. */
 function periodFor(intervalMs: number): number {
   return PERIODS_MS.find((periodMs) => periodMs <= intervalMs) ?? MINUTE_MS;
 }
 
-/** Candles as points of the past, oldest first; those of settled markets may be in the historical tier. */
+/** Candlesticks as price history, oldest first. Candlesticks of settled markets may be in the historical tier. */
 export async function fetchHistory(
   client: KalshiClient,
-  { drop, watch }: Pick<KalshiPorts, "drop" | "watch">,
+  { drop, detectors }: Pick<KalshiPorts, "drop" | "detectors">,
   listing: Pick<MarketListing, "marketId" | "venueKeys" | "openAt" | "closeAt">,
   range: HistoryRange,
   signal: AbortSignal,
 ): Promise<readonly HistoryPoint[]> {
   const periodMs = periodFor(range.intervalMs);
-  const fromMs = Math.max(range.fromMs, listing.openAt === null ? 0 : listing.openAt - periodMs);
   const points = new Map<number, HistoryPoint>();
-  let start = fromMs;
+  let start = Math.max(range.fromMs, listing.openAt === null ? 0 : listing.openAt - periodMs);
   for (let request = 0; request < REQUESTS_MAX && start < range.toMs; request++) {
     const end = Math.min(range.toMs, start + CANDLES_PER_REQUEST * periodMs);
     const query = {
@@ -42,7 +40,7 @@ export async function fetchHistory(
       period_interval: periodMs / MINUTE_MS,
     };
     for (const row of await fetchCandles(client, listing, query, signal)) {
-      if (!watch.candle.check(row, isCandle)) {
+      if (!detectors.candle.check(row, isCandle)) {
         drop("bad_candle");
         continue;
       }
@@ -65,15 +63,15 @@ async function fetchCandles(
   const { series } = listing.venueKeys;
   if (series === undefined) {
     const path = "/markets/candlesticks";
-    const answer = await client.get(path, { market_tickers: listing.marketId, ...query }, signal);
-    const [market] = expectShape(answer.json, isCandlesOfMany, path).markets;
+    const response = await client.get(path, { market_tickers: listing.marketId, ...query }, signal);
+    const [market] = expectShape(response.json, isCandlesOfMany, path).markets;
     if (market !== undefined) return market.candlesticks;
   } else {
     const path = `/series/${encodeURIComponent(series)}/markets/${ticker}/candlesticks`;
-    const answer = await client.get(path, query, signal, [404]);
-    if (answer.status !== 404) return expectShape(answer.json, isCandles, path).candlesticks;
+    const response = await client.get(path, query, signal, [404]);
+    if (response.status !== 404) return expectShape(response.json, isCandles, path).candlesticks;
   }
   const path = `/historical/markets/${ticker}/candlesticks`;
-  const answer = await client.get(path, query, signal, [404]);
-  return answer.status === 404 ? [] : expectShape(answer.json, isCandles, path).candlesticks;
+  const response = await client.get(path, query, signal, [404]);
+  return response.status === 404 ? [] : expectShape(response.json, isCandles, path).candlesticks;
 }

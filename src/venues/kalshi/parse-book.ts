@@ -1,13 +1,13 @@
 import { type BookLevel, normaliseBook } from "../../domain/order-book.ts";
 import { complement } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice, parseSize } from "./parse-scalars.ts";
+import { parsePrice, parseSize } from "./parse-values.ts";
 import type { OrderbookWire } from "./wire.ts";
 
-/** A real book has at most 1,000 prices a side (tenths of a cent). */
+/** A real book has at most 1,000 price levels a side (steps of 0.001). */
 const LEVELS_MAX = 10_000;
 
-/** `[price, count]` rows; what cannot be traded at is counted and left out. */
+/** Parses `[price, count]` rows. Levels without a tradable price or size are counted and omitted. */
 function parseLevels(rows: readonly unknown[] | null | undefined, drop: DropCounter): BookLevel[] {
   const levels: BookLevel[] = [];
   for (const row of (rows ?? []).slice(0, LEVELS_MAX)) {
@@ -20,7 +20,7 @@ function parseLevels(rows: readonly unknown[] | null | undefined, drop: DropCoun
   return levels;
 }
 
-/** Both ladders are bids: a NO bid at q is a YES ask at 1 - q. Either may be absent. */
+/** Parses a book. Both sides are lists of bids: a NO bid at q is a YES ask at 1 - q. Either side may be absent. */
 export function parseBook(wire: OrderbookWire, drop: DropCounter): { bids: BookLevel[]; asks: BookLevel[] } {
   const { yes_dollars, no_dollars } = wire.orderbook_fp;
   const bids = parseLevels(yes_dollars, drop);

@@ -1,5 +1,5 @@
 import type { EventListing, TakerFee } from "../../domain/market.ts";
-import { parseTime } from "./parse-scalars.ts";
+import { parseTime } from "./parse-values.ts";
 import type { EventWire, SeriesWire } from "./wire.ts";
 
 const TITLE_LENGTH_MAX = 1_000;
@@ -9,16 +9,16 @@ const SITE = "https://kalshi.com/markets";
 const FEE_RATE = 0.07;
 const MULTIPLIER_MAX = 100;
 
-/** An event with what its markets need of it. */
+/** An event and the data that its markets need from it. */
 export interface EventFacts {
   readonly listing: EventListing;
   readonly seriesTicker: string;
-  /** Of the event where it overrides its series, else of the series; null when unknown. */
+  /** The event's own fee type if it overrides its series, otherwise the series' fee type; null if unknown. */
   readonly feeType: string | null;
   readonly feeMultiplier: number | null;
 }
 
-/** The page of an event; the part in the middle is for people, the site reads the tickers. */
+/** URL of an event's page. The site resolves the tickers; the slug between them is only for readers. */
 function urlOf(event: EventWire): string {
   const slug = event.title
     .toLowerCase()
@@ -29,7 +29,7 @@ function urlOf(event: EventWire): string {
   return `${SITE}/${part(event.series_ticker)}/${slug || "event"}/${part(event.event_ticker)}`;
 }
 
-/** @param series the event's series; null when the venue did not tell it, then the event's own (deprecated) category */
+/** @param series the event's series; if null, the event's own (deprecated) category is used */
 export function parseEvent(event: EventWire, series: SeriesWire | null, venue: string): EventFacts {
   const category = series?.category ?? event.category ?? "";
   return {
@@ -41,7 +41,7 @@ export function parseEvent(event: EventWire, series: SeriesWire | null, venue: s
       category: category === "" ? null : category,
       url: urlOf(event),
       mutuallyExclusive: event.mutually_exclusive === true,
-      // Kalshi never promises that the markets of an event are all there is.
+      // Kalshi does not guarantee that the markets of an event cover every outcome.
       exhaustive: false,
       featured: false,
       endAt: parseTime(event.strike_date),
@@ -52,7 +52,7 @@ export function parseEvent(event: EventWire, series: SeriesWire | null, venue: s
   };
 }
 
-/** The three quadratic kinds differ in what makers pay only. `flat` amounts are not in the interface: null. */
+/** The three quadratic types charge takers alike. The API does not publish the amount of a `flat` fee: null. */
 export function takerFeeOf(event: EventFacts | null): TakerFee | null {
   const multiplier = event?.feeMultiplier ?? null;
   if (event === null || multiplier === null || !(multiplier >= 0) || multiplier > MULTIPLIER_MAX) return null;
@@ -62,6 +62,6 @@ export function takerFeeOf(event: EventFacts | null): TakerFee | null {
     event.feeType === "quadratic_with_combo_maker_fees";
   if (!isQuadratic) return null;
   if (multiplier === 0) return { kind: "none" };
-  // Cents of a percent are kept whole: 0.07 * 0.5 is 0.035 and not 0.035000000000000003.
+  // Removes binary rounding errors: 0.07 * 0.5 is 0.035 and not 0.035000000000000003.
   return { kind: "quadratic", rate: Math.round(FEE_RATE * multiplier * 1e9) / 1e9, exponent: 1 };
 }

@@ -6,12 +6,12 @@ export interface KalshiKey {
   readonly privateKeyPem: string;
 }
 
-/** Headers that prove who asks; `path` includes /trade-api/... and excludes the query string. */
+/** Returns the authentication headers. `path` includes /trade-api/... and excludes the query string. */
 export type Signer = (method: string, path: string, timestampMs: number) => Readonly<Record<string, string>>;
 
 /**
- * Signs as Kalshi wants it: RSA-PSS (SHA-256, salt as long as the digest) over timestamp, method and path.
- * @throws Error when the key is not an RSA private key in PEM; the message does not show it
+ * Creates a signer for Kalshi: RSA-PSS (SHA-256, salt as long as the digest) over timestamp, method and path.
+ * @throws Error if the key is not an RSA private key in PEM; the message does not contain the key
  */
 export function createSigner({ keyId, privateKeyPem }: KalshiKey): Signer {
   const key = parseKey(privateKeyPem);
@@ -35,7 +35,7 @@ function parseKey(pem: string): ReturnType<typeof createPrivateKey> {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === "rsa") return key;
   } catch {
-    // The library's own message may quote the key; ours below does not.
+    // The library's message may contain the key; the error below does not.
   }
   throw new Error("the Kalshi private key is not an RSA private key in PEM");
 }

@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import type { SocketHandlers, SocketOut } from "../../ports/socket-out.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
-import { countDrops, readFixture } from "./fixtures/support.ts";
 import { openKalshiStream } from "./stream.ts";
-import { watchKalshi } from "./wire-shapes.ts";
+import { detectKalshiDrift } from "./wire.ts";
+
+const readFixture = fixtureReader(import.meta.url);
 
 const TICKER = "KXRAINNYC-26DEC01-T1";
 
@@ -22,20 +25,13 @@ interface Command {
   };
 }
 
-/** A stream whose socket the test plays the venue's part on. */
+/** A stream over a fake socket on which the test sends the venue's messages. */
 function setUp(marketsMax = 100) {
   const clock = new FakeClock();
-  const { drop, dropped } = countDrops();
-  const connections: { readonly handlers: SocketHandlers; readonly headers: Readonly<Record<string, string>> }[] = [];
-  let sent: Command[] = [];
-  const sockets: SocketOut = {
-    connect(_url, { headers = {} }, handlers) {
-      connections.push({ handlers, headers });
-      return { send: () => {}, close: () => handlers.onClose("closed") };
-    },
-  };
-  const told: StreamMessage[] = [];
-  const changes: string[] = [];
+  const sockets = new FakeSockets();
+  const { drop, drops } = countDrops();
+  const messages: StreamMessage[] = [];
+  const states: string[] = [];
   const stream = openKalshiStream({
     ports: {
       sockets,
@@ -43,59 +39,60 @@ function setUp(marketsMax = 100) {
       random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
       log: quietLog,
       drop,
-      watch: watchKalshi(() => {}),
+      detectors: detectKalshiDrift(() => {}),
     },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),
     handlers: {
-      onMessage: (message) => told.push(message),
-      onUp: () => changes.push("up"),
-      onDown: (reason) => changes.push(`down: ${reason}`),
+      onMessage: (message) => messages.push(message),
+      onUp: () => states.push("up"),
+      onDown: (reason) => states.push(`down: ${reason}`),
     },
     marketsMax,
   });
-  const current = () => {
-    const connection = connections.at(-1);
-    assert.ok(connection);
-    return connection;
-  };
-  const say = (message: unknown) => current().handlers.onMessage(JSON.stringify(message), clock.now());
+  const say = (message: unknown) => sockets.last.say(JSON.stringify(message), clock.now());
   let sids = 0;
   return {
-    ...{ clock, stream, told, changes, dropped, connections, say },
-    open: () =>
-      current().handlers.onOpen({
-        send: (text) => sent.push(JSON.parse(text)),
-        close: () => current().handlers.onClose("silence"),
-      }),
-    /** Commands since the last look. */
-    commands() {
-      const commands = sent;
-      sent = [];
-      return commands;
-    },
-    /** Confirms a subscription to each channel and gives the sid of the last. */
+    clock,
+    sockets,
+    stream,
+    messages,
+    states,
+    drops,
+    say,
+    open: () => sockets.last.accept(),
+    /** Returns the commands since the previous call. */
+    commands: (): Command[] => sockets.last.sent.splice(0).map((text) => JSON.parse(text)),
+    /** Confirms a subscription to each channel. */
     confirm(...channels: string[]) {
       for (const channel of channels) say({ type: "subscribed", msg: { channel, sid: ++sids } });
-      return sids;
     },
   };
 }
 
+/** A connected stream that follows one market with every subscription confirmed. */
+function setUpFollowing() {
+  const harness = setUp();
+  harness.stream.follow([market(TICKER)]);
+  harness.open();
+  harness.confirm("market_lifecycle_v2", "ticker", "trade");
+  return harness;
+}
+
 const market = (marketId: string) => ({ marketId }) as MarketListing;
 
-test("the handshake is signed anew for each attempt", async () => {
-  const { clock, connections } = setUp();
-  const now = clock.now();
-  assert.equal(connections[0]?.headers.signed, `GET /trade-api/ws/v2 ${now}`);
-  connections[0]?.handlers.onClose("refused");
+test("signs the handshake of each connection attempt", async () => {
+  const { clock, sockets } = setUp();
+  const { connections } = sockets;
+  assert.equal(connections[0]?.headers.signed, `GET /trade-api/ws/v2 ${clock.now()}`);
+  connections[0]?.drop("refused");
   await clock.advance(1_000);
   assert.equal(connections.length, 2);
   assert.notEqual(connections[1]?.headers.signed, connections[0]?.headers.signed);
 });
 
-test("without followed markets only the lifecycle is subscribed: no list of markets would mean all there are", () => {
-  const { open, commands, confirm, changes, stream } = setUp();
+test("subscribes only to the lifecycle without followed markets: an empty list would mean all markets", () => {
+  const { open, commands, confirm, states, stream } = setUp();
   open();
   stream.follow([]);
   assert.deepEqual(
@@ -103,26 +100,23 @@ test("without followed markets only the lifecycle is subscribed: no list of mark
     [["subscribe", ["market_lifecycle_v2"]]],
   );
   confirm("market_lifecycle_v2");
-  assert.deepEqual(changes, ["up"]);
+  assert.deepEqual(states, ["up"]);
 });
 
-test("the stream is up only once every channel is confirmed", () => {
-  const { stream, open, confirm, changes } = setUp();
+test("reports up when every channel is confirmed", () => {
+  const { stream, open, confirm, states } = setUp();
   stream.follow([market(TICKER)]);
   open();
   confirm("market_lifecycle_v2", "ticker");
-  assert.deepEqual(changes, []);
+  assert.deepEqual(states, []);
   confirm("trade");
-  assert.deepEqual(changes, ["up"]);
+  assert.deepEqual(states, ["up"]);
 });
 
-test("stream-ticker: a quote carries the venue's own instant", () => {
-  const { stream, open, confirm, say, told, clock } = setUp();
-  stream.follow([market(TICKER)]);
-  open();
-  confirm("market_lifecycle_v2", "ticker", "trade");
-  say(readFixture("stream-ticker"));
-  assert.deepEqual(told, [
+test("passes on quotes with the venue's own timestamp", () => {
+  const { say, messages, clock } = setUpFollowing();
+  say(readFixture("stream/ticker"));
+  assert.deepEqual(messages, [
     {
       kind: "quote",
       marketId: TICKER,
@@ -132,28 +126,25 @@ test("stream-ticker: a quote carries the venue's own instant", () => {
   ]);
 });
 
-test("stream-trade: trades of followed markets are told, those of others are not", () => {
-  const { stream, open, confirm, say, told } = setUp();
-  stream.follow([market(TICKER)]);
-  open();
-  confirm("market_lifecycle_v2", "ticker", "trade");
-  const trade = readFixture("stream-trade") as { msg: object };
+test("passes on trades of followed markets only", () => {
+  const { say, messages } = setUpFollowing();
+  const trade = readFixture("stream/trade") as { msg: object };
   say(trade);
   say({ ...trade, seq: 2, msg: { ...trade.msg, market_ticker: "KX-OTHER" } });
   assert.deepEqual(
-    told.map(({ kind, marketId }) => [kind, marketId]),
+    messages.map(({ kind, marketId }) => [kind, marketId]),
     [["trade", TICKER]],
   );
 });
 
-test("stream-determined: what happens in the life of any market is a reason to read it again, a new one is listed", () => {
-  const { open, confirm, say, told } = setUp();
+test("reports lifecycle states of any market as changed and new markets as listed", () => {
+  const { open, confirm, say, messages } = setUp();
   open();
   confirm("market_lifecycle_v2");
-  say(readFixture("stream-determined"));
+  say(readFixture("stream/determined"));
   say({ type: "market_lifecycle_v2", sid: 1, seq: 2, msg: { event_type: "created", market_ticker: "KX-NEW" } });
   assert.deepEqual(
-    told.map(({ kind, marketId }) => [kind, marketId]),
+    messages.map(({ kind, marketId }) => [kind, marketId]),
     [
       ["changed", TICKER],
       ["listed", "KX-NEW"],
@@ -161,7 +152,7 @@ test("stream-determined: what happens in the life of any market is a reason to r
   );
 });
 
-test("following other markets tells the venue the difference only", () => {
+test("sends only the difference when the followed markets change", () => {
   const { stream, open, confirm, commands } = setUp();
   stream.follow([market("A"), market("B")]);
   open();
@@ -186,7 +177,7 @@ test("following other markets tells the venue the difference only", () => {
   );
 });
 
-test("markets followed while a subscription waits for its confirmation are added after it", () => {
+test("adds markets that are followed during a pending subscription after its confirmation", () => {
   const { stream, open, confirm, commands } = setUp();
   stream.follow([market("A")]);
   open();
@@ -203,22 +194,19 @@ test("markets followed while a subscription waits for its confirmation are added
   );
 });
 
-test("no more markets than allowed are followed, the first ones", () => {
+test("follows at most the maximum number of markets, the first ones", () => {
   const { stream, open, commands } = setUp(2);
   stream.follow(["A", "B", "C"].map(market));
   open();
   assert.deepEqual(commands().at(-1)?.params.market_tickers, ["A", "B"]);
 });
 
-test("a gap in the sequence takes the stream down and subscribes anew", async () => {
-  const { stream, open, confirm, say, changes, commands, clock, dropped } = setUp();
-  stream.follow([market(TICKER)]);
-  open();
-  confirm("market_lifecycle_v2", "ticker", "trade");
-  const trade = readFixture("stream-trade") as object;
+test("reports down and renews the subscriptions after a sequence gap", async () => {
+  const { confirm, say, states, commands, clock, drops } = setUpFollowing();
+  const trade = readFixture("stream/trade") as object;
   say({ ...trade, seq: 1 });
   say({ ...trade, seq: 3 });
-  assert.deepEqual(changes, ["up", "down: sequence gap"]);
+  assert.deepEqual(states, ["up", "down: sequence gap"]);
   commands();
   await clock.advance(5_000);
   assert.deepEqual(
@@ -226,56 +214,52 @@ test("a gap in the sequence takes the stream down and subscribes anew", async ()
     ["unsubscribe", "subscribe", "subscribe"],
   );
   confirm("market_lifecycle_v2", "ticker", "trade");
-  assert.deepEqual(changes, ["up", "down: sequence gap", "up"]);
-  assert.equal(dropped.sequence_gap, 1);
+  assert.deepEqual(states, ["up", "down: sequence gap", "up"]);
+  assert.equal(drops.sequence_gap, 1);
 });
 
-test("messages of a subscription that was given up are not told, and counted", () => {
-  const { dropped, stream, open, confirm, say, told } = setUp();
-  stream.follow([market(TICKER)]);
-  open();
-  confirm("market_lifecycle_v2", "ticker", "trade");
+test("drops and counts messages of a subscription that has ended", () => {
+  const { drops, stream, confirm, say, messages } = setUpFollowing();
   stream.follow([]);
   stream.follow([market(TICKER)]);
   confirm("ticker", "trade");
-  say(readFixture("stream-ticker"));
-  assert.deepEqual(told, []);
-  assert.equal(dropped.message_not_subscribed, 1);
+  say(readFixture("stream/ticker"));
+  assert.deepEqual(messages, []);
+  assert.equal(drops.message_not_subscribed, 1);
 });
 
-test("a subscription that is never confirmed is asked for again, ever later", async () => {
-  const { open, commands, clock, connections } = setUp();
+test("repeats an unconfirmed subscription with growing delay", async () => {
+  const { open, commands, clock, sockets } = setUp();
   open();
-  const asked: number[] = [];
+  const subscribedAt: number[] = [];
   for (let second = 0; second < 40; second++) {
-    if (commands().length > 0) asked.push(second);
-    // The server's pings keep the socket alive.
-    connections[0]?.handlers.onPing();
+    if (commands().length > 0) subscribedAt.push(second);
+    sockets.last.ping();
     await clock.advance(1_000);
   }
-  assert.deepEqual(asked, [0, 5, 15, 35]);
+  assert.deepEqual(subscribedAt, [0, 5, 15, 35]);
 });
 
-test("a stream that pings and tells nothing of the followed markets is opened anew; without any it may be quiet", async () => {
-  const { clock, open, confirm, stream, connections, dropped } = setUp();
+test("reconnects if the server pings but sends nothing about the followed markets; without followed markets it does not", async () => {
+  const { clock, open, confirm, stream, sockets, drops } = setUp();
   open();
   confirm("market_lifecycle_v2");
-  const beQuiet = async () => {
+  const pingFor400s = async () => {
     for (let turn = 0; turn < 40; turn++) {
       await clock.advance(10_000);
-      connections.at(-1)?.handlers.onPing();
+      sockets.last.ping();
     }
   };
-  await beQuiet();
-  assert.deepEqual([connections.length, dropped], [1, {}]);
+  await pingFor400s();
+  assert.deepEqual([sockets.connections.length, drops], [1, {}]);
   stream.follow([market("A")]);
   confirm("ticker", "trade");
-  await beQuiet();
-  assert.deepEqual([connections.length, dropped], [2, { stream_frozen: 1 }]);
+  await pingFor400s();
+  assert.deepEqual([sockets.connections.length, drops], [2, { stream_frozen: 1 }]);
 });
 
-test("too many markets: the next subscription asks for half of them", async () => {
-  const { stream, open, confirm, say, commands, clock, dropped } = setUp();
+test("halves the number of markets after the error too many markets", async () => {
+  const { stream, open, confirm, say, commands, clock, drops } = setUp();
   stream.follow(["A", "B", "C", "D"].map(market));
   open();
   confirm("market_lifecycle_v2");
@@ -284,33 +268,33 @@ test("too many markets: the next subscription asks for half of them", async () =
   stream.follow(Array.from({ length: 100 }, (_, index) => market(`M${index}`)));
   await clock.advance(5_000);
   assert.equal(commands().at(-1)?.params.market_tickers?.length, 50);
-  assert.equal(dropped.stream_error_26, 1);
+  assert.equal(drops.stream_error_26, 1);
 });
 
-test("garbage, numbers for text and unknown messages are counted or passed over, and nothing is told", () => {
-  const { open, confirm, say, told, dropped, connections, clock } = setUp();
+test("counts malformed messages, ignores unknown ones and passes on neither", () => {
+  const { open, confirm, say, messages, drops, clock, sockets } = setUp();
   open();
   confirm("market_lifecycle_v2");
-  connections[0]?.handlers.onMessage("{", clock.now());
+  sockets.last.say("{", clock.now());
   for (const message of [null, 7, { type: 7 }, { type: "market_lifecycle_v2", sid: 1, seq: 1, msg: 5 }]) say(message);
   say({ type: "error", msg: "no" });
   say({ type: "something_new", msg: {} });
-  assert.deepEqual(told, []);
-  assert.deepEqual(dropped, { bad_message: 6 });
+  assert.deepEqual(messages, []);
+  assert.deepEqual(drops, { bad_message: 6 });
 });
 
-test("a crossed ticker takes both sides away, a last price of 0 takes none", () => {
-  const { stream, open, confirm, say, told, dropped } = setUp();
-  stream.follow([market(TICKER)]);
-  open();
-  confirm("market_lifecycle_v2", "ticker", "trade");
-  const ticker = readFixture("stream-ticker") as { msg: object };
+test("clears both sides for a crossed ticker and keeps the last price if the ticker has 0", () => {
+  const { say, messages, drops } = setUpFollowing();
+  const ticker = readFixture("stream/ticker") as { msg: object };
   say({ ...ticker, msg: { ...ticker.msg, yes_bid_dollars: "0.4500", price_dollars: "0.0000" } });
-  const [message] = told;
+  const [message] = messages;
   assert.equal(message?.kind, "quote");
   assert.deepEqual(message?.kind === "quote" && message.quote, {
-    ...{ bid: null, ask: null, bidSize: null, askSize: null },
+    bid: null,
+    ask: null,
+    bidSize: null,
+    askSize: null,
     eventAt: 1_795_229_999_123,
   });
-  assert.deepEqual(dropped, { crossed_book: 1 });
+  assert.deepEqual(drops, { crossed_book: 1 });
 });

@@ -1,181 +1,261 @@
+/**
+ * The parts of Kalshi's responses that the adapter reads, annotated with what Kalshi documents about them. Only fields that
+ * a row is useless without are required. Prices and counts are decimal strings (`*_dollars`, `*_fp`); the parsers check
+ * their ranges.
+ */
 import Type, { type Static } from "typebox";
-import { Compile } from "typebox/compile";
+import type { DriftCounter } from "../../ports/venue.ts";
+import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import { always, compileCheck, enumeration, optional, unchecked, unused, usually } from "../shared/wire-schema.ts";
 
 /**
- * What we read of Kalshi's answers. Only what a row is nothing without is required; everything else may be missing or
- * null. Prices and counts are decimal strings (`*_dollars`, `*_fp`); their meaning is checked in `parse.ts`.
+ * Printable ASCII without spaces and without the comma that separates tickers in lists. "." and ".." are refused because
+ * they are path segments with a meaning in URLs.
  */
-/** Printable, without spaces and the comma that separates tickers in lists; a dot or two would climb up a URL's path. */
 const TICKER = /^(?!\.{1,2}$)[!-+\--~]{1,200}$/;
 const Ticker = Type.String({ pattern: TICKER.source });
 const Text = Type.String({ maxLength: 100_000 });
-const maybe = <Schema extends Type.TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
-const Decimal = maybe(Type.Union([Type.String({ maxLength: 40 }), Type.Number()]));
-const Time = maybe(Type.String({ maxLength: 40 }));
+const numeric = (type: "decimal" | "price") =>
+  Type.Union([Type.String({ maxLength: 40 }), Type.Number()], { documented: { type } });
+const Decimal = numeric("decimal");
+const Price = numeric("price");
+const MaybeDecimal = optional(Decimal);
+const Time = Type.String({ maxLength: 40 });
+const TakerSide = optional(enumeration("yes no"));
 
-export const MarketWire = Type.Object({
-  ticker: Ticker,
-  event_ticker: Ticker,
-  status: Type.String(),
-  title: maybe(Text),
-  yes_sub_title: maybe(Text),
-  mve_collection_ticker: maybe(Type.String()),
-  open_time: Time,
-  close_time: Time,
-  expected_expiration_time: Time,
-  latest_expiration_time: Time,
-  settlement_ts: Time,
-  fee_waiver_expiration_time: Time,
-  yes_bid_dollars: Decimal,
-  yes_bid_size_fp: Decimal,
-  yes_ask_dollars: Decimal,
-  yes_ask_size_fp: Decimal,
-  last_price_dollars: Decimal,
-  volume_fp: Decimal,
-  volume_24h_fp: Decimal,
-  open_interest_fp: Decimal,
-  result: maybe(Type.String()),
-  settlement_value_dollars: Decimal,
-  rules_primary: maybe(Text),
-  rules_secondary: maybe(Text),
-  price_level_structure: maybe(Type.String()),
-  price_ranges: maybe(Type.Array(Type.Unknown())),
-});
+export const MarketWire = Type.Object(
+  {
+    ticker: Ticker,
+    event_ticker: Ticker,
+    status: enumeration("initialized inactive active closed determined disputed amended finalized"),
+    title: optional(Text),
+    yes_sub_title: usually(Text),
+    mve_collection_ticker: optional(Type.String()),
+    open_time: always(Time),
+    close_time: always(Time),
+    expected_expiration_time: optional(Time),
+    latest_expiration_time: always(Time),
+    settlement_ts: optional(Time),
+    fee_waiver_expiration_time: optional(Time),
+    yes_bid_dollars: always(Price),
+    yes_bid_size_fp: always(Decimal),
+    yes_ask_dollars: always(Price),
+    yes_ask_size_fp: always(Decimal),
+    last_price_dollars: always(Price),
+    volume_fp: always(Decimal),
+    volume_24h_fp: always(Decimal),
+    open_interest_fp: always(Decimal),
+    result: optional(enumeration("yes no scalar")),
+    settlement_value_dollars: optional(Price),
+    rules_primary: usually(Text),
+    rules_secondary: usually(Text),
+    price_level_structure: optional(Type.String()),
+    price_ranges: usually(Type.Array(Type.Unknown())),
+    market_type: unchecked({ values: ["binary", "scalar"] }),
+  },
+  unused(`
+  subtitle no_sub_title mve_selected_legs is_provisional primary_participant_key exchange_index created_time updated_time
+  occurrence_datetime expiration_time settlement_timer_seconds no_bid_dollars no_ask_dollars previous_yes_bid_dollars
+  previous_yes_ask_dollars previous_price_dollars notional_value_dollars liquidity_dollars expiration_value can_close_early
+  early_close_condition strike_type floor_strike cap_strike functional_strike custom_strike no_bid_size_fp no_ask_size_fp
+`),
+);
 export type MarketWire = Static<typeof MarketWire>;
 
-export const EventWire = Type.Object({
-  event_ticker: Ticker,
-  series_ticker: Ticker,
-  title: Type.String({ minLength: 1, maxLength: 10_000 }),
-  sub_title: maybe(Text),
-  mutually_exclusive: maybe(Type.Boolean()),
-  category: maybe(Type.String()),
-  strike_date: Time,
-  fee_type_override: maybe(Type.String()),
-  fee_multiplier_override: maybe(Type.Number()),
-});
+export const EventWire = Type.Object(
+  {
+    event_ticker: Ticker,
+    series_ticker: Ticker,
+    title: Type.String({ minLength: 1, maxLength: 10_000 }),
+    sub_title: optional(Text),
+    mutually_exclusive: always(Type.Boolean()),
+    category: optional(Type.String()),
+    strike_date: optional(Time),
+    fee_type_override: optional(Type.String()),
+    fee_multiplier_override: optional(Type.Number()),
+  },
+  unused(`
+  collateral_return_type strike_period settlement_sources last_updated_ts product_metadata exchange_index markets
+  available_on_brokers
+`),
+);
 export type EventWire = Static<typeof EventWire>;
 
-export const SeriesWire = Type.Object({
-  ticker: Ticker,
-  title: maybe(Text),
-  category: maybe(Type.String()),
-  fee_type: maybe(Type.String()),
-  fee_multiplier: maybe(Type.Number()),
-});
+export const SeriesWire = Type.Object(
+  {
+    ticker: Ticker,
+    title: always(Text),
+    category: always(Type.String()),
+    fee_type: always(enumeration("quadratic quadratic_with_maker_fees quadratic_with_combo_maker_fees flat")),
+    fee_multiplier: always(Type.Number()),
+  },
+  unused(`
+  frequency categories tags settlement_sources contract_url contract_terms_url additional_prohibitions volume_fp
+  product_metadata last_updated_ts exchange_index
+`),
+);
 export type SeriesWire = Static<typeof SeriesWire>;
 
-export const TradeWire = Type.Object({
-  trade_id: Type.String({ minLength: 1, maxLength: 200 }),
-  count_fp: Decimal,
-  yes_price_dollars: Decimal,
-  taker_outcome_side: maybe(Type.String()),
-  /** Deprecated; read only where the newer word is missing. */
-  taker_side: maybe(Type.String()),
-  created_time: Time,
-  is_block_trade: maybe(Type.Boolean()),
-});
+export const TradeWire = Type.Object(
+  {
+    trade_id: Type.String({ minLength: 1, maxLength: 200 }),
+    count_fp: always(Decimal),
+    yes_price_dollars: always(Price),
+    taker_outcome_side: TakerSide,
+    /** Deprecated; read only if `taker_outcome_side` is absent. */
+    taker_side: TakerSide,
+    created_time: always(Time),
+    is_block_trade: optional(Type.Boolean()),
+  },
+  unused("ticker no_price_dollars taker_book_side"),
+);
 export type TradeWire = Static<typeof TradeWire>;
 
-const Levels = maybe(Type.Array(Type.Unknown()));
+const Levels = optional(Type.Array(Type.Unknown()));
 export const OrderbookWire = Type.Object({
   orderbook_fp: Type.Object({ yes_dollars: Levels, no_dollars: Levels }),
 });
 export type OrderbookWire = Static<typeof OrderbookWire>;
 
-/** Both tiers' candles in one: the live one suffixes its names, the historical one does not. */
-const Side = maybe(Type.Object({ close_dollars: Decimal, close: Decimal }));
-export const CandleWire = Type.Object({
-  end_period_ts: Type.Integer({ minimum: 1_400_000_000, maximum: 7_200_000_000 }),
-  yes_bid: Side,
-  yes_ask: Side,
-  price: maybe(
-    Type.Object({
-      close_dollars: Decimal,
-      mean_dollars: Decimal,
-      previous_dollars: Decimal,
-      close: Decimal,
-      mean: Decimal,
-      previous: Decimal,
-    }),
-  ),
-  volume_fp: Decimal,
-  volume: Decimal,
-});
+/** A candle of either tier: field names have the suffixes `_dollars` and `_fp` in the live tier, none in the historical. */
+const CandleSide = Type.Object({ close_dollars: MaybeDecimal, close: MaybeDecimal });
+export const CandleWire = Type.Object(
+  {
+    end_period_ts: Type.Integer({ minimum: 1_400_000_000, maximum: 7_200_000_000 }),
+    yes_bid: always(CandleSide),
+    yes_ask: always(CandleSide),
+    price: optional(
+      Type.Object({
+        close_dollars: MaybeDecimal,
+        mean_dollars: MaybeDecimal,
+        previous_dollars: MaybeDecimal,
+        close: MaybeDecimal,
+        mean: MaybeDecimal,
+        previous: MaybeDecimal,
+      }),
+    ),
+    volume_fp: optional(Decimal),
+    volume: optional(Decimal),
+  },
+  unused("open_interest_fp open_interest"),
+);
 export type CandleWire = Static<typeof CandleWire>;
 
 /** One band of the price grid. */
-const PriceRangeWire = Type.Object({ step: Decimal });
+const PriceRangeWire = Type.Object({ step: MaybeDecimal });
 
 const CutoffWire = Type.Object({ trades_created_ts: Type.String() });
 
-const Cursor = maybe(Type.String({ maxLength: 10_000 }));
+const Cursor = Type.String({ maxLength: 10_000 });
 const Rows = Type.Array(Type.Unknown());
+const MaybeCursor = optional(Cursor);
+
+/** A page without its rows. Without a cursor every listing would end after its first page. */
+const PageWire = Type.Object(
+  { cursor: always(Cursor), markets: optional(Rows), events: optional(Rows), trades: optional(Rows) },
+  unused("milestones"),
+);
 
 /** One message of the WebSocket. */
 export const SocketWire = Type.Object({
-  type: Type.String(),
-  id: maybe(Type.Integer()),
-  sid: maybe(Type.Integer()),
-  seq: maybe(Type.Integer()),
-  msg: maybe(Type.Unknown()),
+  type: enumeration(
+    `subscribed unsubscribed ok error ticker trade orderbook_snapshot orderbook_delta market_lifecycle_v2
+    event_lifecycle event_fee_update multivariate_market_lifecycle multivariate`,
+  ),
+  id: optional(Type.Integer()),
+  sid: optional(Type.Integer()),
+  seq: optional(Type.Integer()),
+  msg: optional(Type.Unknown()),
 });
 export type SocketWire = Static<typeof SocketWire>;
 
-const TickerMessageWire = Type.Object({
-  market_ticker: Ticker,
-  price_dollars: Decimal,
-  yes_bid_dollars: Decimal,
-  yes_bid_size_fp: Decimal,
-  yes_ask_dollars: Decimal,
-  yes_ask_size_fp: Decimal,
-  ts_ms: maybe(Type.Number()),
-});
+const TickerMessageWire = Type.Object(
+  {
+    market_ticker: Ticker,
+    price_dollars: optional(Price),
+    yes_bid_dollars: usually(Price),
+    yes_bid_size_fp: optional(Decimal),
+    yes_ask_dollars: usually(Price),
+    yes_ask_size_fp: optional(Decimal),
+    ts_ms: optional(Type.Number()),
+  },
+  unused(`
+  market_id last_trade_size_fp volume_fp open_interest_fp dollar_volume dollar_open_interest ts time
+`),
+);
 
-export const TradeMessageWire = Type.Object({
-  market_ticker: Ticker,
-  trade_id: Type.String({ minLength: 1, maxLength: 200 }),
-  count_fp: Decimal,
-  yes_price_dollars: Decimal,
-  taker_outcome_side: maybe(Type.String()),
-  taker_side: maybe(Type.String()),
-  is_block_trade: maybe(Type.Boolean()),
-  ts_ms: maybe(Type.Number()),
-});
+export const TradeMessageWire = Type.Object(
+  {
+    market_ticker: Ticker,
+    trade_id: Type.String({ minLength: 1, maxLength: 200 }),
+    count_fp: always(Decimal),
+    yes_price_dollars: always(Price),
+    taker_outcome_side: TakerSide,
+    taker_side: TakerSide,
+    is_block_trade: optional(Type.Boolean()),
+    ts_ms: always(Type.Number()),
+  },
+  unused("market_id no_price_dollars taker_book_side ts"),
+);
 export type TradeMessageWire = Static<typeof TradeMessageWire>;
 
-const LifecycleMessageWire = Type.Object({ market_ticker: Ticker, event_type: Type.String() });
+const LifecycleMessageWire = Type.Object(
+  {
+    market_ticker: Ticker,
+    event_type: enumeration(
+      `created activated deactivated close_date_updated determined settled price_level_structure_updated
+      metadata_updated`,
+    ),
+  },
+  unused(`
+  market_id open_ts close_ts determination_ts settled_ts result settlement_value is_deactivated price_level_structure
+  price_ranges additional_metadata ts_ms
+`),
+);
 const SubscribedWire = Type.Object({ channel: Type.String(), sid: Type.Integer() });
-const ErrorMessageWire = Type.Object({ code: Type.Integer(), msg: maybe(Type.String()) });
+const ErrorMessageWire = Type.Object({ code: Type.Integer(), msg: optional(Type.String()) });
 
-/** True when the value has the schema's shape; rows are checked one by one, so that a bad one costs only itself. */
-const checker = <Schema extends Type.TSchema>(schema: Schema) => {
-  const compiled = Compile(schema);
-  return (value: unknown): value is Static<Schema> => compiled.Check(value);
-};
-
+/** Rows are checked one by one: an invalid row does not invalidate the others. */
 export const isTicker = (text: string): boolean => TICKER.test(text);
-export const isMarket = checker(MarketWire);
-export const isEvent = checker(EventWire);
-export const isSeries = checker(SeriesWire);
-export const isTrade = checker(TradeWire);
-export const isOrderbook = checker(OrderbookWire);
-export const isCandle = checker(CandleWire);
-export const isPriceRange = checker(PriceRangeWire);
-export const isCutoff = checker(CutoffWire);
-export const isSocketMessage = checker(SocketWire);
-export const isTickerMessage = checker(TickerMessageWire);
-export const isTradeMessage = checker(TradeMessageWire);
-export const isLifecycleMessage = checker(LifecycleMessageWire);
-export const isSubscribed = checker(SubscribedWire);
-export const isErrorMessage = checker(ErrorMessageWire);
+export const isMarket = compileCheck(MarketWire);
+export const isEvent = compileCheck(EventWire);
+export const isSeries = compileCheck(SeriesWire);
+export const isTrade = compileCheck(TradeWire);
+export const isOrderbook = compileCheck(OrderbookWire);
+export const isCandle = compileCheck(CandleWire);
+export const isPriceRange = compileCheck(PriceRangeWire);
+export const isCutoff = compileCheck(CutoffWire);
+export const isSocketMessage = compileCheck(SocketWire);
+export const isTickerMessage = compileCheck(TickerMessageWire);
+export const isTradeMessage = compileCheck(TradeMessageWire);
+export const isLifecycleMessage = compileCheck(LifecycleMessageWire);
+export const isSubscribed = compileCheck(SubscribedWire);
+export const isErrorMessage = compileCheck(ErrorMessageWire);
 
-/** Envelopes: the rows inside are unchecked. */
-export const isMarketsPage = checker(Type.Object({ markets: Rows, cursor: Cursor }));
-export const isEventsPage = checker(Type.Object({ events: Rows, cursor: Cursor }));
-export const isTradesPage = checker(Type.Object({ trades: Rows, cursor: Cursor }));
-export const isSeriesList = checker(Type.Object({ series: Rows }));
-export const isOneMarket = checker(Type.Object({ market: Type.Unknown() }));
-export const isOneSeries = checker(Type.Object({ series: Type.Unknown() }));
-export const isCandles = checker(Type.Object({ candlesticks: Rows }));
-export const isCandlesOfMany = checker(Type.Object({ markets: Type.Array(Type.Object({ candlesticks: Rows })) }));
+/** Envelopes: the rows inside are not checked. */
+export const isMarketsPage = compileCheck(Type.Object({ markets: Rows, cursor: MaybeCursor }));
+export const isEventsPage = compileCheck(Type.Object({ events: Rows, cursor: MaybeCursor }));
+export const isTradesPage = compileCheck(Type.Object({ trades: Rows, cursor: MaybeCursor }));
+export const isSeriesList = compileCheck(Type.Object({ series: Rows }));
+export const isOneMarket = compileCheck(Type.Object({ market: Type.Unknown() }));
+export const isOneSeries = compileCheck(Type.Object({ series: Type.Unknown() }));
+export const isCandles = compileCheck(Type.Object({ candlesticks: Rows }));
+export const isCandlesOfMany = compileCheck(Type.Object({ markets: Type.Array(Type.Object({ candlesticks: Rows })) }));
+
+const DOCUMENTED = {
+  market: MarketWire,
+  event: EventWire,
+  series: SeriesWire,
+  trade: TradeWire,
+  book: OrderbookWire,
+  candle: CandleWire,
+  page: PageWire,
+  stream: SocketWire,
+  stream_ticker: TickerMessageWire,
+  stream_trade: TradeMessageWire,
+  stream_lifecycle: LifecycleMessageWire,
+} as const;
+
+export type KalshiDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
+
+export const detectKalshiDrift = (drift: DriftCounter): KalshiDriftDetectors => createDriftDetectors(DOCUMENTED, drift);

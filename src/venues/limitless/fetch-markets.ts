@@ -11,8 +11,8 @@ import {
   parseMarket,
   parseRows,
 } from "./parse-market.ts";
+import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isMarketRow, isSlugRow, type MarketRow } from "./wire.ts";
-import type { LimitlessWatches } from "./wire-shapes.ts";
 
 type Wanted = Pick<MarketListing, "marketId" | "venueKeys">;
 
@@ -25,7 +25,7 @@ export function createMarketFetcher(options: {
   readonly clock: Clock;
   readonly venue: VenueId;
   readonly drop: DropCounter;
-  readonly watch: LimitlessWatches;
+  readonly watch: LimitlessDriftDetectors;
 }): Pick<VenueAdapter, "getMarkets" | "findMarket"> {
   const { client, clock, venue, drop, watch } = options;
 

@@ -16,8 +16,7 @@ import { parseHistory } from "./parse-history.ts";
 import { parseRows } from "./parse-market.ts";
 import { parseFeed, parseTape, type TradePage } from "./parse-trades.ts";
 import { openLimitlessStream } from "./stream.ts";
-import { isActivePage, isBook, isTapePage } from "./wire.ts";
-import { watchLimitless } from "./wire-shapes.ts";
+import { detectLimitlessDrift, isActivePage, isBook, isTapePage } from "./wire.ts";
 
 export const LIMITLESS_LIVE_URLS = {
   restUrl: "https://api.limitless.exchange",
@@ -45,7 +44,7 @@ const PROFILE: VenueProfile = {
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
   const { id, drop } = options;
-  const watch = watchLimitless(options.drift);
+  const watch = detectLimitlessDrift(options.drift);
   const client = createLimitlessClient(options, options.restUrl);
   const fetcher = createMarketFetcher({ client, clock: options.clock, venue: id, drop, watch });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parseHistory } from "./parse-history.ts";
-import { watchLimitless } from "./wire-shapes.ts";
+import { detectLimitlessDrift } from "./wire.ts";
 
 const HOUR_MS = 3_600_000;
 const END = 1795233600000;
@@ -15,7 +15,7 @@ function read(name: string, query = QUERY) {
     drop(reason, count = 1) {
       dropped[reason] = (dropped[reason] ?? 0) + count;
     },
-    watch: watchLimitless(() => {}),
+    watch: detectLimitlessDrift(() => {}),
   });
   return { prices: points.map((point) => [(END - point.endAt) / HOUR_MS, point.yesPrice]), points, dropped };
 }

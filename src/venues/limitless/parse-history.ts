@@ -2,12 +2,12 @@ import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseMoment } from "./values.ts";
+import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isPricePoint } from "./wire.ts";
-import type { LimitlessWatches } from "./wire-shapes.ts";
 
 interface Counters {
   readonly drop: DropCounter;
-  readonly watch: LimitlessWatches;
+  readonly watch: LimitlessDriftDetectors;
 }
 
 const SERIES_MAX = 1_000;

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { type MarketSnapshot, yesPrice } from "../../domain/market.ts";
 import { parseRows } from "./parse-market.ts";
-import { watchLimitless } from "./wire-shapes.ts";
+import { detectLimitlessDrift } from "./wire.ts";
 
 const RECEIVED_AT = Date.UTC(2026, 10, 21, 4);
 
@@ -19,7 +19,7 @@ function parse(rows: readonly unknown[]) {
     venue: "limitless",
     receivedAt: RECEIVED_AT,
     drop,
-    watch: watchLimitless(() => {}),
+    watch: detectLimitlessDrift(() => {}),
   });
   return { ...parsed, dropped: Object.fromEntries(dropped) };
 }

@@ -14,8 +14,8 @@ import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { htmlToText } from "./html-text.ts";
 import { parseMoment, parsePairPrice } from "./values.ts";
+import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isMarketRow, type MarketRow } from "./wire.ts";
-import type { LimitlessWatches } from "./wire-shapes.ts";
 
 const WEB_URL = "https://limitless.exchange/markets/";
 const TICK_SIZE = 0.001;
@@ -45,7 +45,7 @@ export interface ParseContext {
   readonly venue: VenueId;
   readonly receivedAt: number;
   readonly drop: DropCounter;
-  readonly watch: LimitlessWatches;
+  readonly watch: LimitlessDriftDetectors;
 }
 
 /** What a child inherits from its group; remembered in `venueKeys`, because a child asked for alone does not tell. */
@@ -63,7 +63,7 @@ export interface ParsedRows {
 /** Rows of a listing or single answers: groups become one event and their children, all else one market. */
 export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
   const parsed: ParsedRows = { markets: [], events: [] };
-  context.watch.market.page(rows);
+  context.watch.market.startPage(rows);
   for (const row of rows) {
     if (!context.watch.market.check(row, isMarketRow)) {
       context.drop("bad_market_row");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parseFeed, parseTape } from "./parse-trades.ts";
-import { watchLimitless } from "./wire-shapes.ts";
+import { detectLimitlessDrift } from "./wire.ts";
 
 const NO_TOKEN = "64119876543210987654321098765432109876543210987654321098765432109876543210";
 
@@ -10,7 +10,7 @@ function fixture(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
 }
 
-const watch = watchLimitless(() => {});
+const watch = detectLimitlessDrift(() => {});
 
 function tape(name: string) {
   const dropped: Record<string, number> = {};

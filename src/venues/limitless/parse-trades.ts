@@ -2,12 +2,12 @@ import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/pri
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseMoment, parsePrice, parseRawSize } from "./values.ts";
+import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isFeedEvent, isTapeEvent } from "./wire.ts";
-import type { LimitlessWatches } from "./wire-shapes.ts";
 
 interface Counters {
   readonly drop: DropCounter;
-  readonly watch: LimitlessWatches;
+  readonly watch: LimitlessDriftDetectors;
 }
 
 /** Answers of one page: the trades it holds and how many rows it had, readable or not. */

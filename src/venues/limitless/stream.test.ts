@@ -7,7 +7,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { openLimitlessStream } from "./stream.ts";
-import { watchLimitless } from "./wire-shapes.ts";
+import { detectLimitlessDrift } from "./wire.ts";
 
 const SLUG = "rain-nyc-dec-1-1795000000000";
 const ADDRESS = "0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566";
@@ -73,7 +73,7 @@ function start(marketsMax = 10) {
       marketsMax,
       clock,
       log: quietLog,
-      watch: watchLimitless(() => {}),
+      watch: detectLimitlessDrift(() => {}),
       drop(reason, count = 1) {
         dropped[reason] = (dropped[reason] ?? 0) + count;
       },

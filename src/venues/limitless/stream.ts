@@ -6,8 +6,8 @@ import type { DropCounter, StreamHandlers, VenueStream } from "../../ports/venue
 import { StallDetector } from "../shared/stall-detector.ts";
 import { type PartialQuote, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
 import { parseMoment } from "./values.ts";
+import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
-import type { LimitlessWatches } from "./wire-shapes.ts";
 
 const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
@@ -27,7 +27,7 @@ export interface StreamOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly drop: DropCounter;
-  readonly watch: LimitlessWatches;
+  readonly watch: LimitlessDriftDetectors;
 }
 
 interface Followed {

@@ -1,123 +1,179 @@
-/** What Limitless sends, as far as we read it. Other fields may come and go; numbers also arrive as text. */
-import Type, { type Static, type TSchema } from "typebox";
-import { Compile } from "typebox/compile";
+/**
+ * The parts of Limitless's responses that the adapter reads, annotated with what Limitless documents about them. Numbers
+ * also arrive as text.
+ */
+import Type, { type Static } from "typebox";
+import type { DriftCounter } from "../../ports/venue.ts";
+import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import {
+  always,
+  compileCheck,
+  enumeration,
+  type FieldAnnotation,
+  optional,
+  unchecked,
+  unused,
+  usually,
+} from "../shared/wire-schema.ts";
 
 const ID_CHARS_MAX = 512;
 const TITLE_CHARS_MAX = 2_000;
 const HTML_CHARS_MAX = 500_000;
 
-/** True when the value has the schema's shape. */
-const checker = <Schema extends TSchema>(schema: Schema) => {
-  const compiled = Compile(schema);
-  return (value: unknown): value is Static<Schema> => compiled.Check(value);
-};
-
-const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
-const Figure = Type.Union([Type.Number(), Type.String({ maxLength: 100 })]);
+const numeric = (type: FieldAnnotation["type"]) =>
+  Type.Union([Type.Number(), Type.String({ maxLength: 100 })], { documented: { type } });
+const Figure = numeric("decimal");
+const Price = numeric("price");
+const Time = numeric("time");
 const Id = Type.String({ minLength: 1, maxLength: ID_CHARS_MAX });
 const Title = Type.String({ maxLength: TITLE_CHARS_MAX });
-const Moment = Type.Union([Type.Number(), Type.String({ maxLength: 100 })]);
 const Pair = Type.Array(Type.Union([Figure, Type.Null()]), { maxItems: 16 });
-const Amounts = Type.Object({ market: maybe(Pair) });
+const Amounts = Type.Object({ market: optional(Pair) });
 
 /** A single market, a child of a group, or a group container (which has `markets`). */
-const MarketRow = Type.Object({
-  slug: Id,
-  title: Title,
-  status: Type.String({ maxLength: 100 }),
-  tradeType: maybe(Type.String()),
-  marketType: maybe(Type.String()),
-  address: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
-  description: maybe(Type.String({ maxLength: HTML_CHARS_MAX })),
-  collateralToken: maybe(Type.Object({ symbol: maybe(Type.String()), decimals: maybe(Figure) })),
-  expirationTimestamp: maybe(Figure),
-  expired: maybe(Type.Boolean()),
-  createdAt: maybe(Moment),
-  startAt: maybe(Moment),
-  resolutionDate: maybe(Moment),
-  categories: maybe(Type.Array(Type.Unknown())),
-  metadata: maybe(Type.Object({ fee: maybe(Type.Boolean()) })),
-  volume: maybe(Figure),
-  volumeFormatted: maybe(Figure),
-  openInterest: maybe(Figure),
-  openInterestFormatted: maybe(Figure),
-  liquidity: maybe(Figure),
-  liquidityFormatted: maybe(Figure),
-  conditionId: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
-  tokens: maybe(Type.Object({ yes: Id, no: Id })),
-  prices: maybe(Pair),
-  tradePrices: maybe(Type.Object({ buy: maybe(Amounts), sell: maybe(Amounts) })),
-  winningOutcomeIndex: maybe(Figure),
-  payoutNumerators: maybe(Type.Array(Figure)),
-  groupId: maybe(Figure),
-  orderInGroup: maybe(Figure),
-  negRiskRequestId: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
-  negRiskMarketId: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
-  markets: maybe(Type.Array(Type.Unknown())),
-});
-export type MarketRow = Static<typeof MarketRow>;
-export const isMarketRow = checker(MarketRow);
-
-export const isActivePage = checker(
-  Type.Object({ data: Type.Array(Type.Unknown()), totalMarketsCount: maybe(Figure) }),
+const MarketRow = Type.Object(
+  {
+    slug: Id,
+    title: Title,
+    status: enumeration("FUNDED FUNDED_FLAGGED LOCKED DRAFTED RESOLVED", { maxLength: 100 }),
+    tradeType: usually(enumeration("amm clob group")),
+    marketType: optional(enumeration("single group")),
+    address: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+    description: usually(Type.String({ maxLength: HTML_CHARS_MAX })),
+    collateralToken: usually(Type.Object({ symbol: optional(Type.String()), decimals: optional(Figure) })),
+    expirationTimestamp: always(Figure),
+    expired: optional(Type.Boolean()),
+    createdAt: always(Time),
+    startAt: optional(Time),
+    resolutionDate: optional(Time),
+    categories: usually(Type.Array(Type.Unknown())),
+    metadata: usually(Type.Object({ fee: optional(Type.Boolean()) })),
+    volume: usually(Figure),
+    volumeFormatted: usually(Figure),
+    openInterest: optional(Figure),
+    openInterestFormatted: optional(Figure),
+    liquidity: optional(Figure),
+    liquidityFormatted: optional(Figure),
+    conditionId: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+    tokens: usually(Type.Object({ yes: Id, no: Id })),
+    prices: usually(Pair),
+    tradePrices: usually(Type.Object({ buy: optional(Amounts), sell: optional(Amounts) })),
+    winningOutcomeIndex: optional(Figure),
+    payoutNumerators: optional(Type.Array(Figure)),
+    groupId: optional(Figure),
+    orderInGroup: optional(Figure),
+    negRiskRequestId: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+    negRiskMarketId: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+    markets: optional(Type.Array(Type.Unknown())),
+  },
+  unused(`
+    id proxyTitle expirationDate updatedAt tags creator priorityIndex positionIds isRewardable settings venue
+    priceOracleMetadata imageUrl logo outcomeTokens automationType hidden hasImage ogImageURI imageURI stats trends
+    strikePrice deadline ticker questionId feedEvents nextMarketUpdate dailyReward marketPageId
+  `),
 );
+export type MarketRow = Static<typeof MarketRow>;
+export const isMarketRow = compileCheck(MarketRow);
+
+const ActivePage = Type.Object({ data: Type.Array(Type.Unknown()), totalMarketsCount: always(Figure) });
+export const isActivePage = compileCheck(ActivePage);
 
 /** Row of the list of slugs; only groups have `markets`. */
-export const isSlugRow = checker(
-  Type.Object({ slug: Id, markets: maybe(Type.Array(Type.Object({ slug: Type.String() }))) }),
+export const isSlugRow = compileCheck(
+  Type.Object({ slug: Id, markets: optional(Type.Array(Type.Object({ slug: Type.String() }))) }),
 );
 
 const Level = Type.Object({ price: Figure, size: Figure });
-export const isLevel = checker(Level);
+export const isLevel = compileCheck(Level);
 
-const Book = Type.Object({
-  bids: Type.Array(Type.Unknown()),
-  asks: Type.Array(Type.Unknown()),
-  lastTradePrice: maybe(Figure),
-});
+const Book = Type.Object(
+  {
+    bids: Type.Array(Type.Unknown()),
+    asks: Type.Array(Type.Unknown()),
+    lastTradePrice: optional(Price),
+  },
+  unused("tokenId adjustedMidpoint midpoint maxSpread minSize"),
+);
 export type Book = Static<typeof Book>;
-export const isBook = checker(Book);
+export const isBook = compileCheck(Book);
 
-export const isTapePage = checker(Type.Object({ events: Type.Array(Type.Unknown()), totalPages: maybe(Figure) }));
+export const isTapePage = compileCheck(
+  Type.Object({ events: Type.Array(Type.Unknown()), totalPages: optional(Figure) }),
+);
 
-const TapeEvent = Type.Object({
-  createdAt: Moment,
-  price: Figure,
-  side: maybe(Figure),
-  matchedSize: Figure,
-  tokenId: Type.String({ maxLength: ID_CHARS_MAX }),
-  txHash: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
-});
-export const isTapeEvent = checker(TapeEvent);
+const TapeEvent = Type.Object(
+  {
+    createdAt: Time,
+    price: Price,
+    side: always(Figure),
+    matchedSize: Figure,
+    tokenId: Type.String({ maxLength: ID_CHARS_MAX }),
+    txHash: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+  },
+  unused("makerAmount takerAmount title profile"),
+);
+export const isTapeEvent = compileCheck(TapeEvent);
 
-const FeedEvent = Type.Object({
-  createdAt: Moment,
-  id: maybe(Figure),
-  eventType: Type.Literal("NEW_TRADE"),
-  data: Type.Object({
-    outcome: Type.Union([Type.Literal("YES"), Type.Literal("NO")]),
-    strategy: maybe(Type.String()),
-    contracts: Figure,
-    tradeAmountUSD: Figure,
-    txHash: maybe(Type.String({ maxLength: ID_CHARS_MAX })),
-  }),
-});
-export const isFeedEvent = checker(FeedEvent);
+const FeedEvent = Type.Object(
+  {
+    createdAt: Time,
+    id: optional(Figure),
+    eventType: Type.Literal("NEW_TRADE"),
+    data: Type.Object({
+      outcome: Type.Union([Type.Literal("YES"), Type.Literal("NO")]),
+      strategy: optional(Type.String()),
+      contracts: Figure,
+      tradeAmountUSD: Figure,
+      txHash: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+    }),
+  },
+  unused("bodyHash user"),
+);
+export const isFeedEvent = compileCheck(FeedEvent);
 
-const PricePoint = Type.Object({ timestamp: Moment, price: Figure });
-export const isPricePoint = checker(PricePoint);
+const PricePoint = Type.Object({ timestamp: Time, price: Figure });
+export const isPricePoint = compileCheck(PricePoint);
 
-const BookFrame = Type.Object({ marketSlug: Id, orderbook: Book, timestamp: maybe(Moment) });
+const BookFrame = Type.Object({ marketSlug: Id, orderbook: Book, timestamp: always(Time) }, unused("version"));
 export type BookFrame = Static<typeof BookFrame>;
-export const isBookFrame = checker(BookFrame);
+export const isBookFrame = compileCheck(BookFrame);
 
-const AmmEntry = Type.Object({ marketAddress: maybe(Id), yesPrice: Figure });
-const PriceFrame = Type.Object({
-  marketAddress: Id,
-  updatedPrices: Type.Union([Type.Array(AmmEntry), Type.Object({ yes: Figure })]),
-  timestamp: maybe(Moment),
-});
+const AmmEntry = Type.Object({ marketAddress: optional(Id), yesPrice: Figure });
+const PriceFrame = Type.Object(
+  {
+    marketAddress: Id,
+    updatedPrices: Type.Union([Type.Array(AmmEntry), Type.Object({ yes: Figure })]),
+    timestamp: optional(Time),
+  },
+  unused("blockNumber"),
+);
 export type PriceFrame = Static<typeof PriceFrame>;
-export const isPriceFrame = checker(PriceFrame);
+export const isPriceFrame = compileCheck(PriceFrame);
 
-export const isLifecycleFrame = checker(Type.Object({ slug: Id }));
+const LifecycleFrame = Type.Object(
+  {
+    slug: Id,
+    type: unchecked({ values: ["AMM", "CLOB"] }),
+    winningOutcome: unchecked({ values: ["YES", "NO"] }),
+  },
+  unused("title groupSlug categoryIds createdAt winningIndex resolutionDate"),
+);
+export const isLifecycleFrame = compileCheck(LifecycleFrame);
+
+const DOCUMENTED = {
+  /** A single market, a child of a group, or a group. */
+  market: MarketRow,
+  page: ActivePage,
+  book: Book,
+  trade: TapeEvent,
+  feed_event: FeedEvent,
+  history_point: PricePoint,
+  stream_book: BookFrame,
+  stream_price: PriceFrame,
+  stream_lifecycle: LifecycleFrame,
+} as const;
+
+export type LimitlessDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
+
+export const detectLimitlessDrift = (drift: DriftCounter): LimitlessDriftDetectors =>
+  createDriftDetectors(DOCUMENTED, drift);

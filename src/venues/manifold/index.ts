@@ -14,8 +14,7 @@ import { listOpenContracts } from "./listing.ts";
 import { parseContract } from "./parse.ts";
 import { binPrices, parsePricePoints, parseTrade } from "./parse-bets.ts";
 import { openManifoldStream } from "./stream.ts";
-import { isBet } from "./wire.ts";
-import { watchManifold } from "./wire-shapes.ts";
+import { detectManifoldDrift, isBet } from "./wire.ts";
 
 export { MANIFOLD_LIVE_URLS } from "./client.ts";
 
@@ -36,7 +35,7 @@ const BACKFILL_MS_MAX = 60 * 60_000;
 /** Adapter for Manifold's public interface. */
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
   const { id: venue, clock, drop } = options;
-  const watch = watchManifold(options.drift);
+  const watch = detectManifoldDrift(options.drift);
   const client = new ManifoldClient(options);
   const notes = new ContractCache();
 

@@ -5,8 +5,8 @@ import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, Rows } from "./client.ts";
 import type { ContractCache } from "./contract-cache.ts";
 import { parseContract, parseTime } from "./parse.ts";
+import type { ManifoldDriftDetectors } from "./wire.ts";
 import { isContract } from "./wire.ts";
-import type { ManifoldWatches } from "./wire-shapes.ts";
 
 /** The venue's own cap. */
 const PAGE_ROWS = 1_000;
@@ -23,7 +23,7 @@ export interface ListingSource {
   readonly client: ManifoldClient;
   readonly notes: ContractCache;
   readonly drop: DropCounter;
-  readonly watch: ManifoldWatches;
+  readonly watch: ManifoldDriftDetectors;
 }
 
 /** Everything open, type by type, newest first. */
@@ -79,7 +79,7 @@ function parsePage(source: ListingSource, contractType: ContractType, answer: Ro
   const events: EventListing[] = [];
   let readable = 0;
   let oldestAt: number | null = null;
-  watch.contract.page(answer.rows);
+  watch.contract.startPage(answer.rows);
   for (const row of answer.rows) {
     const note = isContract(row) ? notes.find(row.id) : null;
     const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";

@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import { binPrices, parsePricePoints, parseTrade } from "./parse-bets.ts";
-import { isBet } from "./wire.ts";
-import { watchManifold } from "./wire-shapes.ts";
+import { detectManifoldDrift, isBet } from "./wire.ts";
 
 const NOW = 1_795_230_000_000;
 const HOUR_MS = 3_600_000;
@@ -71,7 +70,7 @@ test("bet-points: points in any order become prices oldest first, a price outsid
   const drops: string[] = [];
   const points = parsePricePoints(rows("bet-points"), null, {
     drop: (reason) => drops.push(reason),
-    watch: watchManifold(() => {}),
+    watch: detectManifoldDrift(() => {}),
   });
   assert.deepEqual(
     points.map(({ at, before, price }) => [NOW - at, before, price]),

@@ -2,8 +2,8 @@ import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts"
 import type { HistoryPoint, Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseTime } from "./parse.ts";
+import type { ManifoldDriftDetectors } from "./wire.ts";
 import { type BetWire, isBetPoint } from "./wire.ts";
-import type { ManifoldWatches } from "./wire-shapes.ts";
 
 /** A limit order's later fills belong to whoever took them and stand in those bets. */
 const OWN_FILL_MS_MAX = 1_000;
@@ -59,7 +59,7 @@ export interface PricePoint {
 export function parsePricePoints(
   rows: readonly unknown[],
   answerId: string | null,
-  { drop, watch }: { readonly drop: DropCounter; readonly watch: ManifoldWatches },
+  { drop, watch }: { readonly drop: DropCounter; readonly watch: ManifoldDriftDetectors },
 ): PricePoint[] {
   const points: PricePoint[] = [];
   for (const row of rows) {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { yesPrice } from "../../domain/market.ts";
 import { type ParseContext, parseContract } from "./parse.ts";
-import { watchManifold } from "./wire-shapes.ts";
+import { detectManifoldDrift } from "./wire.ts";
 
 const NOW = 1_795_230_000_000;
 const fixture = (name: string): unknown =>
@@ -21,7 +21,7 @@ function setUp(options: Partial<ParseContext> = {}) {
     sumsToOne: null,
     note: null,
     drop,
-    watch: watchManifold(() => {}),
+    watch: detectManifoldDrift(() => {}),
     ...options,
   };
   return { drops, parse: (row: unknown) => parseContract(row, context) };

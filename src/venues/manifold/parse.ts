@@ -10,8 +10,8 @@ import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts"
 import type { DropCounter } from "../../ports/venue.ts";
 import type { CachedContract } from "./contract-cache.ts";
 import { marketIdOf } from "./ids.ts";
+import type { ManifoldDriftDetectors } from "./wire.ts";
 import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
-import type { ManifoldWatches } from "./wire-shapes.ts";
 
 export interface ParseContext {
   readonly venue: VenueId;
@@ -21,7 +21,7 @@ export interface ParseContext {
   /** What an earlier full read told, for rows of a list. */
   readonly note: CachedContract | null;
   readonly drop: DropCounter;
-  readonly watch: ManifoldWatches;
+  readonly watch: ManifoldDriftDetectors;
 }
 
 export interface ParsedContract {

@@ -8,7 +8,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { parseMarketId } from "./ids.ts";
 import { openManifoldStream } from "./stream.ts";
-import { watchManifold } from "./wire-shapes.ts";
+import { detectManifoldDrift } from "./wire.ts";
 
 const NOW = 1_795_230_000_000;
 const newBet = readFileSync(new URL("fixtures/socket-new-bet.json", import.meta.url), "utf8");
@@ -27,7 +27,7 @@ function setUp(options: { missed?: readonly unknown[]; marketsMax?: number } = {
       random: { uniform: () => 1, bytes: (length) => new Uint8Array(length) },
       log: quietLog,
       drop: (reason) => drops.push(reason),
-      watch: watchManifold(() => {}),
+      watch: detectManifoldDrift(() => {}),
     },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,

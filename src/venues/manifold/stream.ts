@@ -6,8 +6,8 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import { marketIdOf } from "./ids.ts";
 import { parseTime } from "./parse.ts";
 import { parseTrade } from "./parse-bets.ts";
+import type { ManifoldDriftDetectors } from "./wire.ts";
 import { type BetWire, isBet, isContract, isSocketMessage } from "./wire.ts";
-import type { ManifoldWatches } from "./wire-shapes.ts";
 
 const TOPICS = ["global/new-bet", "global/updated-contract", "global/new-contract"] as const;
 /** As the venue's own client does; the server drops whoever is silent for 60 s. */
@@ -20,7 +20,7 @@ const LIFE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", 
 
 export interface StreamOptions {
   readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop"> & {
-    readonly watch: ManifoldWatches;
+    readonly watch: ManifoldDriftDetectors;
   };
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
@@ -165,7 +165,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
   };
 }
 
-function parseMessage(text: string, watch: ManifoldWatches) {
+function parseMessage(text: string, watch: ManifoldDriftDetectors) {
   try {
     const value: unknown = JSON.parse(text);
     return watch.stream.check(value, isSocketMessage) ? value : null;

@@ -1,91 +1,122 @@
-import Type, { type Static } from "typebox";
-import { Compile } from "typebox/compile";
-
 /**
- * What we read of Manifold's answers, and nothing else: personal data (names, user ids) is not even looked at. Fields
- * that the venue leaves out at times are optional; unknown fields are ignored.
+ * The parts of Manifold's responses that the adapter reads, annotated with what Manifold documents about them. Personal data
+ * (names, user ids) is not read.
  */
-const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
-const maybe = <Schema extends Type.TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
+import Type, { type Static } from "typebox";
+import type { DriftCounter } from "../../ports/venue.ts";
+import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import { always, compileCheck, enumeration, optional, unused, usually } from "../shared/wire-schema.ts";
 
-/** LiteMarket (lists) and FullMarket (one market): the second has the answers' pools, the rules and the topics. */
-export const ContractWire = Type.Object({
-  id: Id,
-  question: Type.String({ minLength: 1 }),
-  outcomeType: Type.String(),
-  isResolved: Type.Boolean(),
-  createdTime: maybe(Type.Number()),
-  closeTime: maybe(Type.Number()),
-  url: maybe(Type.String()),
-  /** Only where one number says it all (BINARY); multi-answer contracts have it per answer. */
-  probability: maybe(Type.Number()),
-  /** YES, NO, MKT, CANCEL; for answers that exclude each other the winner's id, or CHOOSE_MULTIPLE. */
-  resolution: maybe(Type.String()),
-  resolutionTime: maybe(Type.Number()),
-  /** The payout of a MKT resolution; otherwise only what the market thought before. */
-  resolutionProbability: maybe(Type.Number()),
-  /** Shares by answer id when several were chosen; any positive scale. */
-  resolutions: maybe(Type.Record(Type.String(), Type.Number())),
-  answers: maybe(Type.Array(Type.Unknown())),
-  shouldAnswersSumToOne: maybe(Type.Boolean()),
-  textDescription: maybe(Type.String()),
-  groupSlugs: maybe(Type.Array(Type.String())),
-});
+const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
+const Probability = Type.Number({ documented: { type: "price" } });
+
+/** LiteMarket (lists) and FullMarket (one market). Only FullMarket has the answers' pools, the rules and the topics. */
+export const ContractWire = Type.Object(
+  {
+    id: Id,
+    question: Type.String({ minLength: 1 }),
+    outcomeType: enumeration(`
+    BINARY MULTIPLE_CHOICE PSEUDO_NUMERIC NUMBER MULTI_NUMERIC DATE POLL BOUNTIED_QUESTION STONK PERP CERT
+    QUADRATIC_FUNDING FREE_RESPONSE NUMERIC
+  `),
+    isResolved: Type.Boolean(),
+    createdTime: always(Type.Number()),
+    closeTime: optional(Type.Number()),
+    url: usually(Type.String()),
+    /** Only where one number says it all (BINARY); multi-answer contracts have it per answer. */
+    probability: optional(Probability),
+    /** YES, NO, MKT, CANCEL; for answers that exclude each other the winner's id, or CHOOSE_MULTIPLE. */
+    resolution: optional(Type.String()),
+    resolutionTime: optional(Type.Number()),
+    /** The payout of a MKT resolution; otherwise only what the market thought before. */
+    resolutionProbability: optional(Probability),
+    /** Shares by answer id when several were chosen; any positive scale. */
+    resolutions: optional(Type.Record(Type.String(), Type.Number())),
+    answers: optional(Type.Array(Type.Unknown())),
+    shouldAnswersSumToOne: optional(Type.Boolean()),
+    textDescription: optional(Type.String()),
+    groupSlugs: optional(Type.Array(Type.String())),
+  },
+  unused(`
+    creatorId creatorUsername creatorName creatorAvatarUrl slug mechanism pool p totalLiquidity volume volume24Hours
+    uniqueBettorCount lastUpdatedTime lastBetTime lastCommentTime token siblingContractId value min max isLogScale
+    resolverId marketTier description coverImageUrl addAnswersMode options totalBounty bountyLeft loverUserId1
+    loverUserId2 matchCreatorId isLove unit midpoints timezone
+  `),
+);
 export type ContractWire = Static<typeof ContractWire>;
 
 /** One answer; lists send only id, text and probability. */
-export const AnswerWire = Type.Object({
-  id: Id,
-  text: Type.String({ minLength: 1 }),
-  probability: maybe(Type.Number()),
-  createdTime: maybe(Type.Number()),
-  resolution: maybe(Type.String()),
-  resolutionTime: maybe(Type.Number()),
-  resolutionProbability: maybe(Type.Number()),
-});
+export const AnswerWire = Type.Object(
+  {
+    id: Id,
+    text: Type.String({ minLength: 1 }),
+    probability: always(Probability),
+    createdTime: optional(Type.Number()),
+    resolution: optional(Type.String()),
+    resolutionTime: optional(Type.Number()),
+    resolutionProbability: optional(Probability),
+  },
+  unused(`
+    contractId index pool totalLiquidity volume isOther probChanges userId prob subsidyPool resolverId imageUrl
+    shortText color midpoint volume24Hours
+  `),
+);
 export type AnswerWire = Static<typeof AnswerWire>;
 
-export const BetWire = Type.Object({
-  id: Id,
-  contractId: Id,
-  answerId: maybe(Id),
-  createdTime: Type.Number(),
-  /** Mana paid; negative when shares were sold. */
-  amount: Type.Number(),
-  outcome: Type.String(),
-  /** Negative when sold. */
-  shares: Type.Number(),
-  probAfter: Type.Number(),
-  isRedemption: maybe(Type.Boolean()),
-  isRebalance: maybe(Type.Boolean()),
-  limitProb: maybe(Type.Number()),
-  fills: maybe(
-    Type.Array(
-      Type.Object({
-        amount: Type.Number(),
-        shares: Type.Number(),
-        timestamp: Type.Number(),
-      }),
+export const BetWire = Type.Object(
+  {
+    id: Id,
+    contractId: Id,
+    answerId: optional(Id),
+    createdTime: Type.Number(),
+    /** Mana paid; negative when shares were sold. */
+    amount: Type.Number(),
+    outcome: enumeration("YES NO"),
+    /** Negative when sold. */
+    shares: Type.Number(),
+    probAfter: Probability,
+    isRedemption: optional(Type.Boolean()),
+    isRebalance: optional(Type.Boolean()),
+    limitProb: optional(Probability),
+    fills: optional(
+      Type.Array(
+        Type.Object({
+          amount: Type.Number(),
+          shares: Type.Number(),
+          timestamp: Type.Number(),
+        }),
+      ),
     ),
-  ),
-});
+  },
+  unused(`
+    userId updatedTime probBefore fees isApi betGroupId orderAmount isFilled isCancelled expiresAt loanAmount isAnte
+    isChallenge visibility silent replyToCommentId userUsername userName userAvatarUrl data commentCount isSold sale
+    dpmWeight
+  `),
+);
 export type BetWire = Static<typeof BetWire>;
 
 /** A point of the price's past: a bet cut down to its probabilities. */
-export const BetPointWire = Type.Object({
-  createdTime: Type.Number(),
-  answerId: maybe(Type.String()),
-  probBefore: maybe(Type.Number()),
-  probAfter: Type.Number(),
-});
-export type BetPointWire = Static<typeof BetPointWire>;
+const BetPointWire = Type.Object(
+  {
+    createdTime: Type.Number(),
+    answerId: optional(Type.String()),
+    probBefore: optional(Probability),
+    probAfter: Probability,
+  },
+  unused(`
+    id userId contractId amount shares outcome isRedemption isRebalance fills updatedTime fees isApi betGroupId
+    orderAmount limitProb isFilled isCancelled expiresAt x y loanAmount visibility silent replyToCommentId
+  `),
+);
 
-export const SocketMessageWire = Type.Union([
+const SocketMessageWire = Type.Union([
   Type.Object({
     type: Type.Literal("ack"),
-    txid: maybe(Type.Number()),
+    txid: optional(Type.Number()),
     success: Type.Boolean(),
-    error: maybe(Type.String()),
+    error: optional(Type.String()),
   }),
   Type.Object({
     type: Type.Literal("broadcast"),
@@ -93,16 +124,32 @@ export const SocketMessageWire = Type.Union([
     data: Type.Record(Type.String(), Type.Unknown()),
   }),
 ]);
-export type SocketMessageWire = Static<typeof SocketMessageWire>;
 
-const contract = Compile(ContractWire);
-const answer = Compile(AnswerWire);
-const bet = Compile(BetWire);
-const betPoint = Compile(BetPointWire);
-const socketMessage = Compile(SocketMessageWire);
+/** The documented fields of both kinds of socket message. */
+const AnySocketMessage = Type.Object({
+  type: enumeration("ack broadcast"),
+  txid: optional(Type.Number()),
+  success: optional(Type.Boolean()),
+  error: optional(Type.String()),
+  topic: optional(Type.String()),
+  data: optional(Type.Record(Type.String(), Type.Unknown())),
+});
 
-export const isContract = (value: unknown): value is ContractWire => contract.Check(value);
-export const isAnswer = (value: unknown): value is AnswerWire => answer.Check(value);
-export const isBet = (value: unknown): value is BetWire => bet.Check(value);
-export const isBetPoint = (value: unknown): value is BetPointWire => betPoint.Check(value);
-export const isSocketMessage = (value: unknown): value is SocketMessageWire => socketMessage.Check(value);
+export const isContract = compileCheck(ContractWire);
+export const isAnswer = compileCheck(AnswerWire);
+export const isBet = compileCheck(BetWire);
+export const isBetPoint = compileCheck(BetPointWire);
+export const isSocketMessage = compileCheck(SocketMessageWire);
+
+const DOCUMENTED = {
+  contract: ContractWire,
+  answer: AnswerWire,
+  bet: BetWire,
+  bet_point: BetPointWire,
+  stream: AnySocketMessage,
+} as const;
+
+export type ManifoldDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
+
+export const detectManifoldDrift = (drift: DriftCounter): ManifoldDriftDetectors =>
+  createDriftDetectors(DOCUMENTED, drift);

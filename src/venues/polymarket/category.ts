@@ -2,8 +2,8 @@ import { listOf, textOf } from "./parse-values.ts";
 import { isGammaTag } from "./wire.ts";
 
 /**
- * The venue tags events with dozens of labels in no order; these say what field a question belongs to, the narrower ones
- * first, because a bitcoin question is often tagged Finance as well.
+ * Category by tag, in order of precedence. The venue's tags have no order, and specific tags come first here because, for
+ * example, a Bitcoin question is often tagged "finance" too.
  */
 const CATEGORY_BY_TAG: ReadonlyMap<string, string> = new Map([
   ["crypto", "Crypto"],
@@ -27,7 +27,7 @@ const CATEGORY_BY_TAG: ReadonlyMap<string, string> = new Map([
   ["world", "Politics"],
 ]);
 
-/** The field of a question from its tags, else the label that old rows carry, else null. */
+/** The category from the tags, otherwise the label of old rows, otherwise null. */
 export function categoryOf(tags: unknown, oldLabel: unknown): string | null {
   const slugs = new Set(
     (listOf(tags) ?? [])

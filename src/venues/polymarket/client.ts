@@ -1,3 +1,4 @@
+import { VenueError } from "../../domain/errors.ts";
 import { limitsFor, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 
@@ -8,7 +9,7 @@ export interface PolymarketUrls {
   readonly wsUrl: string;
 }
 
-/** The venue's public hosts. None of them needs a key for reading. */
+/** The venue's public hosts. Reading needs no key. */
 export const POLYMARKET_LIVE_URLS: PolymarketUrls = {
   gammaUrl: "https://gamma-api.polymarket.com",
   clobUrl: "https://clob.polymarket.com",
@@ -22,12 +23,12 @@ export interface PolymarketClients {
   readonly data: VenueClient;
 }
 
-/** A page of a few hundred events with their markets and rules is large. */
+/** For pages of a few hundred events with their markets and rules. */
 const GAMMA_BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * One client per host, each at about half of what the venue publishes for the paths we use: Gamma 30 `/markets` and 50
- * `/events` a second, CLOB 150 `/book` and 100 `/prices-history`, Data 20 `/trades`.
+ * One client per host, each limited to about half of the published rates: 30 `/markets` and 50 `/events` a second for
+ * Gamma, 150 `/book` and 100 `/prices-history` for CLOB, 20 `/trades` for Data.
  */
 export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
   const shared = { http: ports.http, clock: ports.clock, random: ports.random, drop: ports.drop };
@@ -43,15 +44,19 @@ export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
   };
 }
 
-export type QueryValue = string | number | boolean | readonly string[];
+export type QueryValue = string | number | boolean | readonly string[] | null;
 
-/** Base URL, path and query; lists become repeated parameters. */
+/** Builds a URL. Lists become repeated parameters; null values are omitted. */
 export function urlOf(base: string, path: string, query: Readonly<Record<string, QueryValue>> = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (typeof value === "object") for (const each of value) search.append(name, each);
-    else search.append(name, String(value));
+    const values = typeof value === "object" ? (value ?? []) : [value];
+    for (const each of values) search.append(name, String(each));
   }
   const text = search.toString();
   return `${base.replace(/\/+$/, "")}${path}${text === "" ? "" : `?${text}`}`;
+}
+
+export function badBody(problem: string): VenueError {
+  return new VenueError("bad_body", problem, { retryable: false });
 }

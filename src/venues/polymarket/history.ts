@@ -1,17 +1,16 @@
-import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
-import { urlOf } from "./client.ts";
+import { badBody, urlOf } from "./client.ts";
 import type { PolymarketContext } from "./context.ts";
-import { parseHistory } from "./parse-book.ts";
+import { parseHistory } from "./parse-history.ts";
 import { isHistoryReply } from "./wire.ts";
 
 const MINUTE_MS = 60_000;
-/** The venue refuses long windows of fine points, so long ranges are read in pieces of two weeks. */
+/** The venue refuses long windows of short intervals, so ranges are read in windows of two weeks. */
 const WINDOW_MS = 14 * 86_400_000;
 const WINDOWS_MAX = 60;
 
-/** Shown prices of the YES token at whole minutes' distance; `fidelity` is that distance in minutes. */
+/** Displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */
 export async function fetchHistory(
   { ports, urls, clients }: PolymarketContext,
   listing: MarketListing,
@@ -32,12 +31,11 @@ export async function fetchHistory(
       fidelity,
     });
     const { json } = await clients.clob.fetchJson(url, { signal });
-    if (!isHistoryReply(json))
-      throw new VenueError("bad_body", "the price history is not of the known shape", { retryable: false });
+    if (!isHistoryReply(json)) throw badBody("the price history has an unknown shape");
     points.push(...parseHistory(json.history, fidelity * MINUTE_MS, ports));
     fromMs = toMs;
   }
   const inRange = points.filter((point) => point.startAt >= range.fromMs && point.endAt <= range.toMs);
-  // Neighbouring windows may both tell the point on their border.
+  // Adjacent windows may both include the point on their boundary.
   return inRange.filter((point, index) => point.endAt !== inRange[index - 1]?.endAt);
 }

@@ -1,20 +1,19 @@
 /**
- * Polymarket's public market data in our words: the catalogue from Gamma, books and price history from the CLOB, trades
- * and resolutions from the Data API, live books from the market stream. `README.md` has the endpoints and the oddities.
+ * Polymarket's public market data: markets and events from the Gamma API, books and price history from the CLOB API, trades
+ * and resolutions from the Data API, live books from the market stream. `README.md` lists endpoints and oddities.
  */
-import { VenueError } from "../../domain/errors.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { createPolymarketClients, type PolymarketUrls, urlOf } from "./client.ts";
+import { fetchBook } from "./book.ts";
+import { createPolymarketClients, type PolymarketUrls } from "./client.ts";
+import type { PolymarketContext } from "./context.ts";
 import { fetchHistory } from "./history.ts";
 import { listOpenEvents } from "./listing.ts";
-import { parseBook } from "./parse-book.ts";
-import { createResolutionReader } from "./resolutions.ts";
-import { createSnapshotReader } from "./snapshots.ts";
+import { MarketReader } from "./markets.ts";
+import { ResolutionReader } from "./resolutions.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
-import { createTapeReader } from "./tape.ts";
-import { isBook } from "./wire.ts";
-import { type PolymarketPorts, watchPolymarket } from "./wire-shapes.ts";
+import { TradeReader } from "./trades.ts";
+import { detectPolymarketDrift } from "./wire.ts";
 
 export { POLYMARKET_LIVE_URLS, type PolymarketUrls } from "./client.ts";
 
@@ -26,35 +25,26 @@ const PROFILE: VenueProfile = {
   volumeFromTrades: false,
 };
 
-/** An adapter for one Polymarket, live or simulated. */
+/** Creates the adapter for a live or simulated Polymarket. */
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
-  const clients = createPolymarketClients(options);
-  const ports: PolymarketPorts = { ...options, watch: watchPolymarket(options.drift) };
-  const context = { ports, urls: options, clients };
-  const resolutions = createResolutionReader(context);
-  const snapshots = createSnapshotReader(context, resolutions);
-  const tape = createTapeReader(context);
+  const context: PolymarketContext = {
+    ports: { ...options, detectors: detectPolymarketDrift(options.drift) },
+    urls: options,
+    clients: createPolymarketClients(options),
+  };
+  const markets = new MarketReader(context, new ResolutionReader(context));
+  const trades = new TradeReader(context);
 
   return {
     id: options.id,
     playMoney: options.playMoney,
     profile: PROFILE,
     listOpenMarkets: (signal) => listOpenEvents(context, signal),
-    getMarkets: (listings, signal) => snapshots.getMarkets(listings, signal),
-    findMarket: (marketId, signal) => snapshots.findMarket(marketId, signal),
-    async getBook(listing, signal) {
-      const token = listing.venueKeys.tokenYes;
-      if (token === undefined) return null;
-      const url = urlOf(options.clobUrl, "/book", { token_id: token });
-      const { status, json, receivedAt } = await clients.clob.fetchJson(url, { signal, accept: [404] });
-      if (status === 404) return null;
-      if (!ports.watch.book.check(json, isBook) || json.asset_id !== token) {
-        throw new VenueError("bad_body", "the order book is not of the shape or token asked for", { retryable: false });
-      }
-      return parseBook(json, receivedAt, options.drop);
-    },
-    listTrades: (listing, sinceMs, limit, signal) => tape.listTrades(listing, sinceMs, limit, signal),
+    getMarkets: (listings, signal) => markets.getMarkets(listings, signal),
+    findMarket: (marketId, signal) => markets.findMarket(marketId, signal),
+    getBook: (listing, signal) => fetchBook(context, listing, signal),
+    listTrades: (listing, sinceMs, limit, signal) => trades.list(listing, sinceMs, limit, signal),
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
-    openStream: (handlers) => openMarketStream({ ports, wsUrl: options.wsUrl, handlers }),
+    openStream: (handlers) => openMarketStream({ ports: context.ports, wsUrl: options.wsUrl, handlers }),
   };
 }

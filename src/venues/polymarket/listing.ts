@@ -3,30 +3,32 @@ import type { EventListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { VenueResponse } from "../shared/venue-client.ts";
-import { urlOf } from "./client.ts";
+import { badBody, urlOf } from "./client.ts";
 import type { PolymarketContext } from "./context.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
 import { listOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
-/** Events asked for at once: the venue gives up to 500 and clamps in silence; a page of 200 is a few megabytes. */
+/**
+ * Events per request. The venue silently clamps to 500; a page of 200 is a few megabytes. The smaller sizes are tried if a
+ * response is too large.
+ */
 const PAGE_SIZES = [200, 50, 10] as const;
-/** Events with this many markets tell by themselves whether a field has gone; most have one or two. */
-const WATCHED_AS_PAGE_MIN = 20;
+/** Events with at least this many markets are checked like a page for usually present fields; most have one or two. */
+const MARKETS_PER_PAGE_MIN = 20;
 /** 200,000 events. */
 const PAGES_MAX = 1_000;
 
 /**
- * Every open event with its markets, which costs a fraction of the requests that the market listing does (100 a page) and
- * tells of groups in the same pass. Settled markets of open events are left out.
+ * Lists every open event with its markets. This takes a fraction of the requests of the market listing (100 markets a page)
+ * and includes the events. Closed markets of open events are omitted.
  */
 export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { id: venue, drop, watch } = context.ports;
+  const { id: venue, drop, detectors } = context.ports;
   const walk = walkPages({
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, cursor, signal);
-      if (!watch.page.check(json, isEventsPage))
-        throw new VenueError("bad_body", "the event listing is not of the known shape", { retryable: false });
+      if (!detectors.page.check(json, isEventsPage)) throw badBody("the event listing has an unknown shape");
       return { events: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
     },
     nextOf: ({ next }) => (next === "" ? null : next),
@@ -38,23 +40,19 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
   });
   for await (const { page, cut } of walk) {
     const { events, requestedAt, receivedAt } = page;
-    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, watch });
+    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, detectors });
     yield cut === null ? listing : { ...listing, incompleteReason: cut };
   }
 }
 
-/** A page that is too large for us is asked for again in smaller pieces; the cursor stays good. */
+/** Fetches a page; if it is too large, requests fewer events with the same cursor. */
 async function fetchPage(
   context: PolymarketContext,
   cursor: string | null,
   signal: AbortSignal,
 ): Promise<VenueResponse> {
   for (const [attempt, limit] of PAGE_SIZES.entries()) {
-    const url = urlOf(context.urls.gammaUrl, "/events/keyset", {
-      closed: false,
-      limit,
-      ...(cursor === null ? {} : { after_cursor: cursor }),
-    });
+    const url = urlOf(context.urls.gammaUrl, "/events/keyset", { closed: false, limit, after_cursor: cursor });
     try {
       return await context.clients.gamma.fetchJson(url, { signal });
     } catch (error) {
@@ -62,36 +60,36 @@ async function fetchPage(
       if (!isTooLarge || attempt === PAGE_SIZES.length - 1) throw error;
     }
   }
-  throw new VenueError("bad_body", "no page size is left to try", { retryable: false });
+  throw badBody("no page size is left to try");
 }
 
-function parseEventsPage(rows: readonly unknown[], requestedAt: number, parse: ParseContext): ListingPage {
+function parseEventsPage(rows: readonly unknown[], requestedAt: number, context: ParseContext): ListingPage {
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
-  parse.watch.event.page(rows);
+  context.detectors.event.startPage(rows);
   for (const row of rows) {
-    if (!parse.watch.event.check(row, isGammaEvent)) {
-      parse.drop("bad_row");
+    if (!context.detectors.event.check(row, isGammaEvent)) {
+      context.drop("bad_row");
       continue;
     }
-    const event = parseEvent(row, parse.venue, true);
+    const event = parseEvent(row, context.venue, true);
     if (event !== null) events.push(event);
-    for (const market of marketsOfEvent(row, parse)) {
+    for (const market of marketsOfEvent(row, context)) {
       if (market.closed === true) continue;
-      const snapshot = parseMarket(market, { event: row, isSole: isSoleMarket(row), resolution: null }, parse);
+      const snapshot = parseMarket(market, { event: row, isSole: isSoleMarket(row), resolution: null }, context);
       if (snapshot !== null) markets.push(snapshot);
     }
   }
   return { markets, events, totalRows: null, requestedAt };
 }
 
-/** The market rows nested in an event; what is not one is counted. */
-function marketsOfEvent(event: GammaEvent, parse: ParseContext): GammaMarket[] {
+/** The market rows nested in an event; invalid rows are counted. */
+function marketsOfEvent(event: GammaEvent, { detectors, drop }: ParseContext): GammaMarket[] {
   const rows = listOf(event.markets) ?? [];
-  if (rows.length >= WATCHED_AS_PAGE_MIN) parse.watch.market.page(rows);
+  if (rows.length >= MARKETS_PER_PAGE_MIN) detectors.market.startPage(rows);
   return rows.flatMap((market) => {
-    if (parse.watch.market.check(market, isGammaMarket)) return [market];
-    parse.drop("bad_row");
+    if (detectors.market.check(market, isGammaMarket)) return [market];
+    drop("bad_row");
     return [];
   });
 }

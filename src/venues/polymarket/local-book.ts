@@ -1,7 +1,7 @@
 import type { BookLevel } from "../../domain/order-book.ts";
 import { toMicros } from "../../domain/price.ts";
 
-/** More resting levels than the finest grid has on one side. */
+/** More levels than one side has at the smallest tick size. */
 const LEVELS_MAX = 10_000;
 
 export interface TopOfBook {
@@ -11,37 +11,37 @@ export interface TopOfBook {
   readonly askSize: number | null;
 }
 
-/** One token's book as the stream tells it: whole now and then, changed levels in between. */
+/** One token's book, maintained from complete snapshots and changed levels. */
 export class LocalBook {
   readonly #bids = new Map<number, BookLevel>();
   readonly #asks = new Map<number, BookLevel>();
-  #isWhole = false;
+  #isComplete = false;
 
-  /** False until a whole book was told, and again once what we hold is known to be wrong. */
-  get isWhole(): boolean {
-    return this.#isWhole;
+  /** False before the first snapshot and after the book is found to be wrong. */
+  get isComplete(): boolean {
+    return this.#isComplete;
   }
 
   replace(bids: readonly BookLevel[], asks: readonly BookLevel[]): void {
     this.discard();
     for (const level of bids) this.set("BUY", level);
     for (const level of asks) this.set("SELL", level);
-    this.#isWhole = true;
+    this.#isComplete = true;
   }
 
-  /** A level's new size; 0 removes it. */
+  /** Sets the size of a level; 0 removes the level. */
   set(side: "BUY" | "SELL", level: BookLevel): void {
     const levels = side === "BUY" ? this.#bids : this.#asks;
     const key = toMicros(level.price);
     if (level.size === 0) levels.delete(key);
     else if (levels.size < LEVELS_MAX || levels.has(key)) levels.set(key, level);
-    else this.#isWhole = false;
+    else this.#isComplete = false;
   }
 
   discard(): void {
     this.#bids.clear();
     this.#asks.clear();
-    this.#isWhole = false;
+    this.#isComplete = false;
   }
 
   top(): TopOfBook {

@@ -8,23 +8,25 @@ import { parseStreamTrade, type TokenPair } from "./parse-trades.ts";
 import { millisecondsOf, priceOf } from "./parse-values.ts";
 import { isBook, isPriceChangeMessage } from "./wire.ts";
 
-/** A venue's time further ahead of ours than this is a mistake. */
-const AHEAD_MS_MAX = 2_000;
+/** Timestamps of the venue that are further ahead of our clock are not used to order messages. */
+const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
 
-/** Why a market's book must be asked for anew; null when all is well. */
-export type Trouble = "book_mismatch" | "crossed_book" | null;
+/** Why the local book is wrong and a new snapshot is needed; null if it is not. */
+export type BookFault = "book_mismatch" | "crossed_book" | null;
+
+type Emit = (message: StreamMessage) => void;
 
 /**
- * What the stream tells of one market. The book of the YES token is enough: the other one is its mirror. Trades are told
- * in the token that the taker dealt in, so both tokens are listened to.
+ * Turns the stream's messages about one market into quotes and trades. Only the book of the YES token is maintained: the NO
+ * book mirrors it. Trades are reported for the token that the taker traded, so both tokens are subscribed.
  */
 export class OrderBookTracker {
   readonly marketId: string;
   readonly tokens: TokenPair;
   readonly #book = new LocalBook();
   readonly #drop: DropCounter;
-  #toldAt = 0;
-  #told: TopOfBook | null = null;
+  #latestEventAt = 0;
+  #emittedTop: TopOfBook | null = null;
 
   constructor(marketId: string, tokens: TokenPair, drop: DropCounter) {
     this.marketId = marketId;
@@ -32,34 +34,34 @@ export class OrderBookTracker {
     this.#drop = drop;
   }
 
-  /** After a reconnect nothing we hold can be trusted. */
-  forget(): void {
+  /** Discards the book, for example after a reconnect, until the next snapshot. */
+  reset(): void {
     this.#book.discard();
-    this.#toldAt = 0;
-    this.#told = null;
+    this.#latestEventAt = 0;
+    this.#emittedTop = null;
   }
 
-  /** A whole book of either token. */
-  readBook(message: unknown, receivedAt: number, tell: (message: StreamMessage) => void): Trouble {
+  /** Reads a book snapshot of either token. */
+  readBook(message: unknown, receivedAt: number, emit: Emit): BookFault {
     if (!isBook(message)) {
       this.#drop("bad_message");
       return null;
     }
     if (message.asset_id !== this.tokens.tokenYes) return null;
     const eventAt = millisecondsOf(message.timestamp);
-    if (this.#isOld(eventAt, receivedAt)) return null;
+    if (this.#isOutOfOrder(eventAt, receivedAt)) return null;
     this.#book.replace(parseLevels(message.bids, this.#drop), parseLevels(message.asks, this.#drop));
-    return this.#tellTop(eventAt, receivedAt, tell, priceOf(message.last_trade_price, this.#drop));
+    return this.#emitTop(eventAt, receivedAt, emit, priceOf(message.last_trade_price, this.#drop));
   }
 
-  /** Changed levels, possibly of both tokens; afterwards our top must be the advertised one. */
-  readChanges(message: unknown, receivedAt: number, tell: (message: StreamMessage) => void): Trouble {
+  /** Reads changed levels of one or both tokens. Afterwards the local top of book must equal the advertised one. */
+  readChanges(message: unknown, receivedAt: number, emit: Emit): BookFault {
     if (!isPriceChangeMessage(message)) {
       this.#drop("bad_message");
       return null;
     }
     const eventAt = millisecondsOf(message.timestamp);
-    if (!this.#book.isWhole || this.#isOld(eventAt, receivedAt)) return null;
+    if (!this.#book.isComplete || this.#isOutOfOrder(eventAt, receivedAt)) return null;
     let advertised: { readonly bid: number | null; readonly ask: number | null } | null = null;
     for (const change of message.price_changes) {
       if (change.asset_id !== this.tokens.tokenYes) continue;
@@ -75,56 +77,53 @@ export class OrderBookTracker {
       }
     }
     const { bid, ask } = this.#book.top();
-    const isWrong = !this.#book.isWhole || (advertised !== null && (advertised.bid !== bid || advertised.ask !== ask));
-    if (!isWrong) return this.#tellTop(eventAt, receivedAt, tell, null);
-    this.forget();
-    this.#drop("book_mismatch");
-    return "book_mismatch";
+    const isMismatch = advertised !== null && (advertised.bid !== bid || advertised.ask !== ask);
+    if (this.#book.isComplete && !isMismatch) return this.#emitTop(eventAt, receivedAt, emit, null);
+    return this.#fault("book_mismatch");
   }
 
-  readTrade(message: unknown, receivedAt: number, tell: (message: StreamMessage) => void): void {
+  readTrade(message: unknown, receivedAt: number, emit: Emit): void {
     const trade = parseStreamTrade(message, this.tokens, this.#drop);
     if (trade === null) return;
     const { marketId } = this;
-    tell({ kind: "trade", marketId, trade, receivedAt });
-    tell({ kind: "quote", marketId, quote: { lastPrice: trade.yesPrice, eventAt: trade.executedAt }, receivedAt });
+    emit({ kind: "trade", marketId, trade, receivedAt });
+    emit({ kind: "quote", marketId, quote: { lastPrice: trade.yesPrice, eventAt: trade.executedAt }, receivedAt });
   }
 
-  /** Older than the book we hold: a level's size from before would overwrite the present one. */
-  #isOld(eventAt: number | null, receivedAt: number): boolean {
-    // A time that has yet to come would make all that follows look old.
-    if (eventAt !== null && eventAt > receivedAt + AHEAD_MS_MAX) return false;
-    if (eventAt === null || eventAt >= this.#toldAt) {
-      this.#toldAt = eventAt ?? this.#toldAt;
+  #fault(fault: "book_mismatch" | "crossed_book"): BookFault {
+    this.reset();
+    this.#drop(fault);
+    return fault;
+  }
+
+  /** True for messages older than the local book, which would overwrite newer sizes. */
+  #isOutOfOrder(eventAt: number | null, receivedAt: number): boolean {
+    // A timestamp in the future would make all later messages look old, so it is not remembered.
+    if (eventAt === null || eventAt > receivedAt + VENUE_CLOCK_AHEAD_MS_MAX) return false;
+    if (eventAt >= this.#latestEventAt) {
+      this.#latestEventAt = eventAt;
       return false;
     }
     this.#drop("out_of_order");
     return true;
   }
 
-  #tellTop(
-    eventAt: number | null,
-    receivedAt: number,
-    tell: (message: StreamMessage) => void,
-    lastPrice: number | null,
-  ): Trouble {
+  /** Emits a quote if the top of book changed or a last price is given. */
+  #emitTop(eventAt: number | null, receivedAt: number, emit: Emit, lastPrice: number | null): BookFault {
     const top = this.#book.top();
-    if (isCrossed(top.bid, top.ask)) {
-      this.forget();
-      this.#drop("crossed_book");
-      return "crossed_book";
-    }
-    const told = this.#told;
-    const isSame =
-      told !== null &&
-      told.bid === top.bid &&
-      told.ask === top.ask &&
-      told.bidSize === top.bidSize &&
-      told.askSize === top.askSize;
-    if (isSame && lastPrice === null) return null;
-    this.#told = top;
+    if (isCrossed(top.bid, top.ask)) return this.#fault("crossed_book");
+    const previous = this.#emittedTop;
+    const isUnchanged =
+      previous !== null &&
+      previous.bid === top.bid &&
+      previous.ask === top.ask &&
+      previous.bidSize === top.bidSize &&
+      previous.askSize === top.askSize;
+    if (isUnchanged && lastPrice === null) return null;
+    this.#emittedTop = top;
+    // Without a last price the key is omitted to keep the previous one.
     const quote: Partial<Omit<Quote, "receivedAt">> = { ...top, eventAt, ...(lastPrice === null ? {} : { lastPrice }) };
-    tell({ kind: "quote", marketId: this.marketId, quote, receivedAt });
+    emit({ kind: "quote", marketId: this.marketId, quote, receivedAt });
     return null;
   }
 }

@@ -1,12 +1,10 @@
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
-import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { millisecondsOf, plausibleTime, priceOf } from "./parse-values.ts";
-import { type Book, isHistoryRow, isLevel } from "./wire.ts";
-import type { PolymarketWatches } from "./wire-shapes.ts";
+import { millisecondsOf, priceOf } from "./parse-values.ts";
+import { type Book, isLevel } from "./wire.ts";
 
-/** Levels of one side in the venue's order; what nobody can trade at is counted and left out. */
+/** Parses the levels of one side in the venue's order. Levels without a tradable price are counted and omitted. */
 export function parseLevels(rows: readonly unknown[] | null, drop: DropCounter): BookLevel[] {
   const levels: BookLevel[] = [];
   for (const row of rows ?? []) {
@@ -19,37 +17,15 @@ export function parseLevels(rows: readonly unknown[] | null, drop: DropCounter):
   return levels;
 }
 
-/** The book of the YES token, best levels first although the venue sends them last. A crossed one is empty. */
+/** Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty. */
 export function parseBook(row: Book, receivedAt: number, drop: DropCounter): OrderBook {
-  const { bids, asks } = normaliseBook(parseLevels(row.bids, drop), parseLevels(row.asks, drop));
-  const isTorn = isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null);
-  if (isTorn) drop("crossed_book");
+  const book = normaliseBook(parseLevels(row.bids, drop), parseLevels(row.asks, drop));
+  const isBookCrossed = isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null);
+  if (isBookCrossed) drop("crossed_book");
   return {
-    bids: isTorn ? [] : bids,
-    asks: isTorn ? [] : asks,
+    ...(isBookCrossed ? { bids: [], asks: [] } : book),
     lastPrice: priceOf(row.last_trade_price, drop),
     eventAt: millisecondsOf(row.timestamp),
     receivedAt,
   };
-}
-
-/**
- * Price points to intervals that end at each point's time, given in seconds. The venue tells the shown price only: no
- * sides, no volume.
- */
-export function parseHistory(
-  rows: readonly unknown[],
-  intervalMs: number,
-  { drop, watch }: { readonly drop: DropCounter; readonly watch: PolymarketWatches },
-): HistoryPoint[] {
-  const points: HistoryPoint[] = [];
-  for (const row of rows) {
-    const point = watch.history_point.check(row, isHistoryRow) ? row : null;
-    const endAt = point === null ? null : plausibleTime(Math.round(point.t * 1000));
-    const price = point === null ? null : parseTradablePrice(point.p);
-    if (endAt === null) drop("bad_row");
-    else if (price === null) drop("price_out_of_range");
-    else points.push({ startAt: endAt - intervalMs, endAt, yesPrice: price, bid: null, ask: null, volumeUsd: null });
-  }
-  return points.sort((a, b) => a.endAt - b.endAt);
 }

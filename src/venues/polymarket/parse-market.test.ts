@@ -1,38 +1,39 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketSnapshot } from "../../domain/market.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import type { ResolutionFacts } from "./parse-resolution.ts";
-import { countDrops, fixture } from "./test-fixtures.ts";
-import { type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
-import { watchPolymarket } from "./wire-shapes.ts";
+import { detectPolymarketDrift, type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
+const readFixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
 function parse(row: unknown, event: GammaEvent | null = null, resolution: ResolutionFacts | null = null) {
   assert.ok(isGammaMarket(row));
   const { drops, drop } = countDrops();
-  const around = { event, isSole: event !== null, resolution };
+  const related = { event, isSole: event !== null, resolution };
   return {
-    market: parseMarket(row, around, {
+    market: parseMarket(row, related, {
       venue: "polymarket",
       receivedAt: RECEIVED_AT,
       drop,
-      watch: watchPolymarket(() => {}),
+      detectors: detectPolymarketDrift(() => {}),
     }),
     drops,
   };
 }
 
-function parsed(name: string, resolution: ResolutionFacts | null = null): MarketSnapshot {
-  const { market } = parse(fixture(name), null, resolution);
+function parseFixture(name: string, resolution: ResolutionFacts | null = null): MarketSnapshot {
+  const { market } = parse(readFixture(name), null, resolution);
   assert.ok(market !== null);
   return market;
 }
 
 function eventsOf(name: string): GammaEvent[] {
-  const page = fixture(name);
+  const page = readFixture(name);
   assert.ok(isEventsPage(page));
   return page.events.map((row) => {
     assert.ok(isGammaEvent(row));
@@ -44,9 +45,9 @@ const nested = (event: GammaEvent | undefined, position: number): unknown =>
   Array.isArray(event?.markets) ? event.markets[position] : undefined;
 
 describe("polymarket: market of an event page", () => {
-  const [rain, leader, bitcoin] = eventsOf("events-keyset-page");
+  const [rain, leader, bitcoin] = eventsOf("event/keyset-page");
 
-  test("arrays inside strings are read twice, and the first token is the YES side", () => {
+  test("decodes arrays in strings and uses the first token as the YES side", () => {
     const { market, drops } = parse(nested(rain, 0), rain);
     assert.deepEqual(drops, {});
     assert.equal(market?.listing.venueKeys.tokenYes?.[0], "7");
@@ -92,7 +93,7 @@ describe("polymarket: market of an event page", () => {
     });
   });
 
-  test("an augmented event is exclusive but not exhaustive; its Other row is no market", () => {
+  test("treats an augmented event as exclusive but not exhaustive and omits its Other row", () => {
     assert.ok(leader !== undefined);
     const event = parseEvent(leader, "polymarket", true);
     assert.equal(event?.mutuallyExclusive, true);
@@ -102,34 +103,34 @@ describe("polymarket: market of an event page", () => {
     assert.equal(parse(nested(leader, 3), leader).market?.listing.status, "pending");
   });
 
-  test("a plain negative-risk event is exhaustive, one without the flag is neither", () => {
+  test("treats a negative-risk event as exclusive and exhaustive, any other event as neither", () => {
     assert.ok(leader !== undefined && rain !== undefined);
     assert.equal(parseEvent({ ...leader, negRiskAugmented: false }, "polymarket", true)?.exhaustive, true);
     const plain = parseEvent(rain, "polymarket", true);
     assert.deepEqual([plain?.mutuallyExclusive, plain?.exhaustive, plain?.featured], [false, false, true]);
   });
 
-  test("a short event that does not say whether it is exclusive is not guessed at", () => {
+  test("returns null for an incomplete event without the negative-risk flag", () => {
     assert.equal(parseEvent({ id: "1", title: "Short" }, "polymarket", false), null);
     assert.equal(parseEvent({ id: "1", title: "Short" }, "polymarket", true)?.mutuallyExclusive, false);
   });
 
-  test("outcomes that are not called Yes and No name the YES side, and a numeric id is text", () => {
+  test("uses the first outcome's name as label if it is not Yes, and a numeric id as text", () => {
     const { market } = parse(nested(bitcoin, 0), bitcoin);
     assert.equal(market?.listing.outcomeLabel, "Up");
     assert.equal(market?.listing.category, "Crypto");
     assert.equal(market?.listing.eventId, "55003");
   });
 
-  test("no fee where fees are off, an unknown fee where they are on but not told", () => {
+  test("returns no fee if fees are disabled, and an unknown fee without a fee schedule", () => {
     assert.deepEqual(parse(nested(leader, 0), leader).market?.listing.takerFee, { kind: "none" });
     assert.equal(parse(nested(leader, 1), leader).market?.listing.takerFee, null);
   });
 });
 
 describe("polymarket: single markets", () => {
-  test("numbers that come as strings are numbers, empty and null texts are absent", () => {
-    const { listing, quote, activity } = parsed("market-numbers-as-strings");
+  test("reads numeric strings as numbers, and empty and null texts as absent", () => {
+    const { listing, quote, activity } = parseFixture("market/numbers-as-strings");
     assert.deepEqual([quote.bid, quote.ask, quote.lastPrice], [0.431, 0.4365, 0.43]);
     assert.deepEqual(
       [activity.volumeTotalUsd, activity.volume24hUsd, activity.liquidityUsd],
@@ -142,8 +143,8 @@ describe("polymarket: single markets", () => {
     assert.equal(listing.url, "https://polymarket.com/market/question-900400");
   });
 
-  test("0 and 1 as best prices mean that nobody quotes, which is not garbage", () => {
-    const { market, drops } = parse(fixture("market-no-quotes"));
+  test("reads best prices of 0 and 1 as absent, without counting a drop", () => {
+    const { market, drops } = parse(readFixture("market/no-quotes"));
     assert.deepEqual(drops, {});
     assert.deepEqual([market?.quote.bid, market?.quote.ask, market?.quote.lastPrice], [null, null, null]);
     assert.deepEqual(market?.activity, {
@@ -154,70 +155,70 @@ describe("polymarket: single markets", () => {
     });
   });
 
-  test("a crossed top of book loses both sides and is counted", () => {
-    const { market, drops } = parse(fixture("market-crossed"));
+  test("omits both sides of a crossed quote and counts it", () => {
+    const { market, drops } = parse(readFixture("market/crossed"));
     assert.deepEqual([market?.quote.bid, market?.quote.ask, market?.quote.lastPrice], [null, null, 0.43]);
     assert.deepEqual(drops, { crossed_book: 1 });
   });
 
-  test("prices outside [0, 1] are dropped and counted, negative and unreadable amounts are unknown", () => {
-    const { market, drops } = parse(fixture("market-prices-out-of-range"));
+  test("drops and counts prices outside [0, 1], and reads invalid amounts as null", () => {
+    const { market, drops } = parse(readFixture("market/prices-out-of-range"));
     assert.deepEqual([market?.quote.bid, market?.quote.ask, market?.quote.lastPrice], [null, null, null]);
     assert.equal(market?.activity.volumeTotalUsd, null);
     assert.deepEqual(drops, { price_out_of_range: 3 });
   });
 
-  test("a resolved market is final with its outcome, dates with a space are read, stale quotes are not shown", () => {
-    const { listing, quote } = parsed("market-closed-resolved-no");
+  test("parses a resolved market with its outcome and dates, without its old quotes", () => {
+    const { listing, quote } = parseFixture("market/closed-resolved-no");
     assert.equal(listing.status, "finalized");
     assert.deepEqual(listing.outcome, { kind: "no" });
     assert.equal(listing.resolvedAt, Date.UTC(2026, 10, 20, 15));
     assert.equal(listing.expectedResolutionAt, Date.UTC(2026, 10, 20, 14, 58));
-    assert.equal(listing.venueKeys.conditionId?.length, 64, "62 hex digits are an id too");
+    assert.equal(listing.venueKeys.conditionId?.length, 64, "accepts an id of 62 hex digits");
     assert.deepEqual([quote.bid, quote.ask, quote.lastPrice], [null, null, 0.003]);
   });
 
-  test("a half each is a partial outcome", () => {
-    assert.deepEqual(parsed("market-closed-fifty-fifty").listing.outcome, { kind: "partial", value: 0.5 });
+  test("returns a partial outcome for final prices of 0.5", () => {
+    assert.deepEqual(parseFixture("market/closed-fifty-fifty").listing.outcome, { kind: "partial", value: 0.5 });
   });
 
-  test("closed with a price near 1 is closed, not resolved: an indicative price is no result", () => {
-    const { listing } = parsed("market-closed-no-outcome");
+  test("does not treat a closed market with a price near 1 as resolved", () => {
+    const { listing } = parseFixture("market/closed-no-outcome");
     assert.deepEqual([listing.status, listing.outcome, listing.resolvedAt], ["closed", null, null]);
   });
 
-  test("closed with exact final prices is final though no status says so", () => {
-    const { listing } = parsed("market-closed-resolved-without-status");
+  test("treats a closed market with exact final prices as finalized without a status", () => {
+    const { listing } = parseFixture("market/closed-resolved-without-status");
     assert.deepEqual([listing.status, listing.outcome], ["finalized", { kind: "yes" }]);
   });
 
-  test("payouts overrule final prices", () => {
-    const facts: ResolutionFacts = { state: "settled", outcome: { kind: "yes" }, resolvedAt: 1_795_229_990_000 };
-    const { listing } = parsed("market-closed-resolved-no", facts);
+  test("prefers payouts to final prices", () => {
+    const resolution: ResolutionFacts = { state: "settled", outcome: { kind: "yes" }, resolvedAt: 1_795_229_990_000 };
+    const { listing } = parseFixture("market/closed-resolved-no", resolution);
     assert.deepEqual([listing.outcome, listing.resolvedAt], [{ kind: "yes" }, 1_795_229_990_000]);
   });
 
-  test("a disputed market is determined without an outcome, and its price is not shown as tradable", () => {
-    const { listing, quote } = parsed("market-disputed");
+  test("treats a disputed market as determined, without an outcome or a tradable quote", () => {
+    const { listing, quote } = parseFixture("market/disputed");
     assert.deepEqual([listing.status, listing.outcome, quote.bid], ["determined", null, null]);
   });
 
-  test("orders not taken is closed, orders not yet taken is pending, a passed end date is neither", () => {
-    assert.equal(parsed("market-not-accepting-orders").listing.status, "closed");
-    assert.equal(parsed("market-about-to-open").listing.status, "pending");
-    const late = parsed("market-past-end-date-still-trading");
-    assert.deepEqual([late.listing.status, late.quote.bid], ["active", 0.43]);
+  test("treats a market that does not accept orders as closed or pending; an end date in the past changes nothing", () => {
+    assert.equal(parseFixture("market/not-accepting-orders").listing.status, "closed");
+    assert.equal(parseFixture("market/about-to-open").listing.status, "pending");
+    const pastEndDate = parseFixture("market/past-end-date-still-trading");
+    assert.deepEqual([pastEndDate.listing.status, pastEndDate.quote.bid], ["active", 0.43]);
   });
 
-  test("rows with three outcomes or without tokens are skipped and counted", () => {
-    for (const name of ["market-three-outcomes", "market-without-tokens"]) {
-      assert.deepEqual(parse(fixture(name)), { market: null, drops: { not_binary: 1 } });
+  test("drops and counts rows with three outcomes or without tokens", () => {
+    for (const name of ["market/three-outcomes", "market/without-tokens"]) {
+      assert.deepEqual(parse(readFixture(name)), { market: null, drops: { not_binary: 1 } });
     }
   });
 
-  test("whatever stands in the optional fields, prices stay in (0, 1) and nothing is NaN", () => {
-    const base = fixture("market-numbers-as-strings");
-    const junk = fc.oneof(
+  test("returns prices in (0, 1) and no NaN for any values of the optional fields", () => {
+    const base = readFixture("market/numbers-as-strings");
+    const invalidValue = fc.oneof(
       fc.double(),
       fc.string(),
       fc.constant(null),
@@ -238,8 +239,8 @@ describe("polymarket: single markets", () => {
       "closedTime",
     ];
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom(...names), junk), fc.boolean(), (spoilt, closed) => {
-        const { market } = parse({ ...Object(base), ...spoilt, closed });
+      fc.property(fc.dictionary(fc.constantFrom(...names), invalidValue), fc.boolean(), (changes, closed) => {
+        const { market } = parse({ ...Object(base), ...changes, closed });
         assert.ok(market !== null);
         for (const price of [market.quote.bid, market.quote.ask, market.quote.lastPrice])
           assert.ok(price === null || (price > 0 && price < 1));

@@ -10,40 +10,33 @@ import type {
 } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal } from "../../domain/price.ts";
-import type { DropCounter } from "../../ports/venue.ts";
 import { categoryOf } from "./category.ts";
+import type { PolymarketPorts } from "./context.ts";
 import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
-import type { PolymarketWatches } from "./wire-shapes.ts";
 
-export interface ParseContext {
+export interface ParseContext extends Pick<PolymarketPorts, "drop" | "detectors"> {
   readonly venue: VenueId;
-  /** When the answer began to arrive. */
+  /** When the response began to arrive, Unix milliseconds. */
   readonly receivedAt: number;
-  readonly drop: DropCounter;
-  readonly watch: PolymarketWatches;
 }
 
-/** What stands around a market in the reply it came in. */
-export interface MarketSurroundings {
+/** Data about a market from outside its row. */
+export interface RelatedData {
   readonly event: GammaEvent | null;
-  /** The event has this market alone, so what is told of the event is told of the market. */
+  /** The event has only this market, so the event's amounts are the market's. */
   readonly isSole: boolean;
   readonly resolution: ResolutionFacts | null;
 }
 
 /**
- * Gamma market to domain, or null when it is not a binary question with two outcome tokens (counted) or stands for
- * names not yet listed (by the venue's design, so not counted).
+ * Parses a Gamma market. Returns null if it is not a binary question with two outcome tokens (counted) or is the
+ * placeholder for outcomes that are not listed yet (not counted).
  */
-export function parseMarket(
-  row: GammaMarket,
-  around: MarketSurroundings,
-  context: ParseContext,
-): MarketSnapshot | null {
+export function parseMarket(row: GammaMarket, related: RelatedData, context: ParseContext): MarketSnapshot | null {
   const { drop } = context;
-  // "Other" means something else each time a name is added: its price says nothing about a fixed question.
+  // The meaning of "Other" changes each time an outcome is added, so its price does not belong to a fixed question.
   if (row.negRiskOther === true) return null;
   const tokens = tokenPair(row.clobTokenIds);
   const conditionId = textOf(row.conditionId);
@@ -52,8 +45,8 @@ export function parseMarket(
     return null;
   }
   const marketId = String(row.id);
-  const { event } = around;
-  const status = statusOf(row, around.resolution, context.receivedAt);
+  const { event } = related;
+  const status = statusOf(row, related.resolution, context.receivedAt);
   const slug = textOf(row.slug);
   const eventSlug = event === null ? null : textOf(event.slug);
   const endAt = timeOf(row.endDate);
@@ -67,12 +60,12 @@ export function parseMarket(
     category: categoryOf(event?.tags ?? row.tags, row.category ?? event?.category),
     status,
     paused: false,
-    outcome: outcomeOf(row, status, around.resolution),
+    outcome: outcomeOf(row, status, related.resolution),
     rules: textOf(row.description),
     openAt: timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate),
     closeAt: endAt,
     expectedResolutionAt: timeOf(row.umaEndDate) ?? endAt,
-    resolvedAt: status === "finalized" ? (around.resolution?.resolvedAt ?? timeOf(row.closedTime)) : null,
+    resolvedAt: status === "finalized" ? (related.resolution?.resolvedAt ?? timeOf(row.closedTime)) : null,
     tickSize: tickSizeOf(row.orderPriceMinTickSize),
     takerFee: takerFeeOf(row),
     venueKeys: {
@@ -80,13 +73,13 @@ export function parseMarket(
       tokenYes: tokens[0],
       tokenNo: tokens[1],
       ...(slug === null ? {} : { slug }),
-      ...(around.isSole ? { isSole: "1" } : {}),
+      ...(related.isSole ? { isSole: "1" } : {}),
     },
   };
-  return { listing, quote: quoteOf(row, status, context), activity: activityOf(row, around) };
+  return { listing, quote: quoteOf(row, status, context), activity: activityOf(row, related) };
 }
 
-/** Index 0 is the token that pays on the question's first outcome: the YES side, whatever it is called. */
+/** The token at index 0 pays on the question's first outcome and is the YES side, whatever the outcome's name. */
 function tokenPair(value: unknown): readonly [string, string] | null {
   const list = listOf(value);
   const [yes, no] = list ?? [];
@@ -108,18 +101,20 @@ function urlOfMarket(eventSlug: string | null, slug: string | null): string | nu
   return `${site}/event/${encodeURIComponent(eventSlug)}/${encodeURIComponent(slug)}`;
 }
 
-const SETTLED_WORDS: ReadonlySet<string> = new Set(["resolved", "settled"]);
-const PROPOSED_WORDS: ReadonlySet<string> = new Set(["proposed", "disputed"]);
+const SETTLED_STATUSES: ReadonlySet<string> = new Set(["resolved", "settled"]);
+const PROPOSED_STATUSES: ReadonlySet<string> = new Set(["proposed", "disputed"]);
 
-/** The venue reference's section 3.7, top down. A passed end date by itself does not end trading. */
+/** Applies the rules in order of precedence. An end date in the past does not end trading. */
 function statusOf(row: GammaMarket, resolution: ResolutionFacts | null, now: number): MarketStatus {
-  const oracle = textOf(row.umaResolutionStatus)?.toLowerCase() ?? "";
+  const oracleStatus = textOf(row.umaResolutionStatus)?.toLowerCase() ?? "";
   if (row.closed === true) {
     const isSettled =
-      SETTLED_WORDS.has(oracle) || resolution?.state === "settled" || outcomeOfPrices(row.outcomePrices) !== null;
+      SETTLED_STATUSES.has(oracleStatus) ||
+      resolution?.state === "settled" ||
+      outcomeOfPrices(row.outcomePrices) !== null;
     if (isSettled) return "finalized";
   }
-  if (PROPOSED_WORDS.has(oracle) || resolution?.state === "proposed" || resolution?.state === "contested")
+  if (PROPOSED_STATUSES.has(oracleStatus) || resolution?.state === "proposed" || resolution?.state === "contested")
     return "determined";
   if (row.closed === true || row.archived === true) return "closed";
   const opensAt = timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate);
@@ -138,7 +133,7 @@ function tickSizeOf(value: unknown): number | null {
   return tick !== null && tick > 0 && tick < 1 ? tick : null;
 }
 
-/** Unknown (null) where the venue says that fees apply but not which. */
+/** Null if fees apply but the venue does not publish the schedule. */
 function takerFeeOf(row: GammaMarket): TakerFee | null {
   if (row.feesEnabled === false) return { kind: "none" };
   if (!isFeeSchedule(row.feeSchedule)) return null;
@@ -148,39 +143,33 @@ function takerFeeOf(row: GammaMarket): TakerFee | null {
   return rate === 0 ? { kind: "none" } : { kind: "quadratic", rate, exponent };
 }
 
-/** The listing's top of book: no sizes and no time of its own. Nobody can trade where orders are not taken. */
+/** The listing's top of book, which has neither sizes nor a timestamp. Only active markets have bid and ask. */
 function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, drop }: ParseContext): Quote {
-  let bid = priceOf(row.bestBid, drop);
-  let ask = priceOf(row.bestAsk, drop);
-  if (isCrossed(bid, ask)) {
-    drop("crossed_book");
-    bid = null;
-    ask = null;
-  }
-  if (status !== "active") {
-    bid = null;
-    ask = null;
-  }
+  const bid = priceOf(row.bestBid, drop);
+  const ask = priceOf(row.bestAsk, drop);
+  const isBookCrossed = isCrossed(bid, ask);
+  if (isBookCrossed) drop("crossed_book");
+  const top = isBookCrossed || status !== "active" ? { bid: null, ask: null } : { bid, ask };
   const lastPrice = priceOf(row.lastTradePrice, drop);
-  return { bid, ask, bidSize: null, askSize: null, lastPrice, indicativePrice: null, eventAt: null, receivedAt };
+  return { ...top, bidSize: null, askSize: null, lastPrice, indicativePrice: null, eventAt: null, receivedAt };
 }
 
-/** Volumes and liquidity are the venue's own USD notional; open interest is told of events only. */
-function activityOf(row: GammaMarket, around: MarketSurroundings): Activity {
+/** Volumes and liquidity are the venue's USD notional. Open interest is published for events only. */
+function activityOf(row: GammaMarket, related: RelatedData): Activity {
   return {
     volume24hUsd: amountOf(row.volume24hr),
     volumeTotalUsd: amountOf(row.volumeNum, row.volume),
     liquidityUsd: amountOf(row.liquidityNum, row.liquidity),
-    openInterestUsd: around.isSole ? amountOf(around.event?.openInterest) : null,
+    openInterestUsd: related.isSole ? amountOf(related.event?.openInterest) : null,
   };
 }
 
 /**
- * Gamma event to domain. Short events inside markets may lack what says whether its markets exclude each other; such an
- * event is null rather than guessed.
+ * Parses a Gamma event. Returns null for an incomplete event (nested in a market row) that does not include whether its
+ * markets are mutually exclusive.
  */
-export function parseEvent(row: GammaEvent, venue: VenueId, isWhole: boolean): EventListing | null {
-  if (!isWhole && typeof row.negRisk !== "boolean") return null;
+export function parseEvent(row: GammaEvent, venue: VenueId, isComplete: boolean): EventListing | null {
+  if (!isComplete && typeof row.negRisk !== "boolean") return null;
   const isNegRisk = row.negRisk === true || row.enableNegRisk === true;
   const slug = textOf(row.slug);
   return {

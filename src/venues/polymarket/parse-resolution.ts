@@ -4,10 +4,10 @@ import type { DropCounter } from "../../ports/venue.ts";
 import { listOf, plausibleTime } from "./parse-values.ts";
 import type { Resolution } from "./wire.ts";
 
-/** What the oracle says of one question. */
+/** The oracle's resolution of one question. */
 export interface ResolutionFacts {
   readonly state: "open" | "proposed" | "contested" | "settled";
-  /** Settled, or proposed and not contested; null otherwise. */
+  /** Present if settled, or proposed and not contested. */
   readonly outcome: Outcome | null;
   readonly resolvedAt: number | null;
 }
@@ -22,13 +22,14 @@ const STATES: Readonly<Record<string, ResolutionFacts["state"]>> = {
 };
 
 const PAYOUT_UNIT = 1_000_000;
-/** Written where no price was proposed. */
+/** The value for "no price proposed". */
 const UNSET_PRICE = 69;
-/** On chain a price of 1 is 1e18; some rows carry that form. */
+/** Some rows have the price as on the blockchain, where 1 is 1e18. */
 const CHAIN_UNIT = 1e18;
+/** Values from here on are on-chain prices. */
 const CHAIN_PRICE_MIN = 1e9;
 
-/** A resolutions row to domain. A proposal that is being contested stands for nothing yet. */
+/** Parses a resolutions row. A contested proposal has no outcome. */
 export function parseResolution(row: Resolution, drop: DropCounter): ResolutionFacts {
   const state = Object.hasOwn(STATES, row.status) ? (STATES[row.status] ?? "open") : "open";
   if (state === "settled") {
@@ -52,14 +53,14 @@ function proposedPrice(value: unknown): number | null {
   return price >= 0 && price <= 1 ? price : null;
 }
 
-/** What one YES contract pays, as an outcome. */
+/** Converts the payout of one YES contract to an outcome. */
 function outcomeOfValue(value: number): Outcome {
   if (value === 1) return { kind: "yes" };
   if (value === 0) return { kind: "no" };
   return { kind: "partial", value };
 }
 
-/** `[1000000, 0]` and the like: what each token pays, in millionths, together 1. */
+/** Parses the payouts of both tokens in millionths, which sum to 1: `[1000000, 0]`. */
 function outcomeOfPayouts(value: unknown): Outcome | null {
   const list = listOf(value);
   const yes = parseDecimal(list?.[0]);
@@ -68,7 +69,7 @@ function outcomeOfPayouts(value: unknown): Outcome | null {
   return outcomeOfValue(fromMicros(Math.round(yes)));
 }
 
-/** Final prices are exactly 0 and 1, or a half each; anything else is a market price, not a result. */
+/** Outcome of final prices, which are exactly 0 and 1 or both 0.5; null for other prices. */
 export function outcomeOfPrices(value: unknown): Outcome | null {
   const list = listOf(value);
   const yes = parseDecimal(list?.[0]);

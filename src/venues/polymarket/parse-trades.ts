@@ -1,32 +1,32 @@
 import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
+import type { PolymarketPorts } from "./context.ts";
 import { millisecondsOf, plausibleTime } from "./parse-values.ts";
-import { isLastTradeMessage, isTradeV1, isTradeV2, type TradeV1 } from "./wire.ts";
-import type { PolymarketWatches } from "./wire-shapes.ts";
+import { isLastTradeMessage, isTradeV1, isTradeV2 } from "./wire.ts";
 
 export interface TokenPair {
   readonly tokenYes: string;
   readonly tokenNo: string;
 }
 
-/** A row of either tape or of the stream, before it is told from the YES side. */
-interface RawTrade {
+/** The common fields of trade rows (v1 and v2) and stream messages, from the side of the traded token. */
+interface TokenTrade {
   readonly token: string;
   readonly side: "BUY" | "SELL";
   readonly price: unknown;
   readonly size: unknown;
-  readonly at: number | null;
+  readonly executedAt: number | null;
   readonly transactionHash: string | null;
 }
 
 /**
- * The taker's leg from the YES side: NO at p is YES at 1 - p, and selling one is buying the other. The id is what the row
- * says, because the venue gives none; the time is left out of it where there is a transaction, since stream and tape tell
- * the same match with different precision.
+ * Converts the taker's side to the YES side: NO at p is YES at 1 - p, and selling one token is buying the other. The venue
+ * sends no trade id, so `key` is built from the fields. It contains the time only without a transaction, because stream and
+ * REST report the same trade with different precision.
  */
-function tradeOf(
-  raw: RawTrade,
+function toYesTrade(
+  raw: TokenTrade,
   tokens: TokenPair,
   drop: DropCounter,
 ): { readonly key: string; readonly trade: Omit<Trade, "tradeId"> } | null {
@@ -36,7 +36,7 @@ function tradeOf(
     return null;
   }
   const size = parseDecimal(raw.size);
-  if (size === null || size <= 0 || raw.at === null) {
+  if (size === null || size <= 0 || raw.executedAt === null) {
     drop("bad_trade");
     return null;
   }
@@ -45,79 +45,78 @@ function tradeOf(
     drop("foreign_token");
     return null;
   }
-  const isYesBet = isYesToken === (raw.side === "BUY");
-  const origin = raw.transactionHash ?? String(Math.floor(raw.at / 1000));
+  const takerBuysYes = isYesToken === (raw.side === "BUY");
+  const origin = raw.transactionHash ?? String(Math.floor(raw.executedAt / 1000));
   return {
     key: `${origin}:${isYesToken ? "yes" : "no"}:${raw.side}:${toMicros(price)}:${toMicros(size)}`,
     trade: {
-      executedAt: raw.at,
+      executedAt: raw.executedAt,
       yesPrice: isYesToken ? price : complement(price),
       size,
-      takerSide: isYesBet ? "yes" : "no",
+      takerSide: takerBuysYes ? "yes" : "no",
     },
   };
 }
 
-const hashOf = (value: string | null | undefined) =>
-  value === undefined || value === null || value === "" ? null : value;
-
 /**
- * Tape rows, v1 or v2, in the order given. Equal rows of one transaction are separate matches and numbered.
+ * Parses trade rows (v1 or v2) in the given order. Equal rows of one transaction are separate trades; their ids differ by
+ * a sequence number.
  */
-export function parseTape(
+export function parseTrades(
   rows: readonly unknown[],
   tokens: TokenPair,
-  { drop, watch }: { readonly drop: DropCounter; readonly watch: PolymarketWatches },
+  { drop, detectors }: Pick<PolymarketPorts, "drop" | "detectors">,
 ): Trade[] {
-  const seen = new Map<string, number>();
+  const countByKey = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    const raw = rawOfTape(row, watch);
+    const raw = parseRow(row, detectors);
     if (raw === null) {
       drop("bad_row");
       continue;
     }
-    const parsed = tradeOf(raw, tokens, drop);
+    const parsed = toYesTrade(raw, tokens, drop);
     if (parsed === null) continue;
-    const ordinal = seen.get(parsed.key) ?? 0;
-    seen.set(parsed.key, ordinal + 1);
-    trades.push({ tradeId: `${parsed.key}#${ordinal}`, ...parsed.trade });
+    const sequence = countByKey.get(parsed.key) ?? 0;
+    countByKey.set(parsed.key, sequence + 1);
+    trades.push({ tradeId: `${parsed.key}#${sequence}`, ...parsed.trade });
   }
   return trades;
 }
 
-function rawOfTape(row: unknown, watch: PolymarketWatches): RawTrade | null {
+function parseRow(row: unknown, detectors: PolymarketPorts["detectors"]): TokenTrade | null {
   if (typeof row === "object" && row !== null && "asset" in row) {
-    return watch.trade_v1.check(row, isTradeV1) ? rawOfTapeV1(row) : null;
+    if (!detectors.trade_v1.check(row, isTradeV1)) return null;
+    return toTokenTrade(row, row.asset, row.transactionHash);
   }
-  if (watch.trade.check(row, isTradeV2)) {
-    return {
-      ...row,
-      token: row.token_id,
-      at: plausibleTime(row.timestamp * 1000),
-      transactionHash: hashOf(row.transaction_hash),
-    };
-  }
-  return null;
+  return detectors.trade.check(row, isTradeV2) ? toTokenTrade(row, row.token_id, row.transaction_hash) : null;
 }
 
-function rawOfTapeV1(row: TradeV1): RawTrade {
-  return {
-    ...row,
-    token: row.asset,
-    at: plausibleTime(row.timestamp * 1000),
-    transactionHash: hashOf(row.transactionHash),
-  };
+function toTokenTrade(
+  row: { readonly timestamp: number } & Pick<TokenTrade, "side" | "price" | "size">,
+  token: string,
+  transactionHash: string | null | undefined,
+): TokenTrade {
+  const { side, price, size, timestamp } = row;
+  const executedAt = plausibleTime(timestamp * 1000);
+  return { token, side, price, size, executedAt, transactionHash: transactionHash || null };
 }
 
 /**
- * A match told by the stream. It always gets the ordinal 0: the stream may repeat itself, and a second, equal match of the
- * same transaction is rare and comes with the tape.
+ * Parses a trade of the stream. Its sequence number is always 0, because the stream may repeat a message. A second equal
+ * trade of the same transaction is rare and is read over REST.
  */
 export function parseStreamTrade(message: unknown, tokens: TokenPair, drop: DropCounter): Trade | null {
   if (!isLastTradeMessage(message)) return null;
-  const at = millisecondsOf(message.timestamp);
-  const raw = { ...message, token: message.asset_id, at, transactionHash: hashOf(message.transaction_hash) };
-  const parsed = tradeOf(raw, tokens, drop);
+  const { asset_id: token, side, price, size, transaction_hash, timestamp } = message;
+  const raw = {
+    token,
+    side,
+    price,
+    size,
+    executedAt: millisecondsOf(timestamp),
+    transactionHash: transaction_hash || null,
+  };
+  const parsed = toYesTrade(raw, tokens, drop);
   return parsed === null ? null : { tradeId: `${parsed.key}#0`, ...parsed.trade };
 }

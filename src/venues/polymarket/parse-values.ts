@@ -1,14 +1,14 @@
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 
-/** Trimmed text, or null for the venue's ways of saying nothing: absent, null, "". */
+/** Trimmed text; null if absent, null or empty. */
 export function textOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const text = value.trim();
   return text === "" ? null : text;
 }
 
-/** An array that may come as itself or inside a string; null when it is neither. */
+/** An array or the JSON text of one; otherwise null. */
 export function listOf(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value;
   if (typeof value !== "string") return null;
@@ -23,12 +23,12 @@ export function listOf(value: unknown): readonly unknown[] | null {
 const TIME_MS_MIN = Date.UTC(2010, 0, 1);
 const TIME_MS_MAX = Date.UTC(2200, 0, 1);
 
-/** Unix milliseconds, or null when outside the years 2010 to 2200. */
+/** Unix milliseconds; null if outside the years 2010 to 2200. */
 export function plausibleTime(at: number): number | null {
   return Number.isFinite(at) && at >= TIME_MS_MIN && at <= TIME_MS_MAX ? at : null;
 }
 
-/** `2026-11-20T15:00:00Z`, but also `2026-11-20 15:00:00+00`, as Unix milliseconds. */
+/** `2026-11-20T15:00:00Z` or `2026-11-20 15:00:00+00` as Unix milliseconds. */
 export function timeOf(value: unknown): number | null {
   const text = textOf(value);
   if (text === null) return null;
@@ -38,13 +38,13 @@ export function timeOf(value: unknown): number | null {
   return plausibleTime(Date.parse(hasZone ? iso : `${iso}Z`));
 }
 
-/** The stream's and the book's time: milliseconds in a string. */
+/** A timestamp of the stream or a book: Unix milliseconds in a string. */
 export function millisecondsOf(value: unknown): number | null {
   const parsed = parseDecimal(value);
   return parsed === null ? null : plausibleTime(parsed);
 }
 
-/** A USD amount of at least 0; null when missing or absurd. */
+/** The first valid USD amount (at least 0), or null. */
 export function amountOf(...values: readonly unknown[]): number | null {
   for (const value of values) {
     const parsed = parseDecimal(value);
@@ -54,8 +54,8 @@ export function amountOf(...values: readonly unknown[]): number | null {
 }
 
 /**
- * A price somebody could trade at. 0 and 1 and nothing at all are the venue's ways of saying that there is none; anything
- * else outside (0, 1) is garbage and counted.
+ * A price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it; values outside [0, 1] are
+ * counted.
  */
 export function priceOf(value: unknown, drop: DropCounter): number | null {
   const price = parseTradablePrice(value);

@@ -4,36 +4,38 @@ import type { PolymarketContext } from "./context.ts";
 import { parseResolution, type ResolutionFacts } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 
-/** Conditions of one request, as the venue bounds it. */
+/** The venue's maximum of conditions per request. */
 const CONDITIONS_MAX = 20;
 
-export interface ResolutionReader {
-  /** What the oracle says, by condition id; those it does not know are missing. */
-  fetchByCondition(conditionIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, ResolutionFacts>>;
-}
+/** Reads resolutions. Payouts determine an outcome; without them the final prices of the listing are used. */
+export class ResolutionReader {
+  readonly #context: PolymarketContext;
 
-/** Payouts are the final word on an outcome. Where they cannot be read, the listing's own final prices must do. */
-export function createResolutionReader({ ports, urls, clients }: PolymarketContext): ResolutionReader {
-  return {
-    async fetchByCondition(conditionIds, signal) {
-      const facts = new Map<string, ResolutionFacts>();
-      for (let start = 0; start < conditionIds.length; start += CONDITIONS_MAX) {
-        const condition = conditionIds.slice(start, start + CONDITIONS_MAX);
-        try {
-          const { json } = await clients.data.fetchJson(urlOf(urls.dataUrl, "/v2/resolutions", { condition }), {
-            signal,
-          });
-          for (const row of isResolutionsReply(json) ? json.data : []) {
-            if (ports.watch.resolution.check(row, isResolution))
-              facts.set(row.condition_id, parseResolution(row, ports.drop));
-            else ports.drop("bad_row");
-          }
-        } catch (error) {
-          if (!(error instanceof VenueError) || signal.aborted) throw error;
-          ports.drop("resolutions_unavailable", condition.length);
+  constructor(context: PolymarketContext) {
+    this.#context = context;
+  }
+
+  /** Resolutions by condition id, without the conditions that have none. Failed requests are counted, not thrown. */
+  async fetchByCondition(
+    conditionIds: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, ResolutionFacts>> {
+    const { ports, urls, clients } = this.#context;
+    const resolutions = new Map<string, ResolutionFacts>();
+    for (let start = 0; start < conditionIds.length; start += CONDITIONS_MAX) {
+      const condition = conditionIds.slice(start, start + CONDITIONS_MAX);
+      try {
+        const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition });
+        const { json } = await clients.data.fetchJson(url, { signal });
+        for (const row of isResolutionsReply(json) ? json.data : []) {
+          if (!ports.detectors.resolution.check(row, isResolution)) ports.drop("bad_row");
+          else resolutions.set(row.condition_id, parseResolution(row, ports.drop));
         }
+      } catch (error) {
+        if (!(error instanceof VenueError) || signal.aborted) throw error;
+        ports.drop("resolutions_unavailable", condition.length);
       }
-      return facts;
-    },
-  };
+    }
+    return resolutions;
+  }
 }

@@ -1,137 +1,212 @@
-import Type from "typebox";
-import { Compile } from "typebox/compile";
-
 /**
- * What we read of what the venue sends. Fields that are missing, null, "" or (for numbers) numeric strings are all usual,
- * so most are `Unknown` here and read leniently in `parse.ts`; a row that lacks what identifies it is dropped.
+ * The parts of Polymarket's responses that the adapter reads, annotated with what Polymarket documents about them. Fields
+ * that are missing, null, "" or numeric text are common, so most accept any value here and `parse-values.ts` reads them
+ * leniently. Rows without their identifying fields are refused.
  */
+import Type from "typebox";
+import type { DriftCounter } from "../../ports/venue.ts";
+import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import {
+  always,
+  compileCheck,
+  enumeration,
+  type FieldAnnotation,
+  optional,
+  unchecked,
+  unused,
+} from "../shared/wire-schema.ts";
+
+const lenient = (type: FieldAnnotation["type"], presence: FieldAnnotation["presence"] = "sometimes") =>
+  unchecked({ type, presence });
+
 const Id = Type.Union([Type.String({ pattern: "^[0-9]{1,20}$" }), Type.Integer({ minimum: 0 })]);
-const Loose = Type.Optional(Type.Unknown());
+const numeric = (type: FieldAnnotation["type"]) => Type.Union([Type.String(), Type.Number()], { documented: { type } });
+const Decimal = numeric("decimal");
+const Price = numeric("price");
+const Rows = Type.Array(Type.Unknown());
+const Cursor = optional(Type.String());
+const Side = Type.Union([Type.Literal("BUY"), Type.Literal("SELL")]);
 
 const GammaTag = Type.Object({ label: Type.String(), slug: Type.Optional(Type.String()) });
 
-export const GammaMarket = Type.Object({
-  id: Id,
-  question: Type.String({ minLength: 1 }),
-  conditionId: Loose,
-  slug: Loose,
-  description: Loose,
-  outcomes: Loose,
-  outcomePrices: Loose,
-  clobTokenIds: Loose,
-  groupItemTitle: Loose,
-  active: Loose,
-  closed: Loose,
-  archived: Loose,
-  acceptingOrders: Loose,
-  enableOrderBook: Loose,
-  umaResolutionStatus: Loose,
-  startDate: Loose,
-  endDate: Loose,
-  acceptingOrdersTimestamp: Loose,
-  closedTime: Loose,
-  umaEndDate: Loose,
-  bestBid: Loose,
-  bestAsk: Loose,
-  lastTradePrice: Loose,
-  volume: Loose,
-  volumeNum: Loose,
-  volume24hr: Loose,
-  liquidity: Loose,
-  liquidityNum: Loose,
-  orderPriceMinTickSize: Loose,
-  negRiskOther: Loose,
-  feesEnabled: Loose,
-  feeSchedule: Loose,
-  category: Loose,
-  tags: Loose,
-  events: Loose,
-});
+export const GammaMarket = Type.Object(
+  {
+    id: Id,
+    question: Type.String({ minLength: 1 }),
+    conditionId: lenient("string", "usually"),
+    slug: lenient("string", "usually"),
+    description: lenient("string", "usually"),
+    outcomes: lenient("encoded array", "usually"),
+    outcomePrices: lenient("encoded array", "usually"),
+    clobTokenIds: lenient("encoded array", "usually"),
+    groupItemTitle: lenient("string"),
+    active: lenient("boolean", "always"),
+    closed: lenient("boolean", "always"),
+    archived: lenient("boolean"),
+    acceptingOrders: lenient("boolean", "usually"),
+    enableOrderBook: lenient("boolean"),
+    umaResolutionStatus: unchecked({ values: ["requested", "posed", "proposed", "disputed", "resolved", "settled"] }),
+    startDate: lenient("string", "usually"),
+    endDate: lenient("string", "usually"),
+    acceptingOrdersTimestamp: lenient("string", "usually"),
+    closedTime: lenient("string"),
+    umaEndDate: lenient("string"),
+    bestBid: lenient("price", "usually"),
+    bestAsk: lenient("price", "usually"),
+    lastTradePrice: lenient("price", "usually"),
+    volume: lenient("decimal", "usually"),
+    volumeNum: lenient("decimal", "usually"),
+    volume24hr: lenient("decimal", "usually"),
+    liquidity: lenient("decimal", "usually"),
+    liquidityNum: lenient("decimal", "usually"),
+    orderPriceMinTickSize: lenient("price", "usually"),
+    negRiskOther: lenient("boolean"),
+    feesEnabled: lenient("boolean", "usually"),
+    feeSchedule: lenient("object"),
+    category: lenient("string"),
+    tags: lenient("array"),
+    events: lenient("array"),
+  },
+  unused(`
+    questionID negRiskMarketID negRiskRequestID negRisk groupItemThreshold groupItemRange resolutionSource positionIds
+    umaResolutionStatuses restricted automaticallyResolved resolvedBy createdAt updatedAt gameStartTime endDateIso
+    startDateIso umaEndDateIso spread oneHourPriceChange oneDayPriceChange oneWeekPriceChange oneMonthPriceChange
+    oneYearPriceChange volume1wk volume1mo volume1yr volumeClob volume24hrClob volume1wkClob volume1moClob
+    volume1yrClob liquidityClob volumeAmm volume24hrAmm volume1wkAmm volume1moAmm volume1yrAmm liquidityAmm
+    orderMinSize feeType makerBaseFee takerBaseFee makerRebatesFeeShareBps secondsDelay rewardsMinSize
+    rewardsMaxSpread clobRewards holdingRewardsEnabled sportsMarketType line gameId teamAID teamBID eventStartTime
+    twitterCardImage twitterCardLocation twitterCardLastRefreshed twitterCardLastValidated sponsorName sponsorImage
+    xAxisValue yAxisValue denominationToken fee feeRate feeExponent image icon imageOptimized iconOptimized lowerBound
+    upperBound lowerBoundDate upperBoundDate marketType formatType createdBy updatedBy wideFormat new sentDiscord
+    mailchimpTag categoryMailchimpTag featured submitted_by subcategory marketGroup marketMakerAddress curationOrder
+    hasReviewedDates readyForCron commentsEnabled comboStatus disqusThread shortOutcomes umaBond umaReward
+    customLiveness notificationsEnabled score categories markets creator ready funded pastSlugs readyTimestamp
+    fundedTimestamp cyom competitive approved automaticallyActive clearBookOnStart chartColor seriesColor
+    showGmpSeries showGmpOutcome manualActivation pendingDeployment deploying deployingTimestamp
+    scheduledDeploymentTimestamp rfqEnabled internalUsers pagerDutyNotificationEnabled requiresTranslation decimalized
+  `),
+);
 export type GammaMarket = Type.Static<typeof GammaMarket>;
 
-export const GammaEvent = Type.Object({
-  id: Id,
-  title: Type.String({ minLength: 1 }),
-  slug: Loose,
-  description: Loose,
-  category: Loose,
-  endDate: Loose,
-  featured: Loose,
-  negRisk: Loose,
-  enableNegRisk: Loose,
-  negRiskAugmented: Loose,
-  openInterest: Loose,
-  tags: Loose,
-  markets: Loose,
-});
+export const GammaEvent = Type.Object(
+  {
+    id: Id,
+    title: Type.String({ minLength: 1 }),
+    slug: lenient("string", "usually"),
+    description: lenient("string", "usually"),
+    category: lenient("string"),
+    endDate: lenient("string", "usually"),
+    featured: lenient("boolean"),
+    negRisk: lenient("boolean", "usually"),
+    enableNegRisk: lenient("boolean"),
+    negRiskAugmented: lenient("boolean"),
+    openInterest: lenient("decimal"),
+    tags: lenient("array", "usually"),
+    markets: lenient("array", "usually"),
+  },
+  unused(`
+    ticker subtitle resolutionSource startDate creationDate image icon active closed archived new restricted liquidity
+    volume sortBy subcategory isTemplate templateVariables published_at createdBy updatedBy createdAt updatedAt
+    commentsEnabled competitive volume24hr volume1wk volume1mo volume1yr featuredImage disqusThread parentEventId
+    enableOrderBook liquidityAmm liquidityClob negRiskMarketID negRiskFeeBips commentCount imageOptimized
+    iconOptimized featuredImageOptimized subEvents series categories collections tag_labels tag_slugs cyom closedTime
+    showAllOutcomes showMarketImages automaticallyResolved automaticallyActive eventDate startTime eventWeek
+    seriesSlug score elapsed period live ended finishedTimestamp gmpChartMode eventCreators countryName electionType
+    color tweetCount chats featuredOrder estimateValue cantEstimate estimatedValue cumulativeMarkets templates
+    spreadsMainLine totalsMainLine carouselMap pendingDeployment deploying deployingTimestamp
+    scheduledDeploymentTimestamp gameStatus gameId internalUsers rescheduledFromGameId sportradarMatchId homeTeamName
+    awayTeamName bestLines teams sport lastHighlight lastHighlightType lastHighlightAt partners externalPartners
+    metadata eventMetadata requiresTranslation finishedAt
+  `),
+);
 export type GammaEvent = Type.Static<typeof GammaEvent>;
 
-const Rows = Type.Array(Type.Unknown());
-const Cursor = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 const EventsPage = Type.Object({ events: Rows, next_cursor: Cursor });
 const MarketsPage = Type.Object({ markets: Rows, next_cursor: Cursor });
 
-const FeeSchedule = Type.Object({ rate: Type.Unknown(), exponent: Loose });
+const FeeSchedule = Type.Object({ rate: Type.Unknown(), exponent: Type.Optional(Type.Unknown()) });
 
-const Decimal = Type.Union([Type.String(), Type.Number()]);
 const Level = Type.Object({ price: Decimal, size: Decimal });
-export const Book = Type.Object({
-  asset_id: Type.String(),
-  timestamp: Loose,
-  bids: Type.Union([Rows, Type.Null()]),
-  asks: Type.Union([Rows, Type.Null()]),
-  last_trade_price: Loose,
-});
+export const Book = Type.Object(
+  {
+    asset_id: Type.String(),
+    timestamp: lenient("decimal", "always"),
+    bids: Type.Union([Rows, Type.Null()]),
+    asks: Type.Union([Rows, Type.Null()]),
+    last_trade_price: lenient("price"),
+  },
+  unused("market hash min_order_size tick_size neg_risk event_type"),
+);
 export type Book = Type.Static<typeof Book>;
 
 const HistoryReply = Type.Object({ history: Rows });
-const HistoryRow = Type.Object({ t: Type.Number({ minimum: 0, maximum: 1e11 }), p: Decimal });
+const HistoryRow = Type.Object({ t: Type.Number({ minimum: 0, maximum: 1e11 }), p: Price }, unused("resolution"));
 
-const Side = Type.Union([Type.Literal("BUY"), Type.Literal("SELL")]);
 const Seconds = Type.Number({ minimum: 1, maximum: 1e11 });
-const TradeV2 = Type.Object({
-  side: Side,
-  token_id: Type.String(),
-  size: Decimal,
-  price: Decimal,
-  timestamp: Seconds,
-  transaction_hash: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-});
-const TradeV1 = Type.Object({
-  side: Side,
-  asset: Type.String(),
-  size: Decimal,
-  price: Decimal,
-  timestamp: Seconds,
-  transactionHash: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-});
+const TradeV2 = Type.Object(
+  {
+    side: Side,
+    token_id: Type.String(),
+    size: Decimal,
+    price: Price,
+    timestamp: Seconds,
+    transaction_hash: always(Type.String()),
+  },
+  unused(`
+    proxy_wallet condition_id title slug event_slug outcome outcome_index icon name pseudonym bio profile_image
+    profile_image_optimized event_id market_id position_id usdc_size log_index block_number is_taker role
+  `),
+);
+const TradeV1 = Type.Object(
+  {
+    side: Side,
+    asset: Type.String(),
+    size: Decimal,
+    price: Price,
+    timestamp: Seconds,
+    transactionHash: always(Type.String()),
+  },
+  unused(`
+    proxyWallet conditionId title slug icon eventSlug outcome outcomeIndex name pseudonym bio profileImage
+    profileImageOptimized
+  `),
+);
 export type TradeV1 = Type.Static<typeof TradeV1>;
 
 const TradesPageV2 = Type.Object({
   data: Rows,
-  pagination: Type.Optional(Type.Object({ has_more: Loose, next_cursor: Cursor })),
+  pagination: Type.Optional(Type.Object({ has_more: Type.Optional(Type.Unknown()), next_cursor: Cursor })),
 });
 
 const ResolutionsReply = Type.Object({ data: Rows });
-export const Resolution = Type.Object({
-  condition_id: Type.String(),
-  status: Type.String(),
-  proposed_price: Loose,
-  reproposed_price: Loose,
-  payouts: Loose,
-  resolved_at: Loose,
-});
+export const Resolution = Type.Object(
+  {
+    condition_id: Type.String(),
+    status: enumeration("initialized posed proposed challenged reproposed disputed active arbitration resolved"),
+    proposed_price: lenient("decimal"),
+    reproposed_price: lenient("decimal"),
+    payouts: lenient("encoded array"),
+    resolved_at: lenient("decimal"),
+  },
+  unused(`
+    question_id was_disputed was_arbitrated extended_review new_version_q price reporter resolution_source market_type
+    last_update_timestamp resolved_block transaction_hash log_index
+  `),
+);
 export type Resolution = Type.Static<typeof Resolution>;
 
 const Timestamp = Type.Unknown();
-const PriceChange = Type.Object({
-  asset_id: Type.String(),
-  price: Decimal,
-  size: Decimal,
-  side: Side,
-  best_bid: Loose,
-  best_ask: Loose,
-});
+const PriceChange = Type.Object(
+  {
+    asset_id: Type.String(),
+    price: Price,
+    size: Decimal,
+    side: Side,
+    best_bid: lenient("price"),
+    best_ask: lenient("price"),
+  },
+  unused("hash"),
+);
 
 const PriceChangeMessage = Type.Object({
   event_type: Type.Literal("price_change"),
@@ -145,7 +220,7 @@ const LastTradeMessage = Type.Object({
   size: Decimal,
   side: Side,
   timestamp: Timestamp,
-  transaction_hash: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  transaction_hash: optional(Type.String()),
 });
 const AssetMessage = Type.Object({ event_type: Type.String(), asset_id: Type.String() });
 const ResolvedMessage = Type.Object({
@@ -153,33 +228,78 @@ const ResolvedMessage = Type.Object({
   assets_ids: Type.Array(Type.String()),
 });
 const NewMarketMessage = Type.Object({ event_type: Type.Literal("new_market"), id: Id });
-const AnyMessage = Type.Object({ event_type: Type.String() });
+/** The documented fields of all messages. */
+const AnyMessage = Type.Object(
+  {
+    event_type: enumeration(
+      "book price_change last_trade_price tick_size_change best_bid_ask new_market market_resolved",
+    ),
+    timestamp: lenient("decimal"),
+    asset_id: lenient("string"),
+    assets_ids: lenient("array"),
+    price_changes: lenient("array"),
+    bids: lenient("array"),
+    asks: lenient("array"),
+    price: lenient("price"),
+    size: lenient("decimal"),
+    id: lenient("any"),
+    transaction_hash: lenient("string"),
+    last_trade_price: lenient("price"),
+  },
+  unused(`
+    market hash min_order_size tick_size neg_risk side fee_rate_bps old_tick_size new_tick_size best_bid best_ask
+    spread question slug outcomes description winning_asset_id winning_outcome event_message clob_token_ids
+    condition_id active tags order_price_min_tick_size group_item_title sports_market_type line game_start_time
+    fees_enabled fee_schedule taker_base_fee
+  `),
+);
 
-/** Compiled checks: a value that passes has the type. */
-export const isGammaMarket = checker(GammaMarket);
-export const isGammaEvent = checker(GammaEvent);
-export const isGammaTag = checker(GammaTag);
-export const isEventsPage = checker(EventsPage);
-export const isMarketsPage = checker(MarketsPage);
-export const isFeeSchedule = checker(FeeSchedule);
-export const isLevel = checker(Level);
-export const isBook = checker(Book);
-export const isHistoryReply = checker(HistoryReply);
-export const isHistoryRow = checker(HistoryRow);
-export const isTradeV1 = checker(TradeV1);
-export const isTradeV2 = checker(TradeV2);
-export const isTradesPageV2 = checker(TradesPageV2);
-export const isResolutionsReply = checker(ResolutionsReply);
-export const isResolution = checker(Resolution);
-export const isPriceChange = checker(PriceChange);
-export const isPriceChangeMessage = checker(PriceChangeMessage);
-export const isLastTradeMessage = checker(LastTradeMessage);
-export const isAssetMessage = checker(AssetMessage);
-export const isResolvedMessage = checker(ResolvedMessage);
-export const isNewMarketMessage = checker(NewMarketMessage);
-export const isAnyMessage = checker(AnyMessage);
+/** The documented fields of all pages. The last page has no cursor. */
+const AnyPage = Type.Object({
+  events: optional(Rows),
+  markets: optional(Rows),
+  data: optional(Rows),
+  next_cursor: Cursor,
+  pagination: lenient("object"),
+});
 
-function checker<Schema extends Type.TSchema>(schema: Schema): (value: unknown) => value is Type.Static<Schema> {
-  const compiled = Compile(schema);
-  return (value): value is Type.Static<Schema> => compiled.Check(value);
-}
+export const isGammaMarket = compileCheck(GammaMarket);
+export const isGammaEvent = compileCheck(GammaEvent);
+export const isGammaTag = compileCheck(GammaTag);
+export const isEventsPage = compileCheck(EventsPage);
+export const isMarketsPage = compileCheck(MarketsPage);
+export const isFeeSchedule = compileCheck(FeeSchedule);
+export const isLevel = compileCheck(Level);
+export const isBook = compileCheck(Book);
+export const isHistoryReply = compileCheck(HistoryReply);
+export const isHistoryRow = compileCheck(HistoryRow);
+export const isTradeV1 = compileCheck(TradeV1);
+export const isTradeV2 = compileCheck(TradeV2);
+export const isTradesPageV2 = compileCheck(TradesPageV2);
+export const isResolutionsReply = compileCheck(ResolutionsReply);
+export const isResolution = compileCheck(Resolution);
+export const isPriceChange = compileCheck(PriceChange);
+export const isPriceChangeMessage = compileCheck(PriceChangeMessage);
+export const isLastTradeMessage = compileCheck(LastTradeMessage);
+export const isAssetMessage = compileCheck(AssetMessage);
+export const isResolvedMessage = compileCheck(ResolvedMessage);
+export const isNewMarketMessage = compileCheck(NewMarketMessage);
+export const isAnyMessage = compileCheck(AnyMessage);
+
+const DOCUMENTED = {
+  market: GammaMarket,
+  event: GammaEvent,
+  page: AnyPage,
+  book: Book,
+  trade: TradeV2,
+  trade_v1: TradeV1,
+  resolution: Resolution,
+  history_point: HistoryRow,
+  stream: AnyMessage,
+  stream_price_change: PriceChange,
+} as const;
+
+export type PolymarketDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
+
+export const detectPolymarketDrift = (drift: DriftCounter): PolymarketDriftDetectors =>
+  createDriftDetectors(DOCUMENTED, drift);

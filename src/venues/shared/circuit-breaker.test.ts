@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 
-const broken = () => {
+const openBreaker = () => {
   const breaker = new CircuitBreaker({ failuresMax: 3, openMs: 1_000, openMsMax: 3_000 });
   for (let failure = 0; failure < 3; failure++) breaker.failed(0);
   return breaker;
 };
 
-test("a circuit opens at the failure that reaches the limit and not before", () => {
+test("opens at the failure that reaches the maximum", () => {
   const breaker = new CircuitBreaker({ failuresMax: 3, openMs: 1_000, openMsMax: 3_000 });
   breaker.failed(0);
   breaker.failed(0);
@@ -17,7 +17,7 @@ test("a circuit opens at the failure that reaches the limit and not before", () 
   assert.equal(breaker.allows(0), false);
 });
 
-test("a success between failures starts the count again", () => {
+test("resets the failure count after a success", () => {
   const breaker = new CircuitBreaker({ failuresMax: 2, openMs: 1_000, openMsMax: 3_000 });
   breaker.failed(0);
   breaker.succeeded();
@@ -25,23 +25,23 @@ test("a success between failures starts the count again", () => {
   assert.equal(breaker.allows(0), true);
 });
 
-test("after the pause exactly one probe goes out until it is judged", () => {
-  const breaker = broken();
+test("allows exactly one probe after the pause until its result is known", () => {
+  const breaker = openBreaker();
   assert.equal(breaker.allows(999), false);
   assert.equal(breaker.allows(1_000), true);
   assert.equal(breaker.allows(1_000), false);
 });
 
-test("a good probe closes the circuit for everybody", () => {
-  const breaker = broken();
+test("closes after a successful probe", () => {
+  const breaker = openBreaker();
   breaker.allows(1_000);
   breaker.succeeded();
   assert.equal(breaker.allows(1_000), true);
   assert.equal(breaker.allows(1_000), true);
 });
 
-test("each bad probe doubles the pause up to the longest one, and a success makes it short again", () => {
-  const breaker = broken();
+test("doubles the pause after each failed probe up to the maximum, and resets it after a success", () => {
+  const breaker = openBreaker();
   let now = 0;
   for (const pauseMs of [1_000, 2_000, 3_000, 3_000]) {
     assert.equal(breaker.allows(now + pauseMs - 1), false, `before ${pauseMs}`);
@@ -57,8 +57,8 @@ test("each bad probe doubles the pause up to the longest one, and a success make
   assert.equal(breaker.allows(now + 1_000), true);
 });
 
-test("a probe given up without a verdict lets the next one through", () => {
-  const breaker = broken();
+test("allows another probe after one is cancelled", () => {
+  const breaker = openBreaker();
   assert.equal(breaker.allows(1_000), true);
   breaker.abandoned();
   assert.equal(breaker.allows(1_000), true);

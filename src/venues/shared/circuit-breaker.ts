@@ -1,6 +1,6 @@
 /**
- * Closed until `failuresMax` failures in a row, then open: calls fail at once. After `openMs` one probe is let through;
- * its success closes the circuit, its failure opens it for twice as long, up to `openMsMax`.
+ * A circuit breaker. It opens after `failuresMax` consecutive failures and then refuses calls. After `openMs` it allows one
+ * probe: success closes the circuit, failure opens it for twice as long, up to `openMsMax`.
  */
 export class CircuitBreaker {
   readonly #failuresMax: number;
@@ -9,7 +9,7 @@ export class CircuitBreaker {
   #failures = 0;
   #openMs: number;
   #openUntil = 0;
-  #probing = false;
+  #isProbing = false;
 
   constructor(options: { failuresMax: number; openMs: number; openMsMax: number }) {
     this.#failuresMax = options.failuresMax;
@@ -18,30 +18,30 @@ export class CircuitBreaker {
     this.#openMs = options.openMs;
   }
 
-  /** Whether a call may go out now; a half-open circuit lets one through. */
+  /** Whether a call is allowed now. Starts a probe if the circuit is half open. */
   allows(now: number): boolean {
     if (this.#failures < this.#failuresMax) return true;
-    if (now < this.#openUntil || this.#probing) return false;
-    this.#probing = true;
+    if (now < this.#openUntil || this.#isProbing) return false;
+    this.#isProbing = true;
     return true;
   }
 
   succeeded(): void {
     this.#failures = 0;
     this.#openMs = this.#openMsMin;
-    this.#probing = false;
+    this.#isProbing = false;
   }
 
   failed(now: number): void {
     this.#failures += 1;
     if (this.#failures < this.#failuresMax) return;
-    if (this.#probing) this.#openMs = Math.min(this.#openMs * 2, this.#openMsMax);
-    this.#probing = false;
+    if (this.#isProbing) this.#openMs = Math.min(this.#openMs * 2, this.#openMsMax);
+    this.#isProbing = false;
     this.#openUntil = now + this.#openMs;
   }
 
-  /** A probe that ended without a verdict (the caller gave up) lets the next one through. */
+  /** The caller cancelled the probe, so its result is unknown: the next call becomes the probe. */
   abandoned(): void {
-    this.#probing = false;
+    this.#isProbing = false;
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { idsOf, walkPages } from "./page-walk.ts";
 
 interface Page {
@@ -9,15 +10,15 @@ interface Page {
   readonly total?: number;
 }
 
-/** Walks pages given by cursor; the first stands under "". */
+/** Walks the pages that `pageAt` returns by cursor; the cursor of the first page is "". */
 async function walk(pageAt: (cursor: string) => Page, options: { pagesMax?: number; overlap?: boolean } = {}) {
-  const drops: Record<string, number> = {};
+  const { drop, drops } = countDrops();
   const cuts: (string | null)[] = [];
   const seen: string[] = [];
-  let asked = 0;
+  let requests = 0;
   const pages = walkPages<Page>({
     async fetch(cursor) {
-      asked += 1;
+      requests += 1;
       return pageAt(cursor ?? "");
     },
     nextOf: ({ next }) => next,
@@ -26,32 +27,31 @@ async function walk(pageAt: (cursor: string) => Page, options: { pagesMax?: numb
     totalOf: ({ total }) => total ?? null,
     pagesMax: options.pagesMax ?? 100,
     overlap: options.overlap ?? false,
-    drop(reason, count = 1) {
-      drops[reason] = (drops[reason] ?? 0) + count;
-    },
+    drop,
   });
   for await (const { page, cut } of pages) {
     cuts.push(cut);
     seen.push(...page.ids);
   }
-  return { drops, cut: cuts.at(-1), cuts, seen, asked };
+  return { drops, cut: cuts.at(-1), cuts, seen, requests };
 }
 
 const ids = (from: number, count: number) => Array.from({ length: count }, (_, index) => `id-${from + index}`);
+/** Pages whose cursor is their number. */
 const numbered = (make: (number: number) => Page) => (cursor: string) => make(Number(cursor || 0));
 
-test("a whole sequence is walked to its end and nothing is counted", async () => {
+test("walks a complete listing to its end without counting a drop", async () => {
   const { drops, cut, seen } = await walk(
     numbered((number) => ({ ids: ids(number * 10, 10), next: number < 4 ? String(number + 1) : null, total: 50 })),
   );
   assert.deepEqual([seen.length, cut, drops], [50, null, {}]);
 });
 
-test("a walk ahead asks for the next page before this one is worked on, for none behind the last, and fails in its place", async () => {
-  const asked: (string | null)[] = [];
-  const whole = walkPages<Page>({
+test("requests the next page before yielding the current one, none after the last, and throws a failure at its page", async () => {
+  const cursors: (string | null)[] = [];
+  const walked = walkPages<Page>({
     async fetch(cursor) {
-      asked.push(cursor);
+      cursors.push(cursor);
       return numbered((number) => ({ ids: ids(number * 10, 10), next: String(number + 1) }))(cursor ?? "");
     },
     nextOf: ({ next }) => next,
@@ -61,9 +61,9 @@ test("a walk ahead asks for the next page before this one is worked on, for none
     pagesMax: 2,
     drop() {},
   });
-  const askedAtPage: number[] = [];
-  for await (const _ of whole) askedAtPage.push(asked.length);
-  assert.deepEqual(askedAtPage, [2, 2]);
+  const requestsAtPage: number[] = [];
+  for await (const _ of walked) requestsAtPage.push(cursors.length);
+  assert.deepEqual(requestsAtPage, [2, 2]);
   const failing = walkPages<Page>({
     async fetch(cursor) {
       if (cursor !== null) throw new Error("the next page failed");
@@ -80,43 +80,43 @@ test("a walk ahead asks for the next page before this one is worked on, for none
   await assert.rejects(async () => failing.next(), /the next page failed/);
 });
 
-test("a cursor that comes again ends the walk, though the rows are new each time", async () => {
-  let turn = 0;
-  const { drops, cut, asked } = await walk(() => ({ ids: ids(10 * turn++, 10), next: "again" }));
-  assert.deepEqual([cut, asked, drops], ["page_loop", 2, { page_loop: 1 }]);
+test("ends at a repeated cursor even if the rows are new", async () => {
+  let page = 0;
+  const { drops, cut, requests } = await walk(() => ({ ids: ids(10 * page++, 10), next: "again" }));
+  assert.deepEqual([cut, requests, drops], ["page_loop", 2, { page_loop: 1 }]);
 });
 
-test("a page whose rows were all told before ends the walk, though the cursor is new each time", async () => {
-  const { drops, cut, asked } = await walk(numbered((number) => ({ ids: ids(0, 10), next: String(number + 1) })));
-  assert.deepEqual([cut, asked, drops], ["page_loop", 2, { page_loop: 1 }]);
+test("ends at a page of repeated rows even if the cursor is new", async () => {
+  const { drops, cut, requests } = await walk(numbered((number) => ({ ids: ids(0, 10), next: String(number + 1) })));
+  assert.deepEqual([cut, requests, drops], ["page_loop", 2, { page_loop: 1 }]);
 });
 
-test("a loop over several pages is noticed when it closes", async () => {
-  const { cut, asked } = await walk(
+test("detects a loop over several pages at its first repeated page", async () => {
+  const { cut, requests } = await walk(
     numbered((number) => ({ ids: ids((number % 3) * 10, 10), next: String(number + 1) })),
   );
-  assert.deepEqual([cut, asked], ["page_loop", 4]);
+  assert.deepEqual([cut, requests], ["page_loop", 4]);
 });
 
-test("an empty page that promises more ends the walk", async () => {
-  const { drops, cut, asked } = await walk(() => ({ ids: [], next: "more" }));
-  assert.deepEqual([cut, asked, drops], ["page_empty", 1, { page_empty: 1 }]);
+test("ends at an empty page that has a next cursor", async () => {
+  const { drops, cut, requests } = await walk(() => ({ ids: [], next: "more" }));
+  assert.deepEqual([cut, requests, drops], ["page_empty", 1, { page_empty: 1 }]);
 });
 
-test("a sequence that never ends is left after the most pages allowed", async () => {
+test("ends after the maximum number of pages", async () => {
   const endless = numbered((number) => ({ ids: ids(number * 10, 10), next: String(number + 1) }));
-  const { drops, cut, asked } = await walk(endless, { pagesMax: 7 });
-  assert.deepEqual([cut, asked, drops], ["page_limit", 7, { page_limit: 1 }]);
+  const { drops, cut, requests } = await walk(endless, { pagesMax: 7 });
+  assert.deepEqual([cut, requests, drops], ["page_limit", 7, { page_limit: 1 }]);
 });
 
-test("an end well before the venue's own total is short, one that moving rows explain is not", async () => {
+test("reports a listing well below the venue's total as short, but not a small difference", async () => {
   const short = await walk(() => ({ ids: ids(0, 400), next: null, total: 1_000 }));
   assert.deepEqual([short.cut, short.drops], ["page_short", { page_short: 1 }]);
-  const moved = await walk(() => ({ ids: ids(0, 960), next: null, total: 1_000 }));
-  assert.deepEqual([moved.cut, moved.drops], [null, {}]);
+  const nearlyComplete = await walk(() => ({ ids: ids(0, 960), next: null, total: 1_000 }));
+  assert.deepEqual([nearlyComplete.cut, nearlyComplete.drops], [null, {}]);
 });
 
-test("rows told twice do not make up for those that are missing", async () => {
+test("does not count repeated rows towards the total", async () => {
   const { cut } = await walk(
     numbered((number) => ({
       ids: number === 0 ? ids(0, 100) : [...ids(0, 99), "new"],
@@ -127,7 +127,7 @@ test("rows told twice do not make up for those that are missing", async () => {
   assert.equal(cut, "page_short");
 });
 
-test("rows that moved to a later page are counted and no fault; where pages overlap by design, not even counted", async () => {
+test("counts rows repeated on a later page without ending, and does not count them if pages overlap by design", async () => {
   const overlapping = numbered((number) => ({
     ids: ids(number * 9, 10),
     next: number < 2 ? String(number + 1) : null,
@@ -137,7 +137,7 @@ test("rows that moved to a later page are counted and no fault; where pages over
   assert.deepEqual((await walk(overlapping, { overlap: true })).drops, {});
 });
 
-test("a row that stands on one page twice is counted, also where pages overlap by design", async () => {
+test("counts a row repeated within one page even if pages overlap by design", async () => {
   const doubled = numbered((number) => ({
     ids: [...ids(number * 9, 10), ...ids(number * 9 + 4, 2)],
     next: number < 1 ? "1" : null,
@@ -145,7 +145,7 @@ test("a row that stands on one page twice is counted, also where pages overlap b
   assert.deepEqual((await walk(doubled, { overlap: true })).drops, { page_rows_repeated: 4 });
 });
 
-test("whatever a venue answers, the walk ends, and every cut is counted once and stands on the last page only", async () => {
+test("always ends, and counts and reports a cut once, on the last page", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -156,11 +156,11 @@ test("whatever a venue answers, the walk ends, and every cut is counted once and
         { minLength: 1, maxLength: 12 },
       ),
       async (pages) => {
-        const { cuts, drops, asked } = await walk(
+        const { cuts, drops, requests } = await walk(
           (cursor) => pages[Number(cursor || 0) % pages.length] ?? { ids: [], next: null },
           { pagesMax: 9 },
         );
-        assert.ok(asked <= 9);
+        assert.ok(requests <= 9);
         const last = cuts.at(-1) ?? null;
         assert.deepEqual(
           cuts.filter((cut) => cut !== null),
@@ -173,6 +173,6 @@ test("whatever a venue answers, the walk ends, and every cut is counted once and
   );
 });
 
-test("rows are told apart by text or number, and what is no row or has neither is left out", () => {
+test("reads text and numeric ids and omits values without one", () => {
   assert.deepEqual(idsOf([{ id: "a" }, { id: 7 }, {}, null, "x", { id: {} }], "id"), ["a", "7"]);
 });

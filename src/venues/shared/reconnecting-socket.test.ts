@@ -28,7 +28,7 @@ function setUp(options: Partial<ReconnectingSocketOptions> = {}, uniform = 1) {
   return { clock, sockets, events, drops, socket };
 }
 
-test("an open socket subscribes, hands on what it hears and pings in time", async () => {
+test("calls onOpen, passes on messages and sends heartbeats", async () => {
   const { clock, sockets, events } = setUp();
   sockets.last.accept();
   sockets.last.say("hello");
@@ -39,7 +39,7 @@ test("an open socket subscribes, hands on what it hears and pings in time", asyn
   assert.deepEqual(sockets.last.sent, ["subscribe", "PING", "PING"]);
 });
 
-test("silence longer than allowed closes the socket and connects again", async () => {
+test("closes the socket and reconnects after too long a silence", async () => {
   const { clock, sockets, events } = setUp();
   sockets.last.accept();
   await clock.advance(36_000);
@@ -48,25 +48,25 @@ test("silence longer than allowed closes the socket and connects again", async (
   assert.deepEqual(events, ["open", "down closed by us"]);
 });
 
-test("a socket that is given up is counted by why: no sound at all, or pings and nothing else", async () => {
+test("counts closed sockets by reason: silent, or stalled while pings arrive", async () => {
   const silent = setUp();
   silent.sockets.last.accept();
   await silent.clock.advance(36_000);
   assert.deepEqual(silent.drops, ["stream_silent"]);
-  let isFrozen = false;
-  const frozen = setUp({ isFrozen: () => isFrozen });
-  frozen.sockets.last.accept();
-  for (let turn = 0; turn < 6; turn++) {
-    await frozen.clock.advance(10_000);
-    frozen.sockets.last.say("pong");
+  let isStalled = false;
+  const stalled = setUp({ isFrozen: () => isStalled });
+  stalled.sockets.last.accept();
+  for (let round = 0; round < 6; round++) {
+    await stalled.clock.advance(10_000);
+    stalled.sockets.last.say("pong");
   }
-  assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [[], 1]);
-  isFrozen = true;
-  await frozen.clock.advance(11_000);
-  assert.deepEqual([frozen.drops, frozen.sockets.connections.length], [["stream_frozen"], 2]);
+  assert.deepEqual([stalled.drops, stalled.sockets.connections.length], [[], 1]);
+  isStalled = true;
+  await stalled.clock.advance(11_000);
+  assert.deepEqual([stalled.drops, stalled.sockets.connections.length], [["stream_frozen"], 2]);
 });
 
-test("every socket that the peer ends or refuses is counted, used or not, and none that we end", async () => {
+test("counts every socket that the peer closes or refuses, but not one that is closed here", async () => {
   const { clock, sockets, drops, socket } = setUp();
   sockets.last.drop("refused");
   await clock.advance(1_000);
@@ -79,7 +79,7 @@ test("every socket that the peer ends or refuses is counted, used or not, and no
   assert.equal(drops.length, 2);
 });
 
-test("a socket that was heard at an odd moment is closed as soon as the silence has lasted too long", async () => {
+test("closes a socket exactly when the silence exceeds the maximum", async () => {
   const { clock, sockets } = setUp({ heartbeat: null });
   sockets.last.accept();
   await clock.advance(9_000);
@@ -90,10 +90,10 @@ test("a socket that was heard at an odd moment is closed as soon as the silence 
   assert.equal(sockets.connections[0]?.isClosed, true);
 });
 
-test("a ping frame of the peer counts as hearing from it", async () => {
+test("resets the silence when the peer sends a ping frame", async () => {
   const { clock, sockets } = setUp({ heartbeat: null });
   sockets.last.accept();
-  for (let turn = 0; turn < 10; turn++) {
+  for (let round = 0; round < 10; round++) {
     await clock.advance(10_000);
     sockets.last.ping();
   }
@@ -102,7 +102,7 @@ test("a ping frame of the peer counts as hearing from it", async () => {
   assert.deepEqual(sockets.last.sent, ["subscribe"]);
 });
 
-test("attempts that fail come back after growing pauses, at most half a minute", async () => {
+test("reconnects with growing delay, at most 30 seconds", async () => {
   const { clock, sockets } = setUp();
   const pauses: number[] = [];
   for (let attempt = 0; attempt < 9; attempt++) {
@@ -113,13 +113,13 @@ test("attempts that fail come back after growing pauses, at most half a minute",
   assert.deepEqual(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test("the pause is jittered down to its half", () => {
+test("jitters the delay down to half", () => {
   const { clock, sockets } = setUp({}, 0);
   sockets.last.drop("refused");
   assert.equal(clock.nextInMs, 250);
 });
 
-test("pauses grow on when sockets open but never say a word, and start again once one does", async () => {
+test("keeps growing the delay while sockets open without a message, and resets it after a message", async () => {
   const { clock, sockets } = setUp();
   for (const pauseMs of [500, 1_000, 2_000]) {
     sockets.last.accept();
@@ -133,7 +133,7 @@ test("pauses grow on when sockets open but never say a word, and start again onc
   assert.equal(clock.nextInMs, 500);
 });
 
-test("headers are made afresh for each attempt", async () => {
+test("creates new headers for each attempt", async () => {
   let attempts = 0;
   const { clock, sockets } = setUp({ headers: () => ({ signature: String(++attempts) }) });
   sockets.last.drop("expired");
@@ -144,7 +144,7 @@ test("headers are made afresh for each attempt", async () => {
   );
 });
 
-test("a closed socket stays closed and leaves no timer behind", async () => {
+test("stays closed after close() and leaves no timer", async () => {
   const { clock, sockets, events, socket } = setUp();
   sockets.last.accept();
   socket.close();
@@ -155,7 +155,7 @@ test("a closed socket stays closed and leaves no timer behind", async () => {
   assert.deepEqual(events, ["open"]);
 });
 
-test("closing while an attempt is under way closes it when it opens", () => {
+test("closes a connecting socket as soon as it opens", () => {
   const { sockets, events, socket, clock } = setUp();
   socket.close();
   sockets.last.accept();
@@ -164,7 +164,7 @@ test("closing while an attempt is under way closes it when it opens", () => {
   assert.equal(clock.pending, 0);
 });
 
-test("closing while it waits to come back cancels the attempt", async () => {
+test("cancels a scheduled reconnect on close()", async () => {
   const { clock, sockets, socket } = setUp();
   sockets.last.drop("refused");
   socket.close();
@@ -173,7 +173,7 @@ test("closing while it waits to come back cancels the attempt", async () => {
   assert.equal(clock.pending, 0);
 });
 
-test("what is sent while the socket is down goes nowhere and does not fail", () => {
+test("discards text that is sent while the socket is down", () => {
   const { sockets, socket } = setUp();
   socket.send("too early");
   sockets.last.accept();

@@ -1,38 +1,44 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { WireWatch } from "./schema-drift.ts";
+import Type from "typebox";
+import { DriftDetector } from "./schema-drift.ts";
+import { enumeration, optional, unused, usually } from "./wire-schema.ts";
 
-const SHAPE = {
-  needed: { id: "text", price: "price", status: "text" },
-  usual: { volume: "decimal" },
-  read: { tags: "list" },
-  words: { status: ["open", "closed"], result: ["yes", "no"] },
-  unread: ["icon"],
-} as const;
+const Market = Type.Object(
+  {
+    id: Type.String(),
+    price: Type.Unknown({ documented: { type: "price" } }),
+    status: enumeration("open closed"),
+    volume: usually(Type.Unknown({ documented: { type: "decimal" } })),
+    tags: optional(Type.Array(Type.Unknown())),
+    result: optional(enumeration("yes no")),
+  },
+  unused("icon"),
+);
 
 function setUp() {
-  const drift: [string, string, unknown][] = [];
-  const watch = new WireWatch("market", SHAPE, (kind, field, value) => drift.push([field, kind, value]));
-  const isAny = (value: unknown): value is unknown => value !== "refused";
-  return { drift, watch, look: (value: unknown) => watch.check(value, isAny) };
+  const drift: [field: string, kind: string, value: unknown][] = [];
+  const detector = new DriftDetector("market", Market, (kind, field, value) => drift.push([field, kind, value]));
+  const isAccepted = (_value: unknown): _value is unknown => true;
+  return { drift, detector, check: (value: unknown) => detector.check(value, isAccepted) };
 }
 
-const whole = { id: "a", price: "0.42", status: "open", volume: 3, tags: [], icon: "x", result: "" };
+const complete = { id: "a", price: "0.42", status: "open", volume: 3, tags: [], icon: "x", result: "" };
 
-test("an object as documented is no drift, with or without what may be absent", () => {
-  const { drift, look } = setUp();
-  look(whole);
-  look({ id: "a", price: 0.5, status: "closed", result: null });
+test("reports no drift for documented objects, with or without their optional fields", () => {
+  const { drift, check } = setUp();
+  check(complete);
+  check({ id: "a", price: 0.5, status: "closed", result: null });
   assert.deepEqual(drift, []);
 });
 
-test("in every object, needed fields that are absent or null and words nobody knows are told by name", () => {
-  const { drift, look } = setUp();
-  for (let object = 0; object < 5; object++) look(whole);
-  look({ ...whole, id: undefined });
-  look({ ...whole, price: null });
-  look({ ...whole, status: "limbo", result: 7 });
+test("reports missing fields and undocumented enumeration values in every object", () => {
+  const { drift, check } = setUp();
+  for (let object = 0; object < 5; object++) check(complete);
+  check({ ...complete, id: undefined });
+  check({ ...complete, price: null });
+  check({ ...complete, status: "limbo", result: 7 });
   assert.deepEqual(drift, [
     ["market.id", "missing", undefined],
     ["market.price", "missing", undefined],
@@ -41,54 +47,56 @@ test("in every object, needed fields that are absent or null and words nobody kn
   ]);
 });
 
-test("the first object of each page is looked through for new fields and unreadable values, and others by turns", () => {
-  const { drift, watch, look } = setUp();
-  const odd = { ...whole, price: "1.7", shiny: 1 };
-  watch.page([odd]);
-  look(odd);
+test("reports new fields and invalid values in the first object of a page and in a sample of the others", () => {
+  const { drift, detector, check } = setUp();
+  const drifted = { ...complete, price: "1.7", shiny: 1 };
+  detector.startPage([drifted]);
+  check(drifted);
   assert.deepEqual(drift, [
     ["market.price", "unknown_value", "1.7"],
     ["market.shiny", "new", 1],
   ]);
-  look(odd);
+  check(drifted);
   assert.equal(drift.length, 2);
-  for (let object = 0; object < 500; object++) look(odd);
+  for (let object = 0; object < 500; object++) check(drifted);
   assert.ok(drift.length > 2 && drift.length <= 2 * 6, String(drift.length));
 });
 
-test("an object that is refused is looked through whatever its turn", () => {
-  const drift: string[] = [];
-  const watch = new WireWatch("market", SHAPE, (kind, field) => drift.push(`${field} ${kind}`));
-  const isNone = (_value: unknown): _value is never => false;
-  watch.check(whole, isNone);
-  watch.check({ ...whole, tags: "none" }, isNone);
-  watch.check("refused", isNone);
-  assert.deepEqual(drift, ["market.tags unknown_value", "market unknown_value"]);
+test("inspects every refused object, sampled or not", () => {
+  const { drift, detector } = setUp();
+  const isRefused = (_value: unknown): _value is never => false;
+  detector.check(complete, isRefused);
+  detector.check({ ...complete, tags: "none" }, isRefused);
+  detector.check("refused", isRefused);
+  assert.deepEqual(drift, [
+    ["market.tags", "unknown_value", "none"],
+    ["market", "unknown_value", "refused"],
+  ]);
 });
 
-test("a field that objects may lack is missing once a whole page of them lacks it", () => {
-  const { drift, watch } = setUp();
-  const { volume: _, ...without } = whole;
-  watch.page(Array.from({ length: 19 }, () => without));
-  watch.page([...Array.from({ length: 30 }, () => without), whole]);
+test("reports a usually present field as missing when a whole page of at least 20 objects omits it", () => {
+  const { drift, detector } = setUp();
+  const { volume: _, ...withoutVolume } = complete;
+  detector.startPage(Array.from({ length: 19 }, () => withoutVolume));
+  detector.startPage([...Array.from({ length: 30 }, () => withoutVolume), complete]);
   assert.deepEqual(drift, []);
-  watch.page(Array.from({ length: 20 }, () => without));
+  detector.startPage(Array.from({ length: 20 }, () => withoutVolume));
   assert.deepEqual(drift, [["market.volume", "missing", undefined]]);
 });
 
-test("an object with thousands of new fields tells of a few of them", () => {
-  const { drift, look } = setUp();
-  look({ ...whole, ...Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field_${index}`, index])) });
+test("reports at most 20 new fields of one object", () => {
+  const { drift, check } = setUp();
+  check({ ...complete, ...Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field_${index}`, index])) });
   assert.equal(drift.length, 20);
 });
 
-test("whatever an object is, looking at it never throws and never changes whether it is taken", () => {
-  const { watch } = setUp();
+test("returns the acceptance check's result for any value and never throws", () => {
+  const { detector } = setUp();
   fc.assert(
-    fc.property(fc.anything(), fc.boolean(), (value, fits) => {
+    fc.property(fc.anything(), fc.boolean(), (value, isAccepted) => {
       assert.equal(
-        watch.check(value, (_value): _value is unknown => fits),
-        fits,
+        detector.check(value, (_value): _value is unknown => isAccepted),
+        isAccepted,
       );
     }),
   );

@@ -1,179 +1,145 @@
 import Type from "typebox";
-import { Compile } from "typebox/compile";
 import { parseDecimal } from "../../domain/price.ts";
 import type { DriftCounter } from "../../ports/venue.ts";
-
-/** What a value must be to be read. `price` is a decimal in [0, 1]; `time` is text or a number. */
-export type WireType =
-  | "any"
-  | "text"
-  | "decimal"
-  | "price"
-  | "flag"
-  | "number"
-  | "list"
-  | "object"
-  | "time"
-  | "wrapped list";
-
-/** What is documented of one kind of object on a venue's wire. Every name stands once, in the part that says most. */
-export interface WireShape {
-  /** Every object has these; one that lacks a field, or has null in it, has drifted. */
-  readonly needed?: Readonly<Record<string, WireType>>;
-  /** Read where they are there: an object may lack them, a whole page of objects may not. */
-  readonly usual?: Readonly<Record<string, WireType>>;
-  /** Read where they are there. */
-  readonly read?: Readonly<Record<string, WireType>>;
-  /** Closed vocabularies; "", null and absence are no words. */
-  readonly words?: Readonly<Record<string, readonly string[]>>;
-  /** Documented and not read. */
-  readonly unread?: readonly string[];
-}
+import { compileCheck, type DocumentedField, documentedFields, type FieldType, unusedFields } from "./wire-schema.ts";
 
 /**
- * Objects looked through as a whole: the first of a page, one in this many, and each that a compiled glance fails. The
- * number shares no factor with page sizes, so that it is another row's turn in each sweep.
+ * Besides the first object of each page, one object in this many is inspected field by field. The number shares no factor
+ * with page sizes, which varies the inspected rows from sweep to sweep.
  */
-const WHOLE_EVERY = 127;
-/** Fewer objects than this say nothing about a field that may be absent. */
+const INSPECT_EVERY = 127;
+/** Pages with fewer objects than this do not show that a usually present field is missing. */
 const PAGE_ROWS_MIN = 20;
 const NEW_FIELDS_PER_OBJECT_MAX = 20;
 
-const isFitting: Readonly<Record<WireType, (value: unknown) => boolean>> = {
-  any: () => true,
-  text: (value) => typeof value === "string",
-  decimal: (value) => value === "" || parseDecimal(value) !== null,
-  price: (value) => {
-    const price = parseDecimal(value);
-    return value === "" || (price !== null && price >= 0 && price <= 1);
-  },
-  flag: (value) => typeof value === "boolean",
-  number: (value) => typeof value === "number",
-  list: Array.isArray,
-  object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  time: (value) => typeof value === "number" || typeof value === "string",
-  "wrapped list": (value) => Array.isArray(value) || value === "" || (typeof value === "string" && value[0] === "["),
-};
-
-const FigureOrText = Type.Union([Type.String(), Type.Number()]);
-const AnyList = Type.Array(Type.Unknown());
+const StringOrNumber = Type.Union([Type.String(), Type.Number()]);
+const AnyArray = Type.Array(Type.Unknown());
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
-/** The same more coarsely: what a glance at every object can afford. */
-const glanceTypes: Readonly<Record<WireType, Type.TSchema>> = {
-  any: Type.Union([Type.String(), Type.Number(), Type.Boolean(), AnyList, AnyObject]),
-  text: Type.String(),
-  decimal: FigureOrText,
-  price: FigureOrText,
-  flag: Type.Boolean(),
-  number: Type.Number(),
-  list: AnyList,
-  object: Type.Object({}),
-  time: FigureOrText,
-  "wrapped list": Type.Union([AnyList, Type.String()]),
-};
 
-/** True for objects that have what is needed and keep to the vocabularies. */
-function compileGlance({ needed = {}, words = {} }: WireShape): (value: unknown) => boolean {
-  const fields: Record<string, Type.TSchema> = {};
-  for (const [name, type] of Object.entries(needed)) fields[name] = glanceTypes[type];
-  for (const [name, list] of Object.entries(words)) {
-    const word = Type.Union([...list, ""].map((one) => Type.Literal(one)));
-    fields[name] = needed[name] === undefined ? Type.Optional(Type.Union([word, Type.Null()])) : word;
-  }
-  const compiled = Compile(Type.Object(fields));
-  return (value) => compiled.Check(value);
-}
+const isString = (value: unknown) => typeof value === "string";
+
+/** `quick` is compiled and applied to every object; `isValid` is exact and applied to inspected objects. */
+const FIELD_TYPES: Readonly<
+  Record<FieldType, { readonly quick: Type.TSchema; readonly isValid: (value: unknown) => boolean }>
+> = {
+  any: { quick: Type.Union([StringOrNumber, Type.Boolean(), AnyArray, AnyObject]), isValid: () => true },
+  string: { quick: Type.String(), isValid: isString },
+  decimal: { quick: StringOrNumber, isValid: (value) => value === "" || parseDecimal(value) !== null },
+  price: { quick: StringOrNumber, isValid: (value) => value === "" || isPrice(parseDecimal(value)) },
+  boolean: { quick: Type.Boolean(), isValid: (value) => typeof value === "boolean" },
+  number: { quick: Type.Number(), isValid: (value) => typeof value === "number" },
+  array: { quick: AnyArray, isValid: Array.isArray },
+  object: { quick: Type.Object({}), isValid: isObject },
+  time: { quick: StringOrNumber, isValid: (value) => typeof value === "number" || typeof value === "string" },
+  "encoded array": {
+    quick: Type.Union([AnyArray, Type.String()]),
+    isValid: (value) => Array.isArray(value) || value === "" || (typeof value === "string" && value[0] === "["),
+  },
+};
 
 /**
- * Watches objects of one kind for drift: needed fields that are missing and words outside their vocabulary in every one;
- * unreadable values and fields that are not documented in a sample, and in each that was refused.
+ * Detects where objects of one kind depart from what the venue documents. In every object: missing fields and values
+ * outside an enumeration. In a sample of the accepted objects and in every refused one also: values of another type and
+ * undocumented fields.
  */
-export class WireWatch {
+export class DriftDetector {
   readonly #kind: string;
   readonly #drift: DriftCounter;
-  readonly #needed: readonly string[];
-  readonly #usual: readonly string[];
-  readonly #words: readonly (readonly [name: string, words: ReadonlySet<unknown>])[];
-  readonly #worded: ReadonlySet<string>;
-  readonly #types: readonly (readonly [name: string, type: WireType])[];
-  readonly #known: ReadonlySet<string>;
-  readonly #isAsExpected: (value: unknown) => boolean;
-  #untilWhole = 0;
+  readonly #fields: readonly (DocumentedField & {
+    readonly name: string;
+    readonly allowed: ReadonlySet<unknown> | null;
+  })[];
+  readonly #documentedNames: ReadonlySet<string>;
+  readonly #isQuickCheckPassed: (value: unknown) => boolean;
+  #objectsUntilInspection = 0;
   #isFirstOfPage = false;
 
-  constructor(kind: string, shape: WireShape, drift: DriftCounter) {
-    const { needed = {}, usual = {}, read = {}, words = {}, unread = [] } = shape;
+  /** @param kind prefix of reported field names: `market` for `market.status` */
+  constructor(kind: string, schema: Type.TObject, drift: DriftCounter) {
+    const fields = documentedFields(schema);
     this.#kind = kind;
-    this.#isAsExpected = compileGlance(shape);
     this.#drift = drift;
-    this.#needed = Object.keys(needed);
-    this.#usual = Object.keys(usual);
-    this.#words = Object.entries(words).map(([name, list]) => [name, new Set<unknown>([...list, "", null, undefined])]);
-    this.#worded = new Set(Object.keys(words));
-    this.#types = Object.entries({ ...needed, ...usual, ...read });
-    this.#known = new Set([...this.#types.map(([name]) => name), ...Object.keys(words), ...unread]);
+    this.#isQuickCheckPassed = compileQuickCheck(fields);
+    this.#documentedNames = new Set([...fields.keys(), ...unusedFields(schema)]);
+    this.#fields = [...fields].map(([name, field]) => ({
+      ...field,
+      name,
+      allowed: field.values === null ? null : new Set([...field.values, "", null, undefined]),
+    }));
   }
 
-  /** A page of objects that are about to be checked one by one. */
-  page(objects: readonly unknown[]): void {
+  /** Announces a page whose objects are about to be checked one by one. */
+  startPage(objects: readonly unknown[]): void {
     this.#isFirstOfPage = true;
     if (objects.length < PAGE_ROWS_MIN) return;
-    for (const name of this.#usual) {
-      const isThere = objects.some((object) => isObject(object) && object[name] !== undefined);
-      if (!isThere) this.#drift("missing", `${this.#kind}.${name}`, undefined);
+    for (const { name, presence } of this.#fields) {
+      if (presence !== "usually") continue;
+      const isPresent = objects.some((object) => isObject(object) && object[name] !== undefined);
+      if (!isPresent) this.#drift("missing", `${this.#kind}.${name}`, undefined);
     }
   }
 
-  /** Whether the object has the shape that is read, and a look at it on the way. */
-  check<Shape>(value: unknown, isShape: (value: unknown) => value is Shape): value is Shape {
-    const fits = isShape(value);
-    this.#untilWhole -= 1;
-    const isTurn = this.#untilWhole < 0 || this.#isFirstOfPage;
-    if (fits && !isTurn && this.#isAsExpected(value)) return true;
-    if (this.#untilWhole < 0) this.#untilWhole = WHOLE_EVERY - 1;
+  /** Returns whether the adapter accepts the value, and reports drift found in it. */
+  check<Accepted>(value: unknown, isAccepted: (value: unknown) => value is Accepted): value is Accepted {
+    const accepted = isAccepted(value);
+    this.#objectsUntilInspection -= 1;
+    const isSampled = this.#objectsUntilInspection < 0 || this.#isFirstOfPage;
+    if (accepted && !isSampled && this.#isQuickCheckPassed(value)) return true;
+    if (this.#objectsUntilInspection < 0) this.#objectsUntilInspection = INSPECT_EVERY - 1;
     this.#isFirstOfPage = false;
-    if (isObject(value)) this.#lookThrough(value);
+    if (isObject(value)) this.#inspect(value);
     else this.#drift("unknown_value", this.#kind, value);
-    return fits;
+    return accepted;
   }
 
-  #lookThrough(object: Readonly<Record<string, unknown>>): void {
-    for (const name of this.#needed) {
-      if (object[name] === undefined || object[name] === null) {
-        this.#drift("missing", `${this.#kind}.${name}`, undefined);
-      }
-    }
-    for (const [name, words] of this.#words) {
-      if (!words.has(object[name])) this.#drift("unknown_value", `${this.#kind}.${name}`, object[name]);
-    }
-    for (const [name, type] of this.#types) {
-      if (this.#worded.has(name)) continue;
+  #inspect(object: Readonly<Record<string, unknown>>): void {
+    for (const { name, presence, type, allowed } of this.#fields) {
       const value = object[name];
-      if (value !== undefined && value !== null && !isFitting[type](value)) {
-        this.#drift("unknown_value", `${this.#kind}.${name}`, value);
-      }
+      const isMissing = value === undefined || value === null;
+      if (isMissing && presence === "always") this.#drift("missing", `${this.#kind}.${name}`, undefined);
+      const isExpected = allowed === null ? isMissing || FIELD_TYPES[type].isValid(value) : allowed.has(value);
+      if (!isExpected) this.#drift("unknown_value", `${this.#kind}.${name}`, value);
     }
-    let found = 0;
+    let newFields = 0;
     for (const name in object) {
-      if (this.#known.has(name)) continue;
-      found += 1;
-      if (found > NEW_FIELDS_PER_OBJECT_MAX) return;
+      if (this.#documentedNames.has(name)) continue;
+      newFields += 1;
+      if (newFields > NEW_FIELDS_PER_OBJECT_MAX) return;
       this.#drift("new", `${this.#kind}.${name}`, object[name]);
     }
   }
+}
+
+/** Compiles a check that passes only objects with every required field and no value outside an enumeration. */
+function compileQuickCheck(documented: ReadonlyMap<string, DocumentedField>): (value: unknown) => boolean {
+  const fields: Record<string, Type.TSchema> = {};
+  for (const [name, { presence, type, values }] of documented) {
+    const isRequired = presence === "always";
+    if (values === null) {
+      if (isRequired) fields[name] = FIELD_TYPES[type].quick;
+    } else {
+      const allowed = Type.Union([...values, ""].map((value) => Type.Literal(value)));
+      fields[name] = isRequired ? allowed : Type.Optional(Type.Union([allowed, Type.Null()]));
+    }
+  }
+  return compileCheck(Type.Object(fields));
+}
+
+function isPrice(value: number | null): boolean {
+  return value !== null && value >= 0 && value <= 1;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export type WireWatches<Shapes> = { readonly [Kind in keyof Shapes]: WireWatch };
+export type DriftDetectors<Schemas> = { readonly [Kind in keyof Schemas]: DriftDetector };
 
-/** A watch for every kind of object of a venue, by the kind's name. */
-export function watchWire<Shapes extends Readonly<Record<string, WireShape>>>(
-  shapes: Shapes,
+/** One detector for each kind of object that a venue sends, under the name of the kind. */
+export function createDriftDetectors<Schemas extends Readonly<Record<string, Type.TObject>>>(
+  schemas: Schemas,
   drift: DriftCounter,
-): WireWatches<Shapes> {
-  const watches = Object.entries(shapes).map(([kind, shape]) => [kind, new WireWatch(kind, shape, drift)]);
-  return Object.fromEntries(watches) as WireWatches<Shapes>;
+): DriftDetectors<Schemas> {
+  const detectors = Object.entries(schemas).map(([kind, schema]) => [kind, new DriftDetector(kind, schema, drift)]);
+  return Object.fromEntries(detectors) as DriftDetectors<Schemas>;
 }

@@ -1,76 +1,76 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** A stream that never said anything is given this long. */
-const QUIET_MS_UNKNOWN = 5 * 60_000;
-/** Shorter silences are usual on any set of markets. */
-const QUIET_MS_MIN = 60_000;
-const QUIET_MS_MAX = 30 * 60_000;
-/** Trading comes in bursts: so many usual gaps without a word are no accident. */
-const USUAL_GAPS = 40;
-/** Messages closer together than this are one burst: a thousand snapshots at once are no sign of a quick stream. */
+/** Allowed silence before the first gap is measured. */
+const SILENCE_MS_INITIAL = 5 * 60_000;
+/** Shorter silences are normal for any set of markets. */
+const SILENCE_MS_MIN = 60_000;
+const SILENCE_MS_MAX = 30 * 60_000;
+/** A silence is too long at this multiple of the average gap. The factor is high because trading comes in bursts. */
+const GAP_FACTOR = 40;
+/** Messages closer together than this count as one, because a burst of snapshots does not indicate a high rate. */
 const BURST_MS = 1_000;
-/** Weight of the newest gap in what is usual. */
+/** Weight of the newest gap in the moving average. */
 const NEWEST_WEIGHT = 0.02;
 
 /**
- * Notices a stream whose connection lives (pings are answered) while its market data has stopped: the silence is far longer
- * than the usual gap between messages of this set of markets. What is usual is learnt; after each alarm that brought
- * nothing the next one waits twice as long.
+ * Detects a stream whose connection is alive (pings are answered) but whose market data has stopped: the silence is far
+ * longer than the average gap between messages. After each alarm the allowed silence doubles until a message arrives.
  */
 export class StallDetector {
   readonly #clock: Clock;
-  #usualGapMs: number | null = null;
-  /** When the latest burst began. */
+  #averageGapMs: number | null = null;
+  /** Start of the latest burst. */
   #burstAt: number | null = null;
-  #since: number;
-  #patience = 1;
+  #silentSince: number;
+  #backoffFactor = 1;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#since = clock.monotonic();
+    this.#silentSince = clock.monotonic();
   }
 
-  /** A message about a market came. */
+  /** Records a message about a market. */
   heard(): void {
     const now = this.#clock.monotonic();
     const gapMs = this.#burstAt === null ? null : now - this.#burstAt;
     if (gapMs === null || gapMs >= BURST_MS) {
-      if (gapMs !== null) this.#learn(gapMs);
+      if (gapMs !== null) this.#addGap(gapMs);
       this.#burstAt = now;
     }
-    this.#since = now;
-    this.#patience = 1;
+    this.#silentSince = now;
+    this.#backoffFactor = 1;
   }
 
-  /** The stream begins anew, or what it carries changed: silence counts from now and says nothing of the gap before. */
+  /** Restarts the measurement, for example after a reconnect. The current gap is discarded. */
   restart(): void {
     this.#burstAt = null;
-    this.#since = this.#clock.monotonic();
+    this.#silentSince = this.#clock.monotonic();
   }
 
-  /** Silence until now, in milliseconds; counted from the latest message, restart or alarm. */
+  /** Milliseconds since the latest message, restart or alarm. */
   get silentMs(): number {
-    return this.#clock.monotonic() - this.#since;
+    return this.#clock.monotonic() - this.#silentSince;
   }
 
-  /** How much silence is too much now, in milliseconds. */
-  get quietMsMax(): number {
-    const usualMs = this.#usualGapMs === null ? QUIET_MS_UNKNOWN : USUAL_GAPS * this.#usualGapMs;
-    return Math.min(QUIET_MS_MAX, Math.max(QUIET_MS_MIN, usualMs) * this.#patience);
+  /** Allowed silence in milliseconds. */
+  get silenceMsMax(): number {
+    const allowedMs = this.#averageGapMs === null ? SILENCE_MS_INITIAL : GAP_FACTOR * this.#averageGapMs;
+    return Math.min(SILENCE_MS_MAX, Math.max(SILENCE_MS_MIN, allowedMs) * this.#backoffFactor);
   }
 
-  /** True once for each silence that is too long; the next one is then given twice the time. */
+  /** Returns true once for each silence that is too long, and doubles the allowed silence. */
   takeAlarm(): boolean {
-    if (this.silentMs <= this.quietMsMax) return false;
-    this.#patience = Math.min(this.#patience * 2, 32);
-    // It may have been a lull after all, which our asking for snapshots would hide: it counts as a gap.
-    this.#learn(this.silentMs);
+    if (this.silentMs <= this.silenceMsMax) return false;
+    this.#backoffFactor = Math.min(this.#backoffFactor * 2, 32);
+    // The silence may have been a real gap, which the snapshots after a reconnect would hide, so it is recorded.
+    this.#addGap(this.silentMs);
     this.restart();
     return true;
   }
 
-  #learn(gapMs: number): void {
-    const gap = Math.min(gapMs, QUIET_MS_MAX);
-    this.#usualGapMs = this.#usualGapMs === null ? gap : this.#usualGapMs + NEWEST_WEIGHT * (gap - this.#usualGapMs);
+  #addGap(gapMs: number): void {
+    const gap = Math.min(gapMs, SILENCE_MS_MAX);
+    this.#averageGapMs =
+      this.#averageGapMs === null ? gap : this.#averageGapMs + NEWEST_WEIGHT * (gap - this.#averageGapMs);
   }
 }

@@ -2,32 +2,31 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
 import type { OutgoingRequest } from "../../ports/http-out.ts";
 import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
 
-const URL_OF = (path: string) => `https://venue.example/${path}`;
-const NEVER = new AbortController().signal;
+const urlOf = (path: string) => `https://venue.example/${path}`;
+const { signal } = new AbortController();
 
 function setUp(
-  answer: (request: OutgoingRequest, turn: number) => ScriptedAnswer | Error,
+  respond: (request: OutgoingRequest, attempt: number) => ScriptedAnswer | Error,
   limits: Partial<RequestLimits> = {},
 ) {
-  const drops: Record<string, number> = {};
+  const { drop, drops } = countDrops();
   const clock = new FakeClock();
-  const http = new ScriptedHttp(clock, answer);
+  const http = new ScriptedHttp(clock, respond);
   const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
   const client = new VenueClient({
     http,
     clock,
     random,
     limits: { perSecond: 1_000, burst: 1_000, concurrency: 100, ...limits },
-    drop: (reason) => {
-      drops[reason] = (drops[reason] ?? 0) + 1;
-    },
+    drop,
   });
-  return { clock, http, client, drops, fetch: (path = "a") => client.fetchJson(URL_OF(path), { signal: NEVER }) };
+  return { clock, http, client, drops, fetch: (path = "a") => client.fetchJson(urlOf(path), { signal }) };
 }
 
 const failureOf = (failure: VenueFailure) => (error: unknown) => {
@@ -36,14 +35,14 @@ const failureOf = (failure: VenueFailure) => (error: unknown) => {
   return true;
 };
 
-test("an answer carries its JSON, when it was asked and when it arrived", async () => {
+test("returns the parsed JSON and the times of request and response", async () => {
   const { clock, fetch } = setUp(() => ({ body: '{"a":1}', afterMs: 70 }));
   const startedAt = clock.now();
-  const answer = await clock.until(fetch());
-  assert.deepEqual(answer, { status: 200, json: { a: 1 }, requestedAt: startedAt, receivedAt: startedAt + 70 });
+  const response = await clock.until(fetch());
+  assert.deepEqual(response, { status: 200, json: { a: 1 }, requestedAt: startedAt, receivedAt: startedAt + 70 });
 });
 
-test("no window ever holds more requests than burst and rate allow, also when callers come all at once", async () => {
+test("never exceeds rate and burst in any time window, even with simultaneous callers", async () => {
   const limits = fc.record({ perSecond: fc.integer({ min: 1, max: 40 }), burst: fc.integer({ min: 1, max: 10 }) });
   const waves = fc.array(fc.tuple(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 1, max: 12 })), {
     minLength: 1,
@@ -70,8 +69,8 @@ test("no window ever holds more requests than burst and rate allow, also when ca
   );
 });
 
-test("a request that is never answered is repeated within seconds, and its repetition is waited for longer", async () => {
-  const { clock, http, fetch } = setUp((_, turn) => ({ afterMs: turn < 2 ? Number.MAX_SAFE_INTEGER : 200 }));
+test("retries a request without a response, with a longer timeout each time", async () => {
+  const { clock, http, fetch } = setUp((_, attempt) => ({ afterMs: attempt < 2 ? Number.MAX_SAFE_INTEGER : 200 }));
   const startedAt = clock.monotonic();
   await clock.until(fetch());
   assert.deepEqual(
@@ -81,27 +80,27 @@ test("a request that is never answered is repeated within seconds, and its repet
   assert.ok(clock.monotonic() - startedAt < 16_000);
 });
 
-test("a venue whose answers are slow is waited for, and no longer than the longest wait set", async () => {
-  const { clock, http, fetch } = setUp((_, turn) => ({ afterMs: turn < 8 ? 3_000.2 : 200 }));
-  for (let turn = 0; turn < 8; turn++) await clock.until(fetch());
+test("extends the timeout for slow responses, up to the deadline, and shortens it for fast ones", async () => {
+  const { clock, http, fetch } = setUp((_, attempt) => ({ afterMs: attempt < 8 ? 3_000.2 : 200 }));
+  for (let call = 0; call < 8; call++) await clock.until(fetch());
   assert.deepEqual(
     http.requests.slice(0, 3).map(({ request }) => request.deadlineMs),
     [5_000, 12_001, 12_001],
   );
-  for (let turn = 0; turn < 100; turn++) await clock.until(fetch());
+  for (let call = 0; call < 100; call++) await clock.until(fetch());
   assert.equal(http.requests.at(-1)?.request.deadlineMs, 5_000);
 });
 
-test("no more requests are under way at once than the venue allows", async () => {
+test("never exceeds the maximum number of concurrent requests", async () => {
   const { clock, http, fetch } = setUp(() => ({ afterMs: 100 }), { concurrency: 3 });
   await clock.until(Promise.all(Array.from({ length: 12 }, () => fetch())));
   assert.equal(http.requests.length, 12);
   assert.equal(http.inFlightMax, 3);
 });
 
-test("Retry-After in seconds keeps every caller away until then", async () => {
-  const { clock, http, fetch } = setUp((_, turn) =>
-    turn === 0 ? { status: 429, headers: { "retry-after": "30" } } : {},
+test("delays all callers by a Retry-After in seconds", async () => {
+  const { clock, http, fetch } = setUp((_, attempt) =>
+    attempt === 0 ? { status: 429, headers: { "retry-after": "30" } } : {},
   );
   const first = fetch("first");
   await clock.advance(10);
@@ -109,39 +108,39 @@ test("Retry-After in seconds keeps every caller away until then", async () => {
   await clock.advance(29_000);
   assert.equal(http.requests.length, 1);
   await clock.until(Promise.all([first, second]));
-  for (const { at } of http.requests.slice(1)) assert.ok(at >= 30_000, `asked again after ${at} ms`);
+  for (const { at } of http.requests.slice(1)) assert.ok(at >= 30_000, `next request after ${at} ms`);
 });
 
-test("Retry-After as a date keeps every caller away until then", async () => {
+test("delays all callers until a Retry-After date", async () => {
   const until = (clock: FakeClock) => new Date(clock.now() + 20_000).toUTCString();
-  const { clock, http, fetch } = setUp((_, turn) =>
-    turn === 0 ? { status: 429, headers: { "retry-after": until(clock) } } : {},
+  const { clock, http, fetch } = setUp((_, attempt) =>
+    attempt === 0 ? { status: 429, headers: { "retry-after": until(clock) } } : {},
   );
   await clock.until(fetch());
   const second = http.requests[1];
-  assert.ok(second !== undefined && second.at >= 19_000 && second.at <= 21_000, `asked again after ${second?.at} ms`);
+  assert.ok(second !== undefined && second.at >= 19_000 && second.at <= 21_000, `next request after ${second?.at} ms`);
 });
 
-test("a Retry-After of a week is cut to five minutes", async () => {
-  const { clock, http, fetch } = setUp((_, turn) =>
-    turn === 0 ? { status: 429, headers: { "retry-after": "604800" } } : {},
+test("limits a Retry-After of a week to five minutes", async () => {
+  const { clock, http, fetch } = setUp((_, attempt) =>
+    attempt === 0 ? { status: 429, headers: { "retry-after": "604800" } } : {},
   );
   await clock.until(fetch());
   assert.equal(http.requests[1]?.at, 300_000);
 });
 
-test("a Retry-After of decades tells nothing: it is answered as one that states no time", async () => {
+test("treats a Retry-After of decades as absent", async () => {
   const decades = [() => String(10 ** 9), (clock: FakeClock) => new Date(clock.now() + 1e12).toUTCString()];
   for (const value of decades) {
-    const { clock, http, fetch } = setUp((_, turn) =>
-      turn === 0 ? { status: 429, headers: { "retry-after": value(clock) } } : {},
+    const { clock, http, fetch } = setUp((_, attempt) =>
+      attempt === 0 ? { status: 429, headers: { "retry-after": value(clock) } } : {},
     );
     await clock.until(fetch());
     assert.equal(http.requests[1]?.at, 1_000);
   }
 });
 
-test("a host that bans us is asked at most once in half a minute, later where it says so", async () => {
+test("pauses at least 30 seconds after a ban, longer if Retry-After is longer", async () => {
   const cases: readonly [Readonly<Record<string, string>>, number][] = [
     [{}, 30_000],
     [{ "retry-after": "5" }, 30_000],
@@ -152,13 +151,13 @@ test("a host that bans us is asked at most once in half a minute, later where it
     const all = Promise.allSettled([fetch(), fetch(), fetch()]);
     await clock.advance(5 * 60_000);
     await clock.until(all);
-    // The three were under way together when the first was told; each of them tries three times.
+    // The three requests at 0 ms were concurrent; their retries wait.
     const later = http.requests.map(({ at }) => at).filter((at) => at > 0);
     assert.ok(later.length > 0 && later.every((at) => at >= everyMs), String(later));
   }
 });
 
-test("one forbidden thing is no ban, but five in a row are, and any other answer starts the count again", async () => {
+test("treats five consecutive 403 responses as a ban, but not fewer", async () => {
   let status = 403;
   const { clock, http, fetch } = setUp(() => ({ status }));
   for (let call = 0; call < 4; call++) await assert.rejects(clock.until(fetch()), failureOf("client_error"));
@@ -176,7 +175,7 @@ test("one forbidden thing is no ban, but five in a row are, and any other answer
   await assert.rejects(clock.until(banned));
 });
 
-test("however long a host has failed, one request a second looks whether it is back", async () => {
+test("probes a failing host once a second until it recovers", async () => {
   let isHealthy = false;
   const { clock, http, fetch } = setUp(() => (isHealthy ? {} : { status: 500 }));
   for (let second = 0; second < 300; second++) {
@@ -191,48 +190,50 @@ test("however long a host has failed, one request a second looks whether it is b
   assert.equal((await clock.until(fetch())).status, 200);
 });
 
-test("every attempt that failed is counted by its failure, also when the next one succeeds", async () => {
-  const { clock, drops, fetch } = setUp((_, turn) => [{ status: 503 }, { body: "<html>" }, { body: "[]" }][turn] ?? {});
+test("counts every failed attempt by kind of failure, even if its retry succeeds", async () => {
+  const { clock, drops, fetch } = setUp(
+    (_, attempt) => [{ status: 503 }, { body: "<html>" }, { body: "[]" }][attempt] ?? {},
+  );
   await clock.until(fetch());
   assert.deepEqual(drops, { attempt_server_error: 1, attempt_bad_body: 1 });
 });
 
-test("a 429 without Retry-After pauses a second", async () => {
-  const { clock, http, fetch } = setUp((_, turn) => (turn === 0 ? { status: 429 } : {}));
+test("pauses one second after a 429 without Retry-After", async () => {
+  const { clock, http, fetch } = setUp((_, attempt) => (attempt === 0 ? { status: 429 } : {}));
   await clock.until(fetch());
   assert.equal(http.requests[1]?.at, 1_000);
 });
 
-test("Retry-After is read in both forms, capped, and refused when absurd", () => {
+test("parses Retry-After in both forms, limits it and rejects invalid values", () => {
   const now = Date.UTC(2026, 10, 21);
   assert.equal(parseRetryAfter("7", now), 7_000);
   assert.equal(parseRetryAfter("0", now), 0);
   assert.equal(parseRetryAfter(new Date(now + 9_000).toUTCString(), now), 9_000);
   assert.equal(parseRetryAfter("99999999999999999999", now), 300_000);
-  for (const absurd of [undefined, "", "soon", "-5", new Date(now - 60_000).toUTCString()]) {
-    assert.equal(parseRetryAfter(absurd, now), null, String(absurd));
+  for (const invalid of [undefined, "", "soon", "-5", new Date(now - 60_000).toUTCString()]) {
+    assert.equal(parseRetryAfter(invalid, now), null, String(invalid));
   }
 });
 
-test("what may pass is tried three times in all and then reported", async (t) => {
+test("tries three times after transient failures and then throws", async (t) => {
   const cases: readonly [string, ScriptedAnswer | Error, VenueFailure][] = [
     ["500", { status: 500 }, "server_error"],
     ["503", { status: 503 }, "server_error"],
     ["HTML with 200", { body: "<html>" }, "bad_body"],
-    ["cut JSON", { body: '[{"a":1},{"a"' }, "bad_body"],
+    ["truncated JSON", { body: '[{"a":1},{"a"' }, "bad_body"],
     ["network", new VenueError("network", "reset", { retryable: true }), "network"],
     ["timeout", new VenueError("timeout", "late", { retryable: true }), "timeout"],
   ];
-  for (const [name, answer, failure] of cases) {
+  for (const [name, response, failure] of cases) {
     await t.test(name, async () => {
-      const { clock, http, fetch } = setUp(() => answer);
+      const { clock, http, fetch } = setUp(() => response);
       await assert.rejects(clock.until(fetch()), failureOf(failure));
       assert.equal(http.requests.length, 3);
     });
   }
 });
 
-test("what will not pass is asked once", async () => {
+test("does not retry client errors", async () => {
   for (const status of [400, 401, 403, 404, 422, 301]) {
     const { clock, http, fetch } = setUp(() => ({ status }));
     await assert.rejects(clock.until(fetch()), failureOf("client_error"));
@@ -240,46 +241,46 @@ test("what will not pass is asked once", async () => {
   }
 });
 
-test("a retry that succeeds is an answer like any other", async () => {
-  const { clock, http, fetch } = setUp((_, turn) => (turn < 2 ? { status: 502 } : { body: "[]" }));
+test("returns the response of a successful retry", async () => {
+  const { clock, http, fetch } = setUp((_, attempt) => (attempt < 2 ? { status: 502 } : { body: "[]" }));
   assert.deepEqual((await clock.until(fetch())).json, []);
   assert.equal(http.requests.length, 3);
 });
 
-test("an accepted status is an answer even when its body is no JSON", async () => {
+test("returns null for an accepted status whose body is not JSON", async () => {
   const { clock, client } = setUp(() => ({ status: 404, body: "not here" }));
-  const answer = await clock.until(client.fetchJson(URL_OF("a"), { signal: NEVER, accept: [404] }));
-  assert.deepEqual([answer.status, answer.json], [404, null]);
+  const response = await clock.until(client.fetchJson(urlOf("a"), { signal, accept: [404] }));
+  assert.deepEqual([response.status, response.json], [404, null]);
 });
 
-test("a host that keeps failing is left alone, then asked by one probe, then asked again", async () => {
+test("pauses requests to a failing host, probes it once and resumes after success", async () => {
   let isHealthy = false;
   const { clock, http, fetch } = setUp(() => (isHealthy ? {} : { status: 500 }));
   await assert.rejects(clock.until(fetch()), failureOf("server_error"));
   await assert.rejects(clock.until(fetch()));
-  const asked = http.requests.length;
-  assert.equal(asked, 5);
+  const sentBefore = http.requests.length;
+  assert.equal(sentBefore, 5);
   await assert.rejects(clock.until(fetch()), failureOf("circuit_open"));
-  assert.equal(http.requests.length, asked);
+  assert.equal(http.requests.length, sentBefore);
   isHealthy = true;
   await clock.advance(2_000);
   await clock.until(fetch());
   await clock.until(fetch());
-  assert.equal(http.requests.length, asked + 2);
+  assert.equal(http.requests.length, sentBefore + 2);
 });
 
-test("answers that blame the caller do not open the circuit", async () => {
+test("does not open the circuit after client errors", async () => {
   const { clock, http, fetch } = setUp(() => ({ status: 404 }));
   for (let call = 0; call < 10; call++) await assert.rejects(clock.until(fetch()), failureOf("client_error"));
   assert.equal(http.requests.length, 10);
 });
 
-test("an aborted call ends at once, whether it waits for its turn or for an answer", async () => {
+test("rejects an aborted call immediately, whether it waits for the rate limit or for a response", async () => {
   const { clock, client, http } = setUp(() => ({ afterMs: 60_000 }), { burst: 1, perSecond: 0.001 });
   const abort = new AbortController();
-  const waitingForAnswer = client.fetchJson(URL_OF("a"), { signal: abort.signal });
-  const waitingForTurn = client.fetchJson(URL_OF("b"), { signal: abort.signal });
-  const both = Promise.allSettled([waitingForAnswer, waitingForTurn]);
+  const waitingForResponse = client.fetchJson(urlOf("a"), { signal: abort.signal });
+  const waitingForLimit = client.fetchJson(urlOf("b"), { signal: abort.signal });
+  const both = Promise.allSettled([waitingForResponse, waitingForLimit]);
   await clock.advance(10);
   abort.abort();
   await clock.settle();
@@ -291,32 +292,32 @@ test("an aborted call ends at once, whether it waits for its turn or for an answ
   assert.equal(clock.pending, 0);
 });
 
-test("calls that were given up do not open the circuit", async () => {
-  const { clock, client, fetch } = setUp((_, turn) => (turn < 10 ? { afterMs: 60_000 } : {}));
+test("does not open the circuit after aborted calls", async () => {
+  const { clock, client, fetch } = setUp((_, attempt) => (attempt < 10 ? { afterMs: 60_000 } : {}));
   for (let call = 0; call < 10; call++) {
     const abort = new AbortController();
-    const given = client.fetchJson(URL_OF("a"), { signal: abort.signal });
+    const aborted = client.fetchJson(urlOf("a"), { signal: abort.signal });
     await clock.advance(1);
     abort.abort();
-    await assert.rejects(given);
+    await assert.rejects(aborted);
   }
   assert.equal((await clock.until(fetch())).status, 200);
 });
 
-test("a thousand callers may wait; the next one is refused at once", async () => {
+test("lets 1,000 callers wait and rejects the next one immediately", async () => {
   const { clock, client, fetch } = setUp(() => ({}), { burst: 1, perSecond: 0.001 });
   await clock.until(fetch());
   const abort = new AbortController();
-  const waiting = Array.from({ length: 1_000 }, () => client.fetchJson(URL_OF("a"), { signal: abort.signal }));
+  const waiting = Array.from({ length: 1_000 }, () => client.fetchJson(urlOf("a"), { signal: abort.signal }));
   const settled = Promise.allSettled(waiting);
   await assert.rejects(fetch(), failureOf("rate_limited"));
   abort.abort();
   await settled;
 });
 
-test("a body makes it a JSON POST and headers are made afresh for each attempt", async () => {
+test("sends a body as a JSON POST and creates new headers for each attempt", async () => {
   const clock = new FakeClock();
-  const http = new ScriptedHttp(clock, (_, turn) => (turn === 0 ? { status: 500 } : {}));
+  const http = new ScriptedHttp(clock, (_, attempt) => (attempt === 0 ? { status: 500 } : {}));
   let signatures = 0;
   const client = new VenueClient({
     http,
@@ -325,7 +326,7 @@ test("a body makes it a JSON POST and headers are made afresh for each attempt",
     limits: { perSecond: 10, burst: 10, concurrency: 1 },
     headers: (method, url) => ({ signature: `${method} ${url.pathname} ${++signatures}` }),
   });
-  await clock.until(client.fetchJson(URL_OF("books?x=1"), { signal: NEVER, body: ["a"] }));
+  await clock.until(client.fetchJson(urlOf("books?x=1"), { signal, body: ["a"] }));
   assert.deepEqual(
     http.requests.map(({ request }) => [request.method, request.body, request.headers?.signature]),
     [
@@ -335,7 +336,7 @@ test("a body makes it a JSON POST and headers are made afresh for each attempt",
   );
 });
 
-test("towards a venue that enforces no limits a hundred times the published rate is asked, and to no other more than that", async () => {
+test("exceeds the published rate a hundredfold only for a venue without limits", async () => {
   const published: RequestLimits = { perSecond: 2, burst: 2, concurrency: 4 };
   const countIn = async (venue: { areLimitsLifted?: boolean }) => {
     const { clock, http, fetch } = setUp(() => ({}), limitsFor(venue, published));

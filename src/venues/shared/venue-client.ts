@@ -6,18 +6,18 @@ import type { Random } from "../../ports/random.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 
-/** What a venue publishes about how often it may be asked. */
+/** Request limits of a venue. */
 export interface RequestLimits {
   readonly perSecond: number;
-  /** Requests that may go out at once after a quiet spell. */
+  /** Requests that may be sent immediately after an idle period. */
   readonly burst: number;
   readonly concurrency: number;
 }
 
-/** So many times its published rate is no rate to wait for, and still a bound. */
+/** Simulated venues get this multiple of the published rate, which is in effect unlimited but still bounded. */
 const LIFTED_FACTOR = 100;
 
-/** How often to ask a venue that publishes `limits`. */
+/** The published limits, or higher ones for a simulated venue. */
 export function limitsFor(venue: { readonly areLimitsLifted?: boolean }, limits: RequestLimits): RequestLimits {
   if (venue.areLimitsLifted !== true) return limits;
   return { ...limits, perSecond: limits.perSecond * LIFTED_FACTOR, burst: limits.burst * LIFTED_FACTOR };
@@ -28,9 +28,9 @@ export interface VenueClientOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RequestLimits;
-  /** Counts attempts that the venue failed, also those whose repetition succeeds: `attempt_` and the kind of failure. */
+  /** Counts failed attempts as `attempt_` and the kind of failure, including those whose retry succeeds. */
   readonly drop?: DropCounter;
-  /** Whole exchange, one attempt: at most. What takes far longer than answers do is given up before. */
+  /** Maximum duration of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
   /** Extra headers for each request, for example a signature over method and path. */
@@ -39,7 +39,7 @@ export interface VenueClientOptions {
 
 export interface VenueResponse {
   readonly status: number;
-  /** Parsed JSON; hostile until checked against a schema. */
+  /** Parsed JSON; untrusted until checked against a schema. */
   readonly json: unknown;
   readonly requestedAt: number;
   readonly receivedAt: number;
@@ -47,37 +47,37 @@ export interface VenueResponse {
 
 export interface VenueCall {
   readonly signal: AbortSignal;
-  /** Statuses besides 2xx that are an answer, for example 404 for a market the venue does not know. */
+  /** Statuses besides 2xx that are returned and not thrown, for example 404 for an unknown market. */
   readonly accept?: readonly number[];
-  /** JSON body: makes it a POST. */
+  /** JSON body; the request is then a POST. */
   readonly body?: unknown;
 }
 
 const DEADLINE_MS = 15_000;
-/** An answer that takes this many times as long as the slowest of late is lost; the repetition is waited for twice as long. */
-const PATIENCE_FACTOR = 4;
-const PATIENCE_MS_MIN = 5_000;
-/** What one quick answer leaves of the patience that slow ones made. */
-const PATIENCE_KEPT = 0.98;
+/** A request times out after this multiple of the slowest recent response time. The timeout doubles with each retry. */
+const TIMEOUT_FACTOR = 4;
+const TIMEOUT_MS_MIN = 5_000;
+/** Factor by which the timeout shrinks with each fast response. */
+const TIMEOUT_DECAY = 0.98;
 const RETRIES_MAX = 2;
 const BACKOFF_MS = 250;
 const RETRY_AFTER_MS_MAX = 5 * 60_000;
 const RATE_LIMIT_PAUSE_MS = 1_000;
-/** A longer wait than this is no wait that anybody means: it counts as not stated. */
-const RETRY_AFTER_MEANT_MS_MAX = 366 * 86_400_000;
-/** A host that keeps failing is asked by one request a second: no burden for it, and its return is seen at once. */
+/** A longer Retry-After is treated as invalid. */
+const RETRY_AFTER_VALID_MS_MAX = 366 * 86_400_000;
+/** A failing host is probed once a second until it recovers. */
 const PROBE_EVERY_MS = 1_000;
-/** A host that has banned us is left alone for at least this long. */
+/** Minimum pause after the host bans this client. */
 const BAN_PAUSE_MS_MIN = 30_000;
-/** One 403 may be about what was asked for; so many in a row are about who asks. */
-const FORBIDDEN_MAX = 5;
+/** Consecutive 403 responses that are treated as a ban. A single one may concern only the requested resource. */
+const CONSECUTIVE_FORBIDDEN_MAX = 5;
 const WAITERS_MAX = 1_000;
-/** Ids in paths come from callers, and messages end up in logs. */
-const PATH_LENGTH_SHOWN = 200;
+/** Paths contain ids from callers and are truncated in error messages, which are logged. */
+const LOGGED_PATH_LENGTH_MAX = 200;
 
 /**
- * A client of one venue host: waits for its turn within the published limits, retries what is worth it with full
- * jitter, honours Retry-After for all callers, and stops asking a host that keeps failing.
+ * HTTP client of one venue host. It waits for the rate limit, retries transient failures with full jitter, honours
+ * Retry-After for all callers, and pauses requests to a host that keeps failing.
  */
 export class VenueClient {
   readonly #options: VenueClientOptions;
@@ -90,8 +90,8 @@ export class VenueClient {
   #inFlight = 0;
   #waiting = 0;
   #pausedUntil = 0;
-  #forbiddenInARow = 0;
-  #patienceMs = PATIENCE_MS_MIN;
+  #consecutiveForbidden = 0;
+  #timeoutMs = TIMEOUT_MS_MIN;
 
   constructor(options: VenueClientOptions) {
     this.#options = options;
@@ -105,7 +105,7 @@ export class VenueClient {
   async fetchJson(url: string, call: VenueCall): Promise<VenueResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#once(new URL(url), call, attempt);
+        return await this.#attempt(new URL(url), call, attempt);
       } catch (error) {
         if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted)
           throw error;
@@ -115,8 +115,8 @@ export class VenueClient {
     }
   }
 
-  async #once(url: URL, call: VenueCall, attempt: number): Promise<VenueResponse> {
-    await this.#turn(call.signal);
+  async #attempt(url: URL, call: VenueCall, attempt: number): Promise<VenueResponse> {
+    await this.#waitForLimits(call.signal);
     try {
       return await this.#send(url, call, attempt);
     } finally {
@@ -127,12 +127,12 @@ export class VenueClient {
   async #send(url: URL, call: VenueCall, attempt: number): Promise<VenueResponse> {
     const { clock, http } = this.#options;
     if (!this.#breaker.allows(clock.monotonic())) {
-      throw new VenueError("circuit_open", `${url.host} keeps failing and is left alone for a while`, {
+      throw new VenueError("circuit_open", `${url.host} keeps failing; requests to it are paused`, {
         retryable: false,
       });
     }
     const requestedAt = clock.now();
-    const begunAt = clock.monotonic();
+    const startedAt = clock.monotonic();
     try {
       const method = call.body === undefined ? "GET" : "POST";
       const response = await http.send({
@@ -143,18 +143,18 @@ export class VenueClient {
           ...(call.body === undefined ? {} : { "content-type": "application/json" }),
           ...this.#options.headers?.(method, url),
         },
-        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-        deadlineMs: Math.min(this.#options.deadlineMs ?? DEADLINE_MS, Math.ceil(this.#patienceMs) * 2 ** attempt),
+        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        deadlineMs: Math.min(this.#options.deadlineMs ?? DEADLINE_MS, Math.ceil(this.#timeoutMs) * 2 ** attempt),
         maxBodyBytes: this.#options.maxBodyBytes ?? 32 * 1024 * 1024,
         signal: call.signal,
       });
-      const tookMs = clock.monotonic() - begunAt;
-      this.#patienceMs = Math.max(PATIENCE_MS_MIN, tookMs * PATIENCE_FACTOR, this.#patienceMs * PATIENCE_KEPT);
-      const answer = this.#read(url, response, call.accept ?? []);
+      const durationMs = clock.monotonic() - startedAt;
+      this.#timeoutMs = Math.max(TIMEOUT_MS_MIN, durationMs * TIMEOUT_FACTOR, this.#timeoutMs * TIMEOUT_DECAY);
+      const json = this.#read(url, response, call.accept ?? []);
       this.#breaker.succeeded();
-      // Reading a page of a thousand markets is a long piece of work, and so is what follows.
+      // Parsing a large page blocks the event loop, and so does the processing that follows.
       await clock.yieldToEventLoop();
-      return { status: response.status, json: answer, requestedAt, receivedAt: response.receivedAt };
+      return { status: response.status, json, requestedAt, receivedAt: response.receivedAt };
     } catch (error) {
       if (call.signal.aborted) this.#breaker.abandoned();
       else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.succeeded();
@@ -168,30 +168,30 @@ export class VenueClient {
 
   #read(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
     const { status } = response;
-    const where = `${url.host}${url.pathname.slice(0, PATH_LENGTH_SHOWN)} answered ${status}`;
-    this.#forbiddenInARow = status === 403 ? this.#forbiddenInARow + 1 : 0;
+    const summary = `${url.host}${url.pathname.slice(0, LOGGED_PATH_LENGTH_MAX)} answered ${status}`;
+    this.#consecutiveForbidden = status === 403 ? this.#consecutiveForbidden + 1 : 0;
     if ((status >= 200 && status < 300) || accept.includes(status)) {
       try {
         return JSON.parse(response.body);
       } catch (cause) {
         if (status >= 300) return null;
-        throw new VenueError("bad_body", `${where} with a body that is not JSON`, { status, retryable: true, cause });
+        throw new VenueError("bad_body", `${summary} with a body that is not JSON`, { status, retryable: true, cause });
       }
     }
-    const isBan = status === 418 || this.#forbiddenInARow >= FORBIDDEN_MAX;
+    const isBan = status === 418 || this.#consecutiveForbidden >= CONSECUTIVE_FORBIDDEN_MAX;
     if (status === 429 || isBan) {
       const { clock } = this.#options;
-      const statedMs = statedWait(response.headers["retry-after"], clock.now());
-      const waitMs = isBan ? Math.max(BAN_PAUSE_MS_MIN, statedMs ?? 0) : (statedMs ?? RATE_LIMIT_PAUSE_MS);
+      const retryAfterMs = validRetryAfter(response.headers["retry-after"], clock.now());
+      const waitMs = isBan ? Math.max(BAN_PAUSE_MS_MIN, retryAfterMs ?? 0) : (retryAfterMs ?? RATE_LIMIT_PAUSE_MS);
       this.#pausedUntil = Math.max(this.#pausedUntil, clock.monotonic() + waitMs);
-      throw new VenueError("rate_limited", where, { status, retryable: true, retryAfterMs: waitMs });
+      throw new VenueError("rate_limited", summary, { status, retryable: true, retryAfterMs: waitMs });
     }
-    if (status >= 500) throw new VenueError("server_error", where, { status, retryable: true });
-    throw new VenueError("client_error", where, { status, retryable: false });
+    if (status >= 500) throw new VenueError("server_error", summary, { status, retryable: true });
+    throw new VenueError("client_error", summary, { status, retryable: false });
   }
 
-  /** Waits until the limits allow a request; callers queue in no particular order, at most `WAITERS_MAX`. */
-  async #turn(signal: AbortSignal): Promise<void> {
+  /** Waits until the limits allow a request. At most `WAITERS_MAX` callers wait, in no particular order. */
+  async #waitForLimits(signal: AbortSignal): Promise<void> {
     const { clock, limits } = this.#options;
     if (this.#waiting >= WAITERS_MAX) {
       throw new VenueError("rate_limited", "too many requests are waiting for this venue", { retryable: false });
@@ -209,7 +209,7 @@ export class VenueClient {
         } else {
           const waitMs = this.#bucket.take(now);
           if (waitMs === 0) {
-            // Taken here and not by the caller: others judge the number before the caller is resumed.
+            // Incremented here because other callers check it before this caller resumes.
             this.#inFlight += 1;
             return;
           }
@@ -223,17 +223,17 @@ export class VenueClient {
 }
 
 /**
- * Retry-After as milliseconds from now: seconds or an HTTP date, capped at five minutes; null when absent or absurd.
+ * Parses Retry-After (seconds or an HTTP date) to milliseconds from now, at most five minutes; null if absent or invalid.
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   const waitMs = readRetryAfter(value, nowMs);
   return waitMs === null ? null : Math.min(waitMs, RETRY_AFTER_MS_MAX);
 }
 
-/** As `parseRetryAfter`, and null for a wait of years: whoever sends that has told us nothing. */
-function statedWait(value: string | undefined, nowMs: number): number | null {
+/** As `parseRetryAfter`, but null for more than a year. */
+function validRetryAfter(value: string | undefined, nowMs: number): number | null {
   const waitMs = readRetryAfter(value, nowMs);
-  return waitMs === null || waitMs > RETRY_AFTER_MEANT_MS_MAX ? null : parseRetryAfter(value, nowMs);
+  return waitMs === null || waitMs > RETRY_AFTER_VALID_MS_MAX ? null : parseRetryAfter(value, nowMs);
 }
 
 function readRetryAfter(value: string | undefined, nowMs: number): number | null {

@@ -6,9 +6,9 @@ import type { Random } from "../../ports/random.ts";
 import type { SocketOut } from "../../ports/socket-out.ts";
 import type { DriftCounter, DropCounter } from "../../ports/venue.ts";
 
-/** What every venue adapter is built from, besides its own base URLs. */
+/** Dependencies of every venue adapter, besides its base URLs. */
 export interface VenuePorts {
-  /** The public name this deployment gives the venue. */
+  /** Public id of the venue in this deployment. */
   readonly id: VenueId;
   readonly playMoney: boolean;
   readonly http: HttpOut;
@@ -18,6 +18,6 @@ export interface VenuePorts {
   readonly log: Log;
   readonly drop: DropCounter;
   readonly drift: DriftCounter;
-  /** The venue is a simulated one that enforces no request limits: its published ones are not kept to. False by default. */
+  /** The venue is simulated and enforces no request limits, so the published limits are exceeded. False by default. */
   readonly areLimitsLifted?: boolean;
 }

@@ -4,7 +4,7 @@ import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { type EventFacts, takerFeeOf } from "./parse-event.ts";
-import { parsePrice, parseSize, parseTime, valueInUsd } from "./parse-scalars.ts";
+import { parsePrice, parseSize, parseTime, valueInUsd } from "./parse-values.ts";
 import { isPriceRange, type MarketWire } from "./wire.ts";
 
 const TEXT_LENGTH_MAX = 50_000;
@@ -21,11 +21,11 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** Smallest step of the price grids that are known by name. */
-const TICKS: Readonly<Record<string, number>> = { linear_cent: 0.01, deci_cent: 0.001, tapered_deci_cent: 0.001 };
+/** Tick size of the price grids that Kalshi names; the smallest step where a grid has several. */
+const TICK_SIZES: Readonly<Record<string, number>> = { linear_cent: 0.01, deci_cent: 0.001, tapered_deci_cent: 0.001 };
 
-/** What `Quote` and the ticker channel have in common. A crossed top of book is a torn read: neither side counts. */
-export function parseTop(
+/** Parses the top of book of a market row or a ticker message. If it is crossed, both sides are null. */
+export function parseTopOfBook(
   row: Pick<MarketWire, "yes_bid_dollars" | "yes_bid_size_fp" | "yes_ask_dollars" | "yes_ask_size_fp">,
   drop: DropCounter,
 ): Pick<Quote, "bid" | "ask" | "bidSize" | "askSize"> {
@@ -43,7 +43,7 @@ export function parseTop(
   };
 }
 
-/** `result` may be visible as soon as the market is determined, and change until it is finalized. */
+/** `result` appears when the market is determined and may change until it is finalized. */
 function parseOutcome(row: MarketWire, status: MarketStatus, drop: DropCounter): Outcome | null {
   if (status !== "determined" && status !== "finalized") return null;
   if (row.result === "yes" || row.result === "no") return { kind: row.result };
@@ -55,11 +55,11 @@ function parseOutcome(row: MarketWire, status: MarketStatus, drop: DropCounter):
   return null;
 }
 
-function parseTick(row: MarketWire): number | null {
+function parseTickSize(row: MarketWire): number | null {
   const steps = (row.price_ranges ?? [])
     .map((range) => (isPriceRange(range) ? parseTradablePrice(range.step) : null))
     .filter((step) => step !== null);
-  return steps.length > 0 ? Math.min(...steps) : (TICKS[row.price_level_structure ?? ""] ?? null);
+  return steps.length > 0 ? Math.min(...steps) : (TICK_SIZES[row.price_level_structure ?? ""] ?? null);
 }
 
 function parseActivity(row: MarketWire, quote: Quote): Activity {
@@ -72,13 +72,13 @@ function parseActivity(row: MarketWire, quote: Quote): Activity {
   };
 }
 
-/** Name of the outcome inside its event, null where the question stands alone. */
+/** Name of the outcome within its event; null if the event has only this question. */
 function labelOf(row: MarketWire, event: EventFacts | null): string | null {
   const label = row.yes_sub_title?.trim() ?? "";
   return label === "" || label === "Yes" || label === event?.listing.title ? null : label.slice(0, TITLE_LENGTH_MAX);
 }
 
-/** The market's own title is deprecated: the question is the event's title and the outcome's name. */
+/** The event's title and the outcome's name. The market's own title is deprecated and only used without an event. */
 function titleOf(row: MarketWire, event: EventFacts | null, label: string | null): string {
   const question = event?.listing.title ?? row.title?.trim() ?? "";
   const title = [question, event === null && question !== "" ? "" : (label ?? "")]
@@ -89,17 +89,17 @@ function titleOf(row: MarketWire, event: EventFacts | null, label: string | null
 
 export interface MarketContext {
   readonly venue: string;
-  /** The event it belongs to, null when the venue did not tell. */
+  /** The event of the market; null if it could not be read. */
   readonly event: EventFacts | null;
-  /** When the answer arrived, Unix milliseconds. */
+  /** When the response arrived, Unix milliseconds. */
   readonly receivedAt: number;
   readonly drop: DropCounter;
 }
 
-/** One row of a listing in our words, or null (counted) when it cannot be used. */
+/** Parses one row of a listing; returns null, and counts it, for combos. */
 export function parseMarket(row: MarketWire, context: MarketContext): MarketSnapshot | null {
   const { event, receivedAt, drop } = context;
-  // A word of tomorrow: the market is there, but nobody may take it for one that can be traded.
+  // A market with an unknown status is listed but not as tradable.
   const status = Object.hasOwn(STATUSES, row.status) ? (STATUSES[row.status] ?? "closed") : "closed";
   if (typeof row.mve_collection_ticker === "string" && row.mve_collection_ticker !== "") {
     drop("combo_market");
@@ -126,15 +126,15 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     closeAt: parseTime(row.close_time),
     expectedResolutionAt: parseTime(row.expected_expiration_time) ?? parseTime(row.latest_expiration_time),
     resolvedAt: status === "finalized" ? parseTime(row.settlement_ts) : null,
-    tickSize: parseTick(row),
+    tickSize: parseTickSize(row),
     takerFee: waivedUntil !== null && receivedAt < waivedUntil ? { kind: "none" } : takerFeeOf(event),
     venueKeys: event === null ? {} : { series: event.seriesTicker },
   };
   const quote: Quote = {
-    ...parseTop(row, drop),
+    ...parseTopOfBook(row, drop),
     lastPrice: parsePrice(row.last_price_dollars, drop),
     indicativePrice: null,
-    // `updated_time` tells of changes other than trading, so when the quote was true is not said.
+    // `updated_time` covers changes other than trading, so the time of the quote is unknown.
     eventAt: null,
     receivedAt,
   };

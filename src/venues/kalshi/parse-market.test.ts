@@ -1,44 +1,46 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketSnapshot } from "../../domain/market.ts";
-import { countDrops, readFixture } from "./fixtures/support.ts";
-import { parseMarket } from "./parse.ts";
 import { type EventFacts, parseEvent, takerFeeOf } from "./parse-event.ts";
+import { parseMarket } from "./parse-market.ts";
 import { type EventWire, isEvent, isMarket, isSeries, type MarketWire, type SeriesWire } from "./wire.ts";
 
+const readFixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21, 3);
 
 function readEvent(): EventWire {
-  const [event] = (readFixture("events-page") as { events: unknown[] }).events;
+  const [event] = (readFixture("event/page") as { events: unknown[] }).events;
   assert.ok(isEvent(event));
   return event;
 }
 
 function readSeries(ticker: string): SeriesWire {
-  const series = (readFixture("series-list") as { series: { ticker: string }[] }).series.find(
-    (one) => one.ticker === ticker,
+  const series = (readFixture("event/series-list") as { series: { ticker: string }[] }).series.find(
+    (each) => each.ticker === ticker,
   );
   assert.ok(isSeries(series));
   return series;
 }
 
-const rain: EventFacts = parseEvent(readEvent(), readSeries("KXRAINNYC"), "kalshi");
+const rainEvent: EventFacts = parseEvent(readEvent(), readSeries("KXRAINNYC"), "kalshi");
 
-function parse(row: unknown, event: EventFacts | null = rain) {
+function parse(row: unknown, event: EventFacts | null = rainEvent) {
   assert.ok(isMarket(row));
-  const { drop, dropped } = countDrops();
-  return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, drop }), dropped };
+  const { drop, drops } = countDrops();
+  return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, drop }), drops };
 }
 
-function parseFixture(name: string, event: EventFacts | null = rain): MarketSnapshot & { dropped: object } {
-  const { market, dropped } = parse((readFixture(name) as { market: unknown }).market, event);
+function parseFixture(name: string, event: EventFacts | null = rainEvent): MarketSnapshot & { drops: object } {
+  const { market, drops } = parse((readFixture(name) as { market: unknown }).market, event);
   assert.ok(market);
-  return { ...market, dropped };
+  return { ...market, drops };
 }
 
-test("market-active: decimal strings become prices, sizes and the listing's facts", () => {
-  const { listing, quote, dropped } = parseFixture("market-active");
+test("parses an active market: decimal strings become numbers", () => {
+  const { listing, quote, drops } = parseFixture("market/active");
   assert.deepEqual(quote, {
     bid: 0.42,
     ask: 0.45,
@@ -70,11 +72,11 @@ test("market-active: decimal strings become prices, sizes and the listing's fact
     takerFee: { kind: "quadratic", rate: 0.07, exponent: 1 },
     venueKeys: { series: "KXRAINNYC" },
   });
-  assert.deepEqual(dropped, {});
+  assert.deepEqual(drops, {});
 });
 
-test("market-active: dollars are contracts times the price now, and the venue's dead liquidity field is not read", () => {
-  const { activity } = parseFixture("market-active");
+test("estimates dollar amounts as contracts times price and ignores the obsolete liquidity field", () => {
+  const { activity } = parseFixture("market/active");
   assert.deepEqual(activity, {
     volume24hUsd: 91.46,
     volumeTotalUsd: 667.29,
@@ -83,88 +85,88 @@ test("market-active: dollars are contracts times the price now, and the venue's 
   });
 });
 
-test("market-unquoted: a bid of 0 and an ask of 1 are no quotes, a last price of 0 is no trade, and none of them is dropped", () => {
-  const { quote, activity, dropped } = parseFixture("market-unquoted");
+test("reads a bid of 0, an ask of 1 and a last price of 0 as absent, without counting a drop", () => {
+  const { quote, activity, drops } = parseFixture("market/unquoted");
   const { bid, ask, bidSize, askSize, lastPrice } = quote;
   assert.deepEqual(
     { bid, ask, bidSize, askSize, lastPrice },
     { bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null },
   );
   assert.equal(activity.volume24hUsd, 0);
-  assert.deepEqual(dropped, {});
+  assert.deepEqual(drops, {});
 });
 
-test("market-one-sided: the absent bid is null and the ask stays", () => {
-  const { quote } = parseFixture("market-one-sided");
+test("keeps the ask of a market without a bid", () => {
+  const { quote } = parseFixture("market/one-sided");
   assert.equal(quote.bid, null);
   assert.equal(quote.ask, 0.03);
   assert.equal(quote.askSize, 4000);
 });
 
-test("market-paused: inactive is active and paused", () => {
-  const { listing } = parseFixture("market-paused");
+test("maps the status inactive to active and paused", () => {
+  const { listing } = parseFixture("market/paused");
   assert.equal(listing.status, "active");
   assert.equal(listing.paused, true);
 });
 
-test("market-unopened: initialized is pending", () => {
-  assert.equal(parseFixture("market-unopened").listing.status, "pending");
+test("maps the status initialized to pending", () => {
+  assert.equal(parseFixture("market/unopened").listing.status, "pending");
 });
 
-test("market-crossed: neither side of a crossed top is shown and it is counted once", () => {
-  const { quote, dropped } = parseFixture("market-crossed");
+test("omits both sides of a crossed quote and counts it once", () => {
+  const { quote, drops } = parseFixture("market/crossed");
   assert.equal(quote.bid, null);
   assert.equal(quote.ask, null);
   assert.equal(quote.bidSize, null);
   assert.equal(quote.lastPrice, 0.43);
-  assert.deepEqual(dropped, { crossed_book: 1 });
+  assert.deepEqual(drops, { crossed_book: 1 });
 });
 
-test("market-price-out-of-range: cents, 1.70 and negative prices are dropped and counted, never rescaled", () => {
-  const { quote, activity, dropped } = parseFixture("market-price-out-of-range");
+test("drops and counts prices in cents, above 1 and below 0 instead of rescaling them", () => {
+  const { quote, activity, drops } = parseFixture("market/price-out-of-range");
   assert.equal(quote.bid, null);
   assert.equal(quote.ask, null);
   assert.equal(quote.lastPrice, null);
   assert.equal(activity.volume24hUsd, null);
-  assert.deepEqual(dropped, { price_out_of_range: 3 });
+  assert.deepEqual(drops, { price_out_of_range: 3 });
 });
 
-test("market-closed-no-outcome: closed without a result has no outcome", () => {
-  const { listing } = parseFixture("market-closed-no-outcome");
+test("returns no outcome for a closed market without a result", () => {
+  const { listing } = parseFixture("market/closed-no-outcome");
   assert.equal(listing.status, "closed");
   assert.equal(listing.outcome, null);
 });
 
-test("market-determined: the proposed result is told before the market is settled", () => {
-  const { listing } = parseFixture("market-determined");
+test("returns the proposed result of a determined market", () => {
+  const { listing } = parseFixture("market/determined");
   assert.equal(listing.status, "determined");
   assert.deepEqual(listing.outcome, { kind: "yes" });
   assert.equal(listing.resolvedAt, null);
 });
 
-test("market-disputed: disputed counts as determined", () => {
-  assert.equal(parseFixture("market-disputed").listing.status, "determined");
+test("maps the status disputed to determined", () => {
+  assert.equal(parseFixture("market/disputed").listing.status, "determined");
 });
 
-test("market-finalized-no: the result and the time of settlement are told", () => {
-  const { listing } = parseFixture("market-finalized-no");
+test("returns the result and the settlement time of a finalized market", () => {
+  const { listing } = parseFixture("market/finalized-no");
   assert.equal(listing.status, "finalized");
   assert.deepEqual(listing.outcome, { kind: "no" });
   assert.equal(listing.resolvedAt, Date.UTC(2026, 11, 2, 16, 3, 11, 250));
 });
 
-test("market-finalized-scalar: a scalar result pays the settlement value", () => {
-  assert.deepEqual(parseFixture("market-finalized-scalar").listing.outcome, { kind: "partial", value: 0.3725 });
+test("returns the settlement value of a scalar market as a partial outcome", () => {
+  assert.deepEqual(parseFixture("market/finalized-scalar").listing.outcome, { kind: "partial", value: 0.3725 });
 });
 
-test("market-finalized-scalar-no-value: without the value the outcome is unknown and counted", () => {
-  const { listing, dropped } = parseFixture("market-finalized-scalar-no-value");
+test("returns no outcome for a scalar result without a value and counts it", () => {
+  const { listing, drops } = parseFixture("market/finalized-scalar-no-value");
   assert.equal(listing.outcome, null);
-  assert.deepEqual(dropped, { outcome_without_value: 1 });
+  assert.deepEqual(drops, { outcome_without_value: 1 });
 });
 
-test("market-tapered-tick-fee-waiver: the finest step is the tick, a running waiver means no fee, six decimals are kept", () => {
-  const { listing, quote } = parseFixture("market-tapered-tick-fee-waiver");
+test("uses the smallest step as tick size, no fee during a fee waiver, and keeps six decimals", () => {
+  const { listing, quote } = parseFixture("market/tapered-tick-fee-waiver");
   assert.equal(listing.tickSize, 0.001);
   assert.deepEqual(listing.takerFee, { kind: "none" });
   assert.equal(listing.expectedResolutionAt, Date.UTC(2026, 11, 9, 5));
@@ -172,42 +174,42 @@ test("market-tapered-tick-fee-waiver: the finest step is the tick, a running wai
   assert.equal(quote.ask, 0.092125);
 });
 
-test("market-zero-times: the year 1, the year 9999 and words are no times", () => {
-  const { listing } = parseFixture("market-zero-times");
+test("reads times in the year 1, in the year 9999 and malformed ones as null", () => {
+  const { listing } = parseFixture("market/zero-times");
   assert.equal(listing.openAt, null);
   assert.equal(listing.closeAt, null);
   assert.equal(listing.expectedResolutionAt, null);
 });
 
-test("a market whose event is unknown keeps its own title and claims neither category, fee nor page", () => {
-  const { listing } = parseFixture("market-active", null);
+test("uses the market's own title, and no category, fee or URL, if the event is unknown", () => {
+  const { listing } = parseFixture("market/active", null);
   assert.equal(listing.title, "Will it rain more than 1 inch in NYC on Dec 1, 2026?");
   assert.equal(listing.category, null);
   assert.equal(listing.takerFee, null);
   assert.equal(listing.url, null);
 });
 
-test("markets-page-with-garbage: good rows survive, each bad one is refused by shape or dropped by reason", () => {
-  const { markets } = readFixture("markets-page-with-garbage") as { markets: unknown[] };
+test("keeps the valid rows of a page with invalid ones", () => {
+  const { markets } = readFixture("market/page-with-garbage") as { markets: unknown[] };
   const rows = markets.filter(isMarket);
   assert.equal(markets.length - rows.length, 6);
-  const { drop, dropped } = countDrops();
-  const context = { venue: "kalshi", event: rain, receivedAt: RECEIVED_AT, drop };
+  const { drop, drops } = countDrops();
+  const context = { venue: "kalshi", event: rainEvent, receivedAt: RECEIVED_AT, drop };
   const listings = rows.flatMap((row) => parseMarket(row, context)?.listing ?? []);
   assert.deepEqual(
     listings.map(({ marketId, status }) => [marketId, status]),
     [
       ["KXRAINNYC-26DEC01-T1", "active"],
       ["KXRAINNYC-26DEC01-T2", "active"],
-      // Its status is a word of tomorrow: there, but not for trading.
+      // The status of this market is not documented: it is listed as not tradable.
       ["KXBAD-1", "closed"],
     ],
   );
-  assert.deepEqual(dropped, { combo_market: 1 });
+  assert.deepEqual(drops, { combo_market: 1 });
 });
 
-test("event-fee-override: the event's own fee beats its series", () => {
-  const { event } = readFixture("event-fee-override") as { event: unknown };
+test("prefers the event's own fee to that of its series", () => {
+  const { event } = readFixture("event/fee-override") as { event: unknown };
   assert.ok(isEvent(event));
   const facts = parseEvent(event, readSeries("KXINX"), "kalshi");
   assert.deepEqual(takerFeeOf(facts), { kind: "quadratic", rate: 0.035, exponent: 1 });
@@ -217,22 +219,22 @@ test("event-fee-override: the event's own fee beats its series", () => {
   assert.equal(facts.listing.description, null);
 });
 
-test("events-page: without its series an event falls back to its own category and its fee is unknown", () => {
+test("uses the event's own category and no fee if the series is unknown", () => {
   const facts = parseEvent(readEvent(), null, "kalshi");
   assert.equal(facts.listing.category, "Weather (old)");
   assert.equal(takerFeeOf(facts), null);
   assert.equal(facts.listing.endAt, Date.UTC(2026, 11, 1, 5));
 });
 
-test("series-list: maker fees do not change what takers pay, flat amounts are unknown, a multiplier of 0 is free", () => {
+test("ignores maker fees; a flat fee is unknown and a multiplier of 0 means no fee", () => {
   const feeOf = (ticker: string) => takerFeeOf(parseEvent(readEvent(), readSeries(ticker), "kalshi"));
   assert.deepEqual(feeOf("KXNBAGAME"), { kind: "quadratic", rate: 0.07, exponent: 1 });
   assert.equal(feeOf("KXFLAT"), null);
   assert.deepEqual(feeOf("KXFREE"), { kind: "none" });
 });
 
-test("whatever a row holds in its price fields, no price outside (0, 1), no crossed quote and no NaN comes out", () => {
-  const { market } = readFixture("market-active") as { market: MarketWire };
+test("returns no price outside (0, 1), no crossed quote and no NaN for any field values", () => {
+  const { market } = readFixture("market/active") as { market: MarketWire };
   const value = fc.oneof(
     fc.constant(undefined),
     fc.constant(null),

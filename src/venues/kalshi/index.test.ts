@@ -1,0 +1,342 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { VenueError } from "../../domain/errors.ts";
+import type { MarketListing } from "../../domain/market.ts";
+import type { ListingPage } from "../../ports/venue.ts";
+import { createKalshiVenue } from "./index.ts";
+import type { MarketWire } from "./wire.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 3);
+const { signal } = new AbortController();
+const readFixture = fixtureReader(import.meta.url);
+
+const market = (readFixture("market/active") as { market: MarketWire }).market;
+const row = (ticker: string, fields: object = {}) => ({ ...market, ticker, ...fields });
+
+interface Reply {
+  readonly status?: number;
+  readonly json: unknown;
+}
+
+/** @param respond returns undefined for a 404 */
+function setUp(
+  respond: (url: URL, path: string) => Reply | undefined,
+  key: { keyId: string; privateKeyPem: string } | null = null,
+) {
+  const clock = new FakeClock(NOW);
+  const pathOf = (url: URL) => url.pathname.replace("/trade-api/v2", "");
+  const http = new ScriptedHttp(clock, (request) => {
+    const url = new URL(request.url);
+    const { status, json } = respond(url, pathOf(url)) ?? { status: 404, json: readFixture("error/not-found") };
+    return { status, body: JSON.stringify(json) };
+  });
+  const { drop, drops } = countDrops();
+  const venue = createKalshiVenue({
+    id: "kalshi",
+    playMoney: false,
+    http,
+    sockets: {
+      connect() {
+        throw new Error("no socket expected");
+      },
+    },
+    clock,
+    random: { uniform: () => 0, bytes: (length: number) => new Uint8Array(length) },
+    log: quietLog,
+    drop,
+    drift: () => {},
+    restUrl: "https://venue.test/trade-api/v2",
+    wsUrl: "wss://venue.test/trade-api/ws/v2",
+    ...key,
+  });
+  const urls = () => http.requests.map(({ request }) => new URL(request.url));
+  return { clock, http, venue, drops, urls, paths: () => urls().map(pathOf) };
+}
+
+/** Responses to requests for events and series. */
+function eventReply(url: URL, path: string): Reply | undefined {
+  if (path === "/events") {
+    assert.equal(url.searchParams.get("tickers"), "KXRAINNYC-26DEC01");
+    return { json: readFixture("event/page") };
+  }
+  if (path === "/series/KXRAINNYC") {
+    return { json: { series: (readFixture("event/series-list") as { series: unknown[] }).series[0] } };
+  }
+  return undefined;
+}
+
+async function collect(pages: AsyncIterable<ListingPage>): Promise<ListingPage[]> {
+  const collected: ListingPage[] = [];
+  for await (const page of pages) collected.push(page);
+  return collected;
+}
+
+const listing = {
+  marketId: "KXRAINNYC-26DEC01-T1",
+  status: "active",
+  openAt: null,
+  closeAt: null,
+  venueKeys: { series: "KXRAINNYC" },
+} as unknown as MarketListing;
+
+test("a sweep lists open, paused and unopened markets until the empty cursor, and each event once", async () => {
+  const { clock, venue, urls } = setUp((url, path) => {
+    if (path !== "/markets") return eventReply(url, path);
+    assert.equal(url.searchParams.get("mve_filter"), "exclude");
+    const status = url.searchParams.get("status");
+    if (status !== "open") return { json: { markets: [], cursor: "" } };
+    const isSecond = url.searchParams.get("cursor") === "next=";
+    return { json: { markets: [row(isSecond ? "KX-B" : "KX-A")], cursor: isSecond ? "" : "next=" } };
+  });
+  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.deepEqual(
+    pages.flatMap((page) => page.markets.map(({ listing }) => listing.marketId)),
+    ["KX-A", "KX-B"],
+  );
+  assert.deepEqual(
+    pages.flatMap((page) => page.events.map(({ eventId }) => eventId)),
+    ["KXRAINNYC-26DEC01"],
+  );
+  const statuses = urls()
+    .filter((url) => url.pathname.endsWith("/markets"))
+    .map((url) => url.searchParams.get("status"));
+  assert.deepEqual(statuses, ["open", "open", "paused", "unopened"]);
+});
+
+test("caches events and series between sweeps and later requests only changes", async () => {
+  const { clock, venue, urls, paths } = setUp((url, path) => {
+    if (path === "/markets")
+      return { json: { markets: url.searchParams.get("status") === "open" ? [market] : [], cursor: "" } };
+    if (url.searchParams.has("min_updated_ts"))
+      return { json: path === "/series" ? { series: [] } : { events: [], cursor: "" } };
+    return eventReply(url, path);
+  });
+  await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.equal(paths().filter((path) => path !== "/markets").length, 2);
+  await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.equal(paths().filter((path) => path !== "/markets").length, 2);
+  await clock.advance(10 * 60_000);
+  await clock.until(collect(venue.listOpenMarkets(signal)));
+  const later = urls().filter((url) => url.searchParams.has("min_updated_ts"));
+  assert.deepEqual(
+    later.map((url) => url.searchParams.get("min_updated_ts")),
+    Array(2).fill(String(Math.floor((NOW - 60_000) / 1_000))),
+  );
+});
+
+test("lists a market without its event if the venue refuses the event, and does not immediately request it again", async () => {
+  const { clock, venue, drops, paths } = setUp((url, path) => {
+    if (path === "/markets")
+      return { json: { markets: url.searchParams.get("status") === "open" ? [market] : [], cursor: "" } };
+    return path === "/events" ? { status: 400, json: {} } : undefined;
+  });
+  const [page] = await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.equal(page?.markets[0]?.listing.title, market.title);
+  assert.deepEqual(drops, { events_unavailable: 1 });
+  const eventRequests = paths().filter((path) => path.startsWith("/events")).length;
+  await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.equal(paths().filter((path) => path.startsWith("/events")).length, eventRequests);
+});
+
+test("ends and counts a listing that repeats a cursor or returns an empty page", async () => {
+  const { clock, venue, drops } = setUp((url, path) => {
+    if (path !== "/markets") return eventReply(url, path);
+    if (url.searchParams.get("status") === "open") return { json: { markets: [market], cursor: "again" } };
+    return { json: { markets: [], cursor: url.searchParams.get("status") === "paused" ? "more" : "" } };
+  });
+  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.equal(pages.length, 4);
+  assert.deepEqual(drops, { page_loop: 1, page_empty: 1 });
+  assert.deepEqual(
+    pages.map(({ incompleteReason }) => incompleteReason),
+    [undefined, "page_loop", "page_empty", undefined],
+  );
+});
+
+test("counts the invalid rows of a page and keeps the valid ones", async () => {
+  const { clock, venue, drops } = setUp((url, path) => {
+    if (path !== "/markets") return eventReply(url, path);
+    const isOpen = url.searchParams.get("status") === "open";
+    return { json: isOpen ? readFixture("market/page-with-garbage") : { markets: [], cursor: "" } };
+  });
+  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.equal(pages[0]?.markets.length, 3);
+  assert.equal(drops.bad_market, 6);
+});
+
+test("rejects a response of unknown shape with bad_body instead of returning an empty sweep", async () => {
+  const { clock, venue } = setUp(() => ({ json: { items: [] } }));
+  await assert.rejects(
+    clock.until(collect(venue.listOpenMarkets(signal))),
+    (error) => error instanceof VenueError && error.failure === "bad_body",
+  );
+});
+
+test("waits and retries after a 429 without Retry-After", async () => {
+  let refusals = 1;
+  const { clock, venue } = setUp((url, path) => {
+    if (refusals-- > 0) return { status: 429, json: readFixture("error/too-many-requests") };
+    return path === "/markets" ? { json: { markets: [], cursor: "" } } : eventReply(url, path);
+  });
+  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
+  assert.equal(pages.length, 3);
+  assert.ok(clock.now() >= NOW + 1_000);
+});
+
+test("getMarkets reads all markets in one request and the missing ones from the historical tier", async () => {
+  const { clock, venue, urls } = setUp((url, path) => {
+    if (path === "/markets") return { json: { markets: [row("KX-LIVE")], cursor: "" } };
+    if (path === "/historical/markets") {
+      return {
+        json: { markets: [row("KX-OLD", { status: "finalized", result: "no" }), row("KX-UNREQUESTED")], cursor: "" },
+      };
+    }
+    return eventReply(url, path);
+  });
+  const listings = ["KX-LIVE", "KX-OLD", "KX-NONE", "..", "with space"].map((marketId) => ({
+    marketId,
+    venueKeys: {},
+  }));
+  const page = await clock.until(venue.getMarkets(listings, signal));
+  assert.deepEqual(
+    page.markets.map(({ listing }) => [listing.marketId, listing.status]),
+    [
+      ["KX-LIVE", "active"],
+      ["KX-OLD", "finalized"],
+    ],
+  );
+  const tickers = urls()
+    .filter((url) => url.pathname.endsWith("/markets"))
+    .map((url) => url.searchParams.get("tickers"));
+  assert.deepEqual(tickers, ["KX-LIVE,KX-OLD,KX-NONE", "KX-OLD,KX-NONE"]);
+});
+
+test("findMarket returns null for a market that is in neither tier", async () => {
+  const { clock, venue, paths } = setUp(() => undefined);
+  assert.equal(await clock.until(venue.findMarket("KX-NONE", signal)), null);
+  assert.deepEqual(paths(), ["/markets/KX-NONE", "/historical/markets/KX-NONE"]);
+});
+
+test("a market id cannot change the request path", async () => {
+  const { clock, venue, paths } = setUp(() => undefined);
+  for (const id of ["..", ".", "a,b", "a b", "", "x".repeat(201)]) {
+    assert.equal(await clock.until(venue.findMarket(id, signal)), null);
+  }
+  assert.deepEqual(paths(), []);
+  await clock.until(venue.findMarket("../series?x=1#y", signal));
+  assert.equal(paths()[0], "/markets/..%2Fseries%3Fx%3D1%23y");
+});
+
+test("reads a crossed book a second time and then returns an empty book", async () => {
+  const { clock, venue, drops } = setUp(() => ({ json: readFixture("book/crossed") }));
+  const book = await clock.until(venue.getBook(listing, signal));
+  assert.deepEqual(book, { bids: [], asks: [], lastPrice: null, eventAt: null, receivedAt: NOW });
+  assert.deepEqual(drops, { crossed_book: 2 });
+});
+
+test("returns the top of book if books need a key, without requesting the book again", async () => {
+  const { clock, venue, paths } = setUp((_url, path) =>
+    path.endsWith("/orderbook") ? { status: 401, json: readFixture("error/unauthorized") } : { json: { market } },
+  );
+  for (let read = 0; read < 2; read++) {
+    const book = await clock.until(venue.getBook(listing, signal));
+    assert.deepEqual(book?.bids, [{ price: 0.42, size: 120 }]);
+    assert.deepEqual(book?.asks, [{ price: 0.45, size: 75.5 }]);
+    assert.equal(book?.lastPrice, 0.43);
+  }
+  assert.equal(paths().filter((path) => path.endsWith("/orderbook")).length, 1);
+});
+
+test("returns null for the book of a market that is not in the live tier", async () => {
+  const { clock, venue } = setUp(() => undefined);
+  assert.equal(await clock.until(venue.getBook(listing, signal)), null);
+});
+
+test("reads trades before the cutoff from the historical tier", async () => {
+  const { clock, venue, urls } = setUp((_url, path) => {
+    if (path === "/historical/cutoff") return { json: readFixture("trades/historical-cutoff") };
+    if (path === "/markets/trades") return { json: readFixture("trades/page") };
+    const [trade] = (readFixture("trades/page") as { trades: object[] }).trades;
+    const old = { ...trade, trade_id: "old", created_time: "2026-11-13T01:00:00Z" };
+    return path === "/historical/trades" ? { json: { trades: [old], cursor: "" } } : undefined;
+  });
+  const sinceMs = Date.UTC(2026, 10, 13) + 500;
+  const trades = await clock.until(venue.listTrades(listing, sinceMs, 100, signal));
+  assert.deepEqual(
+    trades.map(({ tradeId }) => tradeId),
+    ["7f0c3f62-0d3e-4b57-a1b0-0b3c6d4f9a01", "t2", "old"],
+  );
+  // The venue filters by whole seconds.
+  assert.equal(urls()[0]?.searchParams.get("min_ts"), String(Math.floor(sinceMs / 1_000)));
+  const recent = await clock.until(venue.listTrades(listing, NOW - 2 * 3_600_000, 1, signal));
+  assert.equal(recent.length, 1);
+});
+
+test("omits trades before the requested millisecond although the venue filters by whole seconds", async () => {
+  const { clock, venue } = setUp((_url, path) =>
+    path === "/markets/trades"
+      ? { json: readFixture("trades/page") }
+      : { json: readFixture("trades/historical-cutoff") },
+  );
+  const trades = await clock.until(venue.listTrades(listing, Date.UTC(2026, 10, 21, 1, 2, 3, 456), 100, signal));
+  assert.equal(trades.length, 1);
+});
+
+test("reads candlesticks of a settled market from the historical tier, only periods inside the range", async () => {
+  const { clock, venue, paths, urls } = setUp((_url, path) =>
+    path.startsWith("/historical/") ? { json: readFixture("history/candlesticks-historical") } : undefined,
+  );
+  const toMs = 1_795_230_000_000;
+  const range = { fromMs: toMs - 3_600_000, toMs, intervalMs: 2 * 3_600_000 };
+  const points = await clock.until(venue.getHistory(listing, range, signal));
+  assert.deepEqual(
+    points.map(({ endAt }) => endAt),
+    [toMs],
+  );
+  assert.deepEqual(paths(), [
+    "/series/KXRAINNYC/markets/KXRAINNYC-26DEC01-T1/candlesticks",
+    "/historical/markets/KXRAINNYC-26DEC01-T1/candlesticks",
+  ]);
+  assert.equal(urls()[0]?.searchParams.get("period_interval"), "60");
+});
+
+test("requests candlesticks by market ticker if the series is unknown", async () => {
+  const { clock, venue, paths } = setUp((_url, path) =>
+    path === "/markets/candlesticks" ? { json: { markets: [readFixture("history/candlesticks-live")] } } : undefined,
+  );
+  const range = { fromMs: 1_795_220_000_000, toMs: 1_795_240_000_000, intervalMs: 3_600_000 };
+  const points = await clock.until(venue.getHistory({ ...listing, venueKeys: {} }, range, signal));
+  assert.equal(points.length, 3);
+  assert.deepEqual(paths(), ["/markets/candlesticks"]);
+});
+
+test("opens no stream and signs nothing without a key; signs every request with one", async () => {
+  const respond = () => ({ json: { market } });
+  const keyless = setUp(respond);
+  assert.equal(keyless.venue.openStream({ onMessage() {}, onUp() {}, onDown() {} }), null);
+  await keyless.clock.until(keyless.venue.findMarket(market.ticker, signal));
+  assert.equal(keyless.http.requests[0]?.request.headers?.["KALSHI-ACCESS-KEY"], undefined);
+
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const keyed = setUp(respond, { keyId: "key-1", privateKeyPem });
+  await keyed.clock.until(keyed.venue.findMarket(market.ticker, signal));
+  const headers = keyed.http.requests[0]?.request.headers ?? {};
+  assert.equal(headers["KALSHI-ACCESS-KEY"], "key-1");
+  assert.equal(headers["KALSHI-ACCESS-TIMESTAMP"], String(NOW));
+  assert.match(headers["KALSHI-ACCESS-SIGNATURE"] ?? "", /^[A-Za-z0-9+/]+=*$/);
+});
+
+test("rejects a private key that is not RSA in PEM with a message that does not contain it", () => {
+  const secret = "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----";
+  assert.throws(
+    () => setUp(() => undefined, { keyId: "key-1", privateKeyPem: secret }),
+    (error) => error instanceof Error && /RSA private key/.test(error.message) && !error.message.includes("secret"),
+  );
+});

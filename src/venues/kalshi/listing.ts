@@ -1,0 +1,137 @@
+import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
+import type { ListingPage } from "../../ports/venue.ts";
+import { expectShape, type KalshiClient, type KalshiPorts, type Page } from "./client.ts";
+import type { EventCache } from "./event-cache.ts";
+import { parseMarket } from "./parse-market.ts";
+import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from "./wire.ts";
+
+const MARKETS_PER_PAGE = 1_000;
+const PAGES_MAX = 1_000;
+const TICKERS_PER_REQUEST = 100;
+/** Values of the `status` filter, which differ from those of the `status` field. A request accepts one of them. */
+const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
+
+export interface ListingOptions {
+  readonly client: KalshiClient;
+  readonly events: EventCache;
+  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "detectors">;
+}
+
+/** Open, paused and unopened markets, page by page. An event is listed once, with the first of its markets. */
+export async function* listOpenMarkets(options: ListingOptions, signal: AbortSignal): AsyncGenerator<ListingPage> {
+  const listedEvents = new Set<string>();
+  await options.events.refresh(signal);
+  for (const status of OPEN_STATUSES) {
+    // Excludes combos: there are hundreds of thousands, and they only combine other markets.
+    const query = { status, limit: MARKETS_PER_PAGE, mve_filter: "exclude" };
+    for await (const page of marketPages(options, "/markets", query, PAGES_MAX, signal)) {
+      yield await toListingPage(options, page, listedEvents, signal);
+    }
+  }
+}
+
+/** Current state of markets by ticker. Markets that are not in the live tier are read from the historical one. */
+export async function getMarkets(
+  options: ListingOptions,
+  listings: readonly Pick<MarketListing, "marketId">[],
+  signal: AbortSignal,
+): Promise<ListingPage> {
+  const requested = new Set(listings.map(({ marketId }) => marketId).filter(isTicker));
+  const tickers = [...requested];
+  const pages: ListingPage[] = [];
+  for (let start = 0; start < tickers.length; start += TICKERS_PER_REQUEST) {
+    const missing = new Set(tickers.slice(start, start + TICKERS_PER_REQUEST));
+    for (const path of ["/markets", "/historical/markets"]) {
+      if (missing.size === 0) break;
+      const query = { tickers: [...missing].join(","), limit: MARKETS_PER_PAGE };
+      for await (const page of marketPages(options, path, query, 1, signal)) {
+        const listingPage = await toListingPage(options, page, new Set(), signal);
+        for (const { listing } of listingPage.markets) missing.delete(listing.marketId);
+        pages.push(listingPage);
+      }
+    }
+  }
+  const events = new Map(pages.flatMap((page) => page.events).map((event) => [event.eventId, event]));
+  return {
+    markets: pages.flatMap((page) => page.markets).filter(({ listing }) => requested.has(listing.marketId)),
+    events: [...events.values()],
+    totalRows: null,
+    requestedAt: pages.reduce((first, page) => Math.min(first, page.requestedAt), options.ports.clock.now()),
+  };
+}
+
+/** One market by ticker from the live or the historical tier; null if neither has it. */
+export async function findMarket(
+  options: ListingOptions,
+  ticker: string,
+  signal: AbortSignal,
+): Promise<ListingPage | null> {
+  if (!isTicker(ticker)) return null;
+  for (const tier of ["/markets", "/historical/markets"]) {
+    const path = `${tier}/${encodeURIComponent(ticker)}`;
+    const response = await options.client.get(path, {}, signal, [404]);
+    if (response.status === 404) continue;
+    const { market } = expectShape(response.json, isOneMarket, path);
+    const page = await toListingPage(options, { ...response, rows: [market], cut: null }, new Set(), signal);
+    return page.markets.length === 0 ? null : page;
+  }
+  return null;
+}
+
+function marketPages(
+  { client }: ListingOptions,
+  path: string,
+  query: Readonly<Record<string, string | number>>,
+  pagesMax: number,
+  signal: AbortSignal,
+): AsyncGenerator<Page> {
+  return client.pages(
+    {
+      path,
+      query,
+      isEnvelope: isMarketsPage,
+      rowsOf: ({ markets }) => markets,
+      idField: "ticker",
+      pagesMax,
+      prefetch: true,
+    },
+    signal,
+  );
+}
+
+/** @param listedEvents tickers of events that earlier pages listed; grows */
+async function toListingPage(
+  { events, ports }: ListingOptions,
+  page: Page,
+  listedEvents: Set<string>,
+  signal: AbortSignal,
+): Promise<ListingPage> {
+  const rows: MarketWire[] = [];
+  ports.detectors.market.startPage(page.rows);
+  for (const row of page.rows) {
+    if (ports.detectors.market.check(row, isMarket)) rows.push(row);
+    else ports.drop("bad_market");
+  }
+  await events.ensure(
+    rows.map((row) => row.event_ticker),
+    signal,
+  );
+  const markets: MarketSnapshot[] = [];
+  const eventListings: EventListing[] = [];
+  for (const row of rows) {
+    const event = events.find(row.event_ticker);
+    const market = parseMarket(row, { venue: ports.id, event, receivedAt: page.receivedAt, drop: ports.drop });
+    if (market === null) continue;
+    markets.push(market);
+    if (event === null || listedEvents.has(row.event_ticker)) continue;
+    listedEvents.add(row.event_ticker);
+    eventListings.push(event.listing);
+  }
+  return {
+    markets,
+    events: eventListings,
+    totalRows: null,
+    requestedAt: page.requestedAt,
+    incompleteReason: page.cut ?? undefined,
+  };
+}

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { parseCandle } from "./parse-history.ts";
+import { isCandle } from "./wire.ts";
+
+const HOUR_MS = 3_600_000;
+const readFixture = fixtureReader(import.meta.url);
+
+function parseCandles(name: string) {
+  const { candlesticks } = readFixture(name) as { candlesticks: unknown[] };
+  const { drop, drops } = countDrops();
+  return { points: candlesticks.filter(isCandle).map((row) => parseCandle(row, HOUR_MS, drop)), drops };
+}
+
+const expected = [
+  {
+    startAt: 1_795_230_000_000 - HOUR_MS,
+    endAt: 1_795_230_000_000,
+    yesPrice: 0.435,
+    bid: 0.42,
+    ask: 0.45,
+    volumeUsd: 89.25,
+  },
+  // Without trades and quotes in the period, the price is that of the last trade before it.
+  {
+    startAt: 1_795_233_600_000 - HOUR_MS,
+    endAt: 1_795_233_600_000,
+    yesPrice: 0.43,
+    bid: null,
+    ask: null,
+    volumeUsd: 0,
+  },
+];
+
+test("parses candlesticks of the live tier; a crossed one has neither bid nor ask and is counted", () => {
+  const { points, drops } = parseCandles("history/candlesticks-live");
+  assert.deepEqual(points.slice(0, 2), expected);
+  assert.deepEqual(points[2], {
+    startAt: 1_795_237_200_000 - HOUR_MS,
+    endAt: 1_795_237_200_000,
+    yesPrice: null,
+    bid: null,
+    ask: null,
+    volumeUsd: null,
+  });
+  assert.equal(points.length, 3);
+  assert.deepEqual(drops, { crossed_book: 1 });
+});
+
+test("omits and counts each invalid price of a candlestick", () => {
+  const { drop, drops } = countDrops();
+  const row = {
+    end_period_ts: 1_795_230_000,
+    yes_bid: { close_dollars: "1.7200" },
+    yes_ask: { close_dollars: "NaN" },
+    price: { close_dollars: "-0.0100", previous_dollars: "0.4000", mean_dollars: null },
+  };
+  assert.ok(isCandle(row));
+  const { bid, ask, yesPrice } = parseCandle(row, HOUR_MS, drop);
+  assert.deepEqual([bid, ask, yesPrice, drops], [null, null, 0.4, { price_out_of_range: 3 }]);
+});
+
+test("parses the names without suffixes of the historical tier", () => {
+  assert.deepEqual(parseCandles("history/candlesticks-historical").points, expected);
+});

@@ -1,0 +1,189 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { SocketWire } from "./wire.ts";
+
+export const LIFECYCLE_CHANNEL = "market_lifecycle_v2";
+/** Channels that are subscribed to for the followed markets only. */
+const MARKET_CHANNELS = ["ticker", "trade"] as const;
+/** Delay before subscriptions that were refused, ended or not confirmed are renewed; doubles with each attempt. */
+const RESUBSCRIBE_MS_MIN = 5_000;
+const RESUBSCRIBE_MS_MAX = 5 * 60_000;
+
+export interface SubscriptionsOptions {
+  readonly clock: Clock;
+  readonly marketsMax: number;
+  /** Every subscription is confirmed. */
+  onUp(): void;
+  /** Messages were lost or a command was refused; the subscriptions are renewed. */
+  onDown(reason: string): void;
+}
+
+/** Keeps the subscriptions of the WebSocket in line with the followed markets, and renews them after errors. */
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  #marketsMax: number;
+  #followed: ReadonlySet<string> = new Set();
+  /** Markets that the venue was asked to send. */
+  #subscribed: ReadonlySet<string> = new Set();
+  /** Confirmed subscription ids by channel. */
+  #sids = new Map<string, number>();
+  readonly #lastSeq = new Map<number, number>();
+  readonly #unconfirmedChannels = new Set<string>();
+  #commandId = 0;
+  #isUp = false;
+  /** Messages were lost or a command was refused: only new subscriptions make the stream complete again. */
+  #isIncomplete = false;
+  #send: ((text: string) => void) | null = null;
+  #resubscribeMs = RESUBSCRIBE_MS_MIN;
+  #cancelRestart: (() => void) | null = null;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+    this.#marketsMax = options.marketsMax;
+  }
+
+  get followedCount(): number {
+    return this.#followed.size;
+  }
+
+  isFollowed(ticker: string): boolean {
+    return this.#followed.has(ticker);
+  }
+
+  /** The socket is open; `send` writes to it. */
+  connected(send: (text: string) => void): void {
+    this.#reset();
+    this.#send = send;
+    this.#subscribeAll();
+  }
+
+  disconnected(): void {
+    this.#reset();
+    this.#send = null;
+  }
+
+  /** Replaces the followed markets; markets beyond the maximum are ignored. */
+  follow(tickers: readonly string[]): void {
+    this.#followed = new Set(tickers.slice(0, this.#marketsMax));
+    this.#synchronise();
+  }
+
+  /** Halves the number of markets that are followed from now on. */
+  halveMarkets(): void {
+    this.#marketsMax = Math.max(1, Math.floor(this.#marketsMax / 2));
+    this.#followed = new Set([...this.#followed].slice(0, this.#marketsMax));
+  }
+
+  /** The venue confirmed a subscription. */
+  confirm(channel: string, sid: number): void {
+    this.#sids.set(channel, sid);
+    this.#unconfirmedChannels.delete(channel);
+    if (this.#unconfirmedChannels.size > 0) return;
+    this.#synchronise();
+    if (this.#unconfirmedChannels.size > 0 || this.#isIncomplete) return;
+    this.#cancelScheduledRestart();
+    if (this.#isUp) return;
+    this.#isUp = true;
+    this.#resubscribeMs = RESUBSCRIBE_MS_MIN;
+    this.#options.onUp();
+  }
+
+  /** Reports the stream as down and renews all subscriptions after a delay. */
+  renew(reason: string): void {
+    if (this.#isUp) this.#options.onDown(reason);
+    this.#isUp = false;
+    this.#isIncomplete = true;
+    this.#scheduleRestart();
+  }
+
+  /** False if the message belongs to a subscription that has ended. */
+  isCurrent({ sid }: SocketWire): boolean {
+    return typeof sid !== "number" || this.#sids.values().some((current) => current === sid);
+  }
+
+  /** False if messages between the previous one and this one were lost. */
+  isInSequence({ sid, seq }: SocketWire): boolean {
+    if (typeof sid !== "number" || typeof seq !== "number") return true;
+    const last = this.#lastSeq.get(sid);
+    this.#lastSeq.set(sid, seq);
+    return last === undefined || seq === last + 1;
+  }
+
+  close(): void {
+    this.#cancelScheduledRestart();
+  }
+
+  #reset(): void {
+    this.#cancelScheduledRestart();
+    this.#sids = new Map();
+    this.#lastSeq.clear();
+    this.#unconfirmedChannels.clear();
+    this.#subscribed = new Set();
+    this.#isUp = false;
+    this.#isIncomplete = false;
+  }
+
+  /** One timer covers missing confirmations and refusals. A running timer is not restarted. */
+  #scheduleRestart(): void {
+    this.#cancelRestart ??= this.#options.clock.setTimeout(() => this.#restart(), this.#resubscribeMs);
+  }
+
+  #cancelScheduledRestart(): void {
+    this.#cancelRestart?.();
+    this.#cancelRestart = null;
+  }
+
+  /** Ends all subscriptions and subscribes again on the open socket. */
+  #restart(): void {
+    const sids = [...this.#sids.values()];
+    this.#reset();
+    this.#resubscribeMs = Math.min(this.#resubscribeMs * 2, RESUBSCRIBE_MS_MAX);
+    if (sids.length > 0) this.#command("unsubscribe", { sids });
+    this.#subscribeAll();
+  }
+
+  #subscribeAll(): void {
+    this.#subscribe([LIFECYCLE_CHANNEL], {});
+    this.#subscribeFollowed();
+  }
+
+  /** Sends nothing without followed markets: an empty list would subscribe to all markets. */
+  #subscribeFollowed(): void {
+    this.#subscribed = this.#followed;
+    if (this.#followed.size === 0) return;
+    this.#subscribe(MARKET_CHANNELS, { market_tickers: [...this.#followed], send_initial_snapshot: true });
+  }
+
+  #subscribe(channels: readonly string[], params: object): void {
+    for (const channel of channels) this.#unconfirmedChannels.add(channel);
+    this.#scheduleRestart();
+    this.#command("subscribe", { channels, ...params });
+  }
+
+  /** Sends the difference between the subscribed and the followed markets, unless a confirmation is pending. */
+  #synchronise(): void {
+    if (this.#send === null || MARKET_CHANNELS.some((channel) => this.#unconfirmedChannels.has(channel))) return;
+    const added = [...this.#followed].filter((ticker) => !this.#subscribed.has(ticker));
+    const removed = [...this.#subscribed].filter((ticker) => !this.#followed.has(ticker));
+    if (added.length === 0 && removed.length === 0) return;
+    const sids = MARKET_CHANNELS.map((channel) => this.#sids.get(channel)).filter((sid) => sid !== undefined);
+    if (sids.length < MARKET_CHANNELS.length || this.#followed.size === 0) {
+      if (sids.length > 0) this.#command("unsubscribe", { sids });
+      for (const channel of MARKET_CHANNELS) this.#sids.delete(channel);
+      for (const sid of sids) this.#lastSeq.delete(sid);
+      this.#subscribeFollowed();
+      return;
+    }
+    this.#subscribed = this.#followed;
+    for (const sid of sids) {
+      const update = { sid, action: "add_markets", market_tickers: added, send_initial_snapshot: true };
+      if (added.length > 0) this.#command("update_subscription", update);
+      if (removed.length > 0) {
+        this.#command("update_subscription", { sid, action: "delete_markets", market_tickers: removed });
+      }
+    }
+  }
+
+  #command(cmd: string, params: object): void {
+    this.#send?.(JSON.stringify({ id: ++this.#commandId, cmd, params }));
+  }
+}

@@ -1,0 +1,23 @@
+import type { MarketListing } from "../../domain/market.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
+import { badBody, urlOf } from "./client.ts";
+import type { PolymarketContext } from "./context.ts";
+import { parseBook } from "./parse-book.ts";
+import { isBook } from "./wire.ts";
+
+/** The book of the YES token; null for markets without one. */
+export async function fetchBook(
+  { ports, urls, clients }: PolymarketContext,
+  listing: Pick<MarketListing, "venueKeys">,
+  signal: AbortSignal,
+): Promise<OrderBook | null> {
+  const token = listing.venueKeys.tokenYes;
+  if (token === undefined) return null;
+  const url = urlOf(urls.clobUrl, "/book", { token_id: token });
+  const { status, json, receivedAt } = await clients.clob.fetchJson(url, { signal, accept: [404] });
+  if (status === 404) return null;
+  if (!ports.detectors.book.check(json, isBook) || json.asset_id !== token) {
+    throw badBody("the order book has an unknown shape or belongs to another token");
+  }
+  return parseBook(json, receivedAt, ports.drop);
+}

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { VenueError } from "../../domain/errors.ts";
+import type { ListingPage } from "../../ports/venue.ts";
+import { createPolymarketVenue } from "./index.ts";
+
+const { signal } = new AbortController();
+const readFixture = fixtureReader(import.meta.url);
+const json = (value: unknown): ScriptedAnswer => ({ body: JSON.stringify(value) });
+
+function setUp(respond: (url: URL, attempt: number) => ScriptedAnswer | Error) {
+  const clock = new FakeClock();
+  const http = new ScriptedHttp(clock, (request, attempt) => respond(new URL(request.url), attempt));
+  const { drops, drop } = countDrops();
+  const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
+  const venue = createPolymarketVenue({
+    id: "polymarket",
+    playMoney: false,
+    http,
+    sockets: new FakeSockets(),
+    clock,
+    random,
+    log: quietLog,
+    drop,
+    drift: () => {},
+    gammaUrl: "http://gamma.test/",
+    clobUrl: "http://clob.test",
+    dataUrl: "http://data.test",
+    wsUrl: "ws://ws.test/ws/market",
+  });
+  const urls = () => http.requests.map(({ request }) => new URL(request.url));
+  const sweep = async () => {
+    const pages: ListingPage[] = [];
+    for await (const page of venue.listOpenMarkets(signal)) pages.push(page);
+    return pages;
+  };
+  return { clock, venue, drops, urls, sweep };
+}
+
+const eventsPage = Object(readFixture("event/keyset-page"));
+const lastPage = { events: eventsPage.events };
+const rainRow = eventsPage.events[0].markets[0];
+
+describe("polymarket: listing", () => {
+  test("follows after_cursor until next_cursor is absent and omits closed markets of open events", async () => {
+    const harness = setUp((url) => json(url.searchParams.has("after_cursor") ? { events: [] } : eventsPage));
+    const pages = await harness.clock.until(harness.sweep());
+    assert.deepEqual(
+      pages.flatMap((each) => each.markets.map(({ listing }) => listing.marketId)),
+      ["900123", "900201", "900202", "900204", "900301"],
+    );
+    assert.deepEqual(
+      pages[0]?.events.map((event) => event.eventId),
+      ["55001", "55002", "55003"],
+    );
+    const [first, second] = harness.urls();
+    assert.equal(first?.pathname, "/events/keyset");
+    assert.equal(first?.searchParams.get("closed"), "false");
+    assert.equal(second?.searchParams.get("after_cursor"), "eyJpIjo5fQ");
+    assert.deepEqual([second?.searchParams.has("cursor"), second?.searchParams.has("offset")], [false, false]);
+    assert.deepEqual(harness.drops, {});
+  });
+
+  test("ends and counts a listing that repeats a cursor", async () => {
+    const harness = setUp(() => json(eventsPage));
+    assert.equal((await harness.clock.until(harness.sweep())).length, 2);
+    assert.deepEqual(harness.drops, { page_loop: 1 });
+  });
+
+  test("requests fewer events if a page is too large", async () => {
+    const tooLarge = new VenueError("bad_body", "too large", { retryable: false });
+    const harness = setUp((_url, attempt) => (attempt === 0 ? tooLarge : json(lastPage)));
+    assert.equal((await harness.clock.until(harness.sweep())).length, 1);
+    assert.deepEqual(
+      harness.urls().map((url) => url.searchParams.get("limit")),
+      ["200", "50"],
+    );
+  });
+
+  test("does not retry a sweep from a blocked region", async () => {
+    const harness = setUp(() => ({ status: 451, body: "unavailable" }));
+    await assert.rejects(harness.clock.until(harness.sweep()), { failure: "client_error" });
+    assert.equal(harness.urls().length, 1);
+  });
+});
+
+describe("polymarket: markets by id", () => {
+  const listings = (...ids: string[]) => ids.map((marketId) => ({ marketId, venueKeys: {} }));
+  const settled = readFixture("market/closed-resolved-no");
+  const resolutions = {
+    data: [
+      {
+        condition_id: Object(settled).conditionId,
+        status: "resolved",
+        payouts: [1_000_000, 0],
+        resolved_at: 1_795_229_990,
+      },
+    ],
+  };
+
+  const respond = (url: URL): ScriptedAnswer => {
+    if (url.host === "data.test") return json(resolutions);
+    return json({ markets: url.searchParams.get("closed") === "true" ? [settled] : [rainRow] });
+  };
+
+  test("requests open markets, then the missing ones as closed, and takes outcomes from payouts", async () => {
+    const harness = setUp(respond);
+    const found = await harness.clock.until(
+      harness.venue.getMarkets(listings("900123", "900404", "not-an-id"), signal),
+    );
+    assert.deepEqual(
+      found.markets.map(({ listing }) => [listing.marketId, listing.status, listing.outcome]),
+      [
+        ["900123", "active", null],
+        ["900404", "finalized", { kind: "yes" }],
+      ],
+    );
+    const requests = harness
+      .urls()
+      .map((url) => [url.host, url.searchParams.get("closed"), url.searchParams.getAll("id").join()]);
+    assert.deepEqual(requests, [
+      ["gamma.test", "false", "900123,900404"],
+      ["gamma.test", "true", "900404"],
+      ["data.test", null, ""],
+    ]);
+  });
+
+  test("takes the outcome from final prices if resolutions are unavailable", async () => {
+    const harness = setUp((url) => (url.host === "data.test" ? { status: 404, body: "{}" } : respond(url)));
+    const found = await harness.clock.until(harness.venue.getMarkets(listings("900404"), signal));
+    assert.deepEqual(found.markets[0]?.listing.outcome, { kind: "no" });
+    assert.deepEqual(harness.drops, { resolutions_unavailable: 1 });
+  });
+
+  test("splits more than 100 ids into several requests, without duplicates", async () => {
+    const harness = setUp(() => json({ markets: [] }));
+    const ids = Array.from({ length: 230 }, (_, index) => String(1_000 + index));
+    await harness.clock.until(harness.venue.getMarkets(listings(...ids, ...ids), signal));
+    const openRequests = harness.urls().filter((url) => url.searchParams.get("closed") === "false");
+    assert.deepEqual(
+      openRequests.map((url) => url.searchParams.getAll("id").length),
+      [100, 100, 30],
+    );
+  });
+
+  test("ignores markets in the response that were not requested", async () => {
+    const harness = setUp(() => json({ markets: [rainRow] }));
+    assert.deepEqual((await harness.clock.until(harness.venue.getMarkets(listings("1"), signal))).markets, []);
+  });
+});
+
+describe("polymarket: trades, book and history", () => {
+  const listing = async () => {
+    const harness = setUp(() => json(lastPage));
+    const [first] = await harness.clock.until(harness.sweep());
+    const market = first?.markets[0]?.listing;
+    assert.ok(market !== undefined);
+    return market;
+  };
+
+  test("reads v2 trades of takers, page by page back to the requested time", async () => {
+    const rows = Object(readFixture("trades/v2"));
+    const harness = setUp((url) =>
+      json(url.searchParams.has("cursor") ? rows : { ...rows, pagination: { has_more: true, next_cursor: "abc" } }),
+    );
+    const trades = await harness.clock.until(harness.venue.listTrades(await listing(), 0, 8, signal));
+    assert.equal(trades.length, 8);
+    const [first, second] = harness.urls();
+    assert.deepEqual(
+      [first?.pathname, first?.searchParams.get("taker_only"), first?.searchParams.get("limit")],
+      ["/v2/trades", "true", "8"],
+    );
+    assert.deepEqual([second?.searchParams.get("cursor"), second?.searchParams.get("limit")], ["abc", "3"]);
+    const recent = await harness.clock.until(harness.venue.listTrades(await listing(), 1_795_229_985_000, 100, signal));
+    assert.ok(recent.length > 0 && recent.every((trade) => trade.executedAt >= 1_795_229_985_000));
+  });
+
+  test("reads v1 trades for ten minutes after v2 refuses a request", async () => {
+    const harness = setUp((url) =>
+      url.pathname === "/v2/trades" ? { status: 401, body: "{}" } : json(readFixture("trades/v1")),
+    );
+    const market = await listing();
+    for (const waitMs of [0, 0, 10 * 60_000]) {
+      await harness.clock.advance(waitMs);
+      assert.equal((await harness.clock.until(harness.venue.listTrades(market, 0, 10, signal))).length, 1);
+    }
+    assert.deepEqual(
+      harness.urls().map((url) => url.pathname),
+      ["/v2/trades", "/trades", "/trades", "/v2/trades", "/trades"],
+    );
+  });
+
+  test("rejects if the trades request fails", async () => {
+    const harness = setUp(() => ({ status: 500, body: "" }));
+    await assert.rejects(harness.clock.until(harness.venue.listTrades(await listing(), 0, 10, signal)), {
+      failure: "server_error",
+    });
+  });
+
+  test("returns null for a missing book and rejects a book of another token", async () => {
+    const market = await listing();
+    const missing = setUp(() => ({ status: 404, body: '{"error":"No orderbook exists"}' }));
+    assert.equal(await missing.clock.until(missing.venue.getBook(market, signal)), null);
+    const other = setUp(() => json({ ...Object(readFixture("book/two-sided")), asset_id: "123" }));
+    await assert.rejects(other.clock.until(other.venue.getBook(market, signal)), { failure: "bad_body" });
+    const valid = setUp(() => json(readFixture("book/two-sided")));
+    assert.equal((await valid.clock.until(valid.venue.getBook(market, signal)))?.bids[0]?.price, 0.43);
+  });
+
+  test("requests history by token, with seconds and minutes, two weeks per request", async () => {
+    const harness = setUp(() => json({ history: [] }));
+    const market = await listing();
+    const toMs = Date.UTC(2026, 10, 21);
+    await harness.clock.until(
+      harness.venue.getHistory(market, { fromMs: toMs - 30 * 86_400_000, toMs, intervalMs: 3_600_000 }, signal),
+    );
+    const [first, ...rest] = harness.urls();
+    assert.equal(rest.length, 2);
+    assert.deepEqual(Object.fromEntries(first?.searchParams ?? []), {
+      market: market.venueKeys.tokenYes,
+      startTs: String(toMs / 1000 - 30 * 86_400),
+      endTs: String(toMs / 1000 - 16 * 86_400),
+      fidelity: "60",
+    });
+  });
+});

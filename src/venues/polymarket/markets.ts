@@ -1,0 +1,145 @@
+import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
+import type { ListingPage } from "../../ports/venue.ts";
+import { badBody, urlOf } from "./client.ts";
+import type { PolymarketContext } from "./context.ts";
+import { isSoleMarket } from "./listing.ts";
+import { parseEvent, parseMarket } from "./parse-market.ts";
+import { listOf, textOf } from "./parse-values.ts";
+import type { ResolutionReader } from "./resolutions.ts";
+import { type GammaEvent, type GammaMarket, isGammaEvent, isGammaMarket, isMarketsPage } from "./wire.ts";
+
+/** The venue's maximum of ids per request. */
+const IDS_MAX = 100;
+const MARKET_ID = /^[1-9][0-9]{0,18}$/;
+
+interface Row {
+  readonly market: GammaMarket;
+  readonly event: GammaEvent | null;
+  readonly isSole: boolean;
+  /** The event comes from the events endpoint, with all its fields. */
+  readonly isCompleteEvent: boolean;
+}
+
+/** Reads the current state of markets by id. */
+export class MarketReader {
+  readonly #context: PolymarketContext;
+  readonly #resolutions: ResolutionReader;
+
+  constructor(context: PolymarketContext, resolutions: ResolutionReader) {
+    this.#context = context;
+    this.#resolutions = resolutions;
+  }
+
+  async getMarkets(
+    listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
+    signal: AbortSignal,
+  ): Promise<ListingPage> {
+    const keys = new Map(
+      listings
+        .filter(({ marketId }) => MARKET_ID.test(marketId))
+        .map(({ marketId, venueKeys }) => [marketId, venueKeys]),
+    );
+    const pages: ListingPage[] = [];
+    const ids = [...keys.keys()];
+    for (let start = 0; start < ids.length; start += IDS_MAX) {
+      const chunk = ids.slice(start, start + IDS_MAX);
+      // A request returns either open or closed markets.
+      const open = await this.#fetchRows(chunk, false, signal);
+      const found = new Set(open.rows.map((row) => String(row.id)));
+      const missing = chunk.filter((id) => !found.has(id));
+      const closed = missing.length === 0 ? null : await this.#fetchRows(missing, true, signal);
+      const rows = [...open.rows, ...(closed?.rows ?? [])].map((market): Row => {
+        const short = shortEventOf(market);
+        // The tags of the event are on the market row here.
+        const event = short === null ? null : { ...short, tags: short.tags ?? market.tags };
+        return { market, event, isSole: keys.get(String(market.id))?.isSole === "1", isCompleteEvent: false };
+      });
+      pages.push(await this.#toListingPage(rows, open.requestedAt, closed?.receivedAt ?? open.receivedAt, signal));
+    }
+    return {
+      markets: pages.flatMap((page) => page.markets),
+      events: [...new Map(pages.flatMap((page) => page.events).map((event) => [event.eventId, event])).values()],
+      totalRows: null,
+      requestedAt: pages[0]?.requestedAt ?? this.#context.ports.clock.now(),
+    };
+  }
+
+  async findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null> {
+    if (!MARKET_ID.test(marketId)) return null;
+    const { ports, urls, clients } = this.#context;
+    const url = urlOf(urls.gammaUrl, `/markets/${encodeURIComponent(marketId)}`, { include_tag: true });
+    const response = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
+    if (response.status >= 400) return null;
+    const market = response.json;
+    if (!ports.detectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
+      throw badBody("the market has an unknown shape or another id");
+    }
+    const short = shortEventOf(market);
+    const complete = short === null ? null : await this.#fetchEvent(String(short.id), signal);
+    const row: Row = {
+      market,
+      event: complete ?? short,
+      isSole: complete !== null && isSoleMarket(complete),
+      isCompleteEvent: complete !== null,
+    };
+    const page = await this.#toListingPage([row], response.requestedAt, response.receivedAt, signal);
+    return page.markets.length === 0 ? null : page;
+  }
+
+  async #fetchRows(ids: readonly string[], closed: boolean, signal: AbortSignal) {
+    const { ports, urls, clients } = this.#context;
+    const url = urlOf(urls.gammaUrl, "/markets/keyset", { id: ids, closed, include_tag: true, limit: IDS_MAX });
+    const { json, requestedAt, receivedAt } = await clients.gamma.fetchJson(url, { signal });
+    if (!ports.detectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
+    const requested = new Set(ids);
+    const rows = json.markets.filter((row): row is GammaMarket => {
+      const isValid = ports.detectors.market.check(row, isGammaMarket);
+      if (!isValid) ports.drop("bad_row");
+      return isValid && requested.has(String(row.id));
+    });
+    return { rows, requestedAt, receivedAt };
+  }
+
+  /** The event with all its fields, or null if the venue does not have it. */
+  async #fetchEvent(eventId: string, signal: AbortSignal): Promise<GammaEvent | null> {
+    const { ports, urls, clients } = this.#context;
+    const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
+    const { status, json } = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
+    return status < 400 && ports.detectors.event.check(json, isGammaEvent) ? json : null;
+  }
+
+  async #toListingPage(
+    rows: readonly Row[],
+    requestedAt: number,
+    receivedAt: number,
+    signal: AbortSignal,
+  ): Promise<ListingPage> {
+    const { id: venue, drop, detectors } = this.#context.ports;
+    const conditionIds = rows
+      .filter(({ market }) => mayBeResolving(market))
+      .flatMap(({ market }) => textOf(market.conditionId) ?? []);
+    const resolutions = await this.#resolutions.fetchByCondition(conditionIds, signal);
+    const markets: MarketSnapshot[] = [];
+    const events = new Map<string, EventListing>();
+    for (const row of rows) {
+      const resolution = resolutions.get(textOf(row.market.conditionId) ?? "") ?? null;
+      const related = { event: row.event, isSole: row.isSole, resolution };
+      const snapshot = parseMarket(row.market, related, { venue, receivedAt, drop, detectors });
+      if (snapshot === null) continue;
+      markets.push(snapshot);
+      const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);
+      if (event !== null) events.set(event.eventId, event);
+    }
+    return { markets, events: [...events.values()], totalRows: null, requestedAt };
+  }
+}
+
+function shortEventOf(market: GammaMarket): GammaEvent | null {
+  const first = listOf(market.events)?.[0];
+  return isGammaEvent(first) ? first : null;
+}
+
+/** Only these markets can have a resolution to read. */
+function mayBeResolving(market: GammaMarket): boolean {
+  return market.closed === true || textOf(market.umaResolutionStatus) !== null;
+}

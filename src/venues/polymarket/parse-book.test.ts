@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { parseBook } from "./parse-book.ts";
+import { isBook } from "./wire.ts";
+
+const readFixture = fixtureReader(import.meta.url);
+const RECEIVED_AT = Date.UTC(2026, 10, 21);
+
+function readBook(name: string) {
+  const row = readFixture(name);
+  assert.ok(isBook(row));
+  const { drops, drop } = countDrops();
+  return { book: parseBook(row, RECEIVED_AT, drop), drops };
+}
+
+test("sorts the best levels first and reads the time in milliseconds", () => {
+  const { book, drops } = readBook("book/two-sided");
+  assert.deepEqual(book, {
+    bids: [
+      { price: 0.43, size: 120.5 },
+      { price: 0.41, size: 500 },
+    ],
+    asks: [
+      { price: 0.44, size: 75 },
+      { price: 0.47, size: 300 },
+    ],
+    lastPrice: 0.43,
+    eventAt: 1795229999123,
+    receivedAt: RECEIVED_AT,
+  });
+  assert.deepEqual(drops, {});
+});
+
+test("returns empty sides for empty or null sides, and null for an empty last price", () => {
+  const { book, drops } = readBook("book/empty");
+  assert.deepEqual([book.bids, book.asks, book.lastPrice], [[], [], null]);
+  assert.deepEqual(drops, {});
+});
+
+test("empties a crossed book and counts it", () => {
+  const { book, drops } = readBook("book/crossed");
+  assert.deepEqual([book.bids, book.asks], [[], []]);
+  assert.deepEqual(drops, { crossed_book: 1 });
+});
+
+test("drops and counts invalid levels and keeps the others", () => {
+  const { book, drops } = readBook("book/garbage-levels");
+  assert.deepEqual(book.bids, [{ price: 0.41, size: 500 }]);
+  assert.deepEqual(book.asks, [{ price: 0.44, size: 75 }]);
+  assert.deepEqual([book.lastPrice, book.eventAt], [null, null]);
+  assert.deepEqual(drops, { price_out_of_range: 4, bad_row: 3 });
+});

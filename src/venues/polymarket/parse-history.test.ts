@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { parseHistory } from "./parse-history.ts";
+import { detectPolymarketDrift, isHistoryReply } from "./wire.ts";
+
+const readFixture = fixtureReader(import.meta.url);
+const detectors = detectPolymarketDrift(() => {});
+
+test("converts points in seconds to intervals that end at the point; drops invalid rows and a final price of 1", () => {
+  const reply = readFixture("history/prices");
+  assert.ok(isHistoryReply(reply));
+  const { drops, drop } = countDrops();
+  const points = parseHistory(reply.history, 3_600_000, { drop, detectors });
+  assert.deepEqual(
+    points.map((point) => [point.startAt, point.endAt, point.yesPrice]),
+    [
+      [1795216800000, 1795220400000, 0.41],
+      [1795220400000, 1795224000000, 0.425],
+      [1795227600000, 1795231200000, 0.44],
+    ],
+  );
+  assert.ok(points.every((point) => point.bid === null && point.ask === null && point.volumeUsd === null));
+  assert.deepEqual(drops, { price_out_of_range: 1, bad_row: 1 });
+});

@@ -1,0 +1,26 @@
+import { parseTradablePrice } from "../../domain/price.ts";
+import type { HistoryPoint } from "../../domain/trade.ts";
+import type { PolymarketPorts } from "./context.ts";
+import { plausibleTime } from "./parse-values.ts";
+import { isHistoryRow } from "./wire.ts";
+
+/**
+ * Parses price points to intervals that end at the time of the point (in seconds). The venue publishes only the displayed
+ * price: no bid, ask or volume.
+ */
+export function parseHistory(
+  rows: readonly unknown[],
+  intervalMs: number,
+  { drop, detectors }: Pick<PolymarketPorts, "drop" | "detectors">,
+): HistoryPoint[] {
+  const points: HistoryPoint[] = [];
+  for (const row of rows) {
+    const point = detectors.history_point.check(row, isHistoryRow) ? row : null;
+    const endAt = point === null ? null : plausibleTime(Math.round(point.t * 1000));
+    const price = point === null ? null : parseTradablePrice(point.p);
+    if (endAt === null) drop("bad_row");
+    else if (price === null) drop("price_out_of_range");
+    else points.push({ startAt: endAt - intervalMs, endAt, yesPrice: price, bid: null, ask: null, volumeUsd: null });
+  }
+  return points.sort((a, b) => a.endAt - b.endAt);
+}

@@ -1,0 +1,201 @@
+import type { MarketListing } from "../../domain/market.ts";
+import type { StreamHandlers } from "../../ports/venue.ts";
+import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
+import { StallDetector } from "../shared/stall-detector.ts";
+import type { PolymarketPorts } from "./context.ts";
+import { type BookFault, OrderBookTracker } from "./order-book-tracker.ts";
+import type { TokenPair } from "./parse-trades.ts";
+import {
+  isAnyMessage,
+  isAssetMessage,
+  isNewMarketMessage,
+  isPriceChange,
+  isPriceChangeMessage,
+  isResolvedMessage,
+} from "./wire.ts";
+
+const HEARTBEAT_MS = 10_000;
+/** Two unanswered heartbeats and a margin. */
+const SILENCE_MS_MAX = 25_000;
+/** Minimum time between two snapshots requested for a market whose book is wrong. */
+const REFRESH_MS_MIN = 5_000;
+/** Changes of an invalid message that are checked for drift. */
+const CHECKED_CHANGES_MAX = 100;
+/** Frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
+const PLAIN_TEXT = /^[A-Z\s]*$/;
+
+export interface StreamOptions {
+  readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "drop" | "detectors">;
+  readonly wsUrl: string;
+  readonly handlers: StreamHandlers;
+}
+
+export function tokensOf({ venueKeys }: Pick<MarketListing, "venueKeys">): TokenPair | null {
+  const { tokenYes, tokenNo } = venueKeys;
+  return tokenYes === undefined || tokenNo === undefined ? null : { tokenYes, tokenNo };
+}
+
+/** One WebSocket connection and its markets. Both tokens of a market are subscribed on the same connection. */
+export class StreamConnection {
+  readonly #options: StreamOptions;
+  readonly #trackers = new Map<string, OrderBookTracker>();
+  readonly #trackerByToken = new Map<string, OrderBookTracker>();
+  readonly #refreshedAt = new Map<string, number>();
+  readonly #stallDetector: StallDetector;
+  #socket: ReconnectingSocket | null = null;
+  #isUp = false;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    this.#stallDetector = new StallDetector(options.ports.clock);
+  }
+
+  /** Number of markets. */
+  get size(): number {
+    return this.#trackers.size;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  add(markets: readonly MarketListing[]): void {
+    const tokens: string[] = [];
+    for (const market of markets) {
+      const pair = tokensOf(market);
+      if (pair === null) continue;
+      const tracker = new OrderBookTracker(market.marketId, pair, this.#options.ports.drop);
+      this.#trackers.set(market.marketId, tracker);
+      for (const token of [pair.tokenYes, pair.tokenNo]) {
+        this.#trackerByToken.set(token, tracker);
+        tokens.push(token);
+      }
+    }
+    if (tokens.length > 0 && this.#isUp) this.#subscribe(tokens);
+  }
+
+  remove(marketId: string): void {
+    const tracker = this.#trackers.get(marketId);
+    if (tracker === undefined) return;
+    const tokens = [tracker.tokens.tokenYes, tracker.tokens.tokenNo];
+    this.#trackers.delete(marketId);
+    this.#refreshedAt.delete(marketId);
+    for (const token of tokens) this.#trackerByToken.delete(token);
+    if (this.#isUp) this.#unsubscribe(tokens);
+  }
+
+  open(): void {
+    const { ports, wsUrl, handlers } = this.#options;
+    this.#socket = openReconnectingSocket({
+      sockets: ports.sockets,
+      clock: ports.clock,
+      random: ports.random,
+      url: wsUrl,
+      heartbeat: { text: () => "PING", everyMs: HEARTBEAT_MS },
+      silenceMsMax: SILENCE_MS_MAX,
+      drop: ports.drop,
+      isFrozen: () => this.#trackerByToken.size > 0 && this.#stallDetector.takeAlarm(),
+      onOpen: (send) => {
+        this.#stallDetector.restart();
+        for (const tracker of this.#trackers.values()) tracker.reset();
+        const tokens = [...this.#trackerByToken.keys()];
+        send(JSON.stringify({ type: "market", assets_ids: tokens, custom_feature_enabled: true }));
+        this.#isUp = true;
+        handlers.onUp();
+      },
+      onMessage: (text, receivedAt) => this.#readFrame(text, receivedAt),
+      onDown: (reason) => {
+        this.#isUp = false;
+        handlers.onDown(reason);
+      },
+    });
+  }
+
+  close(): void {
+    this.#isUp = false;
+    this.#socket?.close();
+  }
+
+  #subscribe(tokens: readonly string[]): void {
+    this.#socket?.send(JSON.stringify({ operation: "subscribe", assets_ids: tokens, custom_feature_enabled: true }));
+  }
+
+  #unsubscribe(tokens: readonly string[]): void {
+    this.#socket?.send(JSON.stringify({ operation: "unsubscribe", assets_ids: tokens }));
+  }
+
+  /** A frame is one message, an array of messages or plain text. */
+  #readFrame(text: string, receivedAt: number): void {
+    if (PLAIN_TEXT.test(text)) return;
+    let frame: unknown;
+    try {
+      frame = JSON.parse(text);
+    } catch {
+      this.#options.ports.drop("bad_frame");
+      return;
+    }
+    for (const message of Array.isArray(frame) ? frame : [frame]) this.#readMessage(message, receivedAt);
+  }
+
+  #readMessage(message: unknown, receivedAt: number): void {
+    const { detectors, drop } = this.#options.ports;
+    const emit = this.#options.handlers.onMessage;
+    const type = detectors.stream.check(message, isAnyMessage) ? message.event_type : null;
+    if (type === "book") {
+      this.#update(this.#trackerOf(message), (tracker) => tracker.readBook(message, receivedAt, emit));
+    } else if (type === "price_change") {
+      this.#update(this.#trackerOfChanges(message), (tracker) => tracker.readChanges(message, receivedAt, emit));
+    } else if (type === "last_trade_price") {
+      this.#trackerOf(message)?.readTrade(message, receivedAt, emit);
+    } else if (type === "tick_size_change") {
+      const tracker = this.#trackerOf(message);
+      if (tracker !== undefined) emit({ kind: "changed", marketId: tracker.marketId, receivedAt });
+    } else if (isResolvedMessage(message)) {
+      const trackers = new Set(message.assets_ids.flatMap((token) => this.#trackerByToken.get(token) ?? []));
+      for (const { marketId } of trackers) emit({ kind: "changed", marketId, receivedAt });
+    } else if (isNewMarketMessage(message)) {
+      emit({ kind: "listed", marketId: String(message.id), receivedAt });
+    } else if (type === null || type === "market_resolved" || type === "new_market") {
+      drop("bad_message");
+    }
+  }
+
+  #trackerOf(message: unknown): OrderBookTracker | undefined {
+    const tracker = isAssetMessage(message) ? this.#trackerByToken.get(message.asset_id) : undefined;
+    if (tracker !== undefined) this.#stallDetector.heard();
+    return tracker;
+  }
+
+  #trackerOfChanges(message: unknown): OrderBookTracker | undefined {
+    const { drop, detectors } = this.#options.ports;
+    if (!isPriceChangeMessage(message)) {
+      drop("bad_message");
+      // Reports which of the changes is invalid.
+      for (const change of changesOf(message)) detectors.stream_price_change.check(change, isPriceChange);
+      return undefined;
+    }
+    const change = message.price_changes.find(({ asset_id }) => this.#trackerByToken.has(asset_id));
+    if (change === undefined) return undefined;
+    this.#stallDetector.heard();
+    return this.#trackerByToken.get(change.asset_id);
+  }
+
+  /** Applies a message; if the book is wrong afterwards, renews the subscription to receive a snapshot. */
+  #update(tracker: OrderBookTracker | undefined, apply: (tracker: OrderBookTracker) => BookFault): void {
+    if (tracker === undefined || apply(tracker) === null) return;
+    const now = this.#options.ports.clock.monotonic();
+    const refreshedAt = this.#refreshedAt.get(tracker.marketId);
+    if (refreshedAt !== undefined && now - refreshedAt < REFRESH_MS_MIN) return;
+    this.#refreshedAt.set(tracker.marketId, now);
+    const tokens = [tracker.tokens.tokenYes, tracker.tokens.tokenNo];
+    this.#unsubscribe(tokens);
+    this.#subscribe(tokens);
+  }
+}
+
+/** The changes of an invalid price change message. */
+function changesOf(message: unknown): readonly unknown[] {
+  const changes =
+    typeof message === "object" && message !== null && "price_changes" in message ? message.price_changes : null;
+  return Array.isArray(changes) ? changes.slice(0, CHECKED_CHANGES_MAX) : [];
+}

@@ -1,0 +1,110 @@
+import { VenueError } from "../../domain/errors.ts";
+import type { MarketListing } from "../../domain/market.ts";
+import type { Trade } from "../../domain/trade.ts";
+import { walkPages } from "../shared/page-walk.ts";
+import { badBody, urlOf } from "./client.ts";
+import type { PolymarketContext } from "./context.ts";
+import { parseTrades } from "./parse-trades.ts";
+import { isTradesPageV2 } from "./wire.ts";
+
+const PAGE_V2_MAX = 1_000;
+const PAGES_V2_MAX = 20;
+const ROWS_V1_MAX = 10_000;
+/** After the v2 endpoint refuses a request, the v1 endpoint is used for this long. */
+const V1_FOR_MS = 10 * 60_000;
+/** Statuses with which the v2 endpoint is missing, not accessible or does not accept the query. */
+const REFUSALS: ReadonlySet<number | null> = new Set([400, 401, 403, 404, 405, 410, 422, 501]);
+
+/** Reads trades by their takers only: with the makers every match would count twice. */
+export class TradeReader {
+  readonly #context: PolymarketContext;
+  #useV1Until = Number.NEGATIVE_INFINITY;
+
+  constructor(context: PolymarketContext) {
+    this.#context = context;
+  }
+
+  /** Trades newest first, at most `limit`, including all trades in the second of `sinceMs`. */
+  async list(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]> {
+    const { conditionId, tokenYes, tokenNo } = listing.venueKeys;
+    if (conditionId === undefined || tokenYes === undefined || tokenNo === undefined || limit < 1) return [];
+    // Times are in whole seconds, so a trade in this second may be later than `sinceMs`.
+    const sinceSeconds = Math.floor(sinceMs / 1000);
+    const rows = await this.#fetchRows(conditionId, sinceSeconds, limit, signal);
+    return parseTrades(rows, { tokenYes, tokenNo }, this.#context.ports)
+      .filter((trade) => trade.executedAt >= sinceSeconds * 1000)
+      .sort((a, b) => b.executedAt - a.executedAt)
+      .slice(0, limit);
+  }
+
+  async #fetchRows(
+    conditionId: string,
+    sinceSeconds: number,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> {
+    const { clock, log } = this.#context.ports;
+    if (clock.monotonic() >= this.#useV1Until) {
+      try {
+        return await this.#fetchV2(conditionId, sinceSeconds, limit, signal);
+      } catch (error) {
+        if (!(error instanceof VenueError) || !REFUSALS.has(error.status)) throw error;
+        this.#useV1Until = clock.monotonic() + V1_FOR_MS;
+        log.warn({ status: error.status }, "the v2 trades endpoint refused a request; using v1 for ten minutes");
+      }
+    }
+    return this.#fetchV1(conditionId, limit, signal);
+  }
+
+  async #fetchV2(
+    conditionId: string,
+    sinceSeconds: number,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> {
+    const { ports, urls, clients } = this.#context;
+    const rows: unknown[] = [];
+    const walk = walkPages({
+      fetch: async (cursor) => {
+        const url = urlOf(urls.dataUrl, "/v2/trades", {
+          condition: conditionId,
+          taker_only: true,
+          limit: Math.min(PAGE_V2_MAX, limit - rows.length),
+          cursor,
+        });
+        const { json } = await clients.data.fetchJson(url, { signal });
+        if (!ports.detectors.page.check(json, isTradesPageV2)) throw badBody("the trade list has an unknown shape");
+        return json;
+      },
+      nextOf: ({ pagination }) => pagination?.next_cursor || null,
+      // Rows have no id, and equal rows are separate trades.
+      idsOf: () => [],
+      rowsOf: ({ data }) => data.length,
+      pagesMax: PAGES_V2_MAX,
+      drop: ports.drop,
+    });
+    for await (const { page } of walk) {
+      rows.push(...page.data);
+      if (rows.length >= limit || isBefore(page.data.at(-1), sinceSeconds)) break;
+    }
+    return rows;
+  }
+
+  async #fetchV1(conditionId: string, limit: number, signal: AbortSignal): Promise<readonly unknown[]> {
+    const { urls, clients } = this.#context;
+    const query = { market: conditionId, takerOnly: true, limit: Math.min(ROWS_V1_MAX, limit) };
+    const { json } = await clients.data.fetchJson(urlOf(urls.dataUrl, "/trades", query), { signal });
+    if (!Array.isArray(json)) throw badBody("the trade list has an unknown shape");
+    return json;
+  }
+}
+
+function isBefore(row: unknown, seconds: number): boolean {
+  return (
+    typeof row === "object" &&
+    row !== null &&
+    "timestamp" in row &&
+    typeof row.timestamp === "number" &&
+    row.timestamp < seconds
+  );
+}

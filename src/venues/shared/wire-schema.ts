@@ -1,0 +1,110 @@
+/**
+ * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept what the adapter can use, annotated with what
+ * the venue documents. Unknown keywords are ignored by validation; `schema-drift.ts` reads them.
+ */
+import Type, { type Static, type TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+
+/**
+ * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` text or a number,
+ * `encoded array` an array or the JSON text of one.
+ */
+export type FieldType =
+  | "any"
+  | "string"
+  | "decimal"
+  | "price"
+  | "boolean"
+  | "number"
+  | "array"
+  | "object"
+  | "time"
+  | "encoded array";
+
+/** What a venue documents about one field. */
+export interface DocumentedField {
+  readonly type: FieldType;
+  /** `always`: every object has a value. `usually`: one object may omit it, a whole page may not. */
+  readonly presence: "always" | "usually" | "sometimes";
+  /** Every documented value of an enumeration; null for all other fields. */
+  readonly values: readonly string[] | null;
+}
+
+export type FieldAnnotation = Partial<DocumentedField>;
+
+/** May be absent or null. */
+export const optional = <Schema extends TSchema>(schema: Schema, documented: FieldAnnotation = {}) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { documented }));
+
+/** Documented as present in every object; objects without it are accepted and reported as drift. */
+export const always = <Schema extends TSchema>(schema: Schema) => optional(schema, { presence: "always" });
+
+/** May be absent or null; reported as drift when a whole page of objects omits it. */
+export const usually = <Schema extends TSchema>(schema: Schema) => optional(schema, { presence: "usually" });
+
+/** Accepts any value, also none: for fields that are parsed leniently or only compared with the documentation. */
+export const unchecked = (documented: FieldAnnotation) => Type.Optional(Type.Unknown({ documented }));
+
+const splitNames = (text: string) => text.trim().split(/\s+/);
+
+/**
+ * Text with a documented set of values; other values are accepted and reported as drift.
+ * @param values separated by white space
+ */
+export const enumeration = (values: string, options: { readonly maxLength?: number } = {}) =>
+  Type.String({ ...options, documented: { values: splitNames(values) } });
+
+/**
+ * Option of an object schema: documented fields that the adapter does not read.
+ * @param names separated by white space
+ */
+export const unused = (names: string) => ({ unused: splitNames(names) });
+
+/** Compiles a schema into a type guard. */
+export function compileCheck<Schema extends TSchema>(schema: Schema): (value: unknown) => value is Static<Schema> {
+  const compiled = Compile(schema);
+  return (value): value is Static<Schema> => compiled.Check(value);
+}
+
+/** The keywords of a schema that describe its field. */
+interface AnnotatedSchema {
+  readonly documented?: FieldAnnotation;
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly anyOf?: readonly AnnotatedSchema[];
+}
+
+const JSON_TYPES: Readonly<Record<string, FieldType>> = {
+  string: "string",
+  boolean: "boolean",
+  number: "number",
+  integer: "number",
+  array: "array",
+  object: "object",
+};
+
+/** The documented fields of an object schema. What the annotations leave out follows from the schema itself. */
+export function documentedFields(schema: Type.TObject): ReadonlyMap<string, DocumentedField> {
+  const fields = Object.entries(schema.properties).map(([name, field]): [string, DocumentedField] => {
+    const presence = Type.IsOptional(field) ? "sometimes" : "always";
+    return [name, { type: "any", presence, values: null, ...describe(field as AnnotatedSchema) }];
+  });
+  return new Map(fields);
+}
+
+/** Names of documented fields that the adapter does not read. */
+export function unusedFields(schema: Type.TObject): readonly string[] {
+  return (schema as Partial<ReturnType<typeof unused>>).unused ?? [];
+}
+
+function describe({ documented, type = "", anyOf, ...schema }: AnnotatedSchema): FieldAnnotation {
+  const alternatives = anyOf?.filter((alternative) => alternative.type !== "null") ?? [schema];
+  const [first] = alternatives;
+  const literals = alternatives.map((alternative) => alternative.const).filter((value) => typeof value === "string");
+  return {
+    ...(Object.hasOwn(JSON_TYPES, type) ? { type: JSON_TYPES[type] } : {}),
+    ...(literals.length > 0 && literals.length === alternatives.length ? { values: literals } : {}),
+    ...(anyOf !== undefined && alternatives.length === 1 && first !== undefined ? describe(first) : {}),
+    ...documented,
+  };
+}

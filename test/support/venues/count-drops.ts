@@ -1,0 +1,12 @@
+import type { DropCounter } from "../../../src/ports/venue.ts";
+
+/** A drop counter and its counts by reason. */
+export function countDrops(): { readonly drop: DropCounter; readonly drops: Record<string, number> } {
+  const drops: Record<string, number> = {};
+  return {
+    drops,
+    drop(reason, count = 1) {
+      drops[reason] = (drops[reason] ?? 0) + count;
+    },
+  };
+}
