@@ -43,11 +43,11 @@ const micros = (value: number) => Math.round(value * MICROS) / MICROS;
 export interface MarketObjectOptions {
   readonly withEvents: boolean;
   readonly withTags: boolean;
-  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each reads a past book. */
+  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each requires an earlier book. */
   readonly withLongChanges: boolean;
 }
 
-/** Gamma market object. Arrays are JSON strings, some numbers are repeated as strings, empty sides are 0 and 1. */
+/** Gamma market object: arrays are JSON strings, some numbers are repeated as strings, and an empty side is 0 or 1. */
 export function gammaMarket(
   world: World,
   state: MarketState,
@@ -59,7 +59,7 @@ export function gammaMarket(
   const { event, recorded } = market;
   const negRisk = isNegRisk(event);
   const rate = feeRate(event);
-  // A recording may lack the fee.
+  // Recordings do not always include the fee.
   const areFeesKnown = recorded === undefined || recordedFee(event) !== null;
   const rewards = rewardsOf(market);
   const tokenIds = JSON.stringify(polymarketTokenIds(market));

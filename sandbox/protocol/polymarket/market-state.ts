@@ -111,7 +111,7 @@ export function marketState(world: World, market: ListedMarket, now: number): Ma
   };
 }
 
-/** Whether exactly one market of the event resolves to YES, so that NO of one converts to YES of all others. */
+/** Whether exactly one market of the event resolves to YES; NO of one market then converts to YES of all others. */
 export function isNegRisk(event: ListedEvent): boolean {
   return event.mutuallyExclusive && (event.recorded !== undefined || event.markets.length > 1);
 }
@@ -134,7 +134,7 @@ const FEE_RATES: Readonly<Record<string, number>> = { Crypto: 0.07, Sports: 0.03
 const OTHER_FEE_RATE = 0.05;
 export const FEE_REBATE_RATE = 0.25;
 
-/** Taker fee rate. World affairs have no fees. */
+/** Taker fee rate in [0, 1]. Events tagged "World" have no fee. */
 export function feeRate(event: ListedEvent): number {
   if (event.recorded !== undefined) {
     const fee = recordedFee(event);
