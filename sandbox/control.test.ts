@@ -22,23 +22,23 @@ function openControl() {
   return { world, app };
 }
 
-test("200: the page names every venue with its base URLs, as text and not as markup", async () => {
+test("200: the overview page lists every venue with its escaped base URLs", async () => {
   const { app } = openControl();
   const reply = await app.inject("/");
   assert.deepEqual([reply.statusCode, reply.headers["content-type"]], [200, "text/html; charset=utf-8"]);
   for (const venue of SANDBOX_VENUES) assert.ok(reply.body.includes(`<td>${venue}</td>`));
   assert.ok(reply.body.includes("http://127.0.0.1:1/trade-api/v2"));
   assert.equal(reply.body.includes("<ws>"), false);
-  assert.match(reply.body, /Seed 9, trading 60 times/);
+  assert.match(reply.body, /Seed 9, trading at 60× real activity/);
 });
 
-test("200: base URLs and the world's figures as JSON", async () => {
+test("200: returns the base URLs and the parameters of the world as JSON", async () => {
   const { app } = openControl();
   assert.deepEqual((await app.inject("/urls")).json(), URLS);
   assert.deepEqual((await app.inject("/world")).json(), { seed: 9, genesis: GENESIS, speed: 60, now: NOW });
 });
 
-test("200: the truth of a venue at an instant, of all markets or of one", async () => {
+test("200: returns the true state of all markets of a venue, or of one market, at a given time", async () => {
   const { world, app } = openControl();
   const all = (await app.inject(`/truth/kalshi?at=${GENESIS}`)).json();
   assert.equal(all.at, GENESIS);
@@ -53,7 +53,7 @@ test("200: the truth of a venue at an instant, of all markets or of one", async 
   assert.deepEqual((await app.inject("/truth/kalshi?market_id=none")).json().markets, []);
 });
 
-test("400: nobody is told the future, nor the truth at no time at all", async () => {
+test("400: rejects a time in the future and a malformed time", async () => {
   const { app } = openControl();
   assert.equal((await app.inject(`/truth/kalshi?at=${NOW}`)).statusCode, 200);
   for (const at of [NOW + 1, "Infinity", "soon", "NaN"]) {
@@ -61,7 +61,7 @@ test("400: nobody is told the future, nor the truth at no time at all", async ()
   }
 });
 
-test("404: there are only the simulated venues", async () => {
+test("404: rejects an unknown venue", async () => {
   const { app } = openControl();
   for (const venue of ["nowhere", "constructor", ""])
     assert.equal((await app.inject(`/truth/${venue}`)).statusCode, 404);
@@ -73,59 +73,59 @@ function openFaults() {
   const app = Fastify();
   const feed = { subscribe: () => () => {}, close: () => {} };
   createControl({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS).install(app);
-  const ask = async (method: "GET" | "PUT" | "POST" | "DELETE", url: string, body?: object) => {
-    const reply = await app.inject({ method, url, ...(body === undefined ? {} : { payload: body }) });
+  const request = async (method: "GET" | "PUT" | "POST" | "DELETE", url: string, payload?: object) => {
+    const reply = await app.inject({ method, url, payload });
     return { status: reply.statusCode, json: reply.json() };
   };
-  return { faults, app, ask };
+  return { faults, app, request };
 }
 
-test("200: switches are shown, replaced, changed and cleared, for one venue or for all", async () => {
-  const { faults, app, ask } = openFaults();
-  const { json } = await ask("GET", "/faults");
+test("200: lists, replaces, changes and clears the switches of one venue or of all venues", async () => {
+  const { faults, app, request } = openFaults();
+  const { json } = await request("GET", "/faults");
   assert.deepEqual(Object.keys(json.venues), [...SANDBOX_VENUES]);
   assert.deepEqual(json.venues.kalshi, { on: {}, happened: {} });
   assert.deepEqual(json.switches.latency.parameters.ms, { fallback: 300, min: 0, max: 600_000 });
-  await ask("PUT", "/faults/kalshi", { server_error: 0.25, frozen: 1 });
-  const changed = await ask("POST", "/faults/kalshi", { frozen: 0, latency: { rate: 0.5, ms: 10 } });
+  await request("PUT", "/faults/kalshi", { server_error: 0.25, frozen: 1 });
+  const changed = await request("POST", "/faults/kalshi", { frozen: 0, latency: { rate: 0.5, ms: 10 } });
   assert.deepEqual(changed.json.venues.kalshi.on, {
     server_error: { rate: 0.25, kind: "any" },
     latency: { rate: 0.5, ms: 10, jitter_ms: 300 },
   });
   assert.match((await app.inject("/")).body, /server_error 0.25, latency 0.5/);
-  await ask("PUT", "/faults/all", { rate_limit: 1 });
+  await request("PUT", "/faults/all", { rate_limit: 1 });
   assert.ok(SANDBOX_VENUES.every((venue) => Object.keys(faults[venue].settings).join() === "rate_limit"));
-  await ask("DELETE", "/faults/kalshi");
-  assert.deepEqual([faults.kalshi.isQuiet, faults.manifold.isQuiet], [true, false]);
-  await ask("DELETE", "/faults");
-  assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isQuiet));
+  await request("DELETE", "/faults/kalshi");
+  assert.deepEqual([faults.kalshi.isInactive, faults.manifold.isInactive], [true, false]);
+  await request("DELETE", "/faults");
+  assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isInactive));
 });
 
-test("200: what happened is told until the switches are cleared, and not forgotten when they are only changed", async () => {
-  const { faults, ask } = openFaults();
-  await ask("PUT", "/faults/all", { server_error: 1 });
+test("200: keeps the fault counts when switches change and resets them when switches are cleared", async () => {
+  const { faults, request } = openFaults();
+  await request("PUT", "/faults/all", { server_error: 1 });
   for (const venue of SANDBOX_VENUES) faults[venue].draw("server_error");
-  await ask("POST", "/faults/kalshi", { server_error: 0 });
-  const { json } = await ask("PUT", "/faults/manifold", {});
+  await request("POST", "/faults/kalshi", { server_error: 0 });
+  const { json } = await request("PUT", "/faults/manifold", {});
   assert.deepEqual(json.venues.kalshi.happened, { server_error: 1 });
   assert.deepEqual(json.venues.manifold.happened, { server_error: 1 });
-  const cleared = await ask("DELETE", "/faults/kalshi");
+  const cleared = await request("DELETE", "/faults/kalshi");
   assert.deepEqual(cleared.json.venues.kalshi.happened, {});
   assert.deepEqual(cleared.json.venues.manifold.happened, { server_error: 1 });
-  const { json: all } = await ask("DELETE", "/faults");
+  const { json: all } = await request("DELETE", "/faults");
   assert.ok(SANDBOX_VENUES.every((venue) => Object.keys(all.venues[venue].happened).length === 0));
 });
 
-test("404 and 400: an unknown venue, switch or value changes nothing and says what there is", async () => {
-  const { faults, ask } = openFaults();
+test("404 and 400: rejects unknown venues, switches and values without changing anything", async () => {
+  const { faults, request } = openFaults();
   for (const method of ["PUT", "POST", "DELETE"] as const) {
-    const { status, json } = await ask(method, "/faults/nowhere", method === "DELETE" ? undefined : {});
+    const { status, json } = await request(method, "/faults/nowhere", method === "DELETE" ? undefined : {});
     assert.deepEqual([status, /venues: kalshi, .*all/.test(json.error)], [404, true]);
   }
   for (const body of [{ frost: 1 }, { frozen: 2 }, { frozen: { ms: 1 } }, []]) {
-    const { status, json } = await ask("PUT", "/faults/all", body);
+    const { status, json } = await request("PUT", "/faults/all", body);
     assert.equal(status, 400);
     assert.ok(json.error.length > 10);
   }
-  assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isQuiet));
+  assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isInactive));
 });

@@ -14,7 +14,7 @@ import {
   type World,
 } from "./world/types.ts";
 
-/** The id under which a venue lists a market. */
+/** Returns the venue's id of a market. */
 const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string>> = {
   kalshi: kalshiTicker,
   polymarket: polymarketMarketId,
@@ -35,7 +35,7 @@ const presentRecording = (recording: ReplayedRecording) => ({
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** The sandbox's own address: a page that says what is served where, and the simulator's truth for tests. */
+/** The control server: an overview page, the base URLs, the true state of the simulated markets, and the fault switches. */
 export function createControl(context: ExchangeContext, urls: ServiceUrls): ExchangeService {
   const { world, now } = context;
   const truthOf = (market: ListedMarket, at: number) => ({
@@ -64,16 +64,16 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
         const rows = SANDBOX_VENUES.map((venue) => {
           const markets = world.markets(venue, at);
           const open = markets.filter((market) => world.lifecycle(market, at).phase === "active").length;
-          const faults = shortly(context.faults?.[venue].settings ?? {}) || "none";
+          const faults = describeFaults(context.faults?.[venue].settings ?? {}) || "none";
           const links = Object.entries(urls[venue] ?? {})
             .map(([name, url]) => `<div><b>${escapeHtml(name)}</b> <code>${escapeHtml(url)}</code></div>`)
             .join("");
           return `<tr><td>${escapeHtml(venue)}</td><td>${open}</td><td>${markets.length}</td><td>${links}</td><td>${escapeHtml(faults)}</td></tr>`;
         });
-        return reply.type("text/html; charset=utf-8").send(page(rows.join(""), context));
+        return reply.type("text/html; charset=utf-8").send(overviewPage(rows.join(""), context.world));
       });
       app.get("/urls", () => urls);
-      installFaults(app, context);
+      installFaultRoutes(app, context);
       app.get("/world", () => ({
         seed: world.seed,
         genesis: world.genesis,
@@ -85,16 +85,16 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
         "/truth/:venue",
         (request, reply) => {
           const { venue } = request.params;
-          if (!isVenue(venue)) return reply.code(404).send({ error: `no venue ${venue}` });
+          if (!isVenue(venue)) return reply.code(404).send({ error: `unknown venue ${venue}` });
           const at = request.query.at === undefined ? now() : Number(request.query.at);
           if (!Number.isFinite(at) || at > now())
-            return reply.code(400).send({ error: "at is a time in Unix milliseconds, not in the future" });
+            return reply.code(400).send({ error: "at must be a time in Unix milliseconds that is not in the future" });
           const markets = world.markets(venue, at);
-          const wanted = request.query.market_id;
+          const marketId = request.query.market_id;
           return {
             at,
             markets: markets
-              .filter((market) => wanted === undefined || MARKET_IDS[market.venue](market) === wanted)
+              .filter((market) => marketId === undefined || MARKET_IDS[market.venue](market) === marketId)
               .map((market) => truthOf(market, at)),
           };
         },
@@ -103,29 +103,29 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
   };
 }
 
-const shortly = (settings: FaultSettings): string =>
+const describeFaults = (settings: FaultSettings): string =>
   Object.entries(settings)
     .map(([name, { rate }]) => `${name} ${rate}`)
     .join(", ");
 
-/** The switches: what there is and what is on, changed for one venue at a time or for `all`. */
-function installFaults(app: FastifyInstance, { faults }: ExchangeContext): void {
+/** Routes that list and change the fault switches of one venue or of `all`. */
+function installFaultRoutes(app: FastifyInstance, { faults }: ExchangeContext): void {
   if (faults === undefined) return;
   const state = () => ({
     switches: FAULT_DEFINITIONS,
     venues: Object.fromEntries(
-      SANDBOX_VENUES.map((venue) => [venue, { on: faults[venue].settings, happened: faults[venue].happened }]),
+      SANDBOX_VENUES.map((venue) => [venue, { on: faults[venue].settings, happened: faults[venue].counts }]),
     ),
   });
-  const throwSwitches = (how: "replace" | "change") => async (request: FaultRequest, reply: FastifyReply) => {
+  const updateFaults = (update: "replace" | "change") => async (request: FaultRequest, reply: FastifyReply) => {
     const venues = SANDBOX_VENUES.filter((venue) => request.params.venue === "all" || request.params.venue === venue);
     if (venues.length === 0) return reply.code(404).send({ error: unknownVenue(request.params.venue) });
     try {
-      const isCleared = request.method === "DELETE";
-      const settings = isCleared ? {} : parseFaults(request.body);
+      const isReset = request.method === "DELETE";
+      const settings = isReset ? {} : parseFaults(request.body);
       for (const venue of venues) {
-        faults[venue][how](settings);
-        if (isCleared) faults[venue].forgetHappened();
+        faults[venue][update](settings);
+        if (isReset) faults[venue].resetCounts();
       }
       return state();
     } catch (error) {
@@ -134,13 +134,13 @@ function installFaults(app: FastifyInstance, { faults }: ExchangeContext): void 
     }
   };
   app.get("/faults", state);
-  app.put("/faults/:venue", throwSwitches("replace"));
-  app.post("/faults/:venue", throwSwitches("change"));
-  app.delete("/faults/:venue", throwSwitches("replace"));
+  app.put("/faults/:venue", updateFaults("replace"));
+  app.post("/faults/:venue", updateFaults("change"));
+  app.delete("/faults/:venue", updateFaults("replace"));
   app.delete("/faults", async () => {
     for (const venue of SANDBOX_VENUES) {
       faults[venue].replace({});
-      faults[venue].forgetHappened();
+      faults[venue].resetCounts();
     }
     return state();
   });
@@ -148,31 +148,31 @@ function installFaults(app: FastifyInstance, { faults }: ExchangeContext): void 
 
 type FaultRequest = FastifyRequest<{ Params: { venue: string } }>;
 
-const unknownVenue = (venue: string) => `there is no venue ${venue}; venues: ${SANDBOX_VENUES.join(", ")}, all`;
+const unknownVenue = (venue: string) => `unknown venue ${venue}; venues: ${SANDBOX_VENUES.join(", ")}, all`;
 
-function aboutOf({ seed, speed, genesis, recording }: World): string {
-  const begun = new Date(genesis).toISOString();
+function describeWorld({ seed, speed, genesis, recording }: World): string {
+  const startedAt = new Date(genesis).toISOString();
   if (recording === undefined)
-    return `Seed ${seed}, trading ${speed} times as lively as in reality, begun ${begun} with thirty days of past.`;
-  const made = new Date(recording.startedAt).toISOString();
-  return `Replayed ${speed} times as fast as recorded, since ${begun}: ${recording.source}, recorded from ${made} on, ${recording.markets} markets.`;
+    return `Seed ${seed}, trading at ${speed}× real activity, started ${startedAt} with 30 days of history.`;
+  const recordedAt = new Date(recording.startedAt).toISOString();
+  return `Replaying ${recording.source} at ${speed}× speed since ${startedAt}: ${recording.markets} markets, recorded from ${recordedAt}.`;
 }
 
-function page(rows: string, context: ExchangeContext): string {
-  const { world } = context;
+function overviewPage(rows: string, world: World): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parallax sandbox</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1c2733}table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #d5dde5;padding:.5rem;text-align:left;vertical-align:top}code{background:#eef2f6;padding:.1rem .3rem;border-radius:4px}</style>
 <h1>Parallax sandbox</h1>
-<p>Simulated venues that speak the venues' own protocols. Nothing here is real: no venue is asked, no money moves.
-${escapeHtml(aboutOf(world))}</p>
+<p>Simulated venues that speak the protocols of the real ones. No request reaches a real venue and no money is involved.
+${escapeHtml(describeWorld(world))}</p>
 <table><tr><th>Venue</th><th>Open markets</th><th>Listed</th><th>Base URLs</th><th>Faults</th></tr>${rows}</table>
 <h2>For tests</h2>
-<p><code>GET /urls</code> the base URLs as JSON · <code>GET /world</code> seed, start, speed, time and what is replayed ·
-<code>GET /truth/{venue}?at={Unix milliseconds}&amp;market_id={id}</code> what the simulator knows of each market at an instant:
-book, lifecycle, outcome, volume.</p>
+<p><code>GET /urls</code> returns the base URLs as JSON. <code>GET /world</code> returns seed, start, speed, current time and
+the replayed recording. <code>GET /truth/{venue}?at={Unix milliseconds}&amp;market_id={id}</code> returns the true state of the
+markets at a given time: book, lifecycle, outcome and volume.</p>
 <h2>Faults</h2>
-<p>Each venue can be made to fail, at a rate from 0 to 1 a request or message: <code>GET /faults</code> the switches, what
-is on and how often each has spoilt something · <code>PUT /faults/{venue}</code> with JSON such as
-<code>{"server_error": 0.25, "latency": {"rate": 1, "ms": 800}}</code> replaces a venue's switches, <code>POST</code> changes
-those named, <code>DELETE</code> clears them and counts from 0 again. The venue <code>all</code> stands for every one.</p></html>`;
+<p>Fault switches make a venue fail, each at a rate from 0 to 1 per request or message. <code>GET /faults</code> returns all
+switches, the active ones and how often each fault occurred. <code>PUT /faults/{venue}</code> with JSON such as
+<code>{"server_error": 0.25, "latency": {"rate": 1, "ms": 800}}</code> replaces the switches of a venue. <code>POST</code>
+changes only the given switches. <code>DELETE</code> turns all switches off and resets the counts. Use the venue
+<code>all</code> for all venues.</p></html>`;
 }

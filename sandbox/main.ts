@@ -13,44 +13,47 @@ import { uniform } from "./world/random.ts";
 import { SANDBOX_VENUES } from "./world/types.ts";
 
 const FEED_EVERY_MS = 50;
-/** Keeps the draws of the faults apart from those of the world. */
-const FAULT_DRAWS = 0x4641554c;
+/** Random stream of the faults, separate from those of the world. */
+const FAULT_STREAM = 0x4641554c;
 
 export interface SandboxOptions extends WorldOptions {
   readonly host: string;
-  /** First port of the listeners, or 0 for free ones. */
+  /** Port of the control server; the venues use the following ports. 0 for free ports. */
   readonly firstPort: number;
   /** Whether the venues' published request limits are enforced. */
   readonly enforceLimits: boolean;
-  /** Faults from the start, as `venue:switch=rate,...;venue:...`; more at the control address. */
+  /** Initial fault switches: `venue:switch=rate,...;venue:...`. The control server changes them later. */
   readonly faults?: string;
+  /** Wall-clock time, Unix milliseconds. */
   readonly now: () => number;
-  /** A recording to replay instead of simulating; `speed` then says how many times as fast as it was made. */
+  /** A recording to replay instead of simulating; `speed` is then the replay speed relative to the recording. */
   readonly recording?: {
     readonly file: string;
-    /** Share of it that is past at genesis, in [0, 1]. */
+    /** Share of the recording that is already history at genesis, in [0, 1]. */
     readonly pastShare: number;
   } | null;
 }
 
 export interface RunningSandbox {
-  /** Base URLs by venue and service, and `control.rest` with the page that tells what is served. */
+  /** Base URLs by venue and service. `control.rest` is the URL of the control server. */
   readonly urls: ServiceUrls;
   close(): Promise<void>;
 }
 
 /**
- * Starts the four venues over one world, simulated or replayed, and the page that describes them.
- * @throws RecordingError when there is a recording and it cannot be read
+ * Starts the four venues over one simulated or replayed world, and the control server.
+ *
+ * @throws RecordingError if the recording cannot be read
+ * @throws FaultError if `faults` is invalid
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
-  const atStart = parseFaultText(options.faults ?? "", SANDBOX_VENUES);
+  const initialFaults = parseFaultText(options.faults ?? "", SANDBOX_VENUES);
   const world = options.recording
     ? await loadRecordedWorld({ ...options, ...options.recording })
     : createWorld(options);
   const feed = createFeed(world, { now: options.now, intervalMs: FEED_EVERY_MS });
-  const faults = createFaults((...keys) => uniform(options.seed, FAULT_DRAWS, ...keys));
-  for (const venue of SANDBOX_VENUES) faults[venue].replace(atStart.get(venue) ?? {});
+  const faults = createFaults((...keys) => uniform(options.seed, FAULT_STREAM, ...keys));
+  for (const venue of SANDBOX_VENUES) faults[venue].replace(initialFaults.get(venue) ?? {});
   const context = { world, feed, faults, now: options.now, enforceLimits: options.enforceLimits };
   const services = [
     ...kalshiExchange(context),

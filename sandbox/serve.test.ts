@@ -8,7 +8,11 @@ const LOOPBACK = { host: "127.0.0.1", firstPort: 0 };
 
 function service(venue: string, name: string, listener: string, basePath = ""): ExchangeService {
   return {
-    ...{ venue, name, listener, basePath, scheme: name === "ws" ? "ws" : "http" },
+    venue,
+    name,
+    listener,
+    basePath,
+    scheme: name === "ws" ? "ws" : "http",
     install: (app) => {
       app.get(`${basePath}/${name}`, () => ({ venue, name }));
     },
@@ -17,7 +21,7 @@ function service(venue: string, name: string, listener: string, basePath = ""): 
 
 const portOf = (url: string | undefined) => new URL(url ?? "").port;
 
-test("services with the same listener share a port, others have their own, each at its printed address", async () => {
+test("services with the same listener share a port, and each is reachable at its URL", async () => {
   const services = [
     service("a", "rest", "a", "/v2"),
     service("a", "ws", "a", "/v2"),
@@ -41,8 +45,8 @@ test("services with the same listener share a port, others have their own, each 
   await assert.rejects(fetch(`${urls.a?.rest}/rest`));
 });
 
-test("given a first port, listeners take it and those after it in order", async () => {
-  // Two neighbouring ports that are free now; the system rarely gives the second one away within the moment.
+test("listeners use consecutive ports from the first port", async () => {
+  // Finds a free port; the next one is very likely free as well.
   const probe = createServer();
   const first = await new Promise<number>((resolve) => {
     probe.listen(0, "127.0.0.1", () => resolve((probe.address() as { port: number }).port));

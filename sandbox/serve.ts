@@ -8,25 +8,28 @@ import type { ExchangeService } from "./protocol/exchange.ts";
 export type ServiceUrls = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /**
- * Listens for all services on loopback: one port per listener, from `firstPort` upwards in the given order, or free
- * ports when `firstPort` is 0.
+ * Starts one HTTP server per listener and installs the services on them. The servers use consecutive ports from
+ * `firstPort` in the given order, or free ports if `firstPort` is 0.
  */
 export async function serveExchanges(
   services: readonly ExchangeService[],
   options: {
     readonly host: string;
     readonly firstPort: number;
-    /** Switches by venue; a venue without any is served as it is. */
+    /** Fault switches by venue; other venues are served without faults. */
     readonly faults?: HttpFaultOptions & { readonly byVenue: Readonly<Record<string, VenueFaults>> };
   },
 ): Promise<{ urls: ServiceUrls; close(): Promise<void> }> {
   const apps = new Map<string, FastifyInstance>();
   for (const service of services) {
-    // The venues' servers answer HEAD wherever they answer GET, and do not mind a slash at the end.
-    const manners = { exposeHeadRoutes: true, routerOptions: { ignoreTrailingSlash: true } };
     let app = apps.get(service.listener);
     if (app === undefined) {
-      app = Fastify({ forceCloseConnections: true, ...manners });
+      // Like the venues, accept HEAD for every GET path, and a trailing slash.
+      app = Fastify({
+        forceCloseConnections: true,
+        exposeHeadRoutes: true,
+        routerOptions: { ignoreTrailingSlash: true },
+      });
       apps.set(service.listener, app);
       const faults = options.faults?.byVenue[service.venue];
       if (options.faults !== undefined && faults !== undefined) installHttpFaults(app, faults, options.faults);
@@ -34,11 +37,11 @@ export async function serveExchanges(
     service.install(app);
   }
   const ports = new Map<string, number>();
-  let next = options.firstPort;
+  let port = options.firstPort;
   for (const [listener, app] of apps) {
-    await app.listen({ host: options.host, port: next });
+    await app.listen({ host: options.host, port });
     ports.set(listener, (app.server.address() as AddressInfo).port);
-    if (next !== 0) next += 1;
+    if (port !== 0) port += 1;
   }
   const urls: Record<string, Record<string, string>> = {};
   for (const service of services) {

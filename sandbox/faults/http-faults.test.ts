@@ -18,7 +18,7 @@ import { createFaults } from "./venue-faults.ts";
 const GENESIS = Date.UTC(2026, 10, 20);
 const NOW = GENESIS + 3_600_000;
 
-/** The four venues' real protocols over a world that stands still; waits are only written down. */
+/** All four venues over a world with fixed time; `waits` records the requested delays instead of waiting. */
 const faults = createFaults((...keys) => uniform(3, 1, ...keys));
 const waits: number[] = [];
 let urls: ServiceUrls;
@@ -44,21 +44,21 @@ beforeEach(() => {
   for (const venue of SANDBOX_VENUES) faults[venue].replace({});
 });
 
-/** Where each venue lists open markets. */
+/** The URL of each venue's list of open markets. */
 const LISTING: Readonly<Record<SandboxVenue, () => string>> = {
   kalshi: () => `${urls.kalshi?.rest}/markets?status=open&limit=40`,
   polymarket: () => `${urls.polymarket?.gamma}/markets/keyset?closed=false&limit=40`,
   limitless: () => `${urls.limitless?.rest}/markets/active?limit=25`,
   manifold: () => `${urls.manifold?.rest}/search-markets?filter=open&limit=40&includeLiteAnswers=true`,
 };
-const turn = (venue: SandboxVenue, switches: unknown) => faults[venue].replace(parseFaults(switches));
+const setFaults = (venue: SandboxVenue, switches: unknown) => faults[venue].replace(parseFaults(switches));
 const list = async (venue: SandboxVenue) => {
   const reply = await fetch(LISTING[venue]());
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 };
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and asserts on it
+// biome-ignore lint/suspicious/noExplicitAny: response shapes differ by venue, and the tests assert on their content
 type Json = any;
-/** All values of the fields that are so called, wherever they are. */
+/** The values of all fields with a matching name, at any depth. */
 function valuesOf(value: Json, name: RegExp): Json[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, field]) => [
@@ -67,56 +67,56 @@ function valuesOf(value: Json, name: RegExp): Json[] {
   ]);
 }
 
-test("refusals: each kind on every venue, while the others are untouched", async () => {
-  const absurd = ["1000000000", "-5", "soon"];
+test("429 and 5xx faults reject requests of one venue and leave the other venues unaffected", async () => {
+  const invalid = ["1000000000", "-5", "soon"];
   const cases: readonly [Record<string, unknown>, number, (retryAfter: string | null) => boolean][] = [
-    [{ rate_limit: 1 }, 429, (after) => after === null],
-    [{ rate_limit_seconds: { seconds: 7 } }, 429, (after) => after === "7"],
-    [{ rate_limit_date: { seconds: 9 } }, 429, (after) => Date.parse(after ?? "") === NOW + 9_000],
-    [{ rate_limit_absurd: 1 }, 429, (after) => absurd.includes(after ?? "")],
-    [{ server_error: { kind: "503" } }, 503, (after) => after === null],
+    [{ rate_limit: 1 }, 429, (retryAfter) => retryAfter === null],
+    [{ rate_limit_seconds: { seconds: 7 } }, 429, (retryAfter) => retryAfter === "7"],
+    [{ rate_limit_date: { seconds: 9 } }, 429, (retryAfter) => Date.parse(retryAfter ?? "") === NOW + 9_000],
+    [{ rate_limit_absurd: 1 }, 429, (retryAfter) => invalid.includes(retryAfter ?? "")],
+    [{ server_error: { kind: "503" } }, 503, (retryAfter) => retryAfter === null],
   ];
   for (const venue of SANDBOX_VENUES) {
-    for (const [switches, status, isRight] of cases) {
-      turn(venue, switches);
+    for (const [switches, status, isExpected] of cases) {
+      setFaults(venue, switches);
       const reply = await list(venue);
       assert.equal(reply.status, status);
-      assert.ok(isRight(reply.headers.get("retry-after")), JSON.stringify(switches));
+      assert.ok(isExpected(reply.headers.get("retry-after")), JSON.stringify(switches));
     }
     for (const other of SANDBOX_VENUES) if (other !== venue) assert.equal((await list(other)).status, 200);
-    turn(venue, {});
+    setFaults(venue, {});
     assert.equal((await list(venue)).status, 200);
   }
 });
 
-test("latency: an answer waits its time and some of the jitter", async () => {
-  turn("manifold", { latency: { ms: 800, jitter_ms: 400 } });
+test("latency delays a response by the configured time plus a random part of the jitter", async () => {
+  setFaults("manifold", { latency: { ms: 800, jitter_ms: 400 } });
   waits.length = 0;
   for (let count = 0; count < 8; count++) assert.equal((await list("manifold")).status, 200);
   assert.equal(waits.length, 8);
   assert.ok(waits.every((ms) => ms >= 800 && ms <= 1_200) && new Set(waits).size > 4, String(waits));
 });
 
-test("a cut body is a whole answer whose JSON ends in the middle; a cut socket ends before its own length", async () => {
+test("cut_body truncates the JSON of a complete response; cut_socket closes before Content-Length bytes", async () => {
   for (const venue of SANDBOX_VENUES) {
-    const whole = (await list(venue)).text;
-    turn(venue, { cut_body: 1 });
+    const complete = (await list(venue)).text;
+    setFaults(venue, { cut_body: 1 });
     const { status, text } = await list(venue);
     assert.equal(status, 200);
-    assert.ok(text.length < whole.length && whole.startsWith(text));
+    assert.ok(text.length < complete.length && complete.startsWith(text));
     assert.throws(() => JSON.parse(text));
-    turn(venue, { cut_socket: 1 });
+    setFaults(venue, { cut_socket: 1 });
     await assert.rejects(list(venue));
   }
 });
 
-test("garbage comes with status 200: a page, bytes, or JSON with NaN in it", async () => {
+test("garbage returns status 200 with HTML, binary data or JSON that contains NaN", async () => {
   for (const [kind, pattern] of [
     ["html", /^<!doctype html>/],
     ["binary", /\ufffd/],
     ["nan", /[:[]NaN/],
   ] as const) {
-    turn("limitless", { garbage: { kind } });
+    setFaults("limitless", { garbage: { kind } });
     const { status, text } = await list("limitless");
     assert.equal(status, 200);
     assert.match(text, pattern);
@@ -124,23 +124,23 @@ test("garbage comes with status 200: a page, bytes, or JSON with NaN in it", asy
   }
 });
 
-test("half pages are short, or have their rows twice, or name the cursor that asked for them", async () => {
+test("half_page returns half of the rows, repeated rows, or the cursor of the request", async () => {
   const rowsOf = (text: string): string[] => JSON.parse(text).markets.map(({ ticker }: { ticker: string }) => ticker);
-  const whole = rowsOf((await list("kalshi")).text);
-  turn("kalshi", { half_page: { kind: "short" } });
-  assert.deepEqual(rowsOf((await list("kalshi")).text), whole.slice(0, Math.ceil(whole.length / 2)));
-  turn("kalshi", { half_page: { kind: "repeat" } });
+  const complete = rowsOf((await list("kalshi")).text);
+  setFaults("kalshi", { half_page: { kind: "short" } });
+  assert.deepEqual(rowsOf((await list("kalshi")).text), complete.slice(0, Math.ceil(complete.length / 2)));
+  setFaults("kalshi", { half_page: { kind: "repeat" } });
   const repeated = rowsOf((await list("kalshi")).text);
-  assert.deepEqual([repeated.length, new Set(repeated).size], [whole.length, Math.ceil(whole.length / 2)]);
-  turn("kalshi", {});
-  const ask = async (cursor: string): Promise<Json> =>
+  assert.deepEqual([repeated.length, new Set(repeated).size], [complete.length, Math.ceil(complete.length / 2)]);
+  setFaults("kalshi", {});
+  const getPage = async (cursor: string): Promise<Json> =>
     (await fetch(`${urls.kalshi?.rest}/markets?limit=3${cursor === "" ? "" : `&cursor=${cursor}`}`)).json();
-  const { cursor } = await ask("");
-  turn("kalshi", { half_page: { kind: "loop" } });
-  assert.equal((await ask(cursor)).cursor, cursor);
+  const { cursor } = await getPage("");
+  setFaults("kalshi", { half_page: { kind: "loop" } });
+  assert.equal((await getPage(cursor)).cursor, cursor);
 });
 
-test("crossed, empty and impossible prices reach every price that each venue tells", async () => {
+test("crossed_book, empty_book and price_out_of_range change all prices of every venue's list", async () => {
   const tops: Readonly<Record<SandboxVenue, readonly [RegExp, RegExp]>> = {
     kalshi: [/^yes_bid_dollars$/, /^yes_ask_dollars$/],
     polymarket: [/^bestBid$/, /^bestAsk$/],
@@ -156,116 +156,121 @@ test("crossed, empty and impossible prices reach every price that each venue tel
     };
     if (venue !== "manifold") {
       assert.ok((await quotes()).every(({ bid, ask }) => top(bid) < top(ask)));
-      turn(venue, { crossed_book: 1 });
+      setFaults(venue, { crossed_book: 1 });
       assert.ok((await quotes()).every(({ bid, ask }) => top(bid) > top(ask)));
-      turn(venue, { empty_book: 1 });
+      setFaults(venue, { empty_book: 1 });
       assert.ok((await quotes()).every(({ bid, ask }) => bid === null || (Number(bid) === 0 && Number(ask) === 1)));
     }
     for (const kind of ["percent", "above", "negative", "nan"]) {
-      turn(venue, { price_out_of_range: { kind } });
+      setFaults(venue, { price_out_of_range: { kind } });
       const json = JSON.parse((await list(venue)).text);
       const prices = valuesOf(json, /^(last_price_dollars|lastTradePrice|prices|probability)$/)
         .flat()
         .map(Number);
       assert.ok(prices.length >= 5, `${venue} ${prices.length}`);
       const isWrong = (price: number) => (kind === "nan" ? Number.isNaN(price) : price > 1 || price < 0);
-      // A percent of a price below 0.016 is not out of range, only wrong.
+      // As a percentage, a price of 0.01 or less is still within [0, 1].
       assert.ok(kind === "percent" ? prices.filter(isWrong).length > prices.length / 2 : prices.every(isWrong), kind);
     }
   }
 });
 
-test("a skewed clock moves every stamp of an answer by the same ten minutes, and no other time", async () => {
-  const stamps = async () => {
+test("clock_skew shifts all timestamps of a response by the same ten minutes, and no other times", async () => {
+  const readTimes = async () => {
     const json = JSON.parse((await list("kalshi")).text);
-    return { told: valuesOf(json, /^updated_time$/), close: valuesOf(json, /^close_time$/) };
+    return { updated: valuesOf(json, /^updated_time$/), close: valuesOf(json, /^close_time$/) };
   };
-  const right = await stamps();
-  turn("kalshi", { clock_skew: { minutes: 10 } });
+  const correct = await readTimes();
+  setFaults("kalshi", { clock_skew: { minutes: 10 } });
   for (let count = 0; count < 4; count++) {
-    const skewed = await stamps();
-    const by = new Set(skewed.told.map((time, index) => Date.parse(time) - Date.parse(right.told[index])));
-    assert.equal(by.size, 1);
-    assert.equal(Math.abs([...by][0] ?? 0), 600_000);
-    assert.deepEqual(skewed.close, right.close);
+    const skewed = await readTimes();
+    const shifts = new Set(skewed.updated.map((time, index) => Date.parse(time) - Date.parse(correct.updated[index])));
+    assert.equal(shifts.size, 1);
+    assert.equal(Math.abs([...shifts][0] ?? 0), 600_000);
+    assert.deepEqual(skewed.close, correct.close);
   }
 });
 
-test("a frozen venue answers nobody, neither requests nor sockets, until it thaws; who has waited is answered then", async () => {
-  turn("kalshi", { frozen: 1 });
-  const answers: string[] = [];
-  const waiting = list("kalshi").then(({ status }) => answers.push(`rest ${status}`));
+test("a frozen venue holds requests and upgrades and responds to them when the switch is turned off", async () => {
+  setFaults("kalshi", { frozen: 1 });
+  const responses: string[] = [];
+  const pendingRequest = list("kalshi").then(({ status }) => responses.push(`rest ${status}`));
   const url = new URL((urls.kalshi?.ws ?? "").replace("ws:", "http:"));
   const upgrade = request(url, { headers: { connection: "upgrade", upgrade: "websocket" } }).end();
-  const refused = once(upgrade, "response").then(([response]) => answers.push(`socket ${response.statusCode}`));
-  // An answer of another venue shows that time enough has passed for one.
+  const rejectedUpgrade = once(upgrade, "response").then(([response]) =>
+    responses.push(`socket ${response.statusCode}`),
+  );
+  // Responses of another venue show that the frozen venue had time to respond.
   for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
-  assert.deepEqual(answers, []);
-  assert.equal(faults.kalshi.happened.frozen, 2);
-  turn("kalshi", {});
-  await Promise.all([waiting, refused]);
-  assert.deepEqual(answers.sort(), ["rest 200", "socket 401"]);
+  assert.deepEqual(responses, []);
+  assert.equal(faults.kalshi.counts.frozen, 2);
+  setFaults("kalshi", {});
+  await Promise.all([pendingRequest, rejectedUpgrade]);
+  assert.deepEqual(responses.sort(), ["rest 200", "socket 401"]);
 });
 
-test("what happened is what was spoilt: nothing is counted where there was nothing to spoil", async () => {
+test("counts a fault only if the response contains something that the fault changes", async () => {
   const switches = { crossed_book: 1, half_page: 1, price_out_of_range: 1 };
   for (const venue of SANDBOX_VENUES) {
-    turn(venue, switches);
-    faults[venue].forgetHappened();
+    setFaults(venue, switches);
+    faults[venue].resetCounts();
   }
-  // Books and pages here, and prices; there prices alone, in a page of one row.
+  // The Kalshi list has books, prices and several rows; the Manifold list has prices and a single row.
   await list("kalshi");
-  assert.deepEqual(Object.keys(faults.kalshi.happened).sort(), Object.keys(switches).sort());
-  const [{ creatorId: id }, ...more] = JSON.parse((await list("manifold")).text);
-  assert.deepEqual([more, Object.keys(faults.manifold.happened)], [[], ["price_out_of_range"]]);
-  faults.manifold.forgetHappened();
-  await fetch(`${urls.manifold?.rest}/user/by-id/${id}`);
-  assert.deepEqual(faults.manifold.happened, {});
+  assert.deepEqual(Object.keys(faults.kalshi.counts).sort(), Object.keys(switches).sort());
+  const rows = JSON.parse((await list("manifold")).text);
+  assert.deepEqual([rows.length, Object.keys(faults.manifold.counts)], [1, ["price_out_of_range"]]);
+  faults.kalshi.resetCounts();
+  await fetch(`${urls.kalshi?.rest}/historical/cutoff`);
+  assert.deepEqual(faults.kalshi.counts, {});
 });
 
-test("a market without prices is neither crossed nor mispriced, and not counted as either", () => {
-  turn("kalshi", { crossed_book: 1, price_out_of_range: { kind: "above" } });
-  faults.kalshi.forgetHappened();
-  const quiet = { yes_bid_dollars: null, yes_ask_dollars: "0.5000", bids: [], asks: [], price: "", prices: [] };
-  assert.deepEqual(distort({ ...quiet, yes_ask_dollars: null }, faults.kalshi), { ...quiet, yes_ask_dollars: null });
-  assert.deepEqual(faults.kalshi.happened, {});
-  distort(quiet, faults.kalshi);
-  assert.deepEqual(faults.kalshi.happened, { price_out_of_range: 1 });
+test("leaves a market without prices unchanged and does not count it", () => {
+  setFaults("kalshi", { crossed_book: 1, price_out_of_range: { kind: "above" } });
+  faults.kalshi.resetCounts();
+  const unquoted = { yes_bid_dollars: null, yes_ask_dollars: "0.5000", bids: [], asks: [], price: "", prices: [] };
+  assert.deepEqual(distort({ ...unquoted, yes_ask_dollars: null }, faults.kalshi), {
+    ...unquoted,
+    yes_ask_dollars: null,
+  });
+  assert.deepEqual(faults.kalshi.counts, {});
+  distort(unquoted, faults.kalshi);
+  assert.deepEqual(faults.kalshi.counts, { price_out_of_range: 1 });
   distort({ sell: { market: [0.4, 0.5] }, buy: { market: [0.5, 0.6] } }, faults.kalshi);
   distort({ bids: [["0.4", "1"]], asks: [["0.5", "1"]] }, faults.kalshi);
-  const { crossed_book: crossed } = faults.kalshi.happened as Json;
+  const { crossed_book: crossed } = faults.kalshi.counts as Json;
   assert.equal(crossed, 2);
 });
 
-test("an answer that comes broken counts as broken alone, whatever else is on", async () => {
+test("counts only one fault for a broken response, even if other switches are on", async () => {
   for (const broken of ["garbage", "cut_body"]) {
-    turn("kalshi", { [broken]: 1, crossed_book: 1, price_out_of_range: 1, half_page: 1, clock_skew: 1 });
-    faults.kalshi.forgetHappened();
+    setFaults("kalshi", { [broken]: 1, crossed_book: 1, price_out_of_range: 1, half_page: 1, clock_skew: 1 });
+    faults.kalshi.resetCounts();
     await list("kalshi");
-    assert.deepEqual(faults.kalshi.happened, { [broken]: 1 });
+    assert.deepEqual(faults.kalshi.counts, { [broken]: 1 });
   }
 });
 
-test("for a client that gave up while the venue was frozen nothing else happens", async () => {
-  turn("kalshi", { frozen: 1, server_error: 1 });
-  faults.kalshi.forgetHappened();
-  const leaving = new AbortController();
-  const waiting = fetch(LISTING.kalshi(), { signal: leaving.signal });
+test("applies no other fault after a client of a frozen venue disconnects", async () => {
+  setFaults("kalshi", { frozen: 1, server_error: 1 });
+  faults.kalshi.resetCounts();
+  const client = new AbortController();
+  const pendingRequest = fetch(LISTING.kalshi(), { signal: client.signal });
   for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
-  leaving.abort();
-  await assert.rejects(waiting);
+  client.abort();
+  await assert.rejects(pendingRequest);
   for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
-  turn("kalshi", { server_error: 1 });
-  assert.deepEqual(faults.kalshi.happened, { frozen: 1 });
+  setFaults("kalshi", { server_error: 1 });
+  assert.deepEqual(faults.kalshi.counts, { frozen: 1 });
 });
 
-test("an answer without a number that is to hold NaN is made unreadable in another way", async () => {
-  turn("manifold", { garbage: { kind: "nan" } });
+test("garbage of kind nan breaks a response without numbers in another way", async () => {
+  setFaults("manifold", { garbage: { kind: "nan" } });
   const reply = await fetch(`${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`);
   const text = await reply.text();
   assert.throws(() => JSON.parse(text), text);
 });
 
-test("every switch says what it does", () => {
+test("every switch has a description", () => {
   for (const { about } of Object.values(FAULT_DEFINITIONS)) assert.ok(about.length > 10);
 });

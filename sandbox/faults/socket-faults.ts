@@ -1,34 +1,34 @@
 import type { Socket } from "socket.io";
 import type { WebSocket } from "ws";
-import { distort, isDistorting } from "./distort.ts";
+import { canDistort, distort } from "./distort.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
-/** Whether a socket closes or freezes is drawn at its first message and at every so many after it. */
+/** `socket_drop` and `socket_frozen` are drawn at the first message of a connection and every this many messages. */
 const CONNECTION_DRAW_EVERY = 20;
-const UNREADABLE = '\u0000{"type":';
-/** Socket.IO's event packet: kind, namespace, then the JSON. */
+const INVALID_JSON = '\u0000{"type":';
+/** Prefix of a Socket.IO event packet: type and namespace, followed by the JSON. */
 const SOCKET_IO_EVENT = /^2(\/[^,]*,)?(?=\[)/;
 
-/** One connection's way out: what is to be sent goes in, what is sent comes out, late, twice, changed or not at all. */
-export class FaultyLane<Message> {
+/** The outgoing messages of one connection. Faults drop, delay, duplicate or change them. */
+export class FaultyChannel<Message> {
   readonly #faults: VenueFaults;
-  readonly #options: LaneOptions<Message>;
+  readonly #options: ChannelOptions<Message>;
   readonly #stopListening: () => void;
   #sent = 0;
-  #late: Message | null = null;
+  #delayed: Message | null = null;
   #isFrozen = false;
   #isClosed = false;
 
-  constructor(faults: VenueFaults, options: LaneOptions<Message>) {
+  constructor(faults: VenueFaults, options: ChannelOptions<Message>) {
     this.#faults = faults;
     this.#options = options;
     this.#stopListening = faults.onChange(() => {
       if (!faults.isOn("socket_frozen")) this.#isFrozen = false;
-      if (!faults.isOn("socket_out_of_order")) this.#sendLate();
+      if (!faults.isOn("socket_out_of_order")) this.#sendDelayed();
     });
   }
 
-  /** Says nothing, not even a ping. */
+  /** Whether nothing is sent, not even pings. */
   get isFrozen(): boolean {
     return this.#isFrozen;
   }
@@ -36,11 +36,11 @@ export class FaultyLane<Message> {
   send(message: Message): void {
     const faults = this.#faults;
     const { deliver, close, change, isJson } = this.#options;
-    if (faults.isQuiet) {
+    if (faults.isInactive) {
       deliver(message);
       return;
     }
-    // Whoever sends a burst goes on after the end: one connection is dropped, and frozen, once.
+    // The venue may continue a burst after the close: do not draw again for the same connection.
     if (this.#isClosed) return;
     if (this.#sent % CONNECTION_DRAW_EVERY === 0) {
       if (faults.draw("socket_drop") !== null) {
@@ -52,41 +52,41 @@ export class FaultyLane<Message> {
     }
     this.#sent += 1;
     if (this.#isFrozen || faults.draw("socket_gap") !== null) return;
-    let text = message;
-    if (isJson(text) && faults.draw("socket_garbage") !== null) text = change(text, () => UNREADABLE);
-    else if (isDistorting(faults)) text = change(text, (json) => distort(json, faults));
-    if (this.#late === null && faults.draw("socket_out_of_order") !== null) {
-      this.#late = text;
+    let sent = message;
+    if (isJson(sent) && faults.draw("socket_garbage") !== null) sent = change(sent, () => INVALID_JSON);
+    else if (canDistort(faults)) sent = change(sent, (json) => distort(json, faults));
+    if (this.#delayed === null && faults.draw("socket_out_of_order") !== null) {
+      this.#delayed = sent;
       return;
     }
-    deliver(text);
-    if (faults.draw("socket_duplicate") !== null) deliver(text);
-    this.#sendLate();
+    deliver(sent);
+    if (faults.draw("socket_duplicate") !== null) deliver(sent);
+    this.#sendDelayed();
   }
 
-  /** The connection is over. */
+  /** Call this when the connection is closed. */
   end(): void {
-    this.#late = null;
+    this.#delayed = null;
     this.#stopListening();
   }
 
-  #sendLate(): void {
-    const late = this.#late;
-    this.#late = null;
-    if (late !== null) this.#options.deliver(late);
+  #sendDelayed(): void {
+    const delayed = this.#delayed;
+    this.#delayed = null;
+    if (delayed !== null) this.#options.deliver(delayed);
   }
 }
 
-interface LaneOptions<Message> {
+interface ChannelOptions<Message> {
   deliver(message: Message): void;
   close(): void;
-  /** Whether there is anything that `change` could replace. */
+  /** Whether the message contains JSON that `change` can replace. */
   isJson(message: Message): boolean;
-  /** The message with its JSON replaced by what `replace` makes of it; `UNREADABLE` is put in as it is. */
+  /** Replaces the JSON of the message by the result of `replace`; `INVALID_JSON` is inserted unchanged. */
   change(message: Message, replace: (json: unknown) => unknown): Message;
 }
 
-/** The text before the JSON of a message, or null where it is a word without any. */
+/** The text before the JSON of a message; null if the message contains no JSON. */
 function prefixOf(text: string): string | null {
   const [prefix] = SOCKET_IO_EVENT.exec(text) ?? [""];
   const first = text[prefix.length];
@@ -98,15 +98,15 @@ function changeText(text: string, replace: (json: unknown) => unknown): string {
   if (prefix === null) return text;
   const body = text.slice(prefix.length);
   const replaced = replace(JSON.parse(body));
-  return replaced === UNREADABLE ? UNREADABLE : prefix + JSON.stringify(replaced);
+  return replaced === INVALID_JSON ? INVALID_JSON : prefix + JSON.stringify(replaced);
 }
 
-/** From now on what is sent on this socket passes the venue's faults. */
+/** Applies the venue's faults to all later messages and pings of this socket. */
 export function disturbSocket(socket: WebSocket, faults: VenueFaults | undefined): void {
   if (faults === undefined) return;
   const send = socket.send.bind(socket) as (text: string) => void;
   const ping = socket.ping.bind(socket) as (data?: string) => void;
-  const lane = new FaultyLane<string>(faults, {
+  const channel = new FaultyChannel<string>(faults, {
     deliver: (text) => {
       if (socket.readyState === socket.OPEN) send(text);
     },
@@ -114,11 +114,11 @@ export function disturbSocket(socket: WebSocket, faults: VenueFaults | undefined
     isJson: (text) => prefixOf(text) !== null,
     change: changeText,
   });
-  socket.send = (data: unknown) => lane.send(String(data));
+  socket.send = (data: unknown) => channel.send(String(data));
   socket.ping = (data?: unknown) => {
-    if (!lane.isFrozen) ping(data === undefined ? undefined : String(data));
+    if (!channel.isFrozen) ping(data === undefined ? undefined : String(data));
   };
-  socket.on("close", () => lane.end());
+  socket.on("close", () => channel.end());
 }
 
 type Transport = Socket["conn"]["transport"];
@@ -127,12 +127,12 @@ type Packet = Parameters<Transport["send"]>[0][number];
 const isEventPacket = (packet: Packet): packet is Packet & { readonly data: string } =>
   typeof packet.data === "string" && SOCKET_IO_EVENT.test(packet.data);
 
-/** The same for a Socket.IO connection, whose transport sends packets of its own. */
+/** Applies the venue's faults to a Socket.IO connection, whose transport sends batches of packets. */
 export function disturbTransport(transport: Transport, faults: VenueFaults | undefined): void {
   if (faults === undefined) return;
   const send = transport.send.bind(transport);
   let out: Packet[] | null = null;
-  const lane = new FaultyLane<Packet>(faults, {
+  const channel = new FaultyChannel<Packet>(faults, {
     deliver: (packet) => {
       if (out === null) send([packet]);
       else out.push(packet);
@@ -142,20 +142,20 @@ export function disturbTransport(transport: Transport, faults: VenueFaults | und
     change(packet, replace) {
       if (!isEventPacket(packet)) return packet;
       const data = changeText(packet.data, replace);
-      // Socket.IO may have made the frame of the unchanged text already.
-      return { type: packet.type, data: data === UNREADABLE ? "2/markets,[" : data };
+      // Returns a new packet, because the original may hold a pre-encoded frame with the unchanged text.
+      return { type: packet.type, data: data === INVALID_JSON ? "2/markets,[" : data };
     },
   });
   transport.send = (packets) => {
-    if (faults.isQuiet) return send(packets);
+    if (faults.isInactive) return send(packets);
     out = [];
     for (const packet of packets) {
-      if (packet.type === "message") lane.send(packet);
-      else if (!lane.isFrozen) out.push(packet);
+      if (packet.type === "message") channel.send(packet);
+      else if (!channel.isFrozen) out.push(packet);
     }
-    const passed = out;
+    const packetsToSend = out;
     out = null;
-    if (passed.length > 0) send(passed);
+    if (packetsToSend.length > 0) send(packetsToSend);
   };
-  transport.once("close", () => lane.end());
+  transport.once("close", () => channel.end());
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FAULT_NAMES, FaultError, parseFaults, parseFaultText } from "./switches.ts";
 
-test("a switch is a rate, or an object with a rate and parameters; what is left out has its default", () => {
+test("parses a rate or an object with a rate and parameters, and fills in defaults", () => {
   assert.deepEqual(parseFaults({ rate_limit: 0.25, latency: { ms: 800 }, garbage: { rate: 0.5, kind: "nan" } }), {
     rate_limit: { rate: 0.25 },
     latency: { rate: 1, ms: 800, jitter_ms: 300 },
@@ -11,19 +11,19 @@ test("a switch is a rate, or an object with a rate and parameters; what is left 
   assert.deepEqual(parseFaults({}), {});
 });
 
-test("what is no switch, no parameter or out of range is refused in words that say what there is", () => {
+test("rejects unknown switches, unknown parameters and values out of range, and lists the valid ones", () => {
   const cases: readonly [unknown, RegExp][] = [
-    [null, /give an object/],
-    [[], /give an object/],
-    [{ latence: 1 }, /no switch "latence"; switches: latency, /],
-    [{ constructor: 1 }, /no switch "constructor"/],
-    [{ latency: 1.01 }, /latency: a rate is between 0 and 1/],
+    [null, /expected an object/],
+    [[], /expected an object/],
+    [{ latence: 1 }, /unknown switch "latence"; switches: latency, /],
+    [{ constructor: 1 }, /unknown switch "constructor"/],
+    [{ latency: 1.01 }, /latency: rate must be between 0 and 1/],
     [{ latency: -0.1 }, /between 0 and 1/],
     [{ latency: "1" }, /between 0 and 1/],
     [{ latency: null }, /between 0 and 1/],
-    [{ latency: { milliseconds: 3 } }, /no parameter "milliseconds"; parameters: rate, ms, jitter_ms/],
-    [{ latency: { ms: -1 } }, /ms is a number from 0 to 600000/],
-    [{ garbage: { kind: "noise" } }, /kind is one of any, html, binary, nan/],
+    [{ latency: { milliseconds: 3 } }, /unknown parameter "milliseconds"; parameters: rate, ms, jitter_ms/],
+    [{ latency: { ms: -1 } }, /ms must be a number from 0 to 600000/],
+    [{ garbage: { kind: "noise" } }, /kind must be one of any, html, binary, nan/],
   ];
   for (const [value, message] of cases) {
     assert.throws(
@@ -34,7 +34,7 @@ test("what is no switch, no parameter or out of range is refused in words that s
   }
 });
 
-test("the start setting names venues and switches, or all of them", () => {
+test("parses the text form for single venues and switches, and for all of them", () => {
   const byVenue = parseFaultText(" a:frozen=1 ; b:latency=0.5,server_error=0.1", ["a", "b"]);
   assert.deepEqual(
     [...byVenue],

@@ -1,4 +1,4 @@
-/** The faults that a simulated venue can be made to show, each with a rate and what else may be set. */
+/** The fault switches of a simulated venue: each has a rate and optional parameters. */
 import { UserFacingError } from "../../src/lib/user-facing-error.ts";
 
 interface NumberParameter {
@@ -19,10 +19,10 @@ interface FaultDefinition {
 
 const choice = (...choices: readonly string[]): ChoiceParameter => ({ fallback: "any", choices });
 
-/** In the order of their numbers, which the random draws are keyed by: new ones go to the end. */
+/** The position of a switch is part of the key of its random draws: append new switches at the end. */
 const DEFINITIONS = {
   latency: {
-    about: "answers come this much later",
+    about: "delays responses",
     parameters: {
       ms: { fallback: 300, min: 0, max: 600_000 },
       jitter_ms: { fallback: 300, min: 0, max: 600_000 },
@@ -37,50 +37,57 @@ const DEFINITIONS = {
     about: "429 with Retry-After as an HTTP date",
     parameters: { seconds: { fallback: 2, min: 0, max: 86_400 } },
   },
-  rate_limit_absurd: { about: "429 with a Retry-After that nobody means: 31 years, negative, a word", parameters: {} },
-  server_error: { about: "a 5xx answer", parameters: { kind: choice("500", "502", "503", "504") } },
-  cut_body: { about: "a whole answer whose JSON ends in the middle", parameters: {} },
-  cut_socket: { about: "the connection closes in the middle of the body", parameters: {} },
+  rate_limit_absurd: { about: "429 with an invalid Retry-After: 31 years, negative, or text", parameters: {} },
+  server_error: { about: "a 5xx response", parameters: { kind: choice("500", "502", "503", "504") } },
+  cut_body: { about: "a complete response with truncated JSON", parameters: {} },
+  cut_socket: { about: "the connection closes before the end of the body", parameters: {} },
   garbage: {
-    about: "status 200 with something that is not the venue's JSON",
+    about: "status 200 with HTML, binary data or JSON that contains NaN",
     parameters: { kind: choice("html", "binary", "nan") },
   },
   half_page: {
-    about: "a page with half its rows, with the cursor that asked for it, or with the same rows twice",
+    about: "a page with half of its rows, with the cursor of its own request, or with repeated rows",
     parameters: { kind: choice("short", "loop", "repeat") },
   },
-  crossed_book: { about: "bid above ask, market by market", parameters: {} },
-  empty_book: { about: "no bid and no ask, market by market", parameters: {} },
+  crossed_book: { about: "bid above ask, drawn for each market", parameters: {} },
+  empty_book: { about: "no bid and no ask, drawn for each market", parameters: {} },
   price_out_of_range: {
-    about: "prices outside [0, 1], market by market",
+    about: "prices outside [0, 1], drawn for each market",
     parameters: { kind: choice("percent", "above", "negative", "nan") },
   },
   clock_skew: {
-    about: "the venue's timestamps are off, either way",
+    about: "the venue's timestamps are too early or too late",
     parameters: { minutes: { fallback: 10, min: 0, max: 10_080 } },
   },
-  frozen: { about: "connections are accepted and never answered until the switch is off again", parameters: {} },
+  frozen: {
+    about: "connections are accepted, but requests get no response until the switch is turned off",
+    parameters: {},
+  },
   socket_duplicate: { about: "a message is sent twice", parameters: {} },
-  socket_out_of_order: { about: "a message is sent after its successor", parameters: {} },
+  socket_out_of_order: { about: "a message is sent after the next one", parameters: {} },
   socket_gap: { about: "a message is lost", parameters: {} },
-  socket_garbage: { about: "a message is replaced by something unreadable", parameters: {} },
-  socket_drop: { about: "the socket closes; drawn at the first message and at every 20th after it", parameters: {} },
+  socket_garbage: { about: "a message is replaced by invalid JSON", parameters: {} },
+  socket_drop: {
+    about: "the socket closes; drawn at the first message and every 20 messages after it",
+    parameters: {},
+  },
   socket_frozen: {
-    about: "the socket stays open and says nothing more, not even pings, until the switch is off; drawn as socket_drop",
+    about:
+      "the socket stays open but sends nothing, not even pings, until the switch is turned off; drawn like socket_drop",
     parameters: {},
   },
 } satisfies Readonly<Record<string, FaultDefinition>>;
 
 export type FaultName = keyof typeof DEFINITIONS;
 export const FAULT_NAMES = Object.keys(DEFINITIONS) as readonly FaultName[];
-/** What each switch does and which parameters it takes, for people. */
+/** Description and parameters of each switch. */
 export const FAULT_DEFINITIONS: Readonly<Record<FaultName, FaultDefinition>> = DEFINITIONS;
 
-/** Rate in [0, 1] and the switch's parameters. */
+/** Rate in [0, 1] and the parameters of the switch. */
 export type FaultSetting = Readonly<Record<string, number | string>> & { readonly rate: number };
 export type FaultSettings = Partial<Readonly<Record<FaultName, FaultSetting>>>;
 
-/** A switch, parameter or value that there is not; the message says which there are. */
+/** An unknown switch, parameter or value. The message lists the valid ones. */
 export class FaultError extends UserFacingError {}
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -89,41 +96,42 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isName = (name: string): name is FaultName => Object.hasOwn(DEFINITIONS, name);
 
 /**
- * Reads `{switch: rate}` or `{switch: {rate, ...parameters}}`; the rate of an object is 1 where it is left out.
+ * Parses `{switch: rate}` or `{switch: {rate, ...parameters}}`. The default rate of an object is 1.
  *
- * @throws FaultError for anything that is not a switch, a parameter or within its range
+ * @throws FaultError if a switch or parameter is unknown, or a value is out of range
  */
 export function parseFaults(value: unknown): FaultSettings {
-  if (!isRecord(value)) throw new FaultError("give an object: {switch: rate} or {switch: {rate, ...parameters}}");
+  if (!isRecord(value)) throw new FaultError("expected an object: {switch: rate} or {switch: {rate, ...parameters}}");
   const settings: Partial<Record<FaultName, FaultSetting>> = {};
-  for (const [name, given] of Object.entries(value)) {
-    if (!isName(name)) throw new FaultError(`there is no switch "${name}"; switches: ${FAULT_NAMES.join(", ")}`);
-    settings[name] = parseSetting(name, isRecord(given) ? given : { rate: given });
+  for (const [name, setting] of Object.entries(value)) {
+    if (!isName(name)) throw new FaultError(`unknown switch "${name}"; switches: ${FAULT_NAMES.join(", ")}`);
+    settings[name] = parseSetting(name, isRecord(setting) ? setting : { rate: setting });
   }
   return settings;
 }
 
-function parseSetting(name: FaultName, given: Readonly<Record<string, unknown>>): FaultSetting {
+function parseSetting(name: FaultName, input: Readonly<Record<string, unknown>>): FaultSetting {
   const { parameters } = FAULT_DEFINITIONS[name];
-  const { rate = 1 } = given;
-  if (typeof rate !== "number" || !(rate >= 0 && rate <= 1)) throw new FaultError(`${name}: a rate is between 0 and 1`);
-  for (const key of Object.keys(given)) {
+  const { rate = 1 } = input;
+  if (typeof rate !== "number" || !(rate >= 0 && rate <= 1))
+    throw new FaultError(`${name}: rate must be between 0 and 1`);
+  for (const key of Object.keys(input)) {
     if (key !== "rate" && !Object.hasOwn(parameters, key))
       throw new FaultError(
-        `${name}: there is no parameter "${key}"; parameters: ${["rate", ...Object.keys(parameters)].join(", ")}`,
+        `${name}: unknown parameter "${key}"; parameters: ${["rate", ...Object.keys(parameters)].join(", ")}`,
       );
   }
   const setting: Record<string, number | string> & { rate: number } = { rate };
   for (const [key, parameter] of Object.entries(parameters)) {
-    const value = given[key] ?? parameter.fallback;
+    const value = input[key] ?? parameter.fallback;
     if ("choices" in parameter) {
       const choices = [parameter.fallback, ...parameter.choices];
       if (typeof value !== "string" || !choices.includes(value))
-        throw new FaultError(`${name}: ${key} is one of ${choices.join(", ")}`);
+        throw new FaultError(`${name}: ${key} must be one of ${choices.join(", ")}`);
       setting[key] = value;
     } else {
       if (typeof value !== "number" || !(value >= parameter.min && value <= parameter.max))
-        throw new FaultError(`${name}: ${key} is a number from ${parameter.min} to ${parameter.max}`);
+        throw new FaultError(`${name}: ${key} must be a number from ${parameter.min} to ${parameter.max}`);
       setting[key] = value;
     }
   }
@@ -131,26 +139,26 @@ function parseSetting(name: FaultName, given: Readonly<Record<string, unknown>>)
 }
 
 /**
- * Reads the start setting: `kalshi:server_error=0.1,frozen=1;manifold:latency=0.5`, with `all` for every venue and for
+ * Parses switches in text form: `kalshi:server_error=0.1,frozen=1;manifold:latency=0.5`. `all` stands for every venue or
  * every switch.
  *
- * @throws FaultError when a part has another form, or names what there is not
+ * @throws FaultError if the text is malformed or names an unknown venue or switch
  */
 export function parseFaultText(text: string, venues: readonly string[]): ReadonlyMap<string, FaultSettings> {
   const byVenue = new Map<string, FaultSettings>();
   for (const part of text.split(";").filter((piece) => piece.trim() !== "")) {
-    const [, wanted, list] = /^\s*([a-z]+)\s*:\s*(.+?)\s*$/.exec(part) ?? [];
-    if (wanted === undefined || list === undefined)
-      throw new FaultError(`"${part.trim()}" is not of the form venue:switch=rate,switch=rate`);
-    if (wanted !== "all" && !venues.includes(wanted))
-      throw new FaultError(`there is no venue "${wanted}"; venues: ${venues.join(", ")}, all`);
+    const [, venueName, list] = /^\s*([a-z]+)\s*:\s*(.+?)\s*$/.exec(part) ?? [];
+    if (venueName === undefined || list === undefined)
+      throw new FaultError(`"${part.trim()}" does not have the form venue:switch=rate,switch=rate`);
+    if (venueName !== "all" && !venues.includes(venueName))
+      throw new FaultError(`unknown venue "${venueName}"; venues: ${venues.join(", ")}, all`);
     const rates = list.split(",").flatMap((piece) => {
       const [name = "", rate = ""] = piece.trim().split("=");
       const names = name === "all" ? FAULT_NAMES : [name];
-      return names.map((each) => [each, rate === "" ? Number.NaN : Number(rate)] as const);
+      return names.map((switchName) => [switchName, rate === "" ? Number.NaN : Number(rate)] as const);
     });
     const settings = parseFaults(Object.fromEntries(rates));
-    for (const venue of wanted === "all" ? venues : [wanted])
+    for (const venue of venueName === "all" ? venues : [venueName])
       byVenue.set(venue, { ...byVenue.get(venue), ...settings });
   }
   return byVenue;

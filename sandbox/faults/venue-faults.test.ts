@@ -9,25 +9,25 @@ const faultsOf = (seed: number, venue: "kalshi" | "manifold" = "kalshi") =>
   new VenueFaults(venue, (...keys) => uniform(seed, 1, ...keys));
 const anyName = fc.constantFrom(...FAULT_NAMES);
 
-test("the same questions in the same order meet the same faults, whatever is asked of other switches and venues", () => {
+test("the draws of a switch depend only on the seed and the number of earlier draws, not on other switches", () => {
   fc.assert(
     fc.property(
       fc.nat(),
-      fc.array(fc.tuple(anyName, fc.boolean()), { maxLength: 200 }),
+      fc.array(anyName, { maxLength: 200 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
-      (seed, questions, rate) => {
+      (seed, draws, rate) => {
         const settings = parseFaults(Object.fromEntries(FAULT_NAMES.map((name) => [name, rate])));
-        const one = faultsOf(seed);
-        one.replace(settings);
-        const answers = questions.map(([name]) => one.draw(name) !== null);
-        for (const only of new Set(questions.map(([name]) => name))) {
-          // The same switch alone, on a venue whose other switches are never asked.
-          const other = faultsOf(seed);
-          other.replace(settings);
-          const asked = questions.flatMap(([name], index) => (name === only ? [answers[index]] : []));
+        const faults = faultsOf(seed);
+        faults.replace(settings);
+        const results = draws.map((name) => faults.draw(name) !== null);
+        for (const name of new Set(draws)) {
+          // The same switch without draws of other switches in between.
+          const separateFaults = faultsOf(seed);
+          separateFaults.replace(settings);
+          const expected = results.filter((_, index) => draws[index] === name);
           assert.deepEqual(
-            asked.map(() => other.draw(only) !== null),
-            asked,
+            expected.map(() => separateFaults.draw(name) !== null),
+            expected,
           );
         }
       },
@@ -35,23 +35,23 @@ test("the same questions in the same order meet the same faults, whatever is ask
   );
 });
 
-test("rate 0 never happens, rate 1 always, and others about as often as they say", () => {
+test("a fault never occurs at rate 0, always at rate 1, and otherwise about as often as its rate", () => {
   fc.assert(
     fc.property(fc.nat(), anyName, fc.double({ min: 0.05, max: 0.95, noNaN: true }), (seed, name, rate) => {
       const faults = faultsOf(seed);
-      const share = (setting: number): number => {
-        faults.replace(parseFaults({ [name]: setting }));
+      const observedRate = (rateSetting: number): number => {
+        faults.replace(parseFaults({ [name]: rateSetting }));
         return Array.from({ length: 1_000 }, () => faults.draw(name)).filter((drawn) => drawn !== null).length / 1_000;
       };
-      assert.deepEqual([share(0), share(1)], [0, 1]);
-      // Six standard deviations of a thousand draws.
-      assert.ok(Math.abs(share(rate) - rate) < 6 * Math.sqrt((rate * (1 - rate)) / 1_000));
+      assert.deepEqual([observedRate(0), observedRate(1)], [0, 1]);
+      // Within six standard deviations of 1,000 draws.
+      assert.ok(Math.abs(observedRate(rate) - rate) < 6 * Math.sqrt((rate * (1 - rate)) / 1_000));
     }),
     { numRuns: 50 },
   );
 });
 
-test("venues are apart: the same seed gives each its own faults", () => {
+test("venues with the same seed get different draws", () => {
   const draws = (venue: "kalshi" | "manifold"): boolean[] => {
     const faults = faultsOf(7, venue);
     faults.replace(parseFaults({ server_error: 0.5 }));
@@ -60,17 +60,17 @@ test("venues are apart: the same seed gives each its own faults", () => {
   assert.notDeepEqual(draws("kalshi"), draws("manifold"));
 });
 
-test("a venue without a switch on draws nothing", () => {
+test("draws no random number if all switches are off", () => {
   const faults = new VenueFaults("kalshi", () => {
     throw new Error("drawn");
   });
-  assert.equal(faults.isQuiet, true);
+  assert.equal(faults.isInactive, true);
   for (const name of FAULT_NAMES) assert.equal(faults.draw(name), null);
   faults.replace(parseFaults({ latency: 0 }));
-  assert.equal(faults.isQuiet, true);
+  assert.equal(faults.isInactive, true);
 });
 
-test("switches are replaced or changed, what happened is counted, and listeners hear of every change", () => {
+test("replaces and changes switches, counts occurrences and notifies listeners of every change", () => {
   const faults = faultsOf(1);
   let changes = 0;
   const stop = faults.onChange(() => {
@@ -82,8 +82,8 @@ test("switches are replaced or changed, what happened is counted, and listeners 
   assert.deepEqual(on, ["server_error", "frozen"]);
   assert.notEqual(faults.draw("frozen"), null);
   assert.equal(faults.draw("latency"), null);
-  assert.deepEqual(faults.happened, { frozen: 1 });
+  assert.deepEqual(faults.counts, { frozen: 1 });
   stop();
   faults.replace({});
-  assert.deepEqual([changes, faults.isQuiet], [2, true]);
+  assert.deepEqual([changes, faults.isInactive], [2, true]);
 });

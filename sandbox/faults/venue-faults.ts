@@ -1,43 +1,43 @@
 import { SANDBOX_VENUES, type SandboxVenue } from "../world/types.ts";
 import { FAULT_DEFINITIONS, FAULT_NAMES, type FaultName, type FaultSetting, type FaultSettings } from "./switches.ts";
 
-/** Uniform in (0, 1), the same for the same keys: the world's `uniform` with its seed, or a test's. */
+/** Uniform in (0, 1); equal keys give equal values. */
 export type KeyedRandom = (...keys: readonly [number, number, number, number]) => number;
 
-/** Kinds of draws, so that keys never collide. */
-const Draw = { happens: 1, picks: 2 } as const;
+/** First part of the random key: whether a fault occurs, or a property of the fault. */
+const DrawKind = { occurs: 1, property: 2 } as const;
 
 /**
- * The switches of one venue. Whether something happens is a function of the seed, the venue, the switch and how often
- * that switch was asked: the same requests meet the same faults.
+ * The fault switches of one venue. Whether a fault occurs depends only on the seed, the venue, the switch and the number of
+ * earlier draws for that switch, so equal requests get equal faults.
  */
 export class VenueFaults {
   readonly venue: SandboxVenue;
   readonly #random: KeyedRandom;
-  readonly #asked = new Map<FaultName, number>();
-  readonly #picked = new Map<FaultName, number>();
-  readonly #happened = new Map<FaultName, number>();
+  readonly #drawCounts = new Map<FaultName, number>();
+  readonly #uniformCounts = new Map<FaultName, number>();
+  readonly #counts = new Map<FaultName, number>();
   readonly #listeners = new Set<() => void>();
   #settings: FaultSettings = {};
-  #isQuiet = true;
+  #isInactive = true;
 
   constructor(venue: SandboxVenue, random: KeyedRandom) {
     this.venue = venue;
     this.#random = random;
   }
 
-  /** No switch is on: whoever asks here first pays nothing else. */
-  get isQuiet(): boolean {
-    return this.#isQuiet;
+  /** Whether all switches are off. Lets callers skip all other work. */
+  get isInactive(): boolean {
+    return this.#isInactive;
   }
 
   get settings(): FaultSettings {
     return this.#settings;
   }
 
-  /** How often each fault has happened since the start, or since it was last forgotten. */
-  get happened(): Partial<Readonly<Record<FaultName, number>>> {
-    return Object.fromEntries(this.#happened);
+  /** Number of occurrences of each fault since the start or the last reset. */
+  get counts(): Partial<Readonly<Record<FaultName, number>>> {
+    return Object.fromEntries(this.#counts);
   }
 
   isOn(name: FaultName): boolean {
@@ -47,63 +47,61 @@ export class VenueFaults {
   /** Replaces all switches. */
   replace(settings: FaultSettings): void {
     this.#settings = Object.fromEntries(Object.entries(settings).filter(([, { rate }]) => rate > 0));
-    this.#isQuiet = Object.keys(this.#settings).length === 0;
+    this.#isInactive = Object.keys(this.#settings).length === 0;
     for (const listener of this.#listeners) listener();
   }
 
-  /** Changes those that are named; a rate of 0 turns one off. */
+  /** Changes the given switches and keeps the others; a rate of 0 turns a switch off. */
   change(settings: FaultSettings): void {
     this.replace({ ...this.#settings, ...settings });
   }
 
-  /** What happened counts from 0 again; what is drawn next stays the same. */
-  forgetHappened(): void {
-    this.#happened.clear();
+  /** Sets all counts to 0. The following draws stay the same. */
+  resetCounts(): void {
+    this.#counts.clear();
   }
 
-  /** Calls back after every change of a switch, until the returned function is called. */
+  /** Calls `listener` after every change of the switches, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * The switch's setting when the fault happens now, else null. It counts as happened: whoever asks has something in hand
-   * that the fault will spoil.
+   * Draws whether the fault occurs now: the setting of the switch if it does, else null. An occurrence is counted, so call
+   * this only if there is something to which the fault applies.
    */
   draw(name: FaultName): FaultSetting | null {
     const setting = this.#settings[name];
     if (setting === undefined) return null;
-    const turn = (this.#asked.get(name) ?? 0) + 1;
-    this.#asked.set(name, turn);
-    if (this.#uniform(Draw.happens, name, turn) >= setting.rate) return null;
-    this.#happened.set(name, (this.#happened.get(name) ?? 0) + 1);
+    if (this.#next(this.#drawCounts, DrawKind.occurs, name) >= setting.rate) return null;
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     return setting;
   }
 
-  /** Uniform in (0, 1), for how a fault looks. */
-  share(name: FaultName): number {
-    const turn = (this.#picked.get(name) ?? 0) + 1;
-    this.#picked.set(name, turn);
-    return this.#uniform(Draw.picks, name, turn);
+  /** Uniform in (0, 1), for a property of the fault. */
+  uniform(name: FaultName): number {
+    return this.#next(this.#uniformCounts, DrawKind.property, name);
   }
 
-  /** The kind that the setting names, or one of all there are. */
-  kindOf(name: FaultName, setting: FaultSetting): string {
+  /** The `kind` of the setting; a random kind if it is "any". */
+  pickKind(name: FaultName, setting: FaultSetting): string {
     const kind = FAULT_DEFINITIONS[name].parameters.kind;
     if (kind === undefined || !("choices" in kind)) return "";
     if (setting.kind !== kind.fallback) return String(setting.kind);
-    return kind.choices[Math.floor(this.share(name) * kind.choices.length)] ?? "";
+    return kind.choices[Math.floor(this.uniform(name) * kind.choices.length)] ?? "";
   }
 
-  #uniform(draw: number, name: FaultName, turn: number): number {
-    return this.#random(SANDBOX_VENUES.indexOf(this.venue), FAULT_NAMES.indexOf(name), draw, turn);
+  #next(counts: Map<FaultName, number>, kind: number, name: FaultName): number {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return this.#random(SANDBOX_VENUES.indexOf(this.venue), FAULT_NAMES.indexOf(name), kind, count);
   }
 }
 
 export type SandboxFaults = Readonly<Record<SandboxVenue, VenueFaults>>;
 
-/** Switches for every simulated venue, all off. */
+/** The fault switches of every simulated venue, all off. */
 export function createFaults(random: KeyedRandom): SandboxFaults {
   return {
     kalshi: new VenueFaults("kalshi", random),

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 
 const DAY_S = 86_400;
 
-/** Lets pages of any site read the answers, and answers the question that browsers ask before. */
+/** Allows cross-origin requests from any site and responds to preflight requests. */
 export function allowBrowsers(app: FastifyInstance): void {
   app.addHook("onRequest", async (request, reply) => {
     reply.header("access-control-allow-origin", "*");

@@ -8,7 +8,7 @@ import { gatherWrites } from "./gather-writes.ts";
 
 const FRAMES = 50;
 
-/** Real sockets on both ends; counts the writes that reach the connection below. */
+/** Connects a WebSocket client and server, and counts the writes on the server's TCP connection. */
 async function openPair(prepare: (socket: Socket) => void) {
   const http = createServer();
   const server = new WebSocketServer({ noServer: true });
@@ -56,7 +56,7 @@ async function openPair(prepare: (socket: Socket) => void) {
 
 const frames = Array.from({ length: FRAMES }, (_, index) => `frame ${index}`);
 
-test("frames sent in one go leave in one write, whole and in their order", async (t) => {
+test("combines the frames of one event-loop iteration into one write and keeps their order", async (t) => {
   const pair = await openPair(gatherWrites);
   t.after(() => pair.close());
   for (const frame of frames) pair.socket.send(frame);
@@ -65,7 +65,7 @@ test("frames sent in one go leave in one write, whole and in their order", async
   assert.equal(pair.writes(), 1);
 });
 
-test("what is sent later is not held back for more", async (t) => {
+test("writes a later frame immediately instead of waiting for more", async (t) => {
   const pair = await openPair(gatherWrites);
   t.after(() => pair.close());
   for (const frame of frames) {

@@ -1,20 +1,21 @@
 import type { Duplex } from "node:stream";
 
 /**
- * From now on what is sent on this connection within one go of the event loop leaves in one write. Many prices change at
- * once, each in a frame of its own; a write for each would cost sender and reader more than the frames do.
+ * Combines all frames sent in one event-loop iteration into one write. A price change of many markets sends one frame per
+ * market; writing them separately costs more than the frames themselves.
  */
 export function gatherWrites(socket: Duplex): void {
-  const hold = socket.cork.bind(socket);
-  let isHeld = false;
-  // `ws` corks the connection around each frame's head and body.
+  const cork = socket.cork.bind(socket);
+  let isCorked = false;
+  // `ws` calls cork before each frame.
   socket.cork = () => {
-    hold();
-    if (isHeld) return;
-    isHeld = true;
-    hold();
+    cork();
+    if (isCorked) return;
+    isCorked = true;
+    // A second cork, undone on the next tick, holds back the write.
+    cork();
     process.nextTick(() => {
-      isHeld = false;
+      isCorked = false;
       socket.uncork();
     });
   };

@@ -1,9 +1,10 @@
 import { constants, type KeyObject, verify } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** RSA public keys by key id; null lets any well-formed signature in. */
+/** RSA public keys by key id; null accepts every well-formed signature. */
 export type KeyRing = ReadonlyMap<string, KeyObject> | null;
 
+/** "none": the request is unsigned; "bad": its signature is malformed, unknown or wrong. */
 export type Identity =
   | { readonly kind: "none" }
   | { readonly kind: "key"; readonly keyId: string }
@@ -12,8 +13,8 @@ export type Identity =
 const BASE64 = /^[A-Za-z0-9+/]{80,1400}={0,2}$/;
 
 /**
- * Who sent a request, by the three KALSHI-ACCESS-* headers: RSA-PSS (SHA-256, salt as long as the digest) over
- * timestamp, method and path without query.
+ * Verifies the three KALSHI-ACCESS-* headers. The signature is RSA-PSS (SHA-256, salt as long as the digest) over the
+ * timestamp, the method and the path without its query.
  */
 export function identify(keys: KeyRing, headers: IncomingHttpHeaders, method: string, path: string): Identity {
   const keyId = headers["kalshi-access-key"];
@@ -31,11 +32,11 @@ export function identify(keys: KeyRing, headers: IncomingHttpHeaders, method: st
   if (keys === null) return { kind: "key", keyId };
   const key = keys.get(keyId);
   if (key === undefined) return { kind: "bad" };
-  const isGenuine = verify(
+  const isValid = verify(
     "sha256",
     Buffer.from(timestamp + method + path),
     { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
     Buffer.from(signature, "base64"),
   );
-  return isGenuine ? { kind: "key", keyId } : { kind: "bad" };
+  return isValid ? { kind: "key", keyId } : { kind: "bad" };
 }

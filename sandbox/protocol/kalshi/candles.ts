@@ -1,18 +1,19 @@
 import type { ListedMarket, PastPoint, World, WorldTrade } from "../../world/types.ts";
 import { count, dollars } from "./market-json.ts";
 
-/** One period of a market's past. */
+/** Quotes and trades of a market in one period. Prices are in [0, 1]. */
 export interface Candle {
   /** Unix milliseconds, inclusive. */
   readonly endAt: number;
   readonly bid: Range;
   readonly ask: Range;
-  /** Of the trades in the period; null without any. */
+  /** Prices of the trades in the period; null without trades. */
   readonly price: (Range & { readonly mean: number }) | null;
-  /** Last trade before the period; null before the first. */
+  /** Price of the last trade before the period; null if there is none. */
   readonly previous: number | null;
-  /** Null: not told by a recording. */
+  /** Contracts; null if a recording does not include it. */
   readonly volume: number | null;
+  /** Contracts; null if a recording does not include it. */
   readonly openInterest: number | null;
 }
 
@@ -24,11 +25,12 @@ interface Range {
 }
 
 /**
- * Periods that ended in [from, to], oldest first. Quotes of a period are told from its two ends, trades exactly.
+ * Candles of the periods that ended in [from, to], oldest first. Quotes are taken at the two ends of each period, trades
+ * from the whole period.
  * @param intervalMs 1 minute, 1 hour or 1 day
  */
 export function candlesOf(world: World, market: ListedMarket, from: number, to: number, intervalMs: number): Candle[] {
-  // One period more at the front gives the first candle its opening quotes.
+  // The period before `from` supplies the opening quotes of the first candle.
   const points = world.past(market, from - 1 - intervalMs, to, intervalMs);
   const first = points[0];
   const last = points.at(-1);
@@ -36,25 +38,25 @@ export function candlesOf(world: World, market: ListedMarket, from: number, to: 
   const trades = world.trades(market, first.at - intervalMs + 1, last.at + 1);
   const candles: Candle[] = [];
   let next = 0;
-  let before: PastPoint | null = null;
-  let previous = world.trades(market, first.at - intervalMs, first.at - intervalMs + 1).at(-1)?.yesPrice ?? null;
+  let previousPoint: PastPoint | null = null;
+  let previousPrice = world.trades(market, first.at - intervalMs, first.at - intervalMs + 1).at(-1)?.yesPrice ?? null;
   for (const point of points) {
-    const done: WorldTrade[] = [];
+    const periodTrades: WorldTrade[] = [];
     for (let trade = trades[next]; trade !== undefined && trade.at <= point.at; trade = trades[++next])
-      done.push(trade);
+      periodTrades.push(trade);
     if (point.at >= from) {
       candles.push({
         endAt: point.at,
-        bid: rangeOf([before?.bid ?? point.bid ?? 0, point.bid ?? 0]),
-        ask: rangeOf([before?.ask ?? point.ask ?? 1, point.ask ?? 1]),
-        price: priceOf(done),
-        previous: before?.lastPrice ?? previous,
+        bid: rangeOf([previousPoint?.bid ?? point.bid ?? 0, point.bid ?? 0]),
+        ask: rangeOf([previousPoint?.ask ?? point.ask ?? 1, point.ask ?? 1]),
+        price: priceOf(periodTrades),
+        previous: previousPoint?.lastPrice ?? previousPrice,
         volume: point.volumeContracts,
         openInterest: world.activity(market, point.at).openInterestContracts,
       });
     }
-    before = point;
-    previous = done.at(-1)?.yesPrice ?? previous;
+    previousPoint = point;
+    previousPrice = periodTrades.at(-1)?.yesPrice ?? previousPrice;
   }
   return candles;
 }
@@ -70,7 +72,7 @@ function priceOf(trades: readonly WorldTrade[]): Candle["price"] {
   return { ...rangeOf(trades.map(({ yesPrice }) => yesPrice)), mean: value / size };
 }
 
-/** Candle of the live tier: suffixed names, price parts absent without trades. */
+/** Candle of the live tier: names carry unit suffixes, price fields are absent without trades. */
 export function candleJson(candle: Candle): Record<string, unknown> {
   const { price, previous } = candle;
   const range = ({ open, low, high, close }: Range) => ({
@@ -99,7 +101,7 @@ export function candleJson(candle: Candle): Record<string, unknown> {
   };
 }
 
-/** Candle of the historical tier: the same meaning under unsuffixed names, price parts null without trades. */
+/** Candle of the historical tier: names carry no unit suffixes, price fields are null without trades. */
 export function historicalCandleJson(candle: Candle): Record<string, unknown> {
   const { price, previous } = candle;
   const range = (of: Range | null) => ({
@@ -123,8 +125,8 @@ export function historicalCandleJson(candle: Candle): Record<string, unknown> {
 }
 
 /**
- * What `include_latest_before_start` puts in front: the last period before the start carried to the first boundary at or
- * after it, with only the previous price told.
+ * The extra first candle of `include_latest_before_start`: the last period before `from`, moved to the first period end at
+ * or after `from`, with the previous price only. Null if there is no earlier period.
  */
 export function latestBeforeJson(
   world: World,
@@ -135,6 +137,12 @@ export function latestBeforeJson(
   const [latest] = candlesOf(world, market, from - intervalMs, from - 1, intervalMs).slice(-1);
   if (latest === undefined) return null;
   const previous = latest.price?.close ?? latest.previous;
-  const carried = { ...latest, endAt: Math.ceil(from / intervalMs) * intervalMs, price: null, previous, volume: 0 };
-  return candleJson(carried);
+  const carriedForward = {
+    ...latest,
+    endAt: Math.ceil(from / intervalMs) * intervalMs,
+    price: null,
+    previous,
+    volume: 0,
+  };
+  return candleJson(carriedForward);
 }

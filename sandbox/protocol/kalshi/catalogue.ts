@@ -3,20 +3,20 @@ import type { Now } from "../exchange.ts";
 import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 
 const HOUR_MS = 3_600_000;
-/** What was settled longer ago than this lives in the historical tier only. */
+/** Markets settled longer ago than this are in the historical tier only. */
 const LIVE_TIER_MS = 7 * 24 * HOUR_MS;
-/** The maps are thrown away and made anew this often, so that what the world no longer shows is forgotten. */
+/** The ticker maps are rebuilt this often, which removes markets that the world no longer lists. */
 const REBUILD_MS = HOUR_MS;
 
-/** From tickers back to the world's events and markets. */
+/** Finds the world's events and markets by ticker. */
 export class Catalogue {
   readonly #world: World;
   readonly #now: Now;
   #markets = new Map<string, ListedMarket>();
   #events = new Map<string, ListedEvent>();
   #builtAt = Number.NEGATIVE_INFINITY;
-  /** The world's list as it was at the last look: as long as it is the same one there is nothing new in it. */
-  #looked: readonly ListedEvent[] | null = null;
+  /** The world's list at the last refresh. The world returns the same array until its content changes. */
+  #indexedEvents: readonly ListedEvent[] | null = null;
 
   constructor(world: World, now: Now) {
     this.#world = world;
@@ -24,20 +24,25 @@ export class Catalogue {
   }
 
   market(ticker: string): ListedMarket | null {
-    const known = this.#markets.get(ticker);
-    if (known !== undefined) return known;
-    this.#grow();
+    const market = this.#markets.get(ticker);
+    if (market !== undefined) return market;
+    this.#refresh();
     return this.#markets.get(ticker) ?? null;
   }
 
   event(ticker: string): ListedEvent | null {
-    const known = this.#events.get(ticker);
-    if (known !== undefined) return known;
-    this.#grow();
+    const event = this.#events.get(ticker);
+    if (event !== undefined) return event;
+    this.#refresh();
     return this.#events.get(ticker) ?? null;
   }
 
-  /** All events of a series, oldest listing first; empty when there is no such series. */
+  /** The markets of the given tickers, in the given order; unknown tickers are skipped. */
+  marketsByTicker(tickers: readonly string[]): ListedMarket[] {
+    return tickers.map((ticker) => this.market(ticker)).filter((market) => market !== null);
+  }
+
+  /** All events of a series, oldest listing first; empty if the series does not exist. */
   eventsOfSeries(seriesTicker: string): readonly ListedEvent[] {
     return this.events().filter((event) => kalshiSeriesTicker(event) === seriesTicker);
   }
@@ -50,7 +55,10 @@ export class Catalogue {
     return this.#world.markets("kalshi", this.#now());
   }
 
-  /** The instant, on a whole hour, before which settled markets and trades have moved to the historical tier. */
+  /**
+   * Start of the live tier, Unix milliseconds on a whole hour. Markets settled and trades made before it are in the
+   * historical tier.
+   */
   cutoff(): number {
     return Math.floor((this.#now() - LIVE_TIER_MS) / HOUR_MS) * HOUR_MS;
   }
@@ -59,17 +67,17 @@ export class Catalogue {
     return market.finalizeAt < this.cutoff();
   }
 
-  #grow(): void {
+  #refresh(): void {
     const at = this.#now();
-    const listed = this.#world.events("kalshi", at);
-    if (listed === this.#looked) return;
-    this.#looked = listed;
+    const events = this.#world.events("kalshi", at);
+    if (events === this.#indexedEvents) return;
+    this.#indexedEvents = events;
     if (at - this.#builtAt > REBUILD_MS) {
       this.#markets = new Map();
       this.#events = new Map();
       this.#builtAt = at;
     }
-    for (const event of listed) {
+    for (const event of events) {
       const ticker = kalshiEventTicker(event);
       if (this.#events.has(ticker)) continue;
       this.#events.set(ticker, event);

@@ -1,11 +1,11 @@
 import type { ListedEvent } from "../../world/types.ts";
-import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
+import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
 import { iso, isoOrNull } from "./market-json.ts";
 
-/** Dollars per contract at price p: this, times the multiplier, times p (1 - p). */
+/** Fee in dollars per contract at price p = FEE_RATE × multiplier × p × (1 − p). */
 const FEE_RATE = 0.07;
 
-/** The venue's own names of the world's categories. */
+/** Venue category by world category; others have the same name. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   Weather: "Climate and Weather",
   Culture: "Entertainment",
@@ -16,13 +16,13 @@ export function categoryOf(event: ListedEvent): string {
   return CATEGORIES[event.category] ?? event.category;
 }
 
-/** Sources are told as names with addresses; the world knows the name only. */
+/** The venue lists sources with a URL; the world has only a name. */
 function sourcesOf(event: ListedEvent): { name: string; url: string }[] {
   const name = event.markets[0]?.resolutionSource ?? "";
   return name === "" ? [] : [{ name, url: `https://example.com/${encodeURIComponent(name.toLowerCase())}` }];
 }
 
-/** An event as REST shows it, without its markets. */
+/** REST representation of an event, without its markets. */
 export function eventJson(event: ListedEvent): Record<string, unknown> {
   return {
     event_ticker: kalshiEventTicker(event),
@@ -42,7 +42,7 @@ export function eventJson(event: ListedEvent): Record<string, unknown> {
   };
 }
 
-/** Fees are the series' own; a recording knows them market by market, and shows them on the event. */
+/** Fees belong to the series. A recording has fees per market, which are returned as overrides of the event. */
 function feeOverrides(event: ListedEvent): Record<string, unknown> {
   const fee = event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee;
   if (fee === undefined || fee === null) return { fee_type_override: null, fee_multiplier_override: null };
@@ -52,23 +52,7 @@ function feeOverrides(event: ListedEvent): Record<string, unknown> {
   };
 }
 
-export function eventMetadataJson(event: ListedEvent): Record<string, unknown> {
-  const image = (ticker: string) => `https://example.com/images/${ticker}.webp`;
-  return {
-    image_url: image(kalshiEventTicker(event)),
-    featured_image_url: image(kalshiEventTicker(event)),
-    market_details: event.markets.map((market) => ({
-      market_ticker: kalshiTicker(market),
-      image_url: image(kalshiTicker(market)),
-      color_code: `#${((market.index * 2_654_435_761) % 0x1000000).toString(16).padStart(6, "0")}`,
-    })),
-    settlement_sources: sourcesOf(event),
-    competition: event.category === "Sports" ? event.seriesTitle : null,
-    competition_scope: event.category === "Sports" ? "Game" : null,
-  };
-}
-
-/** The series that `event` belongs to. */
+/** REST representation of the series that contains `event`. */
 export function seriesJson(event: ListedEvent): Record<string, unknown> {
   const ticker = kalshiSeriesTicker(event);
   const category = categoryOf(event);

@@ -7,7 +7,7 @@ const INITIALS_MAX = 6;
 const eventTickers = new WeakMap<ListedEvent, string>();
 const marketTickers = new WeakMap<ListedEvent, readonly string[]>();
 
-/** Ticker of the recurring family: KXFED. */
+/** Series ticker, for example KXFED. */
 export function kalshiSeriesTicker(event: ListedEvent): string {
   if (event.recorded !== undefined) {
     return event.markets[0]?.recorded?.keys.series ?? kalshiEventTicker(event).split("-", 1)[0] ?? "";
@@ -15,40 +15,41 @@ export function kalshiSeriesTicker(event: ListedEvent): string {
   return `KX${event.series.toUpperCase().replaceAll(/[^A-Z0-9]/g, "")}`;
 }
 
-/** Ticker of the event: series, closing day and the event's number, which keeps two events of one day apart. */
+/** Event ticker: series, closing date, and the event's index for uniqueness. */
 export function kalshiEventTicker(event: ListedEvent): string {
   if (event.recorded !== undefined) return event.recorded.eventId ?? event.markets[0]?.recorded?.marketId ?? "";
   let ticker = eventTickers.get(event);
   if (ticker === undefined) {
     const date = new Date(event.closeAt);
-    const two = (value: number) => String(value).padStart(2, "0");
-    const day = `${two(date.getUTCFullYear() % 100)}${MONTHS[date.getUTCMonth()]}${two(date.getUTCDate())}`;
-    const time = event.frequency === "fifteen_min" ? `${two(date.getUTCHours())}${two(date.getUTCMinutes())}` : "";
+    const twoDigits = (value: number) => String(value).padStart(2, "0");
+    const day = `${twoDigits(date.getUTCFullYear() % 100)}${MONTHS[date.getUTCMonth()]}${twoDigits(date.getUTCDate())}`;
+    const time =
+      event.frequency === "fifteen_min" ? `${twoDigits(date.getUTCHours())}${twoDigits(date.getUTCMinutes())}` : "";
     ticker = `${kalshiSeriesTicker(event)}-${day}${time}N${event.index.toString(36).toUpperCase()}`;
     eventTickers.set(event, ticker);
   }
   return ticker;
 }
 
-/** Ticker of the market: the event's, and the strike or the outcome's initials; a stand-alone question adds nothing. */
+/** Market ticker: the event ticker plus the strike or the initials of the outcome; the event ticker for a single market. */
 export function kalshiTicker(market: ListedMarket): string {
   if (market.recorded !== undefined) return market.recorded.marketId;
   let tickers = marketTickers.get(market.event);
   if (tickers === undefined) {
-    tickers = tickersOf(market.event);
+    tickers = marketTickersOf(market.event);
     marketTickers.set(market.event, tickers);
   }
   return tickers[market.event.markets.indexOf(market)] ?? "";
 }
 
-function tickersOf(event: ListedEvent): string[] {
+function marketTickersOf(event: ListedEvent): string[] {
   const eventTicker = kalshiEventTicker(event);
   if (event.markets.length === 1) return [eventTicker];
-  const taken = new Set<string>();
+  const usedSuffixes = new Set<string>();
   return event.markets.map((market) => {
     let suffix = suffixOf(market);
-    if (taken.has(suffix)) suffix += String(market.position);
-    taken.add(suffix);
+    if (usedSuffixes.has(suffix)) suffix += String(market.position);
+    usedSuffixes.add(suffix);
     return `${eventTicker}-${suffix}`;
   });
 }
@@ -65,7 +66,7 @@ function suffixOf({ strike, label, position }: ListedMarket): string {
   return initials.slice(0, INITIALS_MAX) || `P${position}`;
 }
 
-/** An id in UUID form that is a function of `text`. */
+/** Derives an id in UUID format from `text`. */
 export function uuidOf(text: string): string {
   const hex = hash("sha256", text, "hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,4 +1,4 @@
-/** Kalshi as it speaks to the public, over the simulated world. */
+/** Kalshi's public REST and WebSocket interfaces over the simulated world. */
 import { createPublicKey } from "node:crypto";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { Catalogue } from "./catalogue.ts";
@@ -10,13 +10,13 @@ export { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker, uuidOf as kalshiTr
 export { settlementValue as kalshiSettlementValue } from "./market-json.ts";
 
 export interface KalshiOptions {
-  /** RSA public keys (PEM) by key id. Without any, a well-formed signature of whichever key is taken as genuine. */
+  /** RSA public keys (PEM) by key id. If absent, every well-formed signature is accepted. */
   readonly publicKeys?: Readonly<Record<string, string>>;
-  /** Whether order books answer 401 to unsigned requests, as the venue's specification has it. */
+  /** Whether unsigned order book requests are rejected with 401, as in the venue's specification. Default: false. */
   readonly orderbookNeedsKey?: boolean;
 }
 
-/** REST and WebSocket on one listener. */
+/** REST and WebSocket services on one listener. */
 export function kalshiExchange(context: ExchangeContext, options: KalshiOptions = {}): readonly ExchangeService[] {
   const catalogue = new Catalogue(context.world, context.now);
   const { publicKeys, orderbookNeedsKey = false } = options;

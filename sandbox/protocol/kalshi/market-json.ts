@@ -3,23 +3,23 @@ import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** The day-old prices are looked up this often per market, not per request. */
+/** Prices of the previous day are recalculated this often per market. */
 const PREVIOUS_STEP_MS = 10 * 60_000;
 
-/** Dollars with four decimals, six where they are needed. */
+/** Dollars with four decimals, or six for prices finer than 0.0001. */
 export function dollars(value: number): string {
   const micros = Math.round(value * 1e6);
   return (micros / 1e6).toFixed(micros % 100 === 0 ? 4 : 6);
 }
 
-/** Contracts with two decimals; null for what a recording does not tell. */
+/** Contracts with two decimals; null stays null. */
 export function count(value: number): string;
 export function count(value: number | null): string | null;
 export function count(value: number | null): string | null {
   return value === null ? null : value.toFixed(2);
 }
 
-/** 1 - price without binary dust. */
+/** 1 - price, rounded to six decimals. */
 export function opposite(price: number): number {
   return Math.round((1 - price) * 1e6) / 1e6;
 }
@@ -28,7 +28,7 @@ export function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** A date that a recording may not tell (Infinity). */
+/** ISO time; null for Infinity, the time of an unknown date in a recording. */
 export function isoOrNull(at: number): string | null {
   return Number.isFinite(at) ? iso(at) : null;
 }
@@ -43,14 +43,14 @@ const RAW_STATUS: Readonly<Record<Phase, string>> = {
   finalized: "finalized",
 };
 
-/** When trading ended or is scheduled to; the venue moves the close forward when the question is settled early. */
+/** When trading ended or is scheduled to end. An early settlement moves the close to an earlier time. */
 export function closeTimeOf(world: World, market: ListedMarket, phase: Phase): number {
   if (phase === "pending" || phase === "active" || phase === "paused") return market.closeAt;
-  const { phase: before, since } = world.lifecycle(market, market.determineAt - 1);
-  return before === "closed" ? since : market.closeAt;
+  const { phase: previousPhase, since } = world.lifecycle(market, market.determineAt - 1);
+  return previousPhase === "closed" ? since : market.closeAt;
 }
 
-/** What one YES contract pays: a void market settles at its last fair value, as the venue does it. */
+/** Payout of one YES contract; null before determination. A void market settles at its last price. */
 export function settlementValue(world: World, market: ListedMarket, lifecycle: Lifecycle): number | null {
   const { outcome } = lifecycle;
   if (outcome === null) return null;
@@ -65,14 +65,15 @@ export function resultOf({ outcome }: Lifecycle): "" | "yes" | "no" | "scalar" {
   return outcome.kind === "yes" || outcome.kind === "no" ? outcome.kind : "scalar";
 }
 
-const statics = new WeakMap<ListedMarket, Readonly<Record<string, unknown>>>();
+const staticFieldsCache = new WeakMap<ListedMarket, Readonly<Record<string, unknown>>>();
 
-function staticPart(market: ListedMarket): Readonly<Record<string, unknown>> {
-  const known = statics.get(market);
-  if (known !== undefined) return known;
+/** The fields of a market that never change. */
+function staticFields(market: ListedMarket): Readonly<Record<string, unknown>> {
+  const cached = staticFieldsCache.get(market);
+  if (cached !== undefined) return cached;
   const { strike, tick, label, recorded } = market;
   const [primary = "", ...secondary] = market.rules.split("\n\n");
-  const made = {
+  const fields = {
     ticker: kalshiTicker(market),
     event_ticker: kalshiEventTicker(market.event),
     market_type: "binary",
@@ -113,8 +114,8 @@ function staticPart(market: ListedMarket): Readonly<Record<string, unknown>> {
         }),
     exchange_index: 0,
   };
-  statics.set(market, made);
-  return made;
+  staticFieldsCache.set(market, fields);
+  return fields;
 }
 
 export interface TopOfBook {
@@ -128,7 +129,7 @@ function sizeOf(level: Level | undefined): string | null {
   return level?.isSizeUnknown === true ? null : count(level?.size ?? 0);
 }
 
-/** An absent side reads as a bid of 0 or an ask of 1. */
+/** An empty side is a bid of 0 or an ask of 1. */
 export function topOfBook(book: BookState): TopOfBook {
   return {
     yes_bid_dollars: dollars(book.bids[0]?.price ?? 0),
@@ -138,16 +139,17 @@ export function topOfBook(book: BookState): TopOfBook {
   };
 }
 
-interface Previous {
+interface PreviousFields {
   readonly step: number;
   readonly fields: Readonly<Record<string, string>>;
 }
-const previous = new WeakMap<ListedMarket, Previous>();
+const previousFieldsCache = new WeakMap<ListedMarket, PreviousFields>();
 
-function previousPart(world: World, market: ListedMarket, at: number): Readonly<Record<string, string>> {
+/** The prices of one day ago. */
+function previousFields(world: World, market: ListedMarket, at: number): Readonly<Record<string, string>> {
   const step = Math.floor((at - DAY_MS) / PREVIOUS_STEP_MS);
-  const known = previous.get(market);
-  if (known?.step === step) return known.fields;
+  const cached = previousFieldsCache.get(market);
+  if (cached?.step === step) return cached.fields;
   const dayAgo = step * PREVIOUS_STEP_MS;
   const book = dayAgo < market.openAt ? null : world.book(market, dayAgo);
   const fields = {
@@ -155,11 +157,11 @@ function previousPart(world: World, market: ListedMarket, at: number): Readonly<
     previous_yes_ask_dollars: dollars(book?.asks[0]?.price ?? 1),
     previous_price_dollars: dollars(book?.lastPrice ?? 0),
   };
-  previous.set(market, { step, fields });
+  previousFieldsCache.set(market, { step, fields });
   return fields;
 }
 
-/** A market as REST shows it at `at`. */
+/** REST representation of a market at time `at`. */
 export function marketJson(world: World, market: ListedMarket, at: number): Record<string, unknown> {
   const lifecycle = world.lifecycle(market, at);
   const book = world.book(market, at);
@@ -169,7 +171,7 @@ export function marketJson(world: World, market: ListedMarket, at: number): Reco
   const { phase } = lifecycle;
   const changedAt = phase === "pending" ? market.openAt : Math.max(market.openAt, lifecycle.since);
   return {
-    ...staticPart(market),
+    ...staticFields(market),
     status: RAW_STATUS[phase],
     updated_time: iso(changedAt),
     close_time: isoOrNull(closeTimeOf(world, market, phase)),
@@ -177,7 +179,7 @@ export function marketJson(world: World, market: ListedMarket, at: number): Reco
     no_bid_dollars: dollars(opposite(Number(top.yes_ask_dollars))),
     no_ask_dollars: dollars(opposite(Number(top.yes_bid_dollars))),
     last_price_dollars: dollars(book.lastPrice ?? 0),
-    ...previousPart(world, market, at),
+    ...previousFields(world, market, at),
     volume_fp: count(activity.volumeContracts),
     volume_24h_fp: count(activity.volume24hContracts),
     open_interest_fp: count(activity.openInterestContracts),
@@ -188,14 +190,14 @@ export function marketJson(world: World, market: ListedMarket, at: number): Reco
   };
 }
 
-/** Both ladders are bids, worst first; `depth` best levels of each, all when 0 or below. */
+/** Both sides are bids, worst first: the best `depth` levels of each, or all if `depth` is 0 or less. */
 export function orderbookJson(book: BookState, depth: number): { yes_dollars: string[][]; no_dollars: string[][] } {
-  const best = <Item>(levels: readonly Item[]) => (depth > 0 ? levels.slice(0, depth) : levels);
+  const bestLevels = <Item>(levels: readonly Item[]) => (depth > 0 ? levels.slice(0, depth) : levels);
   return {
-    yes_dollars: best(book.bids)
+    yes_dollars: bestLevels(book.bids)
       .map(({ price, size }) => [dollars(price), count(size)])
       .reverse(),
-    no_dollars: best(book.asks)
+    no_dollars: bestLevels(book.asks)
       .map(({ price, size }) => [dollars(opposite(price)), count(size)])
       .reverse(),
   };

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 
-/** An answer other than success, in the venue's own shape. */
+/** An error response in the venue's format. */
 export class KalshiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -23,7 +23,7 @@ export class KalshiError extends Error {
 export const notFound = () => new KalshiError(404, "not_found");
 export const badRequest = (details: string) => new KalshiError(400, "bad_request", details);
 
-/** Query parameters of one request; of a repeated one the first counts, except in lists. */
+/** Query parameters of one request. The first value of a repeated parameter is used, except in lists. */
 export class Query {
   readonly #values: Readonly<Record<string, unknown>>;
 
@@ -64,41 +64,44 @@ export class Query {
     return value;
   }
 
-  /** Page size; above the venue's cap is refused. */
-  limit(fallback: number, max: number): number {
-    const limit = this.integer("limit") ?? fallback;
+  /** Page size. 0 means the default; a size above `max` is a 400. */
+  limit(defaultLimit: number, max: number): number {
+    const limit = this.integer("limit") ?? defaultLimit;
     if (limit < 0 || limit > max) throw badRequest(`invalid parameters: limit must be at most ${max}`);
-    return limit === 0 ? fallback : limit;
+    return limit === 0 ? defaultLimit : limit;
   }
 
-  /** Exactly one of `words`, or null. */
-  word<Word extends string>(name: string, words: readonly Word[]): Word | null {
+  /** One of `allowed`, or null when absent. */
+  choice<Value extends string>(name: string, allowed: readonly Value[]): Value | null {
     const text = this.text(name);
     if (text === null) return null;
-    const word = words.find((candidate) => candidate === text);
-    if (word === undefined) throw badRequest(`invalid parameters: ${name} must be one of ${words.join(", ")}`);
-    return word;
+    const value = allowed.find((candidate) => candidate === text);
+    if (value === undefined) throw badRequest(`invalid parameters: ${name} must be one of ${allowed.join(", ")}`);
+    return value;
   }
 
-  /** A list written with commas, as a repeated parameter, or both; null when absent. */
+  /** A list of comma-separated values, repeated parameters, or both; null when absent or empty. */
   list(name: string, max: number): readonly string[] | null {
     const value = this.#values[name];
     if (value === undefined) return null;
     const items = (Array.isArray(value) ? value : [value]).flatMap((part) => String(part).split(","));
-    const found = items.filter((item) => item !== "");
-    if (found.length > max) throw badRequest(`invalid parameters: at most ${max} ${name}`);
-    return found.length === 0 ? null : found;
+    const present = items.filter((item) => item !== "");
+    if (present.length > max) throw badRequest(`invalid parameters: at most ${max} ${name}`);
+    return present.length === 0 ? null : present;
   }
 }
 
 const CURSOR_LENGTH_MAX = 400;
 
-/** Opaque cursor holding numbers. */
+/** Encodes numbers as an opaque cursor. */
 export function writeCursor(parts: readonly number[]): string {
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
-/** The numbers of a cursor, or null without one. */
+/**
+ * Decodes a cursor of `count` numbers; null without a cursor.
+ * @throws KalshiError (400) if the cursor is malformed
+ */
 export function readCursor(text: string | null, count: number): readonly number[] | null {
   if (text === null) return null;
   try {
@@ -106,7 +109,7 @@ export function readCursor(text: string | null, count: number): readonly number[
       text.length > CURSOR_LENGTH_MAX ? null : JSON.parse(Buffer.from(text, "base64url").toString());
     if (Array.isArray(parts) && parts.length === count && parts.every(Number.isFinite)) return parts as number[];
   } catch {
-    // Falls through to the refusal below: a cursor that is not ours.
+    // Not JSON: rejected below.
   }
   throw badRequest("invalid parameters: cursor");
 }

@@ -3,20 +3,20 @@ import type { KeyRing } from "./auth.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Query } from "./query.ts";
 
-/** A request as the answers see it. */
-export interface Asked {
+export interface RestRequest {
   readonly query: Query;
-  /** A parameter of the path, percent-decoded. */
+  /** A path parameter, percent-decoded. */
   path(name: string): string;
   readonly hasKey: boolean;
 }
 
-/** Registers GET `path` below the base path; what `answer` throws as `KalshiError` is the reply. */
-export type Get = (path: string, answer: (asked: Asked) => unknown) => void;
+/** Registers GET `path` below the base path. A `KalshiError` thrown by the handler becomes the response. */
+export type Get = (path: string, handler: (request: RestRequest) => unknown) => void;
 
 export interface RestOptions {
   readonly context: ExchangeContext;
   readonly catalogue: Catalogue;
   readonly keys: KeyRing;
+  /** Whether unsigned order book requests are rejected with 401. */
   readonly orderbookNeedsKey: boolean;
 }

@@ -1,14 +1,14 @@
 import type { ListedMarket } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
 import { iso, marketJson } from "./market-json.ts";
-import { pageOf } from "./pages.ts";
+import { pageOf } from "./paging.ts";
 import { notFound } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
 const MARKETS_MAX = 1_000;
 const TICKERS_MAX = 1_000;
 
-/** The tier of what was settled before the cutoff. Its trades and candles share the files of the live ones. */
+/** Markets settled before the cutoff. Historical trades and candles are served by `routes-trades` and `routes-candles`. */
 export function installHistorical(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
@@ -33,17 +33,14 @@ export function installHistorical(get: Get, { context, catalogue }: RestOptions)
     const tickers = query.list("tickers", TICKERS_MAX);
     const eventTicker = query.text("event_ticker");
     const seriesTicker = query.text("series_ticker");
-    const isNothingLeft = query.word("mve_filter", ["only", "exclude"]) === "only";
-    const chosen =
-      tickers === null
-        ? catalogue.markets()
-        : tickers.map((ticker) => catalogue.market(ticker)).filter((market) => market !== null);
+    // Multivariate events are not simulated, so "only" matches nothing.
+    const isMveOnly = query.choice("mve_filter", ["only", "exclude"]) === "only";
     const { page, cursor } = pageOf(
-      chosen,
+      tickers === null ? catalogue.markets() : catalogue.marketsByTicker(tickers),
       query.text("cursor"),
       limit,
       (market) =>
-        !isNothingLeft &&
+        !isMveOnly &&
         catalogue.isHistorical(market) &&
         (eventTicker === null || kalshiEventTicker(market.event) === eventTicker) &&
         (seriesTicker === null || kalshiSeriesTicker(market.event) === seriesTicker),

@@ -1,7 +1,7 @@
 import type { ListedMarket, Phase } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 import { closeTimeOf, marketJson, orderbookJson } from "./market-json.ts";
-import { pageOf } from "./pages.ts";
+import { pageOf } from "./paging.ts";
 import { badRequest, KalshiError, notFound, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
@@ -10,7 +10,7 @@ const TICKERS_MAX = 1_000;
 const BOOKS_MAX = 100;
 const BOOK_DEPTH_MAX = 100;
 
-/** The words of the status filter are not those of the status field. */
+/** The status filter uses different values than the status field. */
 const STATUS_FILTER = {
   unopened: ["pending"],
   open: ["active"],
@@ -18,8 +18,8 @@ const STATUS_FILTER = {
   closed: ["closed", "determined", "disputed"],
   settled: ["finalized"],
 } as const satisfies Record<string, readonly Phase[]>;
-type StatusWord = keyof typeof STATUS_FILTER;
-const STATUS_WORDS = Object.keys(STATUS_FILTER) as StatusWord[];
+type StatusFilter = keyof typeof STATUS_FILTER;
+const STATUS_FILTER_VALUES = Object.keys(STATUS_FILTER) as StatusFilter[];
 
 export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey }: RestOptions): void {
   const { world, now } = context;
@@ -41,12 +41,8 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
       return { phase, closeAt: closeTimeOf(world, market, phase) };
     });
     const tickers = query.list("tickers", TICKERS_MAX);
-    const chosen =
-      tickers === null
-        ? catalogue.markets()
-        : tickers.map((ticker) => catalogue.market(ticker)).filter((market) => market !== null);
     const { page, cursor } = pageOf(
-      chosen,
+      tickers === null ? catalogue.markets() : catalogue.marketsByTicker(tickers),
       query.text("cursor"),
       limit,
       (market) => !catalogue.isHistorical(market) && accepts(market),
@@ -58,9 +54,10 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
     requireKey(hasKey);
     const tickers = query.list("tickers", BOOKS_MAX);
     if (tickers === null) throw badRequest("invalid parameters: tickers is required");
-    const markets = tickers.map((ticker) => catalogue.market(ticker)).filter((market) => market !== null);
     return {
-      orderbooks: markets.map((market) => ({ ticker: kalshiTicker(market), orderbook_fp: bookOf(market, 0) })),
+      orderbooks: catalogue
+        .marketsByTicker(tickers)
+        .map((market) => ({ ticker: kalshiTicker(market), orderbook_fp: bookOf(market, 0) })),
     };
   });
 
@@ -74,48 +71,50 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
   });
 }
 
-interface Life {
-  readonly phase: Phase;
-  readonly closeAt: number;
-}
-
-/** Which markets the parameters of the list let through; combinations that the venue refuses are a 400. */
-function marketFilter(query: Query, lifeOf: (market: ListedMarket) => Life): (market: ListedMarket) => boolean {
-  const status = query.word("status", STATUS_WORDS);
+/**
+ * The filter parameters of the market list as one predicate.
+ * @throws KalshiError (400) if the venue does not allow the combination of parameters
+ */
+function marketFilter(
+  query: Query,
+  lifecycleOf: (market: ListedMarket) => { readonly phase: Phase; readonly closeAt: number },
+): (market: ListedMarket) => boolean {
+  const status = query.choice("status", STATUS_FILTER_VALUES);
   const eventTicker = query.text("event_ticker");
   const seriesTicker = query.text("series_ticker");
-  const mve = query.word("mve_filter", ["only", "exclude"]);
-  const between = (name: string) => {
+  const mve = query.choice("mve_filter", ["only", "exclude"]);
+  const readRange = (name: string) => {
     const min = query.time(`min_${name}_ts`);
     const max = query.time(`max_${name}_ts`);
     return min === null && max === null ? null : { min: min ?? 0, max: max ?? Number.POSITIVE_INFINITY };
   };
-  const created = between("created");
-  const close = between("close");
-  const settled = between("settled");
+  const created = readRange("created");
+  const close = readRange("close");
+  const settled = readRange("settled");
   const updatedMin = query.time("min_updated_ts");
-  const families = [created, close, settled, updatedMin].filter((family) => family !== null);
-  if (families.length > 1) throw badRequest("invalid parameters: timestamp filters are mutually exclusive");
-  const refuse = (family: unknown, name: string, words: readonly StatusWord[]) => {
-    if (family !== null && status !== null && !words.includes(status)) {
+  const timeFilters = [created, close, settled, updatedMin].filter((filter) => filter !== null);
+  if (timeFilters.length > 1) throw badRequest("invalid parameters: timestamp filters are mutually exclusive");
+  const requireStatus = (filter: unknown, name: string, allowed: readonly StatusFilter[]) => {
+    if (filter !== null && status !== null && !allowed.includes(status)) {
       throw badRequest(`invalid parameters: ${name} is incompatible with status ${status}`);
     }
   };
-  refuse(created, "created_ts", ["unopened", "open"]);
-  refuse(close, "close_ts", ["closed"]);
-  refuse(settled, "settled_ts", ["settled"]);
+  requireStatus(created, "created_ts", ["unopened", "open"]);
+  requireStatus(close, "close_ts", ["closed"]);
+  requireStatus(settled, "settled_ts", ["settled"]);
   if (updatedMin !== null && (status !== null || eventTicker !== null || mve !== "exclude")) {
     throw badRequest("invalid parameters: min_updated_ts is incompatible with other filters but mve_filter=exclude");
   }
   const phases: readonly Phase[] | null = status === null ? null : STATUS_FILTER[status];
   return (market) => {
+    // Multivariate events are not simulated.
     if (mve === "only") return false;
     if (eventTicker !== null && kalshiEventTicker(market.event) !== eventTicker) return false;
     if (seriesTicker !== null && kalshiSeriesTicker(market.event) !== seriesTicker) return false;
     if (created !== null && (market.openAt < created.min || market.openAt > created.max)) return false;
     if (updatedMin !== null && market.openAt < updatedMin) return false;
     if (phases === null && close === null && settled === null) return true;
-    const { phase, closeAt } = lifeOf(market);
+    const { phase, closeAt } = lifecycleOf(market);
     if (phases !== null && !phases.includes(phase)) return false;
     if (close !== null && (closeAt < close.min || closeAt > close.max)) return false;
     if (settled === null) return true;

@@ -8,51 +8,40 @@ import type { Get, RestOptions } from "./rest-types.ts";
 export function installSeries(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  /** One event speaks for its series: the first listed. */
-  const allSeries = (): ListedEvent[] => {
-    const first = new Map<string, ListedEvent>();
+  /** The first listed event of each series; a series has the properties of its first event. */
+  const firstEvents = (): ListedEvent[] => {
+    const bySeries = new Map<string, ListedEvent>();
     for (const event of catalogue.events()) {
       const ticker = kalshiSeriesTicker(event);
-      if (!first.has(ticker)) first.set(ticker, event);
+      if (!bySeries.has(ticker)) bySeries.set(ticker, event);
     }
-    return [...first.values()];
+    return [...bySeries.values()];
   };
-  const present = (event: ListedEvent, isVolumeWanted: boolean) => {
-    if (!isVolumeWanted) return seriesJson(event);
-    const markets = catalogue.eventsOfSeries(kalshiSeriesTicker(event)).flatMap((one) => one.markets);
+  const present = (event: ListedEvent, includeVolume: boolean) => {
+    if (!includeVolume) return seriesJson(event);
+    const markets = catalogue.eventsOfSeries(kalshiSeriesTicker(event)).flatMap((sibling) => sibling.markets);
     const volume = markets.reduce((sum, market) => sum + (world.activity(market, now()).volumeContracts ?? 0), 0);
     return { ...seriesJson(event), volume_fp: count(volume) };
   };
 
-  /** The whole list at once: the venue does not page it. */
+  // The venue does not page this list.
   get("/series", ({ query }) => {
     const category = query.text("category");
     const tags = query.list("tags", 20);
     const updatedMin = query.time("min_updated_ts") ?? 0;
-    const isVolumeWanted = query.flag("include_volume");
-    const found = allSeries().filter(
+    const includeVolume = query.flag("include_volume");
+    const found = firstEvents().filter(
       (event) =>
         (category === null || categoryOf(event) === category) &&
         (tags === null || tags.some((tag) => event.tags.includes(tag))) &&
         event.openAt >= updatedMin,
     );
-    return { series: found.map((event) => present(event, isVolumeWanted)) };
+    return { series: found.map((event) => present(event, includeVolume)) };
   });
-
-  get("/series/fee_changes", () => ({ series_fee_change_arr: [] }));
 
   get("/series/:series", ({ query, path }) => {
     const [event] = catalogue.eventsOfSeries(path("series"));
     if (event === undefined) throw notFound();
     return { series: present(event, query.flag("include_volume")) };
-  });
-
-  get("/search/tags_by_categories", () => {
-    const tags = new Map<string, Set<string>>();
-    for (const event of allSeries()) {
-      const category = categoryOf(event);
-      tags.set(category, new Set([...(tags.get(category) ?? []), ...event.tags]));
-    }
-    return { tags_by_categories: Object.fromEntries([...tags].map(([category, names]) => [category, [...names]])) };
   });
 }

@@ -5,18 +5,18 @@ import { closeTimeOf, count, dollars, iso, opposite, resultOf, settlementValue, 
 
 const seconds = (at: number) => Math.floor(at / 1_000);
 
-function identityOf(market: ListedMarket): { market_ticker: string; market_id: string } {
+function marketIds(market: ListedMarket): { market_ticker: string; market_id: string } {
   const ticker = kalshiTicker(market);
   return { market_ticker: ticker, market_id: uuidOf(ticker) };
 }
 
-/** Message of the ticker channel: the top of the book as it is at `at`. */
+/** Message of the ticker channel: top of the book at time `at`. */
 export function tickerMessage(world: World, market: ListedMarket, at: number): Record<string, unknown> {
   const book = world.book(market, at);
   const activity = world.activity(market, at);
   const lastTrade = world.trades(market, at, at + 1).at(-1);
   return {
-    ...identityOf(market),
+    ...marketIds(market),
     price_dollars: dollars(book.lastPrice ?? 0),
     ...topOfBook(book),
     last_trade_size_fp: count(lastTrade?.size ?? 0),
@@ -49,7 +49,7 @@ export function tradeMessage({ market, trade }: FeedEvent & { kind: "trade" }): 
   };
 }
 
-/** Message of market_lifecycle_v2, or null where the venue keeps silent: opening, closing, disputes. */
+/** Message of market_lifecycle_v2. Null for opening, closing and disputes, which the venue does not publish. */
 export function lifecycleMessage(
   world: World,
   { market, from, to, at }: FeedEvent & { kind: "lifecycle" },
@@ -98,34 +98,34 @@ export function eventMessage(event: ListedEvent): Record<string, unknown> {
   return { event_ticker, series_ticker, title, subtitle, collateral_return_type };
 }
 
-/** Resting bids by side and price, as the deltas of a book are counted. NO prices, unless YES prices were asked for. */
+/** Resting size by side and price. The "no" side has NO prices unless the subscription uses YES prices. */
 export type Ladders = Readonly<Record<"yes" | "no", ReadonlyMap<string, number>>>;
 
-export function laddersOf(book: BookState, isYesPriced: boolean): Ladders {
+export function laddersOf(book: BookState, usesYesPrices: boolean): Ladders {
   return {
     yes: new Map(book.bids.map(({ price, size }) => [dollars(price), size])),
-    no: new Map(book.asks.map(({ price, size }) => [dollars(isYesPriced ? price : opposite(price)), size])),
+    no: new Map(book.asks.map(({ price, size }) => [dollars(usesYesPrices ? price : opposite(price)), size])),
   };
 }
 
-/** Snapshot of a book; the key of an empty side is absent. */
+/** Order book snapshot; the key of an empty side is absent. */
 export function snapshotMessage(market: ListedMarket, ladders: Ladders): Record<string, unknown> {
   const levels = (side: "yes" | "no") => [...ladders[side]].map(([price, size]) => [price, count(size)]).reverse();
   return {
-    ...identityOf(market),
+    ...marketIds(market),
     ...(ladders.yes.size === 0 ? {} : { yes_dollars_fp: levels("yes") }),
     ...(ladders.no.size === 0 ? {} : { no_dollars_fp: levels("no") }),
   };
 }
 
-/** One message per level that differs. */
+/** One message per changed level. */
 export function deltaMessages(market: ListedMarket, before: Ladders, after: Ladders, at: number): object[] {
   const messages: object[] = [];
   for (const side of ["yes", "no"] as const) {
     for (const price of new Set([...before[side].keys(), ...after[side].keys()])) {
       const delta = (after[side].get(price) ?? 0) - (before[side].get(price) ?? 0);
       if (delta === 0) continue;
-      messages.push({ ...identityOf(market), price_dollars: price, delta_fp: count(delta), side, ts_ms: at });
+      messages.push({ ...marketIds(market), price_dollars: price, delta_fp: count(delta), side, ts_ms: at });
     }
   }
   return messages;

@@ -11,7 +11,7 @@ import { Session } from "./session.ts";
 export const SOCKET_PATH = "/trade-api/ws/v2";
 const PING_MS = 10_000;
 const FRAME_BYTES_MAX = 1024 * 1024;
-/** A client that lets more than this pile up unread is cut off. */
+/** A client with more unread data than this is disconnected. */
 const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface SocketOptions {
@@ -20,32 +20,36 @@ export interface SocketOptions {
   readonly keys: KeyRing;
 }
 
-/** Kalshi's WebSocket: a signed handshake even for public channels, pings from the server, numbered messages. */
+/** Kalshi's WebSocket. The handshake must be signed even for public channels, and the server sends the pings. */
 export function installSockets(app: FastifyInstance, { context, catalogue, keys }: SocketOptions): void {
   const { world, feed, now, faults } = context;
   const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
   const sessions = new Map<WebSocket, Session>();
   let stopFeed: (() => void) | null = null;
-  let pinger: NodeJS.Timeout | null = null;
+  let pingTimer: NodeJS.Timeout | null = null;
 
-  const leave = (socket: WebSocket) => {
+  const removeSession = (socket: WebSocket) => {
     sessions.delete(socket);
     if (sessions.size > 0) return;
     stopFeed?.();
     stopFeed = null;
-    if (pinger !== null) clearInterval(pinger);
-    pinger = null;
+    if (pingTimer !== null) clearInterval(pingTimer);
+    pingTimer = null;
   };
 
-  /** What all clients together follow; null means all markets. */
-  const follows = (): readonly ListedMarket[] | null => {
+  /** The markets that any client follows; null for all markets. */
+  const followedMarkets = (): readonly ListedMarket[] | null => {
     const followed: ListedMarket[] = [];
     for (const session of sessions.values()) {
-      const own = session.follows();
-      if (own === null) return null;
-      followed.push(...own);
+      const markets = session.followedMarkets();
+      if (markets === null) return null;
+      followed.push(...markets);
     }
     return followed;
+  };
+
+  const publish = (event: FeedEvent) => {
+    for (const session of sessions.values()) session.onFeed(event);
   };
 
   server.on("connection", (socket) => {
@@ -56,23 +60,21 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
     };
     const session = new Session({ world, catalogue, now, send });
     sessions.set(socket, session);
-    const tell = (event: FeedEvent) => {
-      for (const listening of sessions.values()) listening.onFeed(event);
-    };
-    stopFeed ??= feed.subscribe("kalshi", tell, follows);
-    pinger ??= setInterval(() => {
-      for (const open of sessions.keys()) open.ping("heartbeat");
+    stopFeed ??= feed.subscribe("kalshi", publish, followedMarkets);
+    pingTimer ??= setInterval(() => {
+      for (const client of sessions.keys()) client.ping("heartbeat");
     }, PING_MS);
-    socket.on("message", (data) => session.obey(data.toString()));
+    socket.on("message", (data) => session.handleMessage(data.toString()));
     socket.on("error", () => socket.terminate());
-    socket.on("close", () => leave(socket));
+    socket.on("close", () => removeSession(socket));
   });
 
   app.server.on("upgrade", (request, socket, head) => {
     const { pathname } = new URL(request.url ?? "/", "http://sandbox");
-    const refuse = (line: string) => socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    if (pathname !== SOCKET_PATH) return refuse("404 Not Found");
-    if (identify(keys, request.headers, "GET", pathname).kind !== "key") return refuse("401 Unauthorized");
+    const reject = (status: string) =>
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    if (pathname !== SOCKET_PATH) return reject("404 Not Found");
+    if (identify(keys, request.headers, "GET", pathname).kind !== "key") return reject("401 Unauthorized");
     gatherWrites(socket);
     server.handleUpgrade(request, socket, head, (opened) => server.emit("connection", opened, request));
   });

@@ -1,64 +1,93 @@
+import type { FastifyInstance } from "fastify";
 import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { gammaEvent, isEventClosed } from "./gamma-objects.ts";
-import type { SortKey } from "./gamma-query.ts";
-import type { Listing } from "./listing.ts";
-import type { Tag } from "./series-and-tags.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { eventSortKey, type SortKey } from "./gamma-filters.ts";
+import { gammaEvent, isEventClosed } from "./gamma-json.ts";
+import { booleanParam, integerParam, numberParam, type Query, textParam, ValidationError } from "./query.ts";
+import { type Tag, tagsOf } from "./series-and-tags.ts";
 
-export interface SearchRequest {
+interface SearchOptions {
   readonly text: string;
+  /** Events per page. */
   readonly limit: number;
-  /** From 1. */
+  /** Page number, starting at 1. */
   readonly page: number;
-  /** "active", "resolved" or null for both. */
+  /** "active", "resolved", "closed", or null for all. */
   readonly status: string | null;
-  /** What to sort by, largest first unless `ascending`; null for open ones first, then by title match. */
+  /** Sorts descending unless `ascending`. Null: open events first, then events with all words in the title. */
   readonly key: SortKey<ListedEvent>;
   readonly ascending: boolean;
+  /** Whether closed markets of the found events are included. */
   readonly keepClosed: boolean;
   readonly withTags: boolean;
-  readonly tags: () => readonly Tag[];
 }
 
 const WORDS_MAX = 16;
+const EVENTS_DEFAULT = 20;
+const EVENTS_MAX = 50;
 
-/** Events in whose titles, questions or tags every word occurs; open ones first, then by title match. */
-export function searchEvents(context: ExchangeContext, listing: Listing, request: SearchRequest) {
+/** Registers `/public-search`. */
+export function installSearch(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
+  app.get<{ Querystring: Query }>("/public-search", async ({ query }) => {
+    const text = textParam(query, "q");
+    if (text === null) throw new ValidationError("q is required");
+    // The search has snake_case sort fields, for example volume_24hr; the lists have camelCase ones.
+    const sort = textParam(query, "sort")?.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    return searchEvents(context, catalogue, {
+      text,
+      key: sort === undefined ? null : eventSortKey(context.world, { order: sort }, context.now()),
+      ascending: booleanParam(query, "ascending") ?? false,
+      limit: Math.min(EVENTS_MAX, Math.max(1, numberParam(query, "limit_per_type") ?? EVENTS_DEFAULT)),
+      page: Math.max(1, integerParam(query, "page") ?? 1),
+      status: textParam(query, "events_status"),
+      keepClosed: textParam(query, "keep_closed_markets") !== "0",
+      withTags: booleanParam(query, "search_tags") ?? false,
+    });
+  });
+}
+
+/** The tags of all listed events, by id. */
+function allTags(catalogue: Catalogue): Tag[] {
+  const byId = new Map<string, Tag>();
+  for (const event of catalogue.events()) for (const tag of tagsOf(event)) byId.set(tag.id, tag);
+  return [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+/** Events whose title, tags and market questions together contain every word of the query. */
+function searchEvents(context: ExchangeContext, catalogue: Catalogue, options: SearchOptions) {
   const now = context.now();
-  const words = request.text
+  const words = options.text
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "")
     .slice(0, WORDS_MAX);
-  const hits: { readonly event: ListedEvent; readonly isClosed: boolean; readonly inTitle: boolean }[] = [];
-  for (const event of listing.events()) {
+  const hits: { readonly event: ListedEvent; readonly isClosed: boolean; readonly isTitleMatch: boolean }[] = [];
+  for (const event of catalogue.events()) {
     const isClosed = isEventClosed(event, now);
-    if (request.status === "active" && isClosed) continue;
-    if ((request.status === "resolved" || request.status === "closed") && !isClosed) continue;
+    if (options.status === "active" && isClosed) continue;
+    if ((options.status === "resolved" || options.status === "closed") && !isClosed) continue;
     const title = event.title.toLowerCase();
-    const inTitle = words.every((word) => title.includes(word));
-    if (inTitle || matchesAnywhere(event, title, words)) hits.push({ event, isClosed, inTitle });
+    const isTitleMatch = words.every((word) => title.includes(word));
+    if (isTitleMatch || matchesAnywhere(event, title, words)) hits.push({ event, isClosed, isTitleMatch });
   }
-  hits.sort((a, b) => a.event.index - b.event.index);
-  const { key, ascending } = request;
-  if (key !== null) sortBy(hits, ({ event }) => key(event), ascending);
-  else
-    hits.sort(
-      (a, b) =>
-        Number(a.isClosed) - Number(b.isClosed) ||
-        Number(b.inTitle) - Number(a.inTitle) ||
-        a.event.index - b.event.index,
-    );
-  const start = (request.page - 1) * request.limit;
-  const shown = hits.slice(start, start + request.limit).map(({ event }) => gammaEvent(context.world, event, now));
-  const tags = request.withTags ? request.tags().filter((tag) => words.some((word) => tag.slug.includes(word))) : [];
+  // Sorting is stable: ties keep the order of the list, by index.
+  const { key, ascending } = options;
+  if (key === null)
+    hits.sort((a, b) => Number(a.isClosed) - Number(b.isClosed) || Number(b.isTitleMatch) - Number(a.isTitleMatch));
+  else sortBy(hits, ({ event }) => key(event), ascending);
+  const start = (options.page - 1) * options.limit;
+  const events = hits.slice(start, start + options.limit).map(({ event }) => gammaEvent(context.world, event, now));
+  const tags = options.withTags
+    ? allTags(catalogue).filter((tag) => words.some((word) => tag.slug.includes(word)))
+    : [];
   return {
-    events: request.keepClosed
-      ? shown
-      : shown.map((event) => ({ ...event, markets: event.markets.filter((market) => !market.closed) })),
-    tags: tags.slice(0, request.limit),
+    events: options.keepClosed
+      ? events
+      : events.map((event) => ({ ...event, markets: event.markets.filter((market) => !market.closed) })),
+    tags: tags.slice(0, options.limit),
     profiles: [],
-    pagination: { hasMore: start + request.limit < hits.length, totalResults: hits.length },
+    pagination: { hasMore: start + options.limit < hits.length, totalResults: hits.length },
   };
 }
 

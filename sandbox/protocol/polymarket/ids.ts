@@ -2,16 +2,17 @@ import { hash } from "node:crypto";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /**
- * Ids in the venue's shapes. Each is a function of the world's index and text, and the index can be read back from it:
- * condition and token ids end in the index plus a number taken from their own first digits, so that no table is needed.
+ * Ids in the venue's formats, derived from the index and the text of a market. The index can be decoded from an id without
+ * a lookup table: condition and token ids end in the index plus a mask taken from their first digits.
  */
 const INDEX_SPACE = 2 ** 40;
 const INDEX_DIGITS = 10;
 const GAMMA_MARKET_ID_BASE = 500_000;
 const GAMMA_EVENT_ID_BASE = 20_000;
-/** Placeholder rows of augmented events live far above every market of the world. */
+/** First id of "Other" markets, above the ids of all other markets. */
 const OTHER_ID_BASE = 9_000_000_000;
 const SLUG_TEXT_MAX = 80;
+/** One condition id in this many is short. */
 const SHORT_CONDITION_EVERY = 16;
 
 /** Position of an outcome token in the venue's index-aligned arrays: 0 pays on YES. */
@@ -21,17 +22,19 @@ export function sha256Hex(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-function sealIndex(prefix: string, index: number): string {
-  const sealed = (index + Number.parseInt(prefix.slice(0, INDEX_DIGITS), 16)) % INDEX_SPACE;
-  return prefix + sealed.toString(16).padStart(INDEX_DIGITS, "0");
+/** Appends the masked index to `prefix`. */
+function appendIndex(prefix: string, index: number): string {
+  const masked = (index + Number.parseInt(prefix.slice(0, INDEX_DIGITS), 16)) % INDEX_SPACE;
+  return prefix + masked.toString(16).padStart(INDEX_DIGITS, "0");
 }
 
-function openIndex(sealed: string): number {
-  const mask = Number.parseInt(sealed.slice(0, INDEX_DIGITS), 16);
-  return (Number.parseInt(sealed.slice(-INDEX_DIGITS), 16) - mask + INDEX_SPACE) % INDEX_SPACE;
+/** Inverse of `appendIndex`. */
+function decodeIndex(id: string): number {
+  const mask = Number.parseInt(id.slice(0, INDEX_DIGITS), 16);
+  return (Number.parseInt(id.slice(-INDEX_DIGITS), 16) - mask + INDEX_SPACE) % INDEX_SPACE;
 }
 
-/** The numeric Gamma id: what the service calls the market id. */
+/** The numeric Gamma id, which is the market id of our service. */
 export function polymarketMarketId(market: ListedMarket): string {
   return market.recorded?.marketId ?? String(GAMMA_MARKET_ID_BASE + market.index);
 }
@@ -40,15 +43,15 @@ export function polymarketEventId(event: ListedEvent): string {
   return event.recorded?.eventId ?? String(GAMMA_EVENT_ID_BASE + event.index);
 }
 
-/** 0x and 64 hex digits; every sixteenth has the 62 digits of the newer protocol. */
+/** 0x and 64 hex digits, or 62 digits as in the newer protocol. */
 export function polymarketConditionId(market: ListedMarket): string {
   if (market.recorded?.keys.conditionId !== undefined) return market.recorded.keys.conditionId;
   const digits = market.index % SHORT_CONDITION_EVERY === 5 ? 62 : 64;
   const prefix = sha256Hex(`condition:${market.index}:${market.question}`).slice(0, digits - INDEX_DIGITS);
-  return `0x${sealIndex(prefix, market.index)}`;
+  return `0x${appendIndex(prefix, market.index)}`;
 }
 
-/** Decimal token ids: the one that pays on YES, then the other. */
+/** Decimal token ids: the token that pays on YES, then the other one. */
 export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
   const { tokenYes, tokenNo } = market.recorded?.keys ?? {};
   if (tokenYes !== undefined && tokenNo !== undefined) return [tokenYes, tokenNo];
@@ -56,13 +59,13 @@ export function polymarketTokenIds(market: ListedMarket): readonly [string, stri
 }
 
 function tokenId(market: ListedMarket, side: TokenSide): string {
-  // The first digit is fixed below 8 and above 0, so that the decimal form always has 76 or 77 digits.
+  // The fixed first digit keeps the decimal length at 76 or 77 digits.
   const prefix = `6${sha256Hex(`token:${side}:${market.index}:${market.question}`).slice(0, 63 - INDEX_DIGITS)}`;
-  return BigInt(`0x${sealIndex(prefix, market.index)}`).toString();
+  return BigInt(`0x${appendIndex(prefix, market.index)}`).toString();
 }
 
 export function polymarketQuestionId(market: ListedMarket): string {
-  return `0x${sealIndex(sha256Hex(`question:${market.index}`).slice(0, 64 - INDEX_DIGITS), market.index)}`;
+  return `0x${appendIndex(sha256Hex(`question:${market.index}`).slice(0, 64 - INDEX_DIGITS), market.index)}`;
 }
 
 export function negRiskMarketId(event: ListedEvent): string {
@@ -93,7 +96,7 @@ export function polymarketEventSlug(event: ListedEvent): string {
   return slugOf(event.title, event.index);
 }
 
-/** The event's slug in the address of a page; "" where none is known. */
+/** The event slug in the URL of an event page; "" without a slug. */
 function slugOfUrl(url: string | null): string {
   const slug = /\/event\/([^/?#]+)/.exec(url ?? "")?.[1];
   return slug === undefined ? "" : decodeURIComponent(slug);
@@ -101,7 +104,7 @@ function slugOfUrl(url: string | null): string {
 
 const POSITIVE_INTEGER = /^[1-9]\d{0,15}$/;
 
-/** World index behind a Gamma market id, or null when it has another form. */
+/** World index of a Gamma market id; null if the id is malformed. */
 export function marketIndexOfId(id: string): number | null {
   return POSITIVE_INTEGER.test(id) ? Number(id) - GAMMA_MARKET_ID_BASE : null;
 }
@@ -114,30 +117,30 @@ export function eventIndexOfOtherId(id: string): number | null {
   return POSITIVE_INTEGER.test(id) && Number(id) >= OTHER_ID_BASE ? Number(id) - OTHER_ID_BASE : null;
 }
 
-/** World index at the end of a slug; the caller checks that the rest fits. */
+/** World index at the end of a slug; null if the slug has none. The caller checks the rest of the slug. */
 export function indexOfSlug(slug: string): number | null {
   const tail = slug.slice(slug.lastIndexOf("-") + 1);
   return /^\d{1,15}$/.test(tail) ? Number(tail) : null;
 }
 
-/** World index inside a condition or question id; the caller checks that the id is really that market's. */
+/** World index of a condition or question id; null if the id is malformed. The caller compares the ids. */
 export function indexOfHex(id: string): number | null {
-  return /^0x[0-9a-f]{62}([0-9a-f]{2})?$/.test(id) ? openIndex(id.slice(2)) : null;
+  return /^0x[0-9a-f]{62}([0-9a-f]{2})?$/.test(id) ? decodeIndex(id.slice(2)) : null;
 }
 
-/** World index inside a token id; the caller checks that the token is really that market's. */
+/** World index of a token id; null if the id is malformed. The caller compares the ids. */
 export function indexOfToken(token: string): number | null {
   if (!/^[1-9]\d{70,77}$/.test(token)) return null;
   const hex = BigInt(token).toString(16);
-  return hex.length === 64 ? openIndex(hex) : null;
+  return hex.length === 64 ? decodeIndex(hex) : null;
 }
 
-/** A small stable number for things without an index: tags and series. */
+/** A stable id for tags and series, which have no index. */
 export function numberOfText(text: string): number {
   return 100_000 + (Number.parseInt(sha256Hex(text).slice(0, 8), 16) % 900_000_000);
 }
 
-/** A wallet address for a simulated trader. */
+/** Wallet address of a simulated trader. */
 export function walletOf(trader: number | string): string {
   return `0x${sha256Hex(`wallet:${trader}`).slice(0, 40)}`;
 }

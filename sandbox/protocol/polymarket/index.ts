@@ -1,22 +1,22 @@
 /**
- * Polymarket as its clients see it: the catalogue (Gamma), the order books (CLOB), the public tape and resolutions (Data)
- * and the market stream, each a host of its own, over the simulated world.
+ * Polymarket's public interfaces over the simulated world, each on a separate host: the catalogue (Gamma), the order books
+ * (CLOB), trades and resolutions (Data), and the market WebSocket.
  */
 import type { ExchangeFactory } from "../exchange.ts";
+import { Catalogue } from "./catalogue.ts";
 import { clobService } from "./clob.ts";
 import { dataService } from "./data.ts";
 import { gammaService } from "./gamma.ts";
-import { Listing } from "./listing.ts";
-import { marketSocketService } from "./market-socket.ts";
+import { marketSocketService } from "./sockets.ts";
 
 export { polymarketConditionId, polymarketEventId, polymarketMarketId, polymarketTokenIds } from "./ids.ts";
 
 export const polymarketExchange: ExchangeFactory = (context) => {
-  const listing = new Listing(context.world, context.now);
+  const catalogue = new Catalogue(context.world, context.now);
   return [
-    gammaService(context, listing),
-    clobService(context, listing),
-    dataService(context, listing),
-    marketSocketService(context, listing),
+    gammaService(context, catalogue),
+    clobService(context, catalogue),
+    dataService(context, catalogue),
+    marketSocketService(context, catalogue),
   ];
 };

@@ -13,12 +13,12 @@ import type { TokenSide } from "./ids.ts";
 
 const MICROS = 1_000_000;
 
-/** Price of the complementary token: 1 - p without binary dust. */
+/** Price of the complementary token: 1 - p, rounded to six decimals. */
 export function mirrored(price: number): number {
   return (MICROS - Math.round(price * MICROS)) / MICROS;
 }
 
-/** A price or size as the venue writes it: a plain decimal, never an exponent. Null stays null. */
+/** Formats a price or size as a decimal without exponent or trailing zeros. Null stays null. */
 export function decimal(value: number): string;
 export function decimal(value: number | null): string | null;
 export function decimal(value: number | null): string | null {
@@ -27,7 +27,7 @@ export function decimal(value: number | null): string | null {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** The book of one outcome token; the second token's is the mirror of the first one's. Best levels first. */
+/** The book of one outcome token, best levels first. The second token's book mirrors the first one's. */
 export function tokenBook(
   book: BookState,
   side: TokenSide,
@@ -43,15 +43,15 @@ export function tokenBook(
 
 const WIDE_SPREAD_MICROS = 100_000;
 
-/** What the venue shows as a price: the mid of a spread up to 0.10, else the last trade, else the mid, else null. */
-export function shownPrice(bid: number | null, ask: number | null, lastPrice: number | null): number | null {
+/** Price displayed by the venue: the mid if the spread is at most 0.10, else the last trade, else the mid, else null. */
+export function displayedPrice(bid: number | null, ask: number | null, lastPrice: number | null): number | null {
   const hasMid = bid !== null && ask !== null;
   const mid = hasMid ? Math.round((Math.round(bid * MICROS) + Math.round(ask * MICROS)) / 2) / MICROS : null;
   if (hasMid && Math.round(ask * MICROS) - Math.round(bid * MICROS) <= WIDE_SPREAD_MICROS) return mid;
   return lastPrice ?? mid;
 }
 
-/** What each of the two tokens pays. Called off means that both pay half: the venue knows no refund. */
+/** Payouts of the two tokens. The venue has no refunds: both tokens of a void market pay half. */
 export function payoutsOf(outcome: WorldOutcome): readonly [number, number] {
   if (outcome.kind === "yes") return [1, 0];
   if (outcome.kind === "no") return [0, 1];
@@ -59,14 +59,14 @@ export function payoutsOf(outcome: WorldOutcome): readonly [number, number] {
   return [value, mirrored(value)];
 }
 
-/** Where the oracle stands, in the words of the listing and of the resolutions endpoint. */
+/** State of the oracle, as values of the market list (`uma…`) and of the resolutions endpoint (`status`). */
 export interface OracleState {
   readonly umaResolutionStatus: "" | "proposed" | "disputed" | "resolved";
   readonly umaResolutionStatuses: readonly string[];
   readonly status: "posed" | "proposed" | "disputed" | "reproposed" | "resolved";
 }
 
-/** A disputed proposal is argued over for the first half of the time to settlement, then proposed again. */
+/** A disputed proposal stays disputed for the first half of the time to settlement and is then proposed again. */
 export function oracleState(market: ListedMarket, phase: Phase, since: number, now: number): OracleState {
   const steps = market.disputed ? ["proposed", "disputed", "proposed"] : ["proposed"];
   if (phase === "finalized") {
@@ -83,7 +83,7 @@ export function oracleState(market: ListedMarket, phase: Phase, since: number, n
   return { umaResolutionStatus: "", umaResolutionStatuses: [], status: "posed" };
 }
 
-/** One market at one instant. */
+/** One market at one time. */
 export interface MarketState {
   readonly market: ListedMarket;
   readonly lifecycle: Lifecycle;
@@ -99,7 +99,7 @@ export function marketState(world: World, market: ListedMarket, now: number): Ma
   const lifecycle = world.lifecycle(market, now);
   const book = world.book(market, now);
   const isClosed = lifecycle.phase === "finalized";
-  const shown = shownPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
+  const displayed = displayedPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
   return {
     market,
     lifecycle,
@@ -107,16 +107,16 @@ export function marketState(world: World, market: ListedMarket, now: number): Ma
     oracle: oracleState(market, lifecycle.phase, lifecycle.since, now),
     isClosed,
     acceptsOrders: lifecycle.phase === "active",
-    prices: isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [shown, mirrored(shown)],
+    prices: isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [displayed, mirrored(displayed)],
   };
 }
 
-/** Exactly one market of the event wins, and NO of one converts to YES of the others. */
+/** Whether exactly one market of the event resolves to YES; NO of one market then converts to YES of all others. */
 export function isNegRisk(event: ListedEvent): boolean {
   return event.mutuallyExclusive && (event.recorded !== undefined || event.markets.length > 1);
 }
 
-/** Names may be missing from the set: an "Other" row stands for them. */
+/** Whether the event has an "Other" market for outcomes that are not listed yet. */
 export function isAugmented(event: ListedEvent): boolean {
   return isNegRisk(event) && !event.exhaustive;
 }
@@ -125,7 +125,7 @@ export function outcomeNames(market: ListedMarket): readonly [string, string] {
   return market.event.frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"];
 }
 
-/** Fee of the event's markets in a recording; null where it does not tell, and in a simulated world. */
+/** Recorded fee of the event's markets; null if it was not recorded or the world is simulated. */
 export function recordedFee(event: ListedEvent): RecordedFee | null {
   return event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee ?? null;
 }
@@ -134,7 +134,7 @@ const FEE_RATES: Readonly<Record<string, number>> = { Crypto: 0.07, Sports: 0.03
 const OTHER_FEE_RATE = 0.05;
 export const FEE_REBATE_RATE = 0.25;
 
-/** The taker's fee rate; world affairs are free of fees. */
+/** Taker fee rate in [0, 1]. Events tagged "World" have no fee. */
 export function feeRate(event: ListedEvent): number {
   if (event.recorded !== undefined) {
     const fee = recordedFee(event);
@@ -146,7 +146,7 @@ export function feeRate(event: ListedEvent): number {
 export const ORDER_SIZE_MIN = 5;
 const REWARDED_EVERY = 3;
 
-/** Liquidity rewards of a market: a property of the listing, not of its trading. */
+/** Liquidity rewards of a market; null if it has none. */
 export function rewardsOf(market: ListedMarket): { dailyRate: number; minSize: number; maxSpread: number } | null {
   if (market.recorded !== undefined || market.event.frequency === "fifteen_min" || market.index % REWARDED_EVERY !== 0)
     return null;

@@ -1,11 +1,11 @@
 import type { ListedMarket, World } from "../../world/types.ts";
 import type { TokenSide } from "./ids.ts";
-import { mirrored, shownPrice } from "./market-state.ts";
+import { displayedPrice, mirrored } from "./market-state.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Look-back of each named interval, and the finest points that the venue gives for it, in minutes. */
+/** Preset intervals: time span, and the minimum fidelity (minutes per point). */
 export const HISTORY_INTERVALS: Readonly<Record<string, { readonly spanMs: number; readonly fidelity: number }>> = {
   "1h": { spanMs: DAY_MS / 24, fidelity: 1 },
   "6h": { spanMs: DAY_MS / 4, fidelity: 1 },
@@ -15,16 +15,17 @@ export const HISTORY_INTERVALS: Readonly<Record<string, { readonly spanMs: numbe
   max: { spanMs: Number.POSITIVE_INFINITY, fidelity: 1 },
   all: { spanMs: Number.POSITIVE_INFINITY, fidelity: 1 },
 };
-/** The whole of a history is told in about so many points: with fine ones the old ones are left out. */
+/** Maximum number of points of a full history; older points are omitted. */
 export const HISTORY_POINTS_MAX = 4_300;
 
-export interface HistoryRow {
-  /** Seconds. */
+interface HistoryRow {
+  /** Unix seconds. */
   readonly t: number;
+  /** Price in [0, 1]. */
   readonly p: number;
 }
 
-/** Prices of one token at every multiple of the step in (from, to], oldest first; instants without a price are left out. */
+/** Prices of one token at every multiple of the step in (from, to], oldest first. Steps without a price are omitted. */
 export function priceHistory(
   world: World,
   market: ListedMarket,
@@ -35,7 +36,7 @@ export function priceHistory(
   if (range.to <= from) return [];
   const rows: HistoryRow[] = [];
   for (const point of world.past(market, from, range.to, range.stepMinutes * MINUTE_MS)) {
-    const price = shownPrice(point.bid, point.ask, point.lastPrice);
+    const price = displayedPrice(point.bid, point.ask, point.lastPrice);
     if (price === null) continue;
     rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : mirrored(price) });
   }

@@ -16,7 +16,7 @@ function tagOf(label: string): Tag {
   return { id: String(numberOfText(`tag:${slug}`)), label, slug };
 }
 
-/** The event's own tags first, its category last: the order says nothing on this venue. */
+/** The tags of the event and its category. */
 export function tagsOf(event: ListedEvent): Tag[] {
   const bySlug = new Map([...event.tags, event.category].map((label) => [slugOfLabel(label), tagOf(label)]));
   return [...bySlug.values()];
@@ -40,7 +40,7 @@ export function seriesId(event: ListedEvent): string {
   return String(numberOfText(`series:${event.series}`));
 }
 
-/** The recurring family of an event as the series endpoint and the event object show it. */
+/** The series of an event, as included in event objects. */
 export function seriesObject(event: ListedEvent) {
   const slug = event.series.toLowerCase();
   return {

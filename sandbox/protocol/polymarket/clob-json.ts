@@ -23,14 +23,14 @@ import { tagsOf } from "./series-and-tags.ts";
 
 const REWARD_ASSET = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 
-/** Levels as the venue sends them: the best one last. */
+/** Levels in wire format, best level last. */
 function wireLevels(levels: readonly Level[]): { price: string; size: string }[] {
   return levels.map(({ price, size }) => ({ price: decimal(price), size: decimal(size) })).reverse();
 }
 
 /**
- * One token's book. The hash is the SHA-1 of the object with an empty hash, as the venue's client computes it, so the
- * order of the fields matters.
+ * Book of one token. The hash is the SHA-1 of the JSON with an empty hash, as computed by the venue's client, so the order
+ * of the fields matters.
  */
 export function bookObject(state: MarketState, side: TokenSide) {
   const { market } = state;
@@ -53,12 +53,11 @@ export function bookObject(state: MarketState, side: TokenSide) {
 function tokensOf(state: MarketState) {
   const names = outcomeNames(state.market);
   const tokens = polymarketTokenIds(state.market);
-  const isWinner = (side: TokenSide) => state.isClosed && state.prices[side] === 1;
   return ([0, 1] as const).map((side) => ({
     token_id: tokens[side],
     outcome: names[side],
     price: state.prices[side],
-    winner: isWinner(side),
+    winner: state.isClosed && state.prices[side] === 1,
   }));
 }
 
@@ -71,7 +70,7 @@ function rewardsObject(market: ListedMarket) {
   };
 }
 
-/** The CLOB's own market object. */
+/** Market object of `/markets`. */
 export function clobMarket(state: MarketState) {
   const { market } = state;
   const { event } = market;
@@ -109,6 +108,7 @@ export function clobMarket(state: MarketState) {
   };
 }
 
+/** Market object of `/simplified-markets`. */
 export function simplifiedMarket(state: MarketState) {
   return {
     condition_id: polymarketConditionId(state.market),
@@ -118,51 +118,5 @@ export function simplifiedMarket(state: MarketState) {
     closed: state.isClosed,
     archived: false,
     accepting_orders: state.acceptsOrders,
-  };
-}
-
-/** The trading parameters of a market under one-letter names. */
-export function compactMarket(state: MarketState) {
-  const { market } = state;
-  const names = outcomeNames(market);
-  const rate = feeRate(market.event);
-  return {
-    c: polymarketConditionId(market),
-    t: polymarketTokenIds(market).map((token, side) => ({ t: token, o: names[side === 0 ? 0 : 1] })),
-    mts: market.tick,
-    mos: ORDER_SIZE_MIN,
-    nr: isNegRisk(market.event),
-    ...(rate > 0 ? { fd: { r: rate, e: 1, to: true } } : {}),
-    ao: state.acceptsOrders,
-    sd: 0,
-    gst: null,
-    mbf: 0,
-    tbf: rate > 0 ? 1000 : 0,
-  };
-}
-
-/** Reward configuration of one market; the venue lists it by market. */
-export function rewardObject(state: MarketState) {
-  const { market } = state;
-  const rewards = rewardsOf(market);
-  if (rewards === null) return null;
-  return {
-    condition_id: polymarketConditionId(market),
-    question: market.question,
-    market_slug: polymarketMarketSlug(market),
-    event_slug: "",
-    image: "",
-    rewards_max_spread: rewards.maxSpread,
-    rewards_min_size: rewards.minSize,
-    tokens: tokensOf(state).map(({ token_id, outcome, price }) => ({ token_id, outcome, price })),
-    rewards_config: [
-      {
-        asset_address: REWARD_ASSET,
-        start_date: new Date(market.openAt).toISOString().slice(0, 10),
-        end_date: new Date(market.closeAt).toISOString().slice(0, 10),
-        rate_per_day: rewards.dailyRate,
-        total_rewards: 0,
-      },
-    ],
   };
 }

@@ -1,13 +1,14 @@
-import { type Query, type SortKey, ValidationError } from "./gamma-query.ts";
-import { positionAfter } from "./listing.ts";
+import { positionAfter } from "./catalogue.ts";
+import type { SortKey } from "./gamma-filters.ts";
+import { type Query, ValidationError } from "./query.ts";
 
 interface Indexed {
   readonly index: number;
 }
 
-/** What a listing request asks for, once its parameters are read. */
+/** The parsed parameters of a list request. */
 export interface Selection<Item extends Indexed> {
-  /** By index, ascending. */
+  /** Sorted by index, ascending. */
   readonly items: readonly Item[];
   readonly matches: (item: Item) => boolean;
   readonly key: SortKey<Item>;
@@ -19,10 +20,10 @@ interface Row<Item> {
   readonly value: number | string;
 }
 
-const SORTED_MS = 5_000;
-const SORTED_MAX = 16;
+const CACHE_TTL_MS = 5_000;
+const CACHE_ENTRIES_MAX = 16;
 
-/** Sorting by a moving value costs a look at every market, so the order stands for a few seconds. */
+/** Caches filtered and sorted lists for a few seconds, because sorting by volume or price reads the state of every item. */
 export class SortedCache {
   readonly #entries = new Map<string, { readonly at: number; readonly rows: readonly Row<Indexed>[] }>();
 
@@ -34,10 +35,10 @@ export class SortedCache {
   ): readonly Row<Item>[] {
     const { key } = selection;
     const id = `${name}?${JSON.stringify({ ...query, limit: "", offset: "", after_cursor: "" })}`;
-    const known = this.#entries.get(id);
-    // The name and the query decide the item type, so rows found under them are of that type.
-    if (known !== undefined && now >= known.at && now - known.at <= SORTED_MS)
-      return known.rows as readonly Row<Item>[];
+    const cached = this.#entries.get(id);
+    // The id contains the name, which determines the item type.
+    if (cached !== undefined && now >= cached.at && now - cached.at <= CACHE_TTL_MS)
+      return cached.rows as readonly Row<Item>[];
     const rows = selection.items
       .filter(selection.matches)
       .map((item) => ({ item, value: key === null ? item.index : key(item) }));
@@ -45,7 +46,7 @@ export class SortedCache {
     this.#entries.delete(id);
     this.#entries.set(id, { at: now, rows });
     const oldest = this.#entries.keys().next();
-    if (this.#entries.size > SORTED_MAX && !oldest.done) this.#entries.delete(oldest.value);
+    if (this.#entries.size > CACHE_ENTRIES_MAX && !oldest.done) this.#entries.delete(oldest.value);
     return rows;
   }
 }
@@ -57,9 +58,9 @@ function compareRows(a: Row<Indexed>, b: Row<Indexed>): number {
 }
 
 interface Cursor {
-  /** Sort value of the last row given out; null in the default order. */
+  /** Sort value of the last row returned; null in the default order. */
   readonly v: number | string | null;
-  /** Its index. */
+  /** Index of the last row returned. */
   readonly i: number;
 }
 
@@ -81,12 +82,12 @@ function decodeCursor(text: string): Cursor {
       if (v === null || typeof v === "number" || typeof v === "string") return { v, i };
     }
   } catch {
-    // Falls through: whatever does not decode is not one of our cursors.
+    // Not JSON: rejected below.
   }
   throw new ValidationError("invalid after_cursor");
 }
 
-/** One page after a cursor, and the cursor of the next one; null at the end. */
+/** One page after a cursor, and the cursor of the next page; null on the last page. */
 export function keysetPage<Item extends Indexed>(
   cache: SortedCache,
   name: string,
@@ -96,15 +97,15 @@ export function keysetPage<Item extends Indexed>(
   now: number,
 ): { readonly items: readonly Item[]; readonly next: string | null } {
   const cursor = page.after === null ? null : decodeCursor(page.after);
-  if (selection.key === null) return walk(selection, cursor, page.limit);
+  if (selection.key === null) return defaultOrderPage(selection, cursor, page.limit);
   const rows = cache.rows(name, query, selection, now);
   const start = cursor === null ? 0 : rows.findIndex((row) => isAfter(row, cursor, selection.ascending));
   if (start < 0) return { items: [], next: null };
-  const shown = rows.slice(start, start + page.limit);
-  const last = shown.at(-1);
+  const pageRows = rows.slice(start, start + page.limit);
+  const last = pageRows.at(-1);
   const hasMore = last !== undefined && start + page.limit < rows.length;
   return {
-    items: shown.map((row) => row.item),
+    items: pageRows.map((row) => row.item),
     next: hasMore ? encodeCursor({ v: last.value, i: last.item.index }) : null,
   };
 }
@@ -115,26 +116,26 @@ function isAfter(row: Row<Indexed>, cursor: Cursor, ascending: boolean): boolean
   return ascending ? order > 0 : order < 0;
 }
 
-/** The default order needs no sorting: walk from the cursor until the page is full and one more row is known to follow. */
-function walk<Item extends Indexed>(selection: Selection<Item>, cursor: Cursor | null, limit: number) {
+/** A page in the default order, which needs no sorting. Reads one matching item more to find out whether it is the last page. */
+function defaultOrderPage<Item extends Indexed>(selection: Selection<Item>, cursor: Cursor | null, limit: number) {
   const { items, ascending, matches } = selection;
   const step = ascending ? 1 : -1;
   let position: number;
   if (cursor === null) position = ascending ? 0 : items.length - 1;
   else position = ascending ? positionAfter(items, cursor.i) : positionAfter(items, cursor.i - 1) - 1;
-  const shown: Item[] = [];
+  const page: Item[] = [];
   for (; ; position += step) {
     const item = items[position];
-    if (item === undefined) return { items: shown, next: null };
+    if (item === undefined) return { items: page, next: null };
     if (!matches(item)) continue;
-    const last = shown.at(-1);
-    if (shown.length === limit && last !== undefined)
-      return { items: shown, next: encodeCursor({ v: null, i: last.index }) };
-    shown.push(item);
+    const last = page.at(-1);
+    if (page.length === limit && last !== undefined)
+      return { items: page, next: encodeCursor({ v: null, i: last.index }) };
+    page.push(item);
   }
 }
 
-/** Rows by position, as the older listings page. */
+/** One page by limit and offset, for the legacy lists. */
 export function offsetPage<Item extends Indexed>(
   cache: SortedCache,
   name: string,
@@ -142,7 +143,7 @@ export function offsetPage<Item extends Indexed>(
   selection: Selection<Item>,
   page: { readonly limit: number; readonly offset: number },
   now: number,
-): { readonly items: readonly Item[]; readonly total: number } {
+): readonly Item[] {
   const rows = cache.rows(name, query, selection, now);
-  return { items: rows.slice(page.offset, page.offset + page.limit).map((row) => row.item), total: rows.length };
+  return rows.slice(page.offset, page.offset + page.limit).map((row) => row.item);
 }

@@ -16,20 +16,20 @@ import {
   type TokenSide,
 } from "./ids.ts";
 
-interface Arrays {
-  /** The world's own list, which stays the same one until it changes. */
+interface Snapshot {
+  /** The world's list; the world returns the same array until its content changes. */
   readonly listed: readonly ListedEvent[];
-  /** By index, ascending: the venue's default order. */
+  /** Sorted by index, ascending: the venue's default order. */
   readonly events: readonly ListedEvent[];
   readonly markets: readonly ListedMarket[];
 }
 
-/** What the venue lists, in the order of its ids, and the way back from each kind of id. */
-export class Listing {
+/** Lists events and markets in the order of their ids, and finds them by any kind of id. */
+export class Catalogue {
   readonly #world: World;
   readonly #now: Now;
-  #arrays: Arrays | null = null;
-  /** Ids of recorded markets say nothing of their index; each is noted once. */
+  #snapshot: Snapshot | null = null;
+  /** Recorded markets and events by kind and value of their ids, which do not contain an index. */
   readonly #recorded = new Map<string, ListedMarket>();
   readonly #recordedEvents = new Map<string, ListedEvent>();
 
@@ -39,27 +39,23 @@ export class Listing {
   }
 
   events(): readonly ListedEvent[] {
-    return this.#fresh().events;
+    return this.#current().events;
   }
 
   markets(): readonly ListedMarket[] {
-    return this.#fresh().markets;
+    return this.#current().markets;
   }
 
   marketById(id: string): ListedMarket | null {
-    return (
-      this.#findRecorded(`id ${id}`) ?? this.#isWanted(this.#marketByIndex(marketIndexOfId(id)), polymarketMarketId, id)
-    );
+    return this.#findMarket("id", id, marketIndexOfId(id), polymarketMarketId);
   }
 
   marketBySlug(slug: string): ListedMarket | null {
-    const market = this.#marketByIndex(indexOfSlug(slug));
-    return this.#findRecorded(`slug ${slug}`) ?? this.#isWanted(market, polymarketMarketSlug, slug);
+    return this.#findMarket("slug", slug, indexOfSlug(slug), polymarketMarketSlug);
   }
 
   marketByCondition(conditionId: string): ListedMarket | null {
-    const market = this.#marketByIndex(indexOfHex(conditionId));
-    return this.#findRecorded(`condition ${conditionId}`) ?? this.#isWanted(market, polymarketConditionId, conditionId);
+    return this.#findMarket("condition", conditionId, indexOfHex(conditionId), polymarketConditionId);
   }
 
   marketByQuestion(questionId: string): ListedMarket | null {
@@ -87,27 +83,35 @@ export class Listing {
   }
 
   eventByIndex(index: number | null): ListedEvent | null {
-    return index === null ? null : this.#search((arrays) => arrays.events, index);
+    return index === null ? null : findByIndex(this.#current().events, index);
   }
 
-  /** An id that leads to a market's index need not be that market's. */
-  #isWanted(market: ListedMarket | null, idOf: (market: ListedMarket) => string, id: string): ListedMarket | null {
+  /** The index decoded from an id may belong to a market with another id, so the ids are compared. */
+  #findMarket(
+    kind: string,
+    id: string,
+    index: number | null,
+    idOf: (market: ListedMarket) => string,
+  ): ListedMarket | null {
+    const recorded = this.#findRecorded(`${kind} ${id}`);
+    if (recorded !== null) return recorded;
+    const market = this.#marketByIndex(index);
     return market !== null && idOf(market) === id ? market : null;
   }
 
   #findRecorded(key: string): ListedMarket | null {
     if (this.#world.recording === undefined) return null;
-    this.#fresh();
+    this.#current();
     return this.#recorded.get(key) ?? null;
   }
 
   #findRecordedEvent(key: string): ListedEvent | null {
     if (this.#world.recording === undefined) return null;
-    this.#fresh();
+    this.#current();
     return this.#recordedEvents.get(key) ?? null;
   }
 
-  #note(event: ListedEvent): void {
+  #indexRecorded(event: ListedEvent): void {
     if (event.recorded === undefined || this.#recordedEvents.get(`id ${polymarketEventId(event)}`) === event) return;
     this.#recordedEvents.set(`id ${polymarketEventId(event)}`, event);
     this.#recordedEvents.set(`slug ${polymarketEventSlug(event)}`, event);
@@ -121,33 +125,25 @@ export class Listing {
   }
 
   #marketByIndex(index: number | null): ListedMarket | null {
-    return index === null ? null : this.#search((arrays) => arrays.markets, index);
+    return index === null ? null : findByIndex(this.#current().markets, index);
   }
 
-  #search<Item extends { readonly index: number }>(
-    pick: (arrays: Arrays) => readonly Item[],
-    index: number,
-  ): Item | null {
-    return find(pick(this.#fresh()), index);
-  }
-
-  #fresh(): Arrays {
+  #current(): Snapshot {
     const at = this.#now();
     const listed = this.#world.events("polymarket", at);
-    if (this.#arrays?.listed === listed) return this.#arrays;
+    if (this.#snapshot?.listed === listed) return this.#snapshot;
     const byIndex = (a: { readonly index: number }, b: { readonly index: number }) => a.index - b.index;
     const events = [...listed].sort(byIndex);
-    // A market's index begins with its event's, so that the markets of sorted events are sorted as well; a recording's
-    // are numbered otherwise.
+    // The markets of sorted events are already sorted by index, except in a recording.
     const markets = events.flatMap((event) => event.markets).filter((market) => isListed(market, at));
     if (this.#world.recording !== undefined) markets.sort(byIndex);
-    for (const event of events) this.#note(event);
-    this.#arrays = { listed, events, markets };
-    return this.#arrays;
+    for (const event of events) this.#indexRecorded(event);
+    this.#snapshot = { listed, events, markets };
+    return this.#snapshot;
   }
 }
 
-/** Position of the first item whose index is above `index`, in an array sorted by index. */
+/** Position of the first item with a higher index, in an array sorted by index. */
 export function positionAfter(items: readonly { readonly index: number }[], index: number): number {
   let low = 0;
   let high = items.length;
@@ -159,7 +155,7 @@ export function positionAfter(items: readonly { readonly index: number }[], inde
   return low;
 }
 
-function find<Item extends { readonly index: number }>(items: readonly Item[], index: number): Item | null {
+function findByIndex<Item extends { readonly index: number }>(items: readonly Item[], index: number): Item | null {
   const item = items[positionAfter(items, index) - 1];
   return item !== undefined && item.index === index ? item : null;
 }

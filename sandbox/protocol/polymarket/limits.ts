@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Now } from "../exchange.ts";
 
-/** Requests per ten seconds: the host's total, and rules for single paths. A request counts in every rule that fits. */
-export interface RequestLimitRules {
+/** Requests per ten seconds: the total of the host, and limits of paths. A request counts against every matching rule. */
+interface RequestLimitRules {
   readonly total: number;
   readonly paths: readonly {
     readonly name: string;
@@ -19,12 +19,12 @@ interface Window {
   readonly counts: Map<string, number>;
 }
 
-/** Counts per client (address and User-Agent) in windows of ten seconds; answers 429 with Retry-After above a limit. */
+/** Counts requests per client (address and User-Agent) in ten-second windows; over a limit: 429 with Retry-After. */
 export function enforceRequestLimits(app: FastifyInstance, rules: RequestLimitRules, now: Now): void {
   const windows = new Map<string, Window>();
   const windowOf = (client: string, at: number): Window => {
-    const known = windows.get(client);
-    if (known !== undefined && at >= known.startedAt && at - known.startedAt < WINDOW_MS) return known;
+    const current = windows.get(client);
+    if (current !== undefined && at >= current.startedAt && at - current.startedAt < WINDOW_MS) return current;
     if (windows.size >= CLIENTS_MAX) windows.clear();
     const window = { startedAt: at, counts: new Map<string, number>() };
     windows.set(client, window);
@@ -34,8 +34,8 @@ export function enforceRequestLimits(app: FastifyInstance, rules: RequestLimitRu
     const at = now();
     const window = windowOf(`${request.ip} ${request.headers["user-agent"] ?? ""}`, at);
     const path = request.url.split("?", 1)[0] ?? "";
-    const fitting = rules.paths.filter((rule) => rule.matches(path));
-    for (const { name, limit } of [{ name: "total", limit: rules.total }, ...fitting]) {
+    const matchingRules = rules.paths.filter((rule) => rule.matches(path));
+    for (const { name, limit } of [{ name: "total", limit: rules.total }, ...matchingRules]) {
       const count = (window.counts.get(name) ?? 0) + 1;
       window.counts.set(name, count);
       if (count > limit) {

@@ -1,5 +1,5 @@
 import type { Level, ListedMarket, WorldTrade } from "../../world/types.ts";
-import { bookObject } from "./clob-objects.ts";
+import { bookObject } from "./clob-json.ts";
 import {
   polymarketConditionId,
   polymarketMarketId,
@@ -9,31 +9,31 @@ import {
   type TokenSide,
 } from "./ids.ts";
 import { decimal, feeRate, type MarketState, outcomeNames, tokenBook } from "./market-state.ts";
-import { tapeRows } from "./tape.ts";
+import { tradeRows } from "./trades.ts";
 
 interface Sides {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }
 
-/** A token's whole book. Times are milliseconds in a string. */
+/** Full book of one token. Times are Unix milliseconds as a string. */
 export function bookMessage(state: MarketState, side: TokenSide, at: number = state.book.changedAt) {
   return { event_type: "book", ...bookObject(state, side), timestamp: String(Math.floor(at)) };
 }
 
-/** Levels that differ, with their new size; gone ones with size 0. */
+/** Changed levels with their new size; removed levels have size 0. */
 function changedLevels(before: readonly Level[], after: readonly Level[]): Level[] {
-  const old = new Map(before.map(({ price, size }) => [price, size]));
-  const changes = after.filter(({ price, size }) => old.get(price) !== size);
-  const kept = new Set(after.map(({ price }) => price));
-  return [...changes, ...before.filter(({ price }) => !kept.has(price)).map(({ price }) => ({ price, size: 0 }))];
+  const previousSizes = new Map(before.map(({ price, size }) => [price, size]));
+  const changed = after.filter(({ price, size }) => previousSizes.get(price) !== size);
+  const prices = new Set(after.map(({ price }) => price));
+  return [...changed, ...before.filter(({ price }) => !prices.has(price)).map(({ price }) => ({ price, size: 0 }))];
 }
 
-/** What changed in the books of the given tokens since `told`; both tokens' changes travel together. */
-export function priceChangeMessage(state: MarketState, told: Sides, sides: readonly TokenSide[], at: number) {
+/** Changes in the books of the given tokens since `previous`, in one message. */
+export function priceChangeMessage(state: MarketState, previous: Sides, sides: readonly TokenSide[], at: number) {
   const tokens = polymarketTokenIds(state.market);
   const changes = sides.flatMap((token) => {
-    const before = tokenBook({ ...state.book, bids: told.bids, asks: told.asks }, token);
+    const before = tokenBook({ ...state.book, bids: previous.bids, asks: previous.asks }, token);
     const after = tokenBook(state.book, token);
     const tops = { best_bid: decimal(after.bids[0]?.price ?? 0), best_ask: decimal(after.asks[0]?.price ?? 1) };
     const hash = sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40);
@@ -58,10 +58,10 @@ export function priceChangeMessage(state: MarketState, told: Sides, sides: reado
   };
 }
 
-/** The matches of a trade, each in the token that the taker dealt in. */
+/** The messages of a trade, each for the token that the taker traded. */
 export function lastTradeMessages(market: ListedMarket, trade: WorldTrade) {
   const tokens = polymarketTokenIds(market);
-  return tapeRows(market, trade, false).map((row) => ({
+  return tradeRows(market, trade, false).map((row) => ({
     side: row.token,
     message: {
       event_type: "last_trade_price",
@@ -77,7 +77,7 @@ export function lastTradeMessages(market: ListedMarket, trade: WorldTrade) {
   }));
 }
 
-/** Best bid and ask per token; a side that nobody quotes is the empty string. */
+/** Best bid and ask per token; an empty side is "". */
 export function topMessages(state: MarketState, sides: readonly TokenSide[], at: number) {
   const tokens = polymarketTokenIds(state.market);
   return sides.map((token) => {
@@ -110,7 +110,7 @@ export function newMarketMessage(market: ListedMarket, at: number) {
   };
 }
 
-/** A tie or a called-off question has no winning token. */
+/** A market that paid out in part or was voided has no winning token. */
 export function resolvedMessage(state: MarketState, at: number) {
   const tokens = polymarketTokenIds(state.market);
   const names = outcomeNames(state.market);

@@ -14,6 +14,7 @@ import {
 } from "./ids.ts";
 import {
   decimal,
+  displayedPrice,
   FEE_REBATE_RATE,
   feeRate,
   isAugmented,
@@ -24,7 +25,6 @@ import {
   outcomeNames,
   recordedFee,
   rewardsOf,
-  shownPrice,
 } from "./market-state.ts";
 import { seriesObject, tagsOf } from "./series-and-tags.ts";
 
@@ -34,20 +34,20 @@ const MICROS = 1_000_000;
 const ORACLE = walletOf("oracle");
 
 const iso = (at: number) => new Date(at).toISOString();
-/** A date that a recording may not tell. */
+/** ISO time; null for an unknown date (null or Infinity) in a recording. */
 const isoOrNull = (at: number | null) => (at !== null && Number.isFinite(at) ? iso(at) : null);
-/** Some times of this venue come with a space and a short offset instead of T and Z. */
+/** The venue sends some times with a space and a short offset instead of T and Z. */
 const spacedIso = (at: number) => `${iso(at).slice(0, 19).replace("T", " ")}+00`;
 const micros = (value: number) => Math.round(value * MICROS) / MICROS;
 
 export interface MarketObjectOptions {
   readonly withEvents: boolean;
   readonly withTags: boolean;
-  /** Price changes over more than a day cost a look at the past each; lists leave them out. */
+  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each requires an earlier book. */
   readonly withLongChanges: boolean;
 }
 
-/** A Gamma market: arrays inside strings, some numbers twice, absent sides as 0 and 1. */
+/** Gamma market object: arrays are JSON strings, some numbers are repeated as strings, and an empty side is 0 or 1. */
 export function gammaMarket(
   world: World,
   state: MarketState,
@@ -59,7 +59,7 @@ export function gammaMarket(
   const { event, recorded } = market;
   const negRisk = isNegRisk(event);
   const rate = feeRate(event);
-  // Whether there are fees is told only where it is known.
+  // Recordings do not always include the fee.
   const areFeesKnown = recorded === undefined || recordedFee(event) !== null;
   const rewards = rewardsOf(market);
   const tokenIds = JSON.stringify(polymarketTokenIds(market));
@@ -67,8 +67,9 @@ export function gammaMarket(
   const closesAt = isoOrNull(market.closeAt);
   const bestBid = book.bids[0]?.price ?? 0;
   const bestAsk = book.asks[0]?.price ?? 1;
-  const since = (ageMs: number) => priceChange(world, state, now - ageMs);
-  const withinAge = (ageMs: number) => (now - market.openAt <= ageMs ? activity.volumeUsd : null);
+  const changeOver = (ageMs: number) => priceChange(world, state, now - ageMs);
+  /** Volume of the last `ageMs`; known only for markets listed since then. */
+  const recentVolume = (ageMs: number) => (now - market.openAt <= ageMs ? activity.volumeUsd : null);
   return {
     id: polymarketMarketId(market),
     question: market.question,
@@ -96,7 +97,7 @@ export function gammaMarket(
     umaResolutionStatuses: JSON.stringify(oracle.umaResolutionStatuses),
     automaticallyResolved: event.frequency === "fifteen_min",
     resolvedBy: ORACLE,
-    // Filled only where a pool makes the market, as none has done for years.
+    // Set only for old markets with an automated market maker.
     marketMakerAddress: "",
     ...(recorded === undefined ? { startDate: openedAt, startDateIso: openedAt.slice(0, 10) } : {}),
     endDate: closesAt,
@@ -110,19 +111,19 @@ export function gammaMarket(
     bestAsk,
     spread: micros(bestAsk - bestBid),
     lastTradePrice: book.lastPrice ?? 0,
-    oneHourPriceChange: options.withLongChanges ? since(HOUR_MS) : null,
-    oneDayPriceChange: since(DAY_MS),
-    oneWeekPriceChange: options.withLongChanges ? since(7 * DAY_MS) : null,
-    oneMonthPriceChange: options.withLongChanges ? since(30 * DAY_MS) : null,
+    oneHourPriceChange: options.withLongChanges ? changeOver(HOUR_MS) : null,
+    oneDayPriceChange: changeOver(DAY_MS),
+    oneWeekPriceChange: options.withLongChanges ? changeOver(7 * DAY_MS) : null,
+    oneMonthPriceChange: options.withLongChanges ? changeOver(30 * DAY_MS) : null,
     oneYearPriceChange: null,
     volume: decimal(activity.volumeUsd),
     volumeNum: activity.volumeUsd,
     volumeClob: activity.volumeUsd,
     volume24hr: activity.volume24hUsd,
     volume24hrClob: activity.volume24hUsd,
-    volume1wk: withinAge(7 * DAY_MS),
-    volume1mo: withinAge(30 * DAY_MS),
-    volume1yr: withinAge(365 * DAY_MS),
+    volume1wk: recentVolume(7 * DAY_MS),
+    volume1mo: recentVolume(30 * DAY_MS),
+    volume1yr: recentVolume(365 * DAY_MS),
     liquidity: decimal(activity.liquidityUsd),
     liquidityNum: activity.liquidityUsd,
     liquidityClob: activity.liquidityUsd,
@@ -178,11 +179,11 @@ function feeExponent(event: ListedEvent): number {
 function priceChange(world: World, state: MarketState, at: number): number | null {
   if (at < state.market.openAt) return null;
   const past = world.book(state.market, at);
-  const then = shownPrice(past.bids[0]?.price ?? null, past.asks[0]?.price ?? null, past.lastPrice);
+  const then = displayedPrice(past.bids[0]?.price ?? null, past.asks[0]?.price ?? null, past.lastPrice);
   return then === null ? null : micros(state.prices[0] - then);
 }
 
-/** The facts of an event that do not depend on trading; markets carry it in short form. */
+/** The event fields that do not depend on trading; also included in market objects. */
 function eventHead(event: ListedEvent, isClosed: boolean) {
   const slug = polymarketEventSlug(event);
   const negRisk = isNegRisk(event);
@@ -214,16 +215,16 @@ function eventHead(event: ListedEvent, isClosed: boolean) {
   };
 }
 
-/** A Gamma event with its markets, also closed ones, its series and its tags. */
+/** Gamma event object with its open and closed markets, series and tags. */
 export function gammaEvent(world: World, event: ListedEvent, now: number) {
   const markets = event.markets.filter((market) => isListed(market, now));
   const states = markets.map((market) => marketState(world, market, now));
   const activities = markets.map((market) => world.activity(market, now));
-  // A sum of which one part is not known is not known.
+  // The sum is unknown if any value is unknown.
   const sum = (pick: (activity: ActivityState) => number | null) =>
     activities.reduce<number | null>((total, activity) => {
-      const part = pick(activity);
-      return total === null || part === null ? null : total + part;
+      const value = pick(activity);
+      return total === null || value === null ? null : total + value;
     }, 0);
   const volume = sum((activity) => activity.volumeUsd);
   const isClosed = states.every((state) => state.isClosed);
@@ -254,7 +255,7 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
   };
 }
 
-/** The row that stands for all names not yet in an augmented event. It is not open for trading. */
+/** The "Other" market of an augmented event: all outcomes that are not listed yet. It is not tradable. */
 export function otherMarket(event: ListedEvent, isClosed: boolean) {
   const id = otherMarketId(event);
   return {
@@ -282,7 +283,7 @@ export function otherMarket(event: ListedEvent, isClosed: boolean) {
   };
 }
 
-/** Whether all markets of an event are settled. */
+/** Whether all markets of the event are settled. */
 export function isEventClosed(event: ListedEvent, now: number): boolean {
   return event.markets.every((market) => now >= market.finalizeAt);
 }

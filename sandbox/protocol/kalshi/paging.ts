@@ -1,8 +1,8 @@
 import { readCursor, writeCursor } from "./query.ts";
 
 /**
- * One page of a listing that may change between requests. The cursor is the position and the number of the last item
- * told; when the listing has moved meanwhile the item is looked up again, so that nothing is told twice or left out.
+ * One page of a listing that may change between requests. The cursor holds the position and the index of the last item
+ * returned. If that item has moved, the next page continues after its new position.
  */
 export function pageOf<Item extends { readonly index: number }>(
   items: readonly Item[],
@@ -27,6 +27,6 @@ function startOf(items: readonly { readonly index: number }[], cursor: string | 
   if (parts === null) return 0;
   const [position = 0, index] = parts;
   if (items[position]?.index === index) return position + 1;
-  const moved = items.findIndex((item) => item.index === index);
-  return moved === -1 ? Math.max(0, position) : moved + 1;
+  const newPosition = items.findIndex((item) => item.index === index);
+  return newPosition === -1 ? Math.max(0, position) : newPosition + 1;
 }

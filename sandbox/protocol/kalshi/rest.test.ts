@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { serveExchanges } from "../../serve.ts";
+import type { Feed } from "../../world/types.ts";
+import { kalshiEventTicker, kalshiExchange, kalshiSeriesTicker, kalshiTicker } from "./index.ts";
+import { allMarkets, firstOf, GENESIS, HOUR_MS, marketsInPhase, NOW, world } from "./test-world.ts";
+
+const feed: Feed = { subscribe: () => () => {}, close() {} };
+const serve = (enforceLimits: boolean) =>
+  serveExchanges(kalshiExchange({ world, feed, now: () => NOW, enforceLimits }), { host: "127.0.0.1", firstPort: 0 });
+
+let served: Awaited<ReturnType<typeof serve>>;
+before(async () => {
+  served = await serve(false);
+});
+after(() => served.close());
+
+interface Row {
+  readonly ticker: string;
+  readonly event_ticker: string;
+  readonly series_ticker: string;
+  readonly title: string;
+  readonly status: string;
+  readonly category: string;
+  readonly markets: readonly Row[];
+}
+
+interface Candle {
+  readonly price: Readonly<Record<string, string | null>>;
+  readonly volume_fp: string;
+}
+
+/** The fields of all response types; a missing field is `undefined` at run time. */
+interface Body {
+  readonly error: { readonly code: string };
+  readonly cursor: string;
+  readonly market: Row;
+  readonly markets: readonly (Row & { readonly candlesticks: readonly Candle[] })[];
+  readonly event: Row;
+  readonly events: readonly Row[];
+  readonly series: readonly Row[];
+  readonly trades: readonly unknown[];
+  readonly candlesticks: readonly Candle[];
+  readonly market_settled_ts: string;
+  readonly orderbook_fp: { readonly yes_dollars: readonly string[][]; readonly no_dollars: readonly string[][] };
+}
+
+async function get(
+  path: string,
+  service = served,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; json: Body }> {
+  const response = await fetch(`${service.urls.kalshi?.rest}${path}`, { headers });
+  return { status: response.status, headers: response.headers, json: (await response.json()) as Body };
+}
+
+test("market tickers are unique and each returns its market", async () => {
+  const tickers = new Set(allMarkets().map(kalshiTicker));
+  assert.equal(tickers.size, allMarkets().length);
+  const market = firstOf(marketsInPhase("active"));
+  const { json } = await get(`/markets/${kalshiTicker(market)}`);
+  assert.equal(json.market.title, market.question);
+});
+
+test("the pages of the market list contain every live market once and end with an empty cursor", async () => {
+  const tickers: string[] = [];
+  let cursor = "";
+  do {
+    const { json } = await get(`/markets?limit=7&cursor=${cursor}`);
+    assert.ok(json.markets.length <= 7);
+    tickers.push(...json.markets.map(({ ticker }) => ticker));
+    cursor = json.cursor;
+  } while (cursor !== "");
+  const cutoff = Math.floor((NOW - 7 * 24 * HOUR_MS) / HOUR_MS) * HOUR_MS;
+  const expected = allMarkets().filter(({ finalizeAt }) => finalizeAt >= cutoff);
+  assert.deepEqual(tickers, expected.map(kalshiTicker));
+});
+
+test("400: rejects unknown status filters, conflicting time filters, bad limits and bad cursors", async () => {
+  for (const query of [
+    // A value of the status field, not of the status filter.
+    "status=active",
+    "status=open&min_close_ts=1",
+    "min_created_ts=1&min_close_ts=1",
+    "status=open&mve_filter=exclude&min_updated_ts=1",
+    "min_updated_ts=1",
+    "limit=1001",
+    "limit=x",
+    "cursor=nonsense",
+  ]) {
+    const { status, json } = await get(`/markets?${query}`);
+    assert.deepEqual([status, json.error.code], [400, "bad_request"], query);
+  }
+});
+
+test("filters settled markets by status and settlement time; no market is multivariate", async () => {
+  const since = NOW - 6 * 24 * HOUR_MS;
+  const settled = marketsInPhase("finalized").filter(({ finalizeAt }) => finalizeAt > since);
+  const { json } = await get(`/markets?status=settled&min_settled_ts=${Math.floor(since / 1_000)}&limit=1000`);
+  assert.deepEqual(
+    json.markets.map(({ ticker }) => ticker),
+    settled.map(kalshiTicker),
+  );
+  assert.ok(settled.length > 0);
+  assert.deepEqual((await get("/markets?mve_filter=only")).json, { markets: [], cursor: "" });
+});
+
+test("404: a market settled before the cutoff is in the historical tier only, with its trades and candles", async () => {
+  const cutoff = Date.parse((await get("/historical/cutoff")).json.market_settled_ts);
+  const market = firstOf(
+    marketsInPhase("finalized").filter(
+      (item) => item.finalizeAt < cutoff && world.activity(item, NOW).volumeContracts > 0,
+    ),
+  );
+  const ticker = kalshiTicker(market);
+  const missing = await get(`/markets/${ticker}`);
+  assert.equal(missing.status, 404);
+  assert.deepEqual(missing.json, { error: { code: "not_found", message: "not found" } });
+  assert.equal((await get(`/historical/markets/${ticker}`)).json.market.status, "finalized");
+  assert.deepEqual((await get(`/markets/trades?ticker=${ticker}`)).json.trades, []);
+  assert.ok((await get(`/historical/trades?ticker=${ticker}`)).json.trades.length > 0);
+  const range = `start_ts=${Math.floor(market.openAt / 1_000)}&end_ts=${Math.floor(NOW / 1_000)}&period_interval=1440`;
+  const path = `/series/${kalshiSeriesTicker(market.event)}/markets/${ticker}/candlesticks?${range}`;
+  assert.equal((await get(path)).status, 404);
+  const { json } = await get(`/historical/markets/${ticker}/candlesticks?${range}`);
+  assert.ok(json.candlesticks.length > 0);
+  assert.ok(json.candlesticks.every((candle) => "open" in candle.price && !("open_dollars" in candle.price)));
+  const nested = await get(`/events/${kalshiEventTicker(market.event)}?with_nested_markets=true`);
+  assert.ok(nested.json.event.markets.every((row) => row.ticker !== ticker));
+});
+
+test("single and batch candlesticks are equal, and candles without trades have no price fields", async () => {
+  const market = firstOf(marketsInPhase("active").filter(({ event }) => event.markets.length > 1));
+  const ticker = kalshiTicker(market);
+  const query = `start_ts=${GENESIS / 1_000 - 6 * 3_600}&end_ts=${GENESIS / 1_000}&period_interval=60`;
+  const path = `/series/${kalshiSeriesTicker(market.event)}/markets/${ticker}/candlesticks`;
+  const { candlesticks } = (await get(`${path}?${query}`)).json;
+  const batch = async (parameters: string) =>
+    (await get(`/markets/candlesticks?market_tickers=${ticker}&${parameters}`)).json.markets[0]?.candlesticks;
+  assert.equal(candlesticks.length, 7);
+  assert.deepEqual(await batch(query), candlesticks);
+  for (const candle of candlesticks) {
+    assert.equal("close_dollars" in candle.price, candle.volume_fp !== "0.00");
+  }
+  const withLatest = await batch(`${query}&include_latest_before_start=true`);
+  assert.deepEqual(Object.keys(withLatest?.[0]?.price ?? {}), ["previous_dollars"]);
+});
+
+test("400: rejects a range of more than 10,000 candlesticks", async () => {
+  const ticker = kalshiTicker(firstOf(marketsInPhase("active")));
+  const query = `market_tickers=${ticker}&start_ts=0&end_ts=1795230000&period_interval=1`;
+  assert.equal((await get(`/markets/candlesticks?${query}`)).status, 400);
+});
+
+test("both sides of a book are bids with the best level last, and depth keeps the best levels", async () => {
+  const market = firstOf(marketsInPhase("active").filter((item) => world.book(item, NOW).asks.length > 2));
+  const { bids, asks } = world.book(market, NOW);
+  const { json } = await get(`/markets/${kalshiTicker(market)}/orderbook?depth=2`);
+  assert.equal(Number(json.orderbook_fp.yes_dollars.at(-1)?.[0]), bids[0]?.price);
+  assert.equal(Number((1 - Number(json.orderbook_fp.no_dollars.at(-1)?.[0])).toFixed(6)), asks[0]?.price);
+  assert.equal(json.orderbook_fp.no_dollars.length, 2);
+});
+
+test("429: rejects request 21 of one client, without Retry-After or rate limit headers", async (t) => {
+  const limited = await serve(true);
+  t.after(() => limited.close());
+  const userAgent = { "user-agent": "hasty/1" };
+  for (let request = 0; request < 20; request++) {
+    assert.equal((await get("/exchange/status", limited, userAgent)).status, 200);
+  }
+  const rejected = await get("/exchange/status", limited, userAgent);
+  assert.equal(rejected.status, 429);
+  assert.deepEqual(rejected.json, { error: { code: "too_many_requests", message: "too many requests" } });
+  assert.equal(rejected.headers.get("retry-after"), null);
+  assert.deepEqual(
+    [...rejected.headers.keys()].filter((name) => name.includes("rate")),
+    [],
+  );
+  assert.equal((await get("/exchange/status", limited, { "user-agent": "patient/1" })).status, 200);
+});
+
+test("the event list is consistent with the series list and filters by ticker and category", async () => {
+  const { json } = await get("/events?status=open&limit=200&with_nested_markets=true");
+  assert.ok(json.events.length > 0);
+  const { series } = (await get("/series")).json;
+  const seriesTickers = new Set(series.map(({ ticker }) => ticker));
+  for (const event of json.events) {
+    assert.ok(seriesTickers.has(event.series_ticker));
+    assert.ok(event.markets.some(({ status }) => status === "active" || status === "inactive"));
+  }
+  const category = series[0]?.category ?? "";
+  const inCategory = (await get(`/series?category=${encodeURIComponent(category)}`)).json.series;
+  assert.ok(inCategory.length > 0 && inCategory.every((row) => row.category === category));
+  const tickers = json.events.slice(0, 2).map(({ event_ticker }) => event_ticker);
+  const byTicker = (await get(`/events?tickers=${tickers.join(",")}`)).json.events;
+  assert.deepEqual(
+    byTicker.map(({ event_ticker }) => event_ticker),
+    tickers,
+  );
+});
+
+test("HEAD returns the headers of GET without a body, and a trailing slash is ignored", async () => {
+  const base = served.urls.kalshi?.rest;
+  const headResponse = await fetch(`${base}/exchange/status`, { method: "HEAD" });
+  const getResponse = await fetch(`${base}/exchange/status`);
+  assert.equal(headResponse.status, 200);
+  assert.equal(headResponse.headers.get("content-length"), String((await getResponse.text()).length));
+  assert.equal(await headResponse.text(), "");
+  assert.deepEqual((await get("/series/")).json, (await get("/series")).json);
+});

@@ -1,0 +1,19 @@
+/** Simulated world shared by the Kalshi tests. */
+import assert from "node:assert/strict";
+import { createWorld } from "../../world/index.ts";
+import type { ListedMarket, Phase } from "../../world/types.ts";
+
+export const HOUR_MS = 3_600_000;
+export const GENESIS = Date.UTC(2026, 10, 21);
+export const NOW = GENESIS + HOUR_MS + 500;
+export const world = createWorld({ seed: 3, genesis: GENESIS, speed: 60, marketCount: 300 });
+
+export const allMarkets = () => world.markets("kalshi", NOW);
+export const marketsInPhase = (phase: Phase) =>
+  allMarkets().filter((market) => world.lifecycle(market, NOW).phase === phase);
+
+export function firstOf(markets: readonly ListedMarket[]): ListedMarket {
+  const [market] = markets;
+  assert.ok(market);
+  return market;
+}

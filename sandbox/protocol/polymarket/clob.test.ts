@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { FastifyInstance } from "fastify";
+import { polymarketConditionId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
+import { activeMarkets, get, NOW, serve, world } from "./test-server.ts";
+
+let clob: FastifyInstance;
+before(async () => {
+  clob = await serve("clob");
+});
+after(() => clob.close());
+
+test("ids are unique, and a market is found by its condition id and both token ids", async () => {
+  const markets = world.markets("polymarket", NOW);
+  const ids = markets.flatMap((market) => [
+    polymarketMarketId(market),
+    polymarketConditionId(market),
+    ...polymarketTokenIds(market),
+  ]);
+  assert.equal(new Set(ids).size, ids.length);
+  for (const market of markets.slice(0, 50)) {
+    const { body } = await get(clob, `/markets/${polymarketConditionId(market)}`);
+    assert.equal(Object(body).question, market.question);
+  }
+  for (const market of activeMarkets.slice(0, 50)) {
+    for (const token of polymarketTokenIds(market)) {
+      const { body } = await get(clob, `/book?token_id=${token}`);
+      assert.equal(Object(body).market, polymarketConditionId(market));
+    }
+  }
+  assert.ok(
+    markets.some((market) => polymarketConditionId(market).length === 64),
+    "some condition ids have 62 digits",
+  );
+});
+
+test("404: a settled market has no book", async () => {
+  const settled = world.markets("polymarket", NOW).find((market) => world.lifecycle(market, NOW).phase === "finalized");
+  assert.ok(settled !== undefined);
+  assert.equal((await get(clob, `/book?token_id=${polymarketTokenIds(settled)[0]}`)).status, 404);
+});
+
+test("400: a book request without a token id", async () => {
+  assert.equal((await get(clob, "/book")).status, 400);
+});
+
+test("price history accepts an interval, a time range, or both", async () => {
+  const [market] = activeMarkets;
+  assert.ok(market !== undefined);
+  const path = `/prices-history?market=${polymarketTokenIds(market)[0]}`;
+  const nowSeconds = Math.floor(NOW / 1_000);
+  const range = `&startTs=${nowSeconds - 3_600}&endTs=${nowSeconds}&fidelity=10`;
+  const byRange = await get(clob, `${path}${range}`);
+  const byBoth = await get(clob, `${path}${range}&interval=1d`);
+  assert.deepEqual(byBoth.body, byRange.body);
+  assert.equal(Object(byBoth.body).history.length, 6);
+  const full: { t: number }[] = Object((await get(clob, `${path}&interval=max`)).body).history;
+  assert.ok(full.length > 60 && full.length <= 4_300, `${full.length} points`);
+  assert.ok(full.every((point, position) => position === 0 || point.t > (full[position - 1]?.t ?? 0)));
+});
+
+test("400: price history without a market, without a range, or with a fidelity below the interval's minimum", async () => {
+  const [market] = activeMarkets;
+  assert.ok(market !== undefined);
+  for (const query of ["", "&endTs=1", "&interval=2y", "&interval=1w&fidelity=1", "&interval=1m&fidelity=9"]) {
+    const { status } = await get(clob, `/prices-history?market=${polymarketTokenIds(market)[0]}${query}`);
+    assert.equal(status, 400, query);
+  }
+  assert.equal((await get(clob, "/prices-history?interval=1d")).status, 400);
+});

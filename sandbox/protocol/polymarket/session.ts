@@ -1,0 +1,190 @@
+import { WebSocket } from "ws";
+import type { FeedEvent, Level, ListedMarket, World } from "../../world/types.ts";
+import type { Now } from "../exchange.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { TokenSide } from "./ids.ts";
+import { marketState } from "./market-state.ts";
+import { bookMessage, lastTradeMessages, priceChangeMessage, topMessages } from "./socket-json.ts";
+
+/** Subscribed token ids per connection; further ids are ignored. */
+const ASSETS_MAX = 500;
+/** A client with more unread data than this is disconnected. */
+const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The last book sent to a client. */
+interface SentBook {
+  readonly version: number;
+  readonly at: number;
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+}
+
+interface Subscription {
+  readonly market: ListedMarket;
+  /** Subscribed tokens of the market. */
+  readonly sides: Set<TokenSide>;
+  sentBook: SentBook;
+  /** Set after a trade: the next book change is sent as a full book. */
+  needsFullBook: boolean;
+}
+
+export interface SessionOptions {
+  readonly socket: WebSocket;
+  readonly world: World;
+  readonly catalogue: Catalogue;
+  readonly now: Now;
+  /** Called with the index of a market when one of its tokens is subscribed. */
+  onSubscribe(session: Session, index: number): void;
+  /** Called with the index of a market when its last token is unsubscribed. */
+  onUnsubscribe(session: Session, index: number): void;
+}
+
+/** One connected client: its subscriptions and the messages about them. */
+export class Session {
+  readonly #options: SessionOptions;
+  /** By market index. */
+  readonly #subscriptions = new Map<number, Subscription>();
+  #assetCount = 0;
+  /** Whether the client requested the optional message types. */
+  #hasCustomFeatures = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  *followedMarkets(): Generator<ListedMarket> {
+    for (const { market } of this.#subscriptions.values()) yield market;
+  }
+
+  handleMessage(text: string): void {
+    const { socket } = this.#options;
+    if (text === "PING") {
+      socket.send("PONG");
+      return;
+    }
+    const request = parseRequest(text);
+    if (request === null) {
+      socket.send("INVALID OPERATION");
+      return;
+    }
+    if (request.hasCustomFeatures) this.#hasCustomFeatures = true;
+    if (request.operation === "subscribe") this.#subscribe(request.assets);
+    else this.#unsubscribe(request.assets);
+  }
+
+  /** Unsubscribes from all markets. */
+  close(): void {
+    for (const index of this.#subscriptions.keys()) this.#options.onUnsubscribe(this, index);
+  }
+
+  /** Sends a message only to clients that requested the optional message types. */
+  sendCustom(message: object): void {
+    if (this.#hasCustomFeatures) this.#send(message);
+  }
+
+  onTrade({ market, trade, at }: FeedEvent & { kind: "trade" }): void {
+    const subscription = this.#subscriptions.get(market.index);
+    if (subscription === undefined || at < subscription.sentBook.at) return;
+    for (const { message, side } of lastTradeMessages(market, trade)) {
+      if (subscription.sides.has(side)) this.#send(message);
+    }
+    subscription.needsFullBook = true;
+  }
+
+  onBook(market: ListedMarket, at: number): void {
+    const subscription = this.#subscriptions.get(market.index);
+    if (subscription === undefined) return;
+    const state = marketState(this.#options.world, market, at);
+    const { book } = state;
+    const { sentBook } = subscription;
+    if (at < sentBook.at || book.version === sentBook.version) return;
+    const sides = [...subscription.sides];
+    if (subscription.needsFullBook) this.#send(sides.map((side) => bookMessage(state, side, at)));
+    else this.#send(priceChangeMessage(state, sentBook, sides, at));
+    if (this.#hasCustomFeatures && isTopChanged(sentBook, book)) {
+      for (const message of topMessages(state, sides, at)) this.#send(message);
+    }
+    subscription.needsFullBook = false;
+    subscription.sentBook = { version: book.version, at, bids: book.bids, asks: book.asks };
+  }
+
+  #subscribe(assets: readonly string[]): void {
+    const { world, catalogue, now, socket } = this.#options;
+    const books: object[] = [];
+    let addedCount = 0;
+    for (const asset of assets) {
+      const found = catalogue.marketByToken(asset);
+      if (found === null || this.#assetCount >= ASSETS_MAX) continue;
+      const { market, side } = found;
+      const existing = this.#subscriptions.get(market.index);
+      if (existing?.sides.has(side)) continue;
+      const state = marketState(world, market, now());
+      const { version, changedAt, bids, asks } = state.book;
+      const sentBook = { version, at: changedAt, bids, asks };
+      const subscription = existing ?? { market, sides: new Set<TokenSide>(), sentBook, needsFullBook: false };
+      subscription.sentBook = sentBook;
+      subscription.sides.add(side);
+      this.#subscriptions.set(market.index, subscription);
+      this.#assetCount += 1;
+      addedCount += 1;
+      this.#options.onSubscribe(this, market.index);
+      if (state.isClosed) continue;
+      // Both tokens share `sentBook`, so the book of a token that is already subscribed is sent again.
+      for (const subscribedSide of subscription.sides) books.push(bookMessage(state, subscribedSide));
+    }
+    if (addedCount === 0 && assets.length > 0) socket.send("NO NEW ASSETS");
+    else if (books.length > 0) this.#send(books);
+  }
+
+  #unsubscribe(assets: readonly string[]): void {
+    for (const asset of assets) {
+      const found = this.#options.catalogue.marketByToken(asset);
+      const subscription = found === null ? undefined : this.#subscriptions.get(found.market.index);
+      if (found === null || subscription === undefined || !subscription.sides.delete(found.side)) continue;
+      this.#assetCount -= 1;
+      if (subscription.sides.size > 0) continue;
+      this.#subscriptions.delete(found.market.index);
+      this.#options.onUnsubscribe(this, found.market.index);
+    }
+  }
+
+  #send(payload: object): void {
+    const { socket } = this.#options;
+    if (socket.readyState !== WebSocket.OPEN) return;
+    if (socket.bufferedAmount > UNREAD_BYTES_MAX) socket.terminate();
+    else socket.send(JSON.stringify(payload));
+  }
+}
+
+type Sides = Pick<SentBook, "bids" | "asks">;
+
+function isTopChanged(before: Sides, after: Sides): boolean {
+  return before.bids[0]?.price !== after.bids[0]?.price || before.asks[0]?.price !== after.asks[0]?.price;
+}
+
+interface SocketRequest {
+  readonly operation: "subscribe" | "unsubscribe";
+  readonly assets: readonly string[];
+  readonly hasCustomFeatures: boolean;
+}
+
+/** The first message of a client has a `type`, later ones have an `operation`. Null if the text is not a valid request. */
+function parseRequest(text: string): SocketRequest | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof parsed !== "object" || parsed === null) return null;
+  const fields = new Map<string, unknown>(Object.entries(parsed));
+  const operation =
+    fields.get("operation") ?? (String(fields.get("type")).toLowerCase() === "market" ? "subscribe" : null);
+  const assets = fields.get("assets_ids") ?? [];
+  if ((operation !== "subscribe" && operation !== "unsubscribe") || !Array.isArray(assets)) return null;
+  return {
+    operation,
+    assets: assets.filter((asset): asset is string => typeof asset === "string"),
+    hasCustomFeatures: fields.get("custom_feature_enabled") === true,
+  };
+}

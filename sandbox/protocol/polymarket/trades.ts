@@ -1,0 +1,190 @@
+import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
+import {
+  polymarketConditionId,
+  polymarketEventSlug,
+  polymarketMarketSlug,
+  polymarketTokenIds,
+  sha256Hex,
+  type TokenSide,
+  walletOf,
+} from "./ids.ts";
+import { decimal, mirrored, outcomeNames } from "./market-state.ts";
+
+const MICROS = 1_000_000;
+const HOUR_MS = 3_600_000;
+const WINDOW_GROWTH = 4;
+/** One trade in this many is returned as two equal rows: on the venue, one transaction can have identical rows. */
+const SPLIT_EVERY = 32;
+
+/** One side of a match, in terms of the token that this side traded. */
+export interface TradeRow {
+  readonly market: ListedMarket;
+  /** Unix milliseconds; responses have whole seconds. */
+  readonly at: number;
+  readonly transactionHash: string;
+  readonly wallet: string;
+  readonly side: "BUY" | "SELL";
+  readonly token: TokenSide;
+  /** Price of that token, in [0, 1]. */
+  readonly price: number;
+  readonly size: number;
+}
+
+/**
+ * The rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id decides which of them the
+ * taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other token.
+ */
+export function tradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
+  const transactionHash = `0x${sha256Hex(`transaction:${trade.id}`)}`;
+  const hashNumber = Number.parseInt(transactionHash.slice(2, 10), 16);
+  const isDirect = hashNumber % 10 < 7;
+  const takerToken: TokenSide = (trade.takerSide === "yes") === isDirect ? 0 : 1;
+  const leg = (token: TokenSide, side: "BUY" | "SELL", wallet: string, size: number): TradeRow => ({
+    market,
+    at: trade.at,
+    transactionHash,
+    wallet,
+    side,
+    token,
+    price: token === 0 ? trade.yesPrice : mirrored(trade.yesPrice),
+    size,
+  });
+  const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
+  const sizes = hashNumber % SPLIT_EVERY === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
+  return sizes.flatMap((size) => {
+    const takerLeg = leg(takerToken, isDirect ? "BUY" : "SELL", walletOf(trade.taker), size);
+    if (!withMakers) return [takerLeg];
+    const isMint = (hashNumber >>> 8) % 2 === 0;
+    const makerToken: TokenSide = isMint ? (takerToken === 0 ? 1 : 0) : takerToken;
+    const makerSide = isMint === isDirect ? "BUY" : "SELL";
+    return [takerLeg, leg(makerToken, makerSide, walletOf(`maker:${trade.id}`), size)];
+  });
+}
+
+export interface TradeSelection {
+  readonly markets: readonly ListedMarket[];
+  /** Time of the newest row to return, Unix milliseconds. */
+  readonly until: number;
+  /** Maximum number of rows. */
+  readonly count: number;
+  readonly withMakers: boolean;
+  readonly accepts: (row: TradeRow) => boolean;
+  /** Maximum age of a row before `until`. */
+  readonly lookBackMs: number;
+}
+
+/** The newest rows of some markets, newest first. Reads backwards in growing windows until `count` rows are found. */
+export function newestTrades(world: World, selection: TradeSelection): TradeRow[] {
+  const { markets, until, count } = selection;
+  const oldest = Math.max(until - selection.lookBackMs, Math.min(...markets.map((market) => market.openAt)));
+  const rows: TradeRow[] = [];
+  let to = until + 1;
+  for (let spanMs = HOUR_MS; to > oldest && rows.length < count; spanMs *= WINDOW_GROWTH) {
+    const from = Math.max(oldest, to - spanMs);
+    const found = markets.flatMap((market) =>
+      world.trades(market, from, to).flatMap((trade) => tradeRows(market, trade, selection.withMakers)),
+    );
+    found.sort((a, b) => b.at - a.at || compare(a.transactionHash, b.transactionHash));
+    for (const row of found) if (selection.accepts(row)) rows.push(row);
+    to = from;
+  }
+  return rows.slice(0, count);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** The newest row of a market, or null without trades. */
+export function lastTrade(world: World, market: ListedMarket, now: number): TradeRow | null {
+  return newestTakerTrades(world, market, now, 1)[0] ?? null;
+}
+
+function newestTakerTrades(world: World, market: ListedMarket, now: number, count: number): TradeRow[] {
+  return newestTrades(world, {
+    markets: [market],
+    until: now,
+    count,
+    withMakers: false,
+    accepts: () => true,
+    lookBackMs: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Row of `/trades`. Names of traders are derived from the wallet. */
+export function tradeRowV1(row: TradeRow) {
+  const { market } = row;
+  return {
+    proxyWallet: row.wallet,
+    side: row.side,
+    asset: polymarketTokenIds(market)[row.token],
+    conditionId: polymarketConditionId(market),
+    size: row.size,
+    price: row.price,
+    timestamp: Math.floor(row.at / 1000),
+    title: market.question,
+    slug: polymarketMarketSlug(market),
+    icon: "",
+    eventSlug: polymarketEventSlug(market.event),
+    outcome: outcomeNames(market)[row.token],
+    outcomeIndex: row.token,
+    name: `trader-${row.wallet.slice(2, 8)}`,
+    pseudonym: `Trader ${row.wallet.slice(2, 8)}`,
+    bio: "",
+    profileImage: "",
+    profileImageOptimized: "",
+    transactionHash: row.transactionHash,
+  };
+}
+
+/** Row of `/v2/trades`. */
+export function tradeRowV2(row: TradeRow) {
+  const v1 = tradeRowV1(row);
+  return {
+    proxy_wallet: v1.proxyWallet,
+    side: v1.side,
+    token_id: v1.asset,
+    condition_id: v1.conditionId,
+    size: v1.size,
+    price: v1.price,
+    timestamp: v1.timestamp,
+    title: v1.title,
+    slug: v1.slug,
+    icon: v1.icon,
+    event_slug: v1.eventSlug,
+    outcome: v1.outcome,
+    outcome_index: v1.outcomeIndex,
+    name: v1.name,
+    pseudonym: v1.pseudonym,
+    transaction_hash: v1.transactionHash,
+  };
+}
+
+const CLOB_ACTIVITY_ROWS = 10;
+
+/** Response of the CLOB's activity endpoint: the newest trades of a market. */
+export function clobActivity(world: World, market: ListedMarket, now: number) {
+  return newestTakerTrades(world, market, now, CLOB_ACTIVITY_ROWS).map((row) => {
+    const v1 = tradeRowV1(row);
+    return {
+      event_type: "trade",
+      market: { condition_id: v1.conditionId, asset_id: v1.asset, question: v1.title, icon: "", slug: v1.slug },
+      user: {
+        address: row.wallet,
+        username: v1.name,
+        profile_picture: "",
+        optimized_profile_picture: "",
+        pseudonym: v1.pseudonym,
+      },
+      side: row.side,
+      size: decimal(row.size),
+      fee_rate_bps: "0",
+      price: decimal(row.price),
+      outcome: v1.outcome,
+      outcome_index: row.token,
+      transaction_hash: row.transactionHash,
+      timestamp: String(v1.timestamp),
+    };
+  });
+}
