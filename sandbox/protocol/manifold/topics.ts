@@ -13,7 +13,7 @@ export interface Topic {
   readonly importanceScore: number;
 }
 
-/** Topics of all contracts, newest first, created before `beforeTime`. */
+/** One page of the topics created before `beforeTime`, newest first. */
 export function listTopics(contracts: Contracts, beforeTime: number): Topic[] {
   return allTopics(contracts)
     .filter((topic) => topic.createdTime < beforeTime)
@@ -39,7 +39,7 @@ function allTopics(contracts: Contracts): Topic[] {
     .map(([slug, topic]) => ({
       id: `topic-${slug}`,
       slug,
-      name: nameOf(slug),
+      name: topicName(slug),
       createdTime: topic.createdTime,
       totalMembers: 10 * topic.contracts,
       privacyStatus: "public" as const,
@@ -49,7 +49,7 @@ function allTopics(contracts: Contracts): Topic[] {
     .sort((a, b) => b.createdTime - a.createdTime);
 }
 
-function nameOf(slug: string): string {
+function topicName(slug: string): string {
   const words = slug.replace(/-default$/, "").split("-");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }
