@@ -43,7 +43,7 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
   let markets = 0;
 
   const addFact = (fact: Fact) => {
-    const venue = SANDBOX_VENUES.find((known) => known === fact.venue);
+    const venue = SANDBOX_VENUES.find((candidate) => candidate === fact.venue);
     if (venue === undefined)
       throw new LineFault(`unknown venue "${fact.venue}", expected one of ${SANDBOX_VENUES.join(", ")}`);
     endedAt = Math.max(endedAt, fact.at);

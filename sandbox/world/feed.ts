@@ -10,9 +10,9 @@ export interface FeedOptions {
 
 const LISTING_CHECK_MS = 1_000;
 
-/** The queue is rebuilt when it holds this many outdated entries, plus this many times the number of markets. */
-const OUTDATED_ENTRIES_MIN = 1_024;
-const OUTDATED_FACTOR = 2;
+/** Outdated entries stay in the queue until it exceeds this base plus this many entries per market; then it is rebuilt. */
+const QUEUE_SIZE_BASE = 1_024;
+const QUEUE_SIZE_PER_MARKET = 2;
 
 interface TrackedMarket {
   readonly market: ListedMarket;
@@ -139,7 +139,7 @@ export function createFeed(world: World, options: FeedOptions): Feed {
         collectChanges(tracked, at, events);
         enqueue(venue, tracked);
       }
-      if (venue.queue.size > OUTDATED_ENTRIES_MIN + OUTDATED_FACTOR * venue.trackedByIndex.size) {
+      if (venue.queue.size > QUEUE_SIZE_BASE + QUEUE_SIZE_PER_MARKET * venue.trackedByIndex.size) {
         venue.queue = new PriorityQueue();
         for (const tracked of venue.trackedByIndex.values()) enqueue(venue, tracked);
       }

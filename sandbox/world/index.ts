@@ -15,7 +15,7 @@ const PAST_POINTS_MAX = 50_000;
 /** Enough for the markets followed by streams; a sweep over all markets evicts older simulators. */
 const CACHED_SIMULATORS_MAX = 2_048;
 
-/** Third random key by kind of draw. */
+/** Hash key per kind of random draw. */
 const Draw = { outcome: 1, paused: 2, pausedAt: 3 } as const;
 
 export interface WorldOptions {

@@ -26,7 +26,7 @@ const VENUES: Readonly<
   manifold: { compression: 0.9, error: 0.14, lagMs: 3 * HOUR_MS },
 };
 
-/** Third random key by kind of draw; distinct from the keys of the order flow and the simulator. */
+/** Hash key per kind of random draw; must differ from the keys in order-flow.ts and market-simulator.ts. */
 const Draw = { error: 3, spread: 4, levelSize: 5 } as const;
 
 export interface Quotes {

@@ -15,7 +15,7 @@ const INFORMED_SHARE = 0.3;
 /** Informed traders act only on a difference between price and true probability larger than this. */
 const EDGE_MIN = 0.02;
 
-/** Third random key by kind of draw; distinct from the keys of the market maker and the order flow. */
+/** Hash key per kind of random draw; must differ from the keys in market-maker.ts and order-flow.ts. */
 const Draw = { activity: 1, tempo: 2, side: 9, informed: 10, trader: 11 } as const;
 
 /** An interval between two quote updates, from `startAt` to `endAt`, with the trades in it. */
@@ -40,7 +40,7 @@ export class MarketSimulator {
   readonly #slotMs: number;
   readonly #slotOffsetMs: number;
   readonly #slots: Slot[] = [];
-  /** Last trade price before the slot it was requested for. */
+  /** Cached result of `#lastPriceBefore`. */
   #lastPrice: { readonly slot: number; readonly price: number | null } | null = null;
 
   constructor(
@@ -160,7 +160,7 @@ export class MarketSimulator {
 
   /**
    * Executes a market order level by level. The last level of a side has unlimited size, so every order is filled.
-   * @param ammTradeNumber number of earlier trades in the slot; used in the ids of AMM trades
+   * @param ammTradeNumber part of the id of an AMM trade: the number of earlier trades in the slot
    */
   #execute(
     order: Order,

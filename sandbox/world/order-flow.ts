@@ -19,7 +19,7 @@ const MEAN_SIZE_SHARE = 0.25 * Math.exp(0.9 ** 2 / 2) * (1 + LARGE_SHARE * (LARG
 const PRICE_SEGMENTS = 16;
 const CACHED_BATCHES_MAX = 4;
 
-/** Third random key by kind of draw; distinct from the keys of the market maker and the simulator. */
+/** Hash key per kind of random draw; must differ from the keys in market-maker.ts and market-simulator.ts. */
 const Draw = { batchSize: 6, orderTime: 7, orderSize: 8 } as const;
 
 /** A period without trading, from <= at < to. */

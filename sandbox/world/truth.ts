@@ -14,7 +14,7 @@ export type OutcomeModel =
   /** Something happens after an exponentially distributed time with rate `perDay`. */
   | { readonly kind: "hazard"; readonly perDay: number };
 
-/** When a market resolves YES: a certain outcome wins, the number is in (above, upTo], or it happens by the deadline. */
+/** When a market resolves YES: outcome `index` wins, the number is in (above, upTo], or it happens by the deadline. */
 export type ResolutionCriterion =
   | { readonly kind: "outcome"; readonly index: number }
   | { readonly kind: "range"; readonly above: number; readonly upTo: number }
@@ -43,7 +43,7 @@ const JUMPS = 5;
 const JUMP_SHARE = 0.3;
 const REVEAL_SHARE = 0.2;
 
-/** Third random key by kind of draw. */
+/** Hash key per kind of random draw. */
 const Draw = { path: 1, jumpAt: 2, winner: 3, occursAt: 4 } as const;
 
 /** Share of the total information that is available at `at`: a steady flow, a few jumps, and a final jump at the reveal. */

@@ -9,7 +9,7 @@ const DAY_MS = 24 * HOUR_MS;
 const ROUND_MS = 15 * MINUTE_MS;
 /** Event numbers of rounds start here. */
 const FIRST_ROUND_UNDERLYING = 1_000_000;
-/** How long a finalized round or other event stays listed. */
+/** How long rounds and other events stay listed after they are finalized. */
 const ROUND_LISTED_MS = 6 * HOUR_MS;
 const FINALIZED_LISTED_MS = 30 * DAY_MS;
 const MARKETS_PER_EVENT_MAX = 64;
@@ -104,7 +104,7 @@ const LISTED_SHARE_OF_TAIL: Readonly<Record<SandboxVenue, number>> = {
   manifold: 0.02,
 };
 
-/** Third random key by kind of draw. */
+/** Hash key per kind of random draw. */
 const Draw = {
   horizon: 1,
   age: 2,

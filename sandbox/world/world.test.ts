@@ -93,8 +93,8 @@ test("market indexes are unique and every market is in its event", () => {
         assert.equal(market.venue, venue);
         assert.ok(market.event.markets.includes(market));
         assert.ok(market.openAt <= at);
-        const known = seen.get(market.index);
-        if (known !== undefined) assert.deepEqual([known.question, known.venue], [market.question, venue]);
+        const earlier = seen.get(market.index);
+        if (earlier !== undefined) assert.deepEqual([earlier.question, earlier.venue], [market.question, venue]);
         seen.set(market.index, market);
       }
     }
@@ -178,9 +178,9 @@ test("venues that list the same event agree on its outcome, unless one voids it"
       const kind = world.lifecycle(market, market.finalizeAt).outcome?.kind;
       if (kind !== "yes" && kind !== "no") continue;
       const key = `${market.event.underlying} ${market.label} ${market.closeAt}`;
-      const known = results.get(key);
-      if (known !== undefined) {
-        assert.equal(kind, known, market.question);
+      const otherVenueKind = results.get(key);
+      if (otherVenueKind !== undefined) {
+        assert.equal(kind, otherVenueKind, market.question);
         agreed += 1;
       }
       results.set(key, kind);

@@ -26,12 +26,10 @@ export function bookPrices(book: BookState): Record<string, unknown> {
   const ask = book.asks[0]?.price ?? 1;
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;
   const price = isEmpty ? (book.lastPrice ?? 0.5) : midpoint(book);
-  const yes = Math.round(price * 1000) / 1000;
-  const { indicativePrice } = book;
+  // A recorded indicative price replaces the price derived from the book; null means that the venue sent none.
+  const yes = book.indicativePrice ?? Math.round(price * 1000) / 1000;
   return {
-    // A recorded indication replaces the price derived from the book; null means the venue sent none.
-    ...(indicativePrice === undefined ? { prices: [yes, round6(1 - yes)] } : {}),
-    ...(typeof indicativePrice === "number" ? { prices: [indicativePrice, round6(1 - indicativePrice)] } : {}),
+    prices: book.indicativePrice === null ? undefined : [yes, round6(1 - yes)],
     tradePrices: {
       buy: { market: [ask, round6(1 - bid)], limit: [bid, round6(1 - ask)] },
       sell: { market: [bid, round6(1 - ask)], limit: [ask, round6(1 - bid)] },

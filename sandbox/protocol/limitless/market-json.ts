@@ -107,13 +107,13 @@ function statusFields(context: ExchangeContext, market: ListedMarket, now: numbe
     status: market.recorded !== undefined && phase === "pending" ? "DRAFTED" : isLive ? funded : "LOCKED",
     expired: now >= market.closeAt,
     winningOutcomeIndex: null,
-    ...startFields(market, phase === "pending"),
+    startAt: startTime(market, phase === "pending"),
   };
 }
 
-function startFields(market: ListedMarket, isPending: boolean): Record<string, unknown> {
-  if (isRound(market.event)) return { startAt: new Date(roundStartAt(market)).toISOString() };
-  return isPending ? { startAt: new Date(market.openAt).toISOString() } : {};
+function startTime(market: ListedMarket, isPending: boolean): string | undefined {
+  if (isRound(market.event)) return new Date(roundStartAt(market)).toISOString();
+  return isPending ? new Date(market.openAt).toISOString() : undefined;
 }
 
 function metadata(market: ListedMarket, now: number): Record<string, unknown> {
@@ -215,8 +215,9 @@ export function presentMarket(context: ExchangeContext, market: ListedMarket, no
     ...amountPair("openInterest", activity.openInterestContracts),
     conditionId: ids.conditionId(market),
     negRiskRequestId: isGrouped && event.mutuallyExclusive ? ids.negRiskRequestId(market) : null,
-    ...(isGrouped ? { groupId: ids.numericGroupId(event), orderInGroup: market.position } : {}),
-    ...(event.category === "Crypto" ? { priceOracleMetadata: presentOracle(event) } : {}),
+    groupId: isGrouped ? ids.numericGroupId(event) : undefined,
+    orderInGroup: isGrouped ? market.position : undefined,
+    priceOracleMetadata: event.category === "Crypto" ? presentOracle(event) : undefined,
   };
 }
 
@@ -255,7 +256,7 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
     metadata: { fee: true, isBannered: event.featured, isPolyArbitrage: false, shouldMarketMake: true },
     ...amountPair("volume", volume),
     outcomeTokens: listed.map((market) => market.label),
-    ...(event.mutuallyExclusive ? { negRiskMarketId: ids.negRiskMarketId(event) } : {}),
+    negRiskMarketId: event.mutuallyExclusive ? ids.negRiskMarketId(event) : undefined,
     markets: children,
   };
 }

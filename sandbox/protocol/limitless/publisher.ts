@@ -104,7 +104,7 @@ export class Publisher {
       slug: limitlessSlug(market),
       title: isGroup(event) ? market.label : market.question,
       type: market.mechanism === "amm" ? "AMM" : "CLOB",
-      ...(isGroup(event) ? { groupSlug: limitlessEventSlug(event) } : {}),
+      groupSlug: isGroup(event) ? limitlessEventSlug(event) : undefined,
       categoryIds: categoryIds(event),
       createdAt: new Date(at).toISOString(),
     });

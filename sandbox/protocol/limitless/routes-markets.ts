@@ -52,6 +52,6 @@ function slugRow(event: ListedEvent, now: number): Record<string, unknown> {
     strikePrice: isGroup(event) || only === undefined ? null : strikeText(only, now),
     ticker: event.category === "Crypto" ? roundSymbol(event) : null,
     deadline: Number.isFinite(event.closeAt) ? new Date(event.closeAt).toISOString() : null,
-    ...(isGroup(event) ? { markets: event.markets.map((market) => ({ slug: limitlessSlug(market) })) } : {}),
+    markets: isGroup(event) ? event.markets.map((market) => ({ slug: limitlessSlug(market) })) : undefined,
   };
 }

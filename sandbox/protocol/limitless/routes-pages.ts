@@ -68,11 +68,12 @@ function presentPageMarkets(context: ExchangeContext, page: Page, request: Fasti
     .sort((a, b) => (sort.startsWith("-") ? -1 : 1) * compareBy(sort.replace("-", ""), a, b));
   const cursor = queryText(request, "cursor");
   const number = queryInteger(request, "page", { fallback: 1, min: 1, max: 100_000 });
-  const present = (first: number) => events.slice(first, first + limit).map((event) => presentRow(context, event, now));
+  const presentFrom = (first: number) =>
+    events.slice(first, first + limit).map((event) => presentRow(context, event, now));
   if (cursor === null) {
     const total = events.length;
     return {
-      data: present((number - 1) * limit),
+      data: presentFrom((number - 1) * limit),
       pagination: { page: number, limit, total, totalPages: Math.ceil(total / limit) },
     };
   }
@@ -82,7 +83,7 @@ function presentPageMarkets(context: ExchangeContext, page: Page, request: Fasti
   const first = cursor === "start" ? 0 : Number(cursor);
   if (!Number.isSafeInteger(first) || first < 0) throw new VenueHttpError(400, "cursor is invalid");
   return {
-    data: present(first),
+    data: presentFrom(first),
     cursor: { nextCursor: first + limit < events.length ? String(first + limit) : null },
   };
 }

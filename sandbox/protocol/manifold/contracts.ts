@@ -57,8 +57,8 @@ export class Contracts {
   }
 
   of(event: ListedEvent): Contract {
-    const known = this.#byEvent.get(event);
-    if (known !== undefined) return known;
+    const cached = this.#byEvent.get(event);
+    if (cached !== undefined) return cached;
     const contract: Contract = {
       id: manifoldContractId(event),
       slug: manifoldSlug(event),

@@ -10,7 +10,7 @@ const SLUG_LENGTH_MAX = 35;
 function encode(value: number, length: number): string {
   let rest = value;
   let text = "";
-  for (let place = 0; place < length; place++) {
+  for (let position = 0; position < length; position++) {
     text = BASE62_DIGITS[rest % 62] + text;
     rest = Math.floor(rest / 62);
   }
@@ -20,9 +20,9 @@ function encode(value: number, length: number): string {
 function decode(text: string): number | null {
   let value = 0;
   for (const digit of text) {
-    const place = BASE62_DIGITS.indexOf(digit);
-    if (place < 0) return null;
-    value = value * 62 + place;
+    const digitValue = BASE62_DIGITS.indexOf(digit);
+    if (digitValue < 0) return null;
+    value = value * 62 + digitValue;
   }
   return value;
 }

@@ -62,9 +62,9 @@ export function readParams<const S extends Spec>(query: unknown, spec: S): Param
     });
   }
   for (const [name, reader] of Object.entries(spec)) {
-    const given = raw[name];
-    if (given === undefined) continue;
-    const value = reader(given);
+    const input = raw[name];
+    if (input === undefined) continue;
+    const value = reader(input);
     if (value instanceof Invalid) issues.push({ field: name, error: value.reason });
     else values[name] = value;
   }

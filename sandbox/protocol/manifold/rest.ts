@@ -57,7 +57,7 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
   const { world, now } = context;
   const limit = new MinuteLimit(now);
 
-  const contractOf = (id: string | undefined): Contract => found(contracts.findById(id ?? ""));
+  const contractOf = (id: string | undefined): Contract => requireContract(contracts.findById(id ?? ""));
   const presentMarket = (query: unknown, find: () => Contract) => {
     const { lite } = readParams(query, { lite: flag });
     const contract = find();
@@ -90,7 +90,7 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     return listMarkets(context, contracts, params).map((contract) => presentLite(world, contract, now()));
   });
   get("market/:id", (query, { id }) => presentMarket(query, () => contractOf(id)));
-  get("slug/:slug", (query, { slug }) => presentMarket(query, () => found(contracts.findBySlug(slug ?? ""))));
+  get("slug/:slug", (query, { slug }) => presentMarket(query, () => requireContract(contracts.findBySlug(slug ?? ""))));
   get("market/:id/answers", (query, { id }) => {
     readParams(query, {});
     const contract = contractOf(id);
@@ -106,8 +106,8 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     if (ids === undefined || ids.length > PROBS_IDS_MAX) {
       throw new ApiError(400, "Error validating request.", [{ field: "ids", error: "expected 1 to 100 ids" }]);
     }
-    const known = ids.map((id) => contracts.findById(id)).filter((contract) => contract !== null);
-    return Object.fromEntries(known.map((contract) => [contract.id, presentProb(world, contract, now())]));
+    const selected = ids.map((id) => contracts.findById(id)).filter((contract) => contract !== null);
+    return Object.fromEntries(selected.map((contract) => [contract.id, presentProb(world, contract, now())]));
   });
   get("bets", (query) => {
     const params = readParams(query, BETS_PARAMS);
@@ -142,7 +142,7 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
 }
 
 /** @throws ApiError 404 when the contract is null */
-function found(contract: Contract | null): Contract {
+function requireContract(contract: Contract | null): Contract {
   if (contract === null) throw new ApiError(404, "Contract not found");
   return contract;
 }
@@ -204,7 +204,7 @@ function findBets(context: ExchangeContext, contracts: Contracts, params: BetsPa
 function marketsOf(contracts: Contracts, params: BetsParams): readonly ListedMarket[] {
   const { contractId, contractSlug, answerId } = params;
   let selected: readonly (Contract | null)[];
-  if (contractSlug !== undefined) selected = [found(contracts.findBySlug(contractSlug))];
+  if (contractSlug !== undefined) selected = [requireContract(contracts.findBySlug(contractSlug))];
   else if (contractId !== undefined) selected = contractId.map((id) => contracts.findById(id));
   else selected = contracts.list();
   return selected

@@ -28,10 +28,10 @@ function allTopics(contracts: Contracts): Topic[] {
   const topics = new Map<string, { createdTime: number; contracts: number }>();
   for (const { event, groupSlugs } of contracts.list()) {
     for (const slug of groupSlugs) {
-      const known = topics.get(slug);
+      const existing = topics.get(slug);
       topics.set(slug, {
-        createdTime: Math.min(known?.createdTime ?? Number.POSITIVE_INFINITY, event.openAt),
-        contracts: (known?.contracts ?? 0) + 1,
+        createdTime: Math.min(existing?.createdTime ?? Number.POSITIVE_INFINITY, event.openAt),
+        contracts: (existing?.contracts ?? 0) + 1,
       });
     }
   }
