@@ -104,10 +104,10 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     return {
       volumeContracts: total.contracts,
       volumeUsd: total.dollars,
-      volume24hContracts: Math.round((total.contracts - dayAgo.contracts) * 100) / 100,
-      volume24hUsd: Math.round((total.dollars - dayAgo.dollars) * 100) / 100,
+      volume24hContracts: round2(total.contracts - dayAgo.contracts),
+      volume24hUsd: round2(total.dollars - dayAgo.dollars),
       openInterestContracts: Math.round(total.contracts * 0.35),
-      liquidityUsd: Math.round(resting * 100) / 100,
+      liquidityUsd: round2(resting),
       traderCount: Math.ceil(Math.sqrt(total.contracts)),
     };
   };
@@ -128,8 +128,8 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
         bid: state.bids[0]?.price ?? null,
         ask: state.asks[0]?.price ?? null,
         lastPrice: state.lastPrice,
-        volumeContracts: Math.round((after.contracts - before.contracts) * 100) / 100,
-        volumeUsd: Math.round((after.dollars - before.dollars) * 100) / 100,
+        volumeContracts: round2(after.contracts - before.contracts),
+        volumeUsd: round2(after.dollars - before.dollars),
       });
       before = after;
     }
@@ -174,4 +174,8 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
 /** A dispute starts after a third of the time between the proposed and the final result. */
 function disputedAt(market: ListedMarket): number {
   return market.determineAt + (market.finalizeAt - market.determineAt) / 3;
+}
+
+function round2(amount: number): number {
+  return Math.round(amount * 100) / 100;
 }

@@ -22,50 +22,11 @@ export interface GroundTruth {
   readonly tradingEndsAt: number;
 }
 
-/** A listed market with its ground truth in a private field, so that venues cannot read it. */
-class WorldMarket implements ListedMarket {
-  readonly venue: ListedMarket["venue"];
-  readonly event: ListedMarket["event"];
-  readonly index: ListedMarket["index"];
-  readonly position: ListedMarket["position"];
-  readonly question: ListedMarket["question"];
-  readonly label: ListedMarket["label"];
-  readonly rules: ListedMarket["rules"];
-  readonly resolutionSource: ListedMarket["resolutionSource"];
-  readonly strike: ListedMarket["strike"];
-  readonly mechanism: ListedMarket["mechanism"];
-  readonly tick: ListedMarket["tick"];
-  readonly openAt: ListedMarket["openAt"];
-  readonly closeAt: ListedMarket["closeAt"];
-  readonly determineAt: ListedMarket["determineAt"];
-  readonly disputed: ListedMarket["disputed"];
-  readonly finalizeAt: ListedMarket["finalizeAt"];
-  readonly #truth: GroundTruth;
+/** Module-private key of the ground truth in a market, so that venues cannot read it. */
+const truthKey = Symbol("ground truth");
 
-  constructor(fields: ListedMarket, truth: GroundTruth) {
-    this.venue = fields.venue;
-    this.event = fields.event;
-    this.index = fields.index;
-    this.position = fields.position;
-    this.question = fields.question;
-    this.label = fields.label;
-    this.rules = fields.rules;
-    this.resolutionSource = fields.resolutionSource;
-    this.strike = fields.strike;
-    this.mechanism = fields.mechanism;
-    this.tick = fields.tick;
-    this.openAt = fields.openAt;
-    this.closeAt = fields.closeAt;
-    this.determineAt = fields.determineAt;
-    this.disputed = fields.disputed;
-    this.finalizeAt = fields.finalizeAt;
-    this.#truth = truth;
-  }
-
-  static groundTruthOf(market: ListedMarket): GroundTruth {
-    if (!(#truth in market)) throw new Error("the market does not belong to a simulated world");
-    return market.#truth;
-  }
+interface SimulatedMarket extends ListedMarket {
+  readonly [truthKey]: GroundTruth;
 }
 
 export interface UniverseOptions {
@@ -153,9 +114,10 @@ export class Universe {
     for (const venue of SANDBOX_VENUES) this.#events[venue].sort((a, b) => a.openAt - b.openAt || a.index - b.index);
   }
 
-  /** @throws Error when the market belongs to another world */
+  /** @throws Error when the market does not belong to a simulated world */
   groundTruth(market: ListedMarket): GroundTruth {
-    return WorldMarket.groundTruthOf(market);
+    if (!(truthKey in market)) throw new Error("the market does not belong to a simulated world");
+    return (market as SimulatedMarket)[truthKey];
   }
 
   /**
@@ -319,7 +281,7 @@ export class Universe {
       const marketCloseAt = criterion.kind === "before" ? criterion.deadline : closeAt;
       const tradingEndsAt = Math.min(marketCloseAt, occursAt(process));
       const determineAt = Math.round(tradingEndsAt + determineDelayMs);
-      const fields: ListedMarket = {
+      const listedMarket: SimulatedMarket = {
         venue,
         event,
         index: index * MARKETS_PER_EVENT_MAX + position,
@@ -336,8 +298,9 @@ export class Universe {
         determineAt,
         disputed,
         finalizeAt: determineAt + finalizeDelayMs,
+        [truthKey]: { process, criterion, tradingEndsAt },
       };
-      markets.push(new WorldMarket(fields, { process, criterion, tradingEndsAt }));
+      markets.push(listedMarket);
     }
     return event;
   }

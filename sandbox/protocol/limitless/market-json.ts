@@ -39,7 +39,7 @@ export function automationType(event: ListedEvent): string {
 }
 
 /** Trading opens before the round starts; the round is the last 15 minutes before the close. */
-export function roundStartAt(market: ListedMarket): number {
+function roundStartAt(market: ListedMarket): number {
   return market.closeAt - ROUND_MS;
 }
 
