@@ -1,4 +1,4 @@
-/** A world that replays a recording (docs/recording.md), so that the sandbox's venues show what real ones once showed. */
+/** A world that replays a recording (docs/recording.md) of real venues through the sandbox. */
 import { RecordingError } from "../../src/recording/errors.ts";
 import { type Fact, LineFault } from "../../src/recording/format.ts";
 import { readRecording } from "../../src/recording/read.ts";
@@ -11,24 +11,25 @@ import {
   type SandboxVenue,
   type World,
 } from "../world/types.ts";
-import { type ListedRecord, listRecords, type RecordedEventFact } from "./listing.ts";
+import { listRecords, type RecordedEventFact, type VenueRecords } from "./listing.ts";
 import { MarketRecord } from "./market-record.ts";
 import { type ReplayOptions, replayClock } from "./replay-clock.ts";
 
-/** What a recording may hold; with all of it a replay takes some gigabytes. A larger one is refused. */
+/** Limits of a recording; at these limits a replay needs a few gigabytes of memory. */
 const MARKETS_MAX = 500_000;
 const FACTS_MAX = 20_000_000;
 const LEVELS_MAX = 50_000_000;
 const PAST_POINTS_MAX = 50_000;
-const WIDE_SPREAD_MICROS = 100_000;
+/** Mid prices of wider spreads are ignored; one micro is 1e-6. */
+const SPREAD_MICROS_MAX = 100_000;
 
 export interface RecordedWorldOptions extends ReplayOptions {
   readonly file: string;
 }
 
 /**
- * Loads a recording into memory and gives the world it shows.
- * @throws RecordingError naming the line that is malformed, too much, or of a market that no line before tells of
+ * Loads a recording into memory.
+ * @throws RecordingError with the number of a line that is malformed, exceeds a limit, or refers to an unknown market
  */
 export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<World> {
   const records = new Map<SandboxVenue, Map<string, MarketRecord>>(SANDBOX_VENUES.map((venue) => [venue, new Map()]));
@@ -41,34 +42,36 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
   let levels = 0;
   let markets = 0;
 
-  const take = (fact: Fact) => {
-    const venue = SANDBOX_VENUES.find((known) => known === fact.venue);
-    if (venue === undefined) throw new LineFault(`there is no venue "${fact.venue}" (${SANDBOX_VENUES.join(", ")})`);
+  const addFact = (fact: Fact) => {
+    const venue = SANDBOX_VENUES.find((candidate) => candidate === fact.venue);
+    if (venue === undefined)
+      throw new LineFault(`unknown venue "${fact.venue}", expected one of ${SANDBOX_VENUES.join(", ")}`);
     endedAt = Math.max(endedAt, fact.at);
     facts += 1;
     if (facts > FACTS_MAX) throw new LineFault(`more than ${FACTS_MAX} facts`);
     if (fact.kind === "event") {
-      const own = events.get(venue);
-      if (own !== undefined && !own.has(fact.event.eventId)) own.set(fact.event.eventId, fact.event);
+      const venueEvents = events.get(venue);
+      if (venueEvents !== undefined && !venueEvents.has(fact.event.eventId))
+        venueEvents.set(fact.event.eventId, fact.event);
       return;
     }
-    const own = records.get(venue);
+    const venueRecords = records.get(venue);
     const marketId = fact.kind === "market" ? fact.market.marketId : fact.marketId;
-    let record = own?.get(marketId);
+    let record = venueRecords?.get(marketId);
     if (fact.kind === "market" && record === undefined) {
       record = new MarketRecord(fact.at, fact.market);
-      own?.set(marketId, record);
+      venueRecords?.set(marketId, record);
       markets += 1;
       if (markets > MARKETS_MAX) throw new LineFault(`more than ${MARKETS_MAX} markets`);
     }
-    if (record === undefined) throw new LineFault(`no line before this one tells of the market "${marketId}"`);
+    if (record === undefined) throw new LineFault(`no earlier line describes the market "${marketId}"`);
     if (fact.kind === "market") record.addMarket(fact.at, fact.market);
     else if (fact.kind === "quote") record.addQuote(fact.at, fact.quote);
     else if (fact.kind === "activity") record.addActivity(fact.at, fact.activity);
     else if (fact.kind === "trade") record.addTrade(venue, fact.trade);
     else {
       levels += fact.book.bids.length + fact.book.asks.length;
-      if (levels > LEVELS_MAX) throw new LineFault(`more than ${LEVELS_MAX} levels of books`);
+      if (levels > LEVELS_MAX) throw new LineFault(`more than ${LEVELS_MAX} book levels`);
       record.addBook(fact.at, fact.book);
     }
   };
@@ -77,12 +80,12 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
       startedAt = header.startedAt;
       endedAt = header.startedAt;
     },
-    onFact: take,
+    onFact: addFact,
   });
-  if (markets === 0) throw new RecordingError(`${options.file} tells of no market, so there is nothing to replay.`);
+  if (markets === 0) throw new RecordingError(`${options.file} contains no market, so there is nothing to replay.`);
 
   const clock = replayClock({ startedAt, endedAt }, options);
-  for (const own of records.values()) for (const record of own.values()) record.settle(clock.toWall);
+  for (const venueRecords of records.values()) for (const record of venueRecords.values()) record.finish(clock.toWall);
   const listing = listRecords(records, events, clock.toWall);
   return createRecordedWorld(options, listing.byVenue, {
     source: header.source,
@@ -98,12 +101,12 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
 
 function createRecordedWorld(
   { genesis, speed }: ReplayOptions,
-  byVenue: ReadonlyMap<SandboxVenue, ListedRecord>,
+  byVenue: ReadonlyMap<SandboxVenue, VenueRecords>,
   recording: NonNullable<World["recording"]>,
 ): World {
   const recordOf = (market: ListedMarket): MarketRecord => {
     const record = byVenue.get(market.venue)?.records.get(market);
-    if (record === undefined) throw new Error("a market of another world");
+    if (record === undefined) throw new Error("the market does not belong to this world");
     return record;
   };
 
@@ -120,20 +123,20 @@ function createRecordedWorld(
     return {
       ...record.levelsAt(at),
       lastPrice: record.lastPriceAt(at),
-      indicativePrice: record.indicationAt(at),
+      indicativePrice: record.indicativePriceAt(at),
       changedAt: change?.at ?? record.listedAt,
       version: change?.count ?? 0,
     };
   };
 
-  /** As the service shows it: mid of a two-sided book at most 0.10 wide, else the last trade, else the indication. */
+  /** The service's price rule: mid of a spread of at most 0.10, otherwise last trade, otherwise indicative price. */
   const priceAt = (record: MarketRecord, at: number): number | null => {
     const { bids, asks } = record.levelsAt(at);
     const bid = bids[0]?.price;
     const ask = asks[0]?.price;
     if (bid !== undefined && ask !== undefined) {
       const [low, high] = [Math.round(bid * 1e6), Math.round(ask * 1e6)];
-      if (high - low <= WIDE_SPREAD_MICROS) return Math.round((low + high) / 2) / 1e6;
+      if (high - low <= SPREAD_MICROS_MAX) return Math.round((low + high) / 2) / 1e6;
     }
     return record.lastPriceAt(at) ?? record.probabilityAt(at);
   };
@@ -145,21 +148,21 @@ function createRecordedWorld(
 
   const activity = (market: ListedMarket, at: number): ActivityState => {
     const record = recordOf(market);
-    const told = record.activityAt(at);
-    const price = told === null ? null : priceAt(record, told.toldAt);
+    const recorded = record.activityAt(at);
+    const price = recorded === null ? null : priceAt(record, recorded.at);
     const contracts = (usd: number | null): number | null => {
       if (usd === null || usd === 0) return usd;
       return price === null ? null : usd / price;
     };
-    const openInterestUsd = told?.openInterestUsd ?? null;
+    const openInterestUsd = recorded?.openInterestUsd ?? null;
     return {
-      volumeContracts: contracts(told?.volumeTotalUsd ?? null),
-      volumeUsd: told?.volumeTotalUsd ?? null,
-      volume24hContracts: contracts(told?.volume24hUsd ?? null),
-      volume24hUsd: told?.volume24hUsd ?? null,
-      // A venue that counts contracts has its count valued at the price then; others tell dollars, a contract each.
+      volumeContracts: contracts(recorded?.volumeTotalUsd ?? null),
+      volumeUsd: recorded?.volumeTotalUsd ?? null,
+      volume24hContracts: contracts(recorded?.volume24hUsd ?? null),
+      volume24hUsd: recorded?.volume24hUsd ?? null,
+      // Kalshi counts contracts, so its dollars are converted at the price; elsewhere one contract locks one dollar.
       openInterestContracts: market.venue === "kalshi" ? contracts(openInterestUsd) : openInterestUsd,
-      liquidityUsd: told?.liquidityUsd ?? null,
+      liquidityUsd: recorded?.liquidityUsd ?? null,
       traderCount: null,
     };
   };
@@ -177,7 +180,7 @@ function createRecordedWorld(
         bid: bids[0]?.price ?? null,
         ask: asks[0]?.price ?? null,
         lastPrice: record.lastPriceAt(at),
-        // Tapes are recorded of some markets and for some of the time: their sum would not be the volume.
+        // Trades are recorded only for some markets and times, so their sum is not the volume.
         volumeContracts: null,
         volumeUsd: null,
       });
@@ -198,8 +201,8 @@ function createRecordedWorld(
     activity,
     trades: (market, from, to) => recordOf(market).trades(from, to),
     past,
-    nextChangeAt: (market, after) => recordOf(market).nextChange(after),
-    nextPhaseAt: (market, after) => recordOf(market).nextPhase(after),
+    nextChangeAt: (market, after) => recordOf(market).nextChangeAt(after),
+    nextPhaseAt: (market, after) => recordOf(market).nextPhaseAt(after),
   };
 }
 

@@ -1,34 +1,34 @@
 import type { Fact } from "../../src/recording/format.ts";
 import type { ListedEvent, ListedMarket, RecordedFee, SandboxVenue } from "../world/types.ts";
-import type { MarketRecord } from "./market-record.ts";
+import { type MarketRecord, partitionPoint } from "./market-record.ts";
 
 export type RecordedEventFact = Extract<Fact, { readonly kind: "event" }>["event"];
 
-/** Steps assumed where a recording does not tell; what is not told is not shown either. */
-const FINEST_TICK = 0.001;
+/** Tick size assumed if a recording has none; the protocols do not publish it. */
+const DEFAULT_TICK = 0.001;
 const AMM_VENUE: SandboxVenue = "manifold";
 
-/** What one venue of a recording lists. */
-export interface ListedRecord {
+/** The markets of one venue of a recording. */
+export interface VenueRecords {
   readonly records: ReadonlyMap<ListedMarket, MarketRecord>;
-  /** Events of which the recording has told by `at`, oldest listing first. */
+  /** Events with at least one market listed by `at`, oldest listing first. */
   eventsAt(at: number): readonly ListedEvent[];
-  /** Their markets of which it has told by then, in the same order. */
+  /** Markets of those events that are listed by `at`, in the same order. */
   marketsAt(at: number): readonly ListedMarket[];
 }
 
-/** Turns the records of all venues into what the protocols show. Dates are moved to the wall clock. */
+/** Converts recorded markets to listed events and markets; dates are moved to the wall clock. */
 export function listRecords(
   records: ReadonlyMap<SandboxVenue, ReadonlyMap<string, MarketRecord>>,
   events: ReadonlyMap<SandboxVenue, ReadonlyMap<string, RecordedEventFact>>,
   toWall: (at: number) => number,
-): { readonly byVenue: ReadonlyMap<SandboxVenue, ListedRecord>; readonly leftOut: number } {
-  const byVenue = new Map<SandboxVenue, ListedRecord>();
-  const numbers = { event: 0, market: 0 };
+): { readonly byVenue: ReadonlyMap<SandboxVenue, VenueRecords>; readonly leftOut: number } {
+  const byVenue = new Map<SandboxVenue, VenueRecords>();
+  const nextIndex = { event: 0, market: 0 };
   let leftOut = 0;
-  for (const [venue, own] of records) {
+  for (const [venue, venueRecords] of records) {
     const groups = new Map<string, MarketRecord[]>();
-    for (const record of own.values()) {
+    for (const record of venueRecords.values()) {
       if (isAmm(venue, record) && !record.hasPrice) {
         leftOut += 1;
         continue;
@@ -42,14 +42,14 @@ export function listRecords(
     const listed: ListedEvent[] = [];
     const recordOf = new Map<ListedMarket, MarketRecord>();
     for (const group of groups.values()) {
-      const event = listEvent(venue, group, events.get(venue) ?? new Map(), numbers, toWall);
+      const event = listEvent(venue, group, events.get(venue) ?? new Map(), nextIndex, toWall);
       listed.push(event);
       for (const [position, record] of group.entries()) {
         const market = event.markets[position];
         if (market !== undefined) recordOf.set(market, record);
       }
     }
-    byVenue.set(venue, listedRecord(listed, recordOf));
+    byVenue.set(venue, createVenueRecords(listed, recordOf));
   }
   return { byVenue, leftOut };
 }
@@ -58,7 +58,10 @@ function isAmm(venue: SandboxVenue, { first }: MarketRecord): boolean {
   return venue === AMM_VENUE || first.venueKeys.kind === "amm";
 }
 
-function listedRecord(events: readonly ListedEvent[], records: ReadonlyMap<ListedMarket, MarketRecord>): ListedRecord {
+function createVenueRecords(
+  events: readonly ListedEvent[],
+  records: ReadonlyMap<ListedMarket, MarketRecord>,
+): VenueRecords {
   const listedAt = (event: ListedEvent) =>
     event.markets.reduce(
       (first, { recorded }) => Math.min(first, recorded?.listedAt ?? first),
@@ -66,39 +69,27 @@ function listedRecord(events: readonly ListedEvent[], records: ReadonlyMap<Liste
     );
   const keyed = events.map((event) => ({ event, at: listedAt(event) })).sort((a, b) => a.at - b.at);
   const marketTimes = [...records.values()].map((record) => record.listedAt).sort((a, b) => a - b);
-  let known = { events: [] as readonly ListedEvent[], markets: [] as readonly ListedMarket[], count: -1 };
-  /** Both lists change only when another market is listed. */
+  let cached = { events: [] as readonly ListedEvent[], markets: [] as readonly ListedMarket[], count: -1 };
+  /** Recomputes both lists only when another market is listed. */
   const listsAt = (at: number) => {
-    const count =
-      marketTimes.length === 0 || at >= (marketTimes.at(-1) ?? 0) ? marketTimes.length : countUpTo(marketTimes, at);
-    if (count !== known.count) {
-      const present = keyed.filter((entry) => entry.at <= at).map((entry) => entry.event);
-      const markets = present
+    const count = partitionPoint(marketTimes, (listedAt) => listedAt <= at);
+    if (count !== cached.count) {
+      const listedEvents = keyed.filter((entry) => entry.at <= at).map((entry) => entry.event);
+      const markets = listedEvents
         .flatMap((event) => event.markets)
         .filter(({ recorded }) => (recorded?.listedAt ?? 0) <= at);
-      known = { events: present, markets, count };
+      cached = { events: listedEvents, markets, count };
     }
-    return known;
+    return cached;
   };
   return { records, eventsAt: (at) => listsAt(at).events, marketsAt: (at) => listsAt(at).markets };
-}
-
-function countUpTo(times: readonly number[], at: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((times[middle] ?? 0) <= at) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function listEvent(
   venue: SandboxVenue,
   group: readonly MarketRecord[],
   events: ReadonlyMap<string, RecordedEventFact>,
-  numbers: { event: number; market: number },
+  nextIndex: { event: number; market: number },
   toWall: (at: number) => number,
 ): ListedEvent {
   const first = group[0]?.first;
@@ -107,7 +98,7 @@ function listEvent(
   const markets: ListedMarket[] = [];
   const event: ListedEvent = {
     venue,
-    index: numbers.event++,
+    index: nextIndex.event++,
     underlying: 0,
     series: first?.venueKeys.series ?? "",
     seriesTitle: "",
@@ -124,18 +115,18 @@ function listEvent(
     closeAt:
       fact?.endAt != null
         ? toWall(fact.endAt)
-        : Math.max(...group.map((record) => wallOrNever(record.first.closeAt, toWall))),
+        : Math.max(...group.map((record) => wallOrInfinity(record.first.closeAt, toWall))),
     markets,
     recorded: { eventId, url: fact?.url ?? null },
   };
   for (const [position, record] of group.entries())
-    markets.push(listMarket(event, position, record, numbers.market++, toWall));
+    markets.push(listMarket(event, position, record, nextIndex.market++, toWall));
   return event;
 }
 
 type MarketFact = MarketRecord["first"];
 
-/** Of an event that no line tells of: the part of the market's title before its own name. */
+/** Title of an event without an event line: the market's title without the name of its outcome. */
 function titleOf(market: MarketFact | undefined): string {
   if (market === undefined) return "";
   const suffix = ` — ${market.outcomeLabel}`;
@@ -146,7 +137,7 @@ function openOf({ first, listedAt }: MarketRecord, toWall: (at: number) => numbe
   return first.openAt === null ? listedAt : Math.min(listedAt, toWall(first.openAt));
 }
 
-const wallOrNever = (at: number | null, toWall: (at: number) => number) =>
+const wallOrInfinity = (at: number | null, toWall: (at: number) => number) =>
   at === null ? Number.POSITIVE_INFINITY : toWall(at);
 
 function listMarket(
@@ -158,7 +149,7 @@ function listMarket(
 ): ListedMarket {
   const { first, listedAt, statuses } = record;
   const wall = (at: number | null) => (at === null ? null : toWall(at));
-  const isAnswered = ({ phase }: { readonly phase: string }) => phase === "determined" || phase === "finalized";
+  const isResolved = ({ phase }: { readonly phase: string }) => phase === "determined" || phase === "finalized";
   const lastOpen = statuses.findLastIndex(({ phase }) => phase !== "finalized");
   return {
     venue: event.venue,
@@ -171,10 +162,10 @@ function listMarket(
     resolutionSource: "",
     strike: null,
     mechanism: isAmm(event.venue, record) ? "amm" : "clob",
-    tick: first.tickSize ?? FINEST_TICK,
+    tick: first.tickSize ?? DEFAULT_TICK,
     openAt: openOf(record, toWall),
-    closeAt: wallOrNever(first.closeAt, toWall),
-    determineAt: statuses.find(isAnswered)?.at ?? Number.POSITIVE_INFINITY,
+    closeAt: wallOrInfinity(first.closeAt, toWall),
+    determineAt: statuses.find(isResolved)?.at ?? Number.POSITIVE_INFINITY,
     disputed: false,
     finalizeAt: statuses[lastOpen + 1]?.at ?? Number.POSITIVE_INFINITY,
     recorded: {

@@ -13,32 +13,32 @@ interface Status {
   readonly outcome: WorldOutcome | null;
 }
 
-/** Figures of a quote in a row of numbers; NaN stands for what is not known, inside this file only. */
-const QUOTE_FIGURES = 6;
-const ACTIVITY_FIGURES = 4;
+/** Numbers per quote and per activity in the flat arrays below; NaN represents null there. */
+const QUOTE_FIELDS = 6;
+const ACTIVITY_FIELDS = 4;
 
 /**
- * Everything recorded of one market, in rows of plain numbers so that millions of levels stay small. Times are the
- * recording's until `settle` moves them to the wall clock; facts come in order of their `at`.
+ * All recorded facts of one market, stored in flat number arrays to keep millions of levels small. Facts are added in
+ * order of `at`, with times of the recording; `finish` then moves all times to the wall clock.
  */
 export class MarketRecord {
-  /** As first told: texts and dates that came later would be known too early in the replay. */
+  /** The first market line. Texts and dates of later lines are ignored, because they would be published too early. */
   readonly first: MarketFact;
   readonly #statuses: Status[] = [];
   readonly #quoteAt: number[] = [];
   readonly #quotes: number[] = [];
   readonly #bookAt: number[] = [];
   readonly #bookLast: number[] = [];
-  /** For each book the end of its bids and of its asks among the levels. */
+  /** For each book, the end of its bids and the end of its asks in `#levels`. */
   readonly #bookEnds: number[] = [];
   readonly #levels: number[] = [];
   readonly #activityAt: number[] = [];
   readonly #activities: number[] = [];
   #trades: WorldTrade[] = [];
   readonly #tradeIds = new Set<string>();
-  /** Instants at which the book or the last price may have changed, ascending, each once. */
+  /** Times at which the book or the last price may have changed, ascending, unique. */
   #changes: number[] = [];
-  /** When the recording first told of it. */
+  /** Time of the first line of the market. */
   listedAt: number;
 
   constructor(at: number, first: MarketFact) {
@@ -46,40 +46,35 @@ export class MarketRecord {
     this.first = first;
   }
 
-  /** How many levels of books it holds. */
-  get levelCount(): number {
-    return this.#levels.length / 2;
-  }
-
   get statuses(): readonly Status[] {
     return this.#statuses;
   }
 
-  /** Whether any fact gives a probability to show where there is no book. */
+  /** Whether any quote has an indicative price. */
   get hasPrice(): boolean {
-    return this.#quoteAt.length > 0 && this.#firstProbability() !== null;
+    return this.#firstIndicativePrice() !== null;
   }
 
   addMarket(at: number, { status, paused, outcome }: MarketFact): void {
     const phase: Phase = status === "active" && paused ? "paused" : status;
-    const told: WorldOutcome | null = outcome === null || outcome.kind !== "void" ? outcome : { kind: "void" };
+    const worldOutcome: WorldOutcome | null = outcome?.kind === "void" ? { kind: "void" } : outcome;
     const last = this.#statuses.at(-1);
-    if (last?.phase === phase && JSON.stringify(last.outcome) === JSON.stringify(told)) return;
-    this.#statuses.push({ at, phase, outcome: told });
+    if (last?.phase === phase && JSON.stringify(last.outcome) === JSON.stringify(worldOutcome)) return;
+    this.#statuses.push({ at, phase, outcome: worldOutcome });
   }
 
   addQuote(at: number, quote: QuoteFact): void {
     this.#quoteAt.push(at);
     const { bid, ask, bidSize, askSize, lastPrice, indicativePrice } = quote;
-    for (const figure of [bid, ask, bidSize, askSize, lastPrice, indicativePrice])
-      this.#quotes.push(figure ?? Number.NaN);
+    for (const value of [bid, ask, bidSize, askSize, lastPrice, indicativePrice])
+      this.#quotes.push(value ?? Number.NaN);
   }
 
   addActivity(at: number, activity: ActivityFact): void {
     this.#activityAt.push(at);
     const { volume24hUsd, volumeTotalUsd, liquidityUsd, openInterestUsd } = activity;
-    for (const figure of [volume24hUsd, volumeTotalUsd, liquidityUsd, openInterestUsd])
-      this.#activities.push(figure ?? Number.NaN);
+    for (const value of [volume24hUsd, volumeTotalUsd, liquidityUsd, openInterestUsd])
+      this.#activities.push(value ?? Number.NaN);
   }
 
   addBook(at: number, { bids, asks, lastPrice }: BookFact): void {
@@ -91,7 +86,7 @@ export class MarketRecord {
     }
   }
 
-  /** A trade told twice counts once. */
+  /** Ignores duplicates of a trade. */
   addTrade(venue: string, { tradeId, executedAt, yesPrice, size, takerSide }: TradeFact): void {
     if (this.#tradeIds.has(tradeId)) return;
     this.#tradeIds.add(tradeId);
@@ -101,19 +96,19 @@ export class MarketRecord {
       at: executedAt,
       yesPrice,
       size,
-      // No venue's tape can leave it out.
+      // The venues' protocols require a side.
       takerSide: takerSide ?? "yes",
       taker: 0,
     });
   }
 
-  /** Moves all times to the wall clock and brings the record into its final form. */
-  settle(toWall: (at: number) => number): void {
+  /** Moves all times to the wall clock, sorts the trades and computes the changes. Call once, after the last fact. */
+  finish(toWall: (at: number) => number): void {
     this.listedAt = toWall(this.listedAt);
     for (const status of this.#statuses) status.at = toWall(status.at);
     for (const times of [this.#quoteAt, this.#bookAt, this.#activityAt])
       for (const [index, at] of times.entries()) times[index] = toWall(at);
-    // Tapes are read newest first and late; a replay tells them in order.
+    // Adapters read trades late and newest first, so they are not recorded in time order.
     this.#trades = this.#trades
       .map((trade) => ({ ...trade, at: toWall(trade.at) }))
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
@@ -123,116 +118,119 @@ export class MarketRecord {
   }
 
   statusAt(at: number): Status | null {
-    return this.#statuses[lastAt(this.#statuses.length, (index) => this.#statuses[index]?.at ?? 0, at)] ?? null;
+    return this.#statuses[this.#statusIndexAt(at)] ?? null;
   }
 
-  /** When what `statusAt` tells began, earlier ones of the same phase counted in. */
+  /** Start of the phase at `at`; consecutive statuses with the same phase count as one. */
   phaseSince(at: number): number {
-    let index = lastAt(this.#statuses.length, (place) => this.#statuses[place]?.at ?? 0, at);
+    let index = this.#statusIndexAt(at);
     while (index > 0 && this.#statuses[index - 1]?.phase === this.#statuses[index]?.phase) index -= 1;
     return this.#statuses[index]?.at ?? this.listedAt;
   }
 
-  /** When the market is next in another phase than at `after`; Infinity when nothing more is told. */
-  nextPhase(after: number): number {
+  /** Time of the next phase change after `after`; Infinity if the recording has none. */
+  nextPhaseAt(after: number): number {
     const phase = this.statusAt(after)?.phase ?? "pending";
     return this.#statuses.find((status) => status.at > after && status.phase !== phase)?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** How many changes there were up to `at`, and when the last one was; null before the first. */
+  /** Number of changes up to `at` and the time of the last one; null before the first change. */
   changeAt(at: number): { readonly count: number; readonly at: number } | null {
-    const index = lastOf(this.#changes, at);
+    const index = lastIndexAt(this.#changes, at);
     const changedAt = this.#changes[index];
     return changedAt === undefined ? null : { count: index + 1, at: changedAt };
   }
 
-  nextChange(after: number): number {
-    return this.#changes[lastOf(this.#changes, after) + 1] ?? Number.POSITIVE_INFINITY;
+  nextChangeAt(after: number): number {
+    return this.#changes[lastIndexAt(this.#changes, after) + 1] ?? Number.POSITIVE_INFINITY;
   }
 
   /**
-   * The last book up to `at`, with the top of the last quote where that is newer: better levels are gone, worse ones are
-   * as last seen. A quote alone is a level a side.
+   * The last book up to `at`. A newer quote replaces its top: levels better than the quote are removed, worse levels are
+   * kept. Without a book, a quote results in one level per side.
    */
   levelsAt(at: number): { readonly bids: readonly Level[]; readonly asks: readonly Level[] } {
-    const quote = lastOf(this.#quoteAt, at);
-    const book = lastOf(this.#bookAt, at);
+    const quote = lastIndexAt(this.#quoteAt, at);
+    const book = lastIndexAt(this.#bookAt, at);
     const bids = this.#side(book, 0);
     const asks = this.#side(book, 1);
     if (quote < 0 || (book >= 0 && (this.#bookAt[book] ?? 0) >= (this.#quoteAt[quote] ?? 0))) return { bids, asks };
     return {
-      bids: topped(bids, this.#quoteFigure(quote, 0), this.#quoteFigure(quote, 2), (price, top) => price < top),
-      asks: topped(asks, this.#quoteFigure(quote, 1), this.#quoteFigure(quote, 3), (price, top) => price > top),
+      bids: replaceTop(bids, this.#quoteField(quote, 0), this.#quoteField(quote, 2), (price, top) => price < top),
+      asks: replaceTop(asks, this.#quoteField(quote, 1), this.#quoteField(quote, 3), (price, top) => price > top),
     };
   }
 
-  /** The newest of what quotes, books and trades say; null before anything was traded. */
+  /** The newest last price of all quotes, books and trades up to `at`; null before the first. */
   lastPriceAt(at: number): number | null {
     let newest = Number.NEGATIVE_INFINITY;
     let price: number | null = null;
-    const offer = (toldAt: number | undefined, value: number | null | undefined) => {
-      if (toldAt === undefined || value === null || value === undefined || toldAt < newest) return;
-      newest = toldAt;
+    const consider = (priceAt: number | undefined, value: number | null | undefined) => {
+      if (priceAt === undefined || value === null || value === undefined || priceAt < newest) return;
+      newest = priceAt;
       price = value;
     };
-    const trade = this.#trades[lastAt(this.#trades.length, (index) => this.#trades[index]?.at ?? 0, at)];
-    offer(trade?.at, trade?.yesPrice);
-    const book = lastOf(this.#bookAt, at);
-    offer(this.#bookAt[book], known(this.#bookLast[book]));
-    const quote = lastOf(this.#quoteAt, at);
-    offer(this.#quoteAt[quote], this.#quoteFigure(quote, 4));
+    const trade = this.#trades[partitionPoint(this.#trades, (trade) => trade.at <= at) - 1];
+    consider(trade?.at, trade?.yesPrice);
+    const book = lastIndexAt(this.#bookAt, at);
+    consider(this.#bookAt[book], nullable(this.#bookLast[book]));
+    const quote = lastIndexAt(this.#quoteAt, at);
+    consider(this.#quoteAt[quote], this.#quoteField(quote, 4));
     return price;
   }
 
-  /** What the last quote up to `at` gives as the venue's own indication; null where it gives none. */
-  indicationAt(at: number): number | null {
-    return this.#quoteFigure(lastOf(this.#quoteAt, at), 5);
+  /** The indicative price of the last quote up to `at`; null if that quote has none. */
+  indicativePriceAt(at: number): number | null {
+    return this.#quoteField(lastIndexAt(this.#quoteAt, at), 5);
   }
 
-  /** The venue's own indication: the last one up to `at`, else the first there is; null when there is none. */
+  /** The last indicative price up to `at`, otherwise the first one after it; null if there is none. */
   probabilityAt(at: number): number | null {
-    for (let index = lastOf(this.#quoteAt, at); index >= 0; index--) {
-      const probability = this.#quoteFigure(index, 5);
+    for (let index = lastIndexAt(this.#quoteAt, at); index >= 0; index--) {
+      const probability = this.#quoteField(index, 5);
       if (probability !== null) return probability;
     }
-    return this.#firstProbability();
+    return this.#firstIndicativePrice();
   }
 
-  /** Figures in USD; null where not told. */
+  /** The last activity up to `at`, in USD; fields are null if not recorded. */
   activityAt(at: number): {
-    readonly toldAt: number;
+    readonly at: number;
     readonly volume24hUsd: number | null;
     readonly volumeTotalUsd: number | null;
     readonly liquidityUsd: number | null;
     readonly openInterestUsd: number | null;
   } | null {
-    const index = lastOf(this.#activityAt, at);
+    const index = lastIndexAt(this.#activityAt, at);
     if (index < 0) return null;
-    const figure = (place: number) => known(this.#activities[index * ACTIVITY_FIGURES + place]);
+    const field = (number: number) => nullable(this.#activities[index * ACTIVITY_FIELDS + number]);
     return {
-      toldAt: this.#activityAt[index] ?? 0,
-      volume24hUsd: figure(0),
-      volumeTotalUsd: figure(1),
-      liquidityUsd: figure(2),
-      openInterestUsd: figure(3),
+      at: this.#activityAt[index] ?? 0,
+      volume24hUsd: field(0),
+      volumeTotalUsd: field(1),
+      liquidityUsd: field(2),
+      openInterestUsd: field(3),
     };
   }
 
   /** Trades with from <= at < to, oldest first. */
   trades(from: number, to: number): readonly WorldTrade[] {
-    const timeOf = (index: number) => this.#trades[index]?.at ?? 0;
-    const first = lastBefore(this.#trades.length, timeOf, from) + 1;
-    const end = lastBefore(this.#trades.length, timeOf, to) + 1;
-    return this.#trades.slice(first, end);
+    const start = partitionPoint(this.#trades, (trade) => trade.at < from);
+    const end = partitionPoint(this.#trades, (trade) => trade.at < to);
+    return this.#trades.slice(start, end);
   }
 
-  #quoteFigure(quote: number, place: number): number | null {
-    return quote < 0 ? null : known(this.#quotes[quote * QUOTE_FIGURES + place]);
+  #statusIndexAt(at: number): number {
+    return partitionPoint(this.#statuses, (status) => status.at <= at) - 1;
   }
 
-  #firstProbability(): number | null {
+  #quoteField(quote: number, field: number): number | null {
+    return quote < 0 ? null : nullable(this.#quotes[quote * QUOTE_FIELDS + field]);
+  }
+
+  #firstIndicativePrice(): number | null {
     for (let index = 0; index < this.#quoteAt.length; index++) {
-      const probability = this.#quoteFigure(index, 5);
+      const probability = this.#quoteField(index, 5);
       if (probability !== null) return probability;
     }
     return null;
@@ -241,53 +239,43 @@ export class MarketRecord {
   #side(book: number, side: 0 | 1): Level[] {
     const levels: Level[] = [];
     if (book < 0) return levels;
-    const place = book * 2 + side;
-    for (let at = this.#bookEnds[place - 1] ?? 0; at < (this.#bookEnds[place] ?? 0); at += 2)
-      levels.push({ price: this.#levels[at] ?? 0, size: this.#levels[at + 1] ?? 0 });
+    const end = book * 2 + side;
+    for (let index = this.#bookEnds[end - 1] ?? 0; index < (this.#bookEnds[end] ?? 0); index += 2)
+      levels.push({ price: this.#levels[index] ?? 0, size: this.#levels[index + 1] ?? 0 });
     return levels;
   }
 }
 
-function topped(
+function replaceTop(
   levels: readonly Level[],
   top: number | null,
   size: number | null,
   isWorse: (price: number, top: number) => boolean,
 ): readonly Level[] {
   if (top === null) return [];
-  const known = size ?? levels.find(({ price }) => price === top)?.size;
-  const first: Level = known === undefined ? { price: top, size: 1, isSizeUnknown: true } : { price: top, size: known };
-  return [first, ...levels.filter(({ price }) => isWorse(price, top))];
+  const topSize = size ?? levels.find(({ price }) => price === top)?.size;
+  const topLevel: Level =
+    topSize === undefined ? { price: top, size: 1, isSizeUnknown: true } : { price: top, size: topSize };
+  return [topLevel, ...levels.filter(({ price }) => isWorse(price, top))];
 }
 
-function known(figure: number | undefined): number | null {
-  return figure === undefined || Number.isNaN(figure) ? null : figure;
+function nullable(value: number | undefined): number | null {
+  return value === undefined || Number.isNaN(value) ? null : value;
 }
 
-/** Index of the last of `count` ascending times at or before `at`; -1 when there is none. */
-function lastAt(count: number, timeOf: (index: number) => number, at: number): number {
+/** Index of the last of ascending times at or before `at`; -1 if there is none. */
+function lastIndexAt(times: readonly number[], at: number): number {
+  return partitionPoint(times, (time) => time <= at) - 1;
+}
+
+/** Number of leading items that satisfy a predicate, by binary search: it must not hold again after it failed once. */
+export function partitionPoint<T>(items: readonly T[], predicate: (item: T) => boolean): number {
   let low = 0;
-  let high = count;
+  let high = items.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (timeOf(middle) <= at) low = middle + 1;
+    if (predicate(items[middle] as T)) low = middle + 1;
     else high = middle;
   }
-  return low - 1;
-}
-
-function lastOf(times: readonly number[], at: number): number {
-  return lastAt(times.length, (index) => times[index] ?? 0, at);
-}
-
-/** As `lastAt`, strictly before; times need not be whole numbers. */
-function lastBefore(count: number, timeOf: (index: number) => number, at: number): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (timeOf(middle) < at) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return low;
 }

@@ -8,23 +8,27 @@ import { loadRecordedWorld } from "./index.ts";
 
 const AT = Date.UTC(2026, 6, 7);
 const GENESIS = Date.UTC(2026, 10, 21);
-const head = { format: "parallax-recording", version: 1, started_at: new Date(AT).toISOString(), source: "a test" };
+const header = { format: "parallax-recording", version: 1, started_at: new Date(AT).toISOString(), source: "a test" };
 const market = { venue: "kalshi", kind: "market", market_id: "E-A", event_id: "E", title: "A", status: "active" };
-const of = (kind: string) => ({ venue: "kalshi", kind, market_id: "E-A" });
+const factOf = (kind: string) => ({ venue: "kalshi", kind, market_id: "E-A" });
 
 async function load(lines: readonly object[], options: { speed: number; pastShare: number }): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), "parallax-recorded-"));
   try {
     const file = join(folder, "r.jsonl");
-    await writeFile(file, [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
+    await writeFile(file, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
     return await loadRecordedWorld({ file, genesis: GENESIS, ...options });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-test("what is past at genesis lies at its own pace, what follows comes as many times as fast", async () => {
-  const lines = [0, 50_000, 100_000].map((after, index) => ({ ...of("quote"), at: AT + after, bid: 0.1 + index / 10 }));
+test("facts before the pivot keep their recorded pace; later facts are replayed at the configured speed", async () => {
+  const lines = [0, 50_000, 100_000].map((after, index) => ({
+    ...factOf("quote"),
+    at: AT + after,
+    bid: 0.1 + index / 10,
+  }));
   const world = await load([{ ...market, at: AT }, ...lines], { speed: 10, pastShare: 0.5 });
   const [only] = world.markets("kalshi", GENESIS);
   assert.ok(only !== undefined);
@@ -34,9 +38,9 @@ test("what is past at genesis lies at its own pace, what follows comes as many t
   assert.equal(world.nextChangeAt(only, GENESIS + 5_000), Number.POSITIVE_INFINITY);
 });
 
-test("a newer quote tops the last book; depth stays where it is worse, and an unknown size is told as unknown", async () => {
+test("a newer quote replaces the top of the last book, keeps worse levels and marks an unknown size", async () => {
   const book = {
-    ...of("book"),
+    ...factOf("book"),
     at: AT + 1,
     bids: [
       [0.5, 7],
@@ -47,8 +51,8 @@ test("a newer quote tops the last book; depth stays where it is worse, and an un
       [0.7, 3],
     ],
   };
-  const quote = { ...of("quote"), at: AT + 2, bid: 0.45, ask: 0.6 };
-  const world = await load([{ ...market, at: AT }, book, quote, { ...of("quote"), at: AT + 3 }], {
+  const quote = { ...factOf("quote"), at: AT + 2, bid: 0.45, ask: 0.6 };
+  const world = await load([{ ...market, at: AT }, book, quote, { ...factOf("quote"), at: AT + 3 }], {
     speed: 1,
     pastShare: 1,
   });
@@ -67,7 +71,7 @@ test("a newer quote tops the last book; depth stays where it is worse, and an un
   assert.equal(world.activity(only, GENESIS).volumeUsd, null);
 });
 
-test("status and outcome follow the recording, also backwards", async () => {
+test("status and outcome follow the recording, including a revoked resolution", async () => {
   const settled = { ...market, status: "finalized", outcome: { kind: "yes" } };
   const lines = [
     { ...market, at: AT },
@@ -84,7 +88,7 @@ test("status and outcome follow the recording, also backwards", async () => {
   assert.equal(only.finalizeAt, GENESIS);
 });
 
-test("a market is listed when the recording first tells of it, not before", async () => {
+test("a market is listed from its first line in the recording", async () => {
   const other = { ...market, market_id: "E-B", at: AT + 10 };
   const world = await load([{ ...market, at: AT }, other], { speed: 1, pastShare: 1 });
   assert.deepEqual(
@@ -93,12 +97,9 @@ test("a market is listed when the recording first tells of it, not before", asyn
   );
 });
 
-test("facts of unknown markets and venues are refused with their line", async () => {
+test("rejects facts of unknown markets and venues with the line number", async () => {
   const options = { speed: 1, pastShare: 1 };
-  await assert.rejects(
-    load([{ ...of("quote"), at: AT }], options),
-    /line 2: no line before this one tells of the market/,
-  );
-  await assert.rejects(load([{ ...market, venue: "nowhere", at: AT }], options), /line 2: there is no venue "nowhere"/);
-  await assert.rejects(load([], options), /tells of no market/);
+  await assert.rejects(load([{ ...factOf("quote"), at: AT }], options), /line 2: no earlier line describes the market/);
+  await assert.rejects(load([{ ...market, venue: "nowhere", at: AT }], options), /line 2: unknown venue "nowhere"/);
+  await assert.rejects(load([], options), /contains no market/);
 });

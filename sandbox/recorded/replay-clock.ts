@@ -1,21 +1,21 @@
-/** Where on the wall clock the instants of a recording lie. */
+/** Maps times of a recording to the wall clock. */
 export interface ReplayClock {
-  /** The instant of the recording that plays at genesis. */
+  /** The time in the recording that is replayed at genesis. */
   readonly pivotAt: number;
-  /** Whole milliseconds; never falls as the argument rises. */
+  /** Whole milliseconds; monotone. */
   toWall(recordedAt: number): number;
 }
 
 export interface ReplayOptions {
   /** Unix milliseconds of the first start. */
   readonly genesis: number;
-  /** From genesis on, the recording passes this many times as fast as it was made. At least 1. */
+  /** Replay speed after genesis relative to the recording. At least 1. */
   readonly speed: number;
-  /** Share of the recording that is already past at genesis, in [0, 1]. What is past lies at its own pace. */
+  /** Share of the recording before genesis, in [0, 1]. That part keeps its recorded pace. */
   readonly pastShare: number;
 }
 
-/** @param span  first and last instant of the recording */
+/** @param span  first and last time of the recording */
 export function replayClock(
   span: { readonly startedAt: number; readonly endedAt: number },
   { genesis, speed, pastShare }: ReplayOptions,

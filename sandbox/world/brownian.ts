@@ -1,84 +1,84 @@
-import { gaussianOf, hashOn } from "./random.ts";
+import { extendHash, gaussianFromHash } from "./random.ts";
 
 /**
- * Brownian motions over v in [0, 1] by midpoint displacement: each a function of its key, refined to 2^-depth and straight
- * between.
+ * Standard Brownian paths over v in [0, 1], constructed by midpoint displacement down to steps of 2^-depth and linear
+ * between them. Each path is a function of its key.
  *
- * All are looked at in the same place, which is remembered with the halvings that led there: an instant close to the one
- * before shares most of them, and each costs two hashes a motion.
+ * All paths are evaluated at one shared position. The bisection that led there is cached: a nearby position shares most
+ * of its levels, and every further level costs two hashes per path.
  */
 export class BrownianPaths {
   readonly #keys: readonly number[];
   readonly #levels: number;
-  /** By level, what the place was narrowed to: its ends, and its number among the stretches of that level. */
+  /** By level: the interval that contains the position, and its index among the intervals of that level. */
   readonly #low: Float64Array;
   readonly #high: Float64Array;
   readonly #index: Float64Array;
-  /** By motion and level, the values at those ends. */
-  readonly #atLow: Float64Array;
-  readonly #atHigh: Float64Array;
-  /** Levels that are filled in. */
+  /** By path and level: the path's values at both ends of that interval. */
+  readonly #valueAtLow: Float64Array;
+  readonly #valueAtHigh: Float64Array;
+  /** Deepest level that is filled in. */
   #depth = 0;
-  #at = { v: 0, level: 0 };
+  #position = { v: 0, level: 0 };
 
-  /** @param keys hashes, one a motion  @param depthMax halvings at most */
+  /** @param keys one hash per path  @param depthMax largest number of bisections */
   constructor(keys: readonly number[], depthMax: number) {
     this.#keys = keys;
     this.#levels = depthMax + 1;
     this.#low = new Float64Array(this.#levels);
     this.#high = new Float64Array(this.#levels);
     this.#index = new Float64Array(this.#levels);
-    this.#atLow = new Float64Array(this.#levels * keys.length);
-    this.#atHigh = new Float64Array(this.#levels * keys.length);
+    this.#valueAtLow = new Float64Array(this.#levels * keys.length);
+    this.#valueAtHigh = new Float64Array(this.#levels * keys.length);
     this.#high[0] = 1;
     keys.forEach((key, path) => {
-      this.#atHigh[path * this.#levels] = gaussianOf(hashOn(hashOn(key, 0), 0));
+      this.#valueAtHigh[path * this.#levels] = gaussianFromHash(extendHash(extendHash(key, 0), 0));
     });
   }
 
-  /** @param depth halvings that are followed, up to the largest one; fewer are cheaper and rougher */
+  /** @param depth number of bisections, up to `depthMax`; fewer are cheaper and less accurate */
   moveTo(v: number, depth: number): this {
     let level = Math.min(depth, this.#depth);
     while (level > 0 && !(v >= (this.#low[level] ?? 0) && v < (this.#high[level] ?? 0))) level -= 1;
     if (v > 0 && v < 1 && level < depth) {
-      while (level < depth) this.#halve(v, ++level);
+      while (level < depth) this.#bisect(v, ++level);
       this.#depth = depth;
     }
-    this.#at = { v, level };
+    this.#position = { v, level };
     return this;
   }
 
-  /** Of the motion with this number at the place moved to last. */
+  /** Value of a path at the current position. */
   value(path: number): number {
-    const { v, level } = this.#at;
+    const { v, level } = this.#position;
     if (v <= 0) return 0;
-    if (v >= 1) return this.#atHigh[path * this.#levels] ?? 0;
+    if (v >= 1) return this.#valueAtHigh[path * this.#levels] ?? 0;
     const low = this.#low[level] ?? 0;
     const high = this.#high[level] ?? 1;
-    const atLow = this.#atLow[path * this.#levels + level] ?? 0;
-    const atHigh = this.#atHigh[path * this.#levels + level] ?? 0;
-    return atLow + ((atHigh - atLow) * (v - low)) / (high - low);
+    const valueAtLow = this.#valueAtLow[path * this.#levels + level] ?? 0;
+    const valueAtHigh = this.#valueAtHigh[path * this.#levels + level] ?? 0;
+    return valueAtLow + ((valueAtHigh - valueAtLow) * (v - low)) / (high - low);
   }
 
-  /** Fills in a level from the one above it. */
-  #halve(v: number, level: number): void {
+  /** Fills in a level from the level above it. */
+  #bisect(v: number, level: number): void {
     const low = this.#low[level - 1] ?? 0;
     const high = this.#high[level - 1] ?? 1;
     const index = this.#index[level - 1] ?? 0;
     const middle = (low + high) / 2;
-    const spread = Math.sqrt(high - low) / 2;
+    const deviation = Math.sqrt(high - low) / 2;
     const isBelow = v < middle;
     this.#low[level] = isBelow ? low : middle;
     this.#high[level] = isBelow ? middle : high;
     this.#index[level] = isBelow ? index * 2 : index * 2 + 1;
     for (let path = 0; path < this.#keys.length; path++) {
-      const place = path * this.#levels + level;
-      const atLow = this.#atLow[place - 1] ?? 0;
-      const atHigh = this.#atHigh[place - 1] ?? 0;
-      const key = hashOn(this.#keys[path] ?? 0, level);
-      const atMiddle = (atLow + atHigh) / 2 + spread * gaussianOf(hashOn(key, index));
-      this.#atLow[place] = isBelow ? atLow : atMiddle;
-      this.#atHigh[place] = isBelow ? atMiddle : atHigh;
+      const offset = path * this.#levels + level;
+      const valueAtLow = this.#valueAtLow[offset - 1] ?? 0;
+      const valueAtHigh = this.#valueAtHigh[offset - 1] ?? 0;
+      const key = extendHash(this.#keys[path] ?? 0, level);
+      const valueAtMiddle = (valueAtLow + valueAtHigh) / 2 + deviation * gaussianFromHash(extendHash(key, index));
+      this.#valueAtLow[offset] = isBelow ? valueAtLow : valueAtMiddle;
+      this.#valueAtHigh[offset] = isBelow ? valueAtMiddle : valueAtHigh;
     }
   }
 }

@@ -6,8 +6,8 @@ import type { FeedEvent } from "./types.ts";
 const GENESIS = Date.UTC(2026, 10, 20);
 const STEP_MS = 500;
 
-/** A feed over a small, lively world whose time the test moves. */
-function bench(t: TestContext, speed = 60) {
+/** A feed over a small, active world with a manual clock. */
+function startFeed(t: TestContext, speed = 60) {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const world = createWorld({ seed: 11, genesis: GENESIS, speed, marketCount: 20 });
   let now = GENESIS + 1_000;
@@ -17,8 +17,8 @@ function bench(t: TestContext, speed = 60) {
     world,
     feed,
     now: () => now,
-    pass(ms: number) {
-      for (let passed = 0; passed < ms; passed += STEP_MS) {
+    advance(ms: number) {
+      for (let elapsed = 0; elapsed < ms; elapsed += STEP_MS) {
         now += STEP_MS;
         t.mock.timers.tick(STEP_MS);
       }
@@ -29,40 +29,40 @@ function bench(t: TestContext, speed = 60) {
 const tradeIds = (events: readonly FeedEvent[]) =>
   events.flatMap((event) => (event.kind === "trade" ? event.trade.id : [])).sort();
 
-test("every trade is told exactly once, also those of markets that were listed meanwhile", (t) => {
-  // An hour's activity a second: a market trades before the feed has looked for new ones.
-  const { world, feed, now, pass } = bench(t, 3_600);
-  const heard: FeedEvent[] = [];
-  feed.subscribe("kalshi", (event) => heard.push(event));
-  pass(STEP_MS);
+test("publishes every trade exactly once, including trades of newly listed markets", (t) => {
+  // One second has an hour of activity: new markets trade before the feed checks the listing.
+  const { world, feed, now, advance } = startFeed(t, 3_600);
+  const received: FeedEvent[] = [];
+  feed.subscribe("kalshi", (event) => received.push(event));
+  advance(STEP_MS);
   const from = now() + 1;
-  heard.length = 0;
-  pass(16 * 60_000);
+  received.length = 0;
+  advance(16 * 60_000);
   const until = now() - 2_000;
-  const happened = world
+  const expected = world
     .markets("kalshi", now())
     .flatMap((market) => world.trades(market, from, until))
     .map(({ id }) => id);
-  assert.ok(happened.length > 100, String(happened.length));
-  const told = heard.filter((event) => event.kind !== "trade" || event.at < until);
-  assert.deepEqual(tradeIds(told), happened.sort());
+  assert.ok(expected.length > 100, String(expected.length));
+  const published = received.filter((event) => event.kind !== "trade" || event.at < until);
+  assert.deepEqual(tradeIds(published), expected.sort());
 });
 
-test("events come in order of their time, never from the future, and a trade right before the book it made", (t) => {
-  const { feed, now, pass } = bench(t);
-  const heard: FeedEvent[] = [];
+test("publishes events in time order, never early, and each trade directly before its book change", (t) => {
+  const { feed, now, advance } = startFeed(t);
+  const received: FeedEvent[] = [];
   let latest = 0;
   feed.subscribe("polymarket", (event) => {
     assert.ok(event.at <= now());
-    heard.push(event);
+    received.push(event);
   });
   for (let round = 0; round < 600; round++) {
-    heard.length = 0;
-    pass(STEP_MS);
-    for (const [number, event] of heard.entries()) {
-      assert.ok(event.at >= (heard[number - 1]?.at ?? 0));
+    received.length = 0;
+    advance(STEP_MS);
+    for (const [number, event] of received.entries()) {
+      assert.ok(event.at >= (received[number - 1]?.at ?? 0));
       if (event.kind !== "trade") continue;
-      const next = heard[number + 1];
+      const next = received[number + 1];
       assert.ok(next?.kind === "book" && next.market === event.market && next.at === event.at);
       latest = event.at;
     }
@@ -70,94 +70,95 @@ test("events come in order of their time, never from the future, and a trade rig
   assert.ok(latest > GENESIS);
 });
 
-test("new markets are told as listed, and every step of a market's life once", (t) => {
-  const { world, feed, now, pass } = bench(t);
-  const heard: FeedEvent[] = [];
-  feed.subscribe("limitless", (event) => heard.push(event));
-  pass(STEP_MS);
+test("publishes each new market and each lifecycle change once", (t) => {
+  const { world, feed, now, advance } = startFeed(t);
+  const received: FeedEvent[] = [];
+  feed.subscribe("limitless", (event) => received.push(event));
+  advance(STEP_MS);
   const before = new Set(world.markets("limitless", now()).map(({ index }) => index));
-  assert.equal(heard.filter(({ kind }) => kind === "listed").length, 0);
-  pass(70 * 60_000);
+  assert.equal(received.filter(({ kind }) => kind === "listed").length, 0);
+  advance(70 * 60_000);
   const added = world.markets("limitless", now() - 2_000).filter(({ index }) => !before.has(index));
-  const listed = heard.flatMap((event) => (event.kind === "listed" ? event.market.index : []));
+  const listed = received.flatMap((event) => (event.kind === "listed" ? event.market.index : []));
   assert.ok(added.length > 0);
-  for (const { index } of added) assert.equal(listed.filter((told) => told === index).length, 1);
-  const steps = heard.flatMap((event) =>
+  for (const { index } of added) assert.equal(listed.filter((other) => other === index).length, 1);
+  const changes = received.flatMap((event) =>
     event.kind === "lifecycle" ? `${event.market.index}: ${event.from} to ${event.to}` : [],
   );
   assert.ok(
-    steps.some((step) => step.endsWith("active to closed")) && steps.some((step) => step.endsWith("to finalized")),
+    changes.some((change) => change.endsWith("active to closed")) &&
+      changes.some((change) => change.endsWith("to finalized")),
   );
-  assert.equal(new Set(steps).size, steps.length);
+  assert.equal(new Set(changes).size, changes.length);
 });
 
-test("listeners of a venue hear the same; of another, its own; one that left hears nothing more", (t) => {
-  const { feed, pass } = bench(t);
-  const heard: Record<"one" | "two" | "other", FeedEvent[]> = { one: [], two: [], other: [] };
-  const leave = feed.subscribe("kalshi", (event) => heard.one.push(event));
-  feed.subscribe("kalshi", (event) => heard.two.push(event));
-  feed.subscribe("polymarket", (event) => heard.other.push(event));
-  pass(60_000);
-  assert.ok(heard.one.length > 0 && heard.other.length > 0);
-  assert.deepEqual(heard.one, heard.two);
-  assert.ok(heard.other.every(({ market }) => market.venue === "polymarket"));
-  leave();
-  const before = heard.one.length;
-  pass(60_000);
-  assert.equal(heard.one.length, before);
-  assert.ok(heard.two.length > before);
+test("listeners receive the events of their venue until they unsubscribe", (t) => {
+  const { feed, advance } = startFeed(t);
+  const received: Record<"one" | "two" | "other", FeedEvent[]> = { one: [], two: [], other: [] };
+  const unsubscribe = feed.subscribe("kalshi", (event) => received.one.push(event));
+  feed.subscribe("kalshi", (event) => received.two.push(event));
+  feed.subscribe("polymarket", (event) => received.other.push(event));
+  advance(60_000);
+  assert.ok(received.one.length > 0 && received.other.length > 0);
+  assert.deepEqual(received.one, received.two);
+  assert.ok(received.other.every(({ market }) => market.venue === "polymarket"));
+  unsubscribe();
+  const before = received.one.length;
+  advance(60_000);
+  assert.equal(received.one.length, before);
+  assert.ok(received.two.length > before);
 });
 
-test("who comes back after a while hears what happens from then on, not what was missed", (t) => {
-  const { feed, now, pass } = bench(t);
+test("a new subscription receives only events after it started", (t) => {
+  const { feed, now, advance } = startFeed(t);
   feed.subscribe("kalshi", () => {})();
-  pass(10 * 60_000);
-  const heard: FeedEvent[] = [];
+  advance(10 * 60_000);
+  const received: FeedEvent[] = [];
   const since = now();
-  feed.subscribe("kalshi", (event) => heard.push(event));
-  pass(60_000);
-  assert.ok(heard.length > 0 && heard.every(({ at }) => at > since));
+  feed.subscribe("kalshi", (event) => received.push(event));
+  advance(60_000);
+  assert.ok(received.length > 0 && received.every(({ at }) => at > since));
 });
 
-test("who follows a few markets hears of their books and trades alone, and of everybody's life, from the look before on", (t) => {
-  const { world, feed, now, pass } = bench(t);
+test("a subscription with followed markets receives their books and trades, and lifecycle events of all markets", (t) => {
+  const { world, feed, now, advance } = startFeed(t);
   const [one, other] = world
     .markets("kalshi", now())
     .filter((market) => world.lifecycle(market, now()).phase === "active" && market.closeAt > now() + 3_600_000);
   assert.ok(one !== undefined && other !== undefined);
   let followed = [one];
-  const heard: FeedEvent[] = [];
+  const received: FeedEvent[] = [];
   feed.subscribe(
     "kalshi",
-    (event) => heard.push(event),
+    (event) => received.push(event),
     () => followed,
   );
-  pass(STEP_MS);
-  const of = (market: { index: number }) =>
-    tradeIds(heard.filter((event) => event.market.index === market.index && event.at < now() - STEP_MS));
+  advance(STEP_MS);
+  const publishedTradesOf = (market: { index: number }) =>
+    tradeIds(received.filter((event) => event.market.index === market.index && event.at < now() - STEP_MS));
   const from = now() + 1;
-  pass(10 * 60_000);
+  advance(10 * 60_000);
   const until = now() - STEP_MS;
   assert.deepEqual(
-    of(one),
+    publishedTradesOf(one),
     world
       .trades(one, from, until)
       .map(({ id }) => id)
       .sort(),
   );
-  assert.ok(heard.every((event) => event.kind === "listed" || event.kind === "lifecycle" || event.market === one));
+  assert.ok(received.every((event) => event.kind === "listed" || event.kind === "lifecycle" || event.market === one));
   followed = [other];
   const switchedAt = now();
-  heard.length = 0;
-  pass(10 * 60_000);
-  assert.ok(heard.every((event) => event.kind === "listed" || event.kind === "lifecycle" || event.market === other));
-  const told = new Set(of(other));
+  received.length = 0;
+  advance(10 * 60_000);
+  assert.ok(received.every((event) => event.kind === "listed" || event.kind === "lifecycle" || event.market === other));
+  const published = new Set(publishedTradesOf(other));
   const traded = world.trades(other, switchedAt + 1, now() - 2 * STEP_MS).map(({ id }) => id);
-  assert.ok(traded.every((id) => told.has(id)));
-  assert.ok(heard.some(({ kind }) => kind === "book"));
+  assert.ok(traded.every((id) => published.has(id)));
+  assert.ok(received.some(({ kind }) => kind === "book"));
 });
 
-test("the next phase is announced: nothing changes before it, and at it the market is in another", () => {
+test("nextPhaseAt returns the time of the next phase change", () => {
   const world = createWorld({ seed: 12, genesis: GENESIS, speed: 60, marketCount: 200 });
   let steps = 0;
   for (const venue of ["kalshi", "polymarket"] as const) {

@@ -1,178 +1,186 @@
-import { DueHeap } from "./due-heap.ts";
+import { PriorityQueue } from "./priority-queue.ts";
 import type { Feed, FeedEvent, ListedMarket, Phase, SandboxVenue, World } from "./types.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 
 export interface FeedOptions {
   readonly now: () => number;
-  /** How often what has happened is told, milliseconds. */
+  /** Milliseconds between two publications. */
   readonly intervalMs: number;
 }
 
-const LISTING_EVERY_MS = 1_000;
+const LISTING_CHECK_MS = 1_000;
 
-/** Entries of the heap that are no longer true may be so many times as many as the others before they are thrown out. */
-const STALE_FACTOR = 2;
-const STALE_MIN = 1_024;
+/** Outdated entries stay in the queue until it exceeds this base plus this many entries per market; then it is rebuilt. */
+const QUEUE_SIZE_BASE = 1_024;
+const QUEUE_SIZE_PER_MARKET = 2;
 
-interface Watched {
+interface TrackedMarket {
   readonly market: ListedMarket;
   phase: Phase;
-  /** Next change of the lifecycle. */
-  phaseAt: number;
-  /** Next change of the book; Infinity while nobody follows this market. */
-  nextAt: number;
+  /** Time of the next lifecycle change. */
+  nextPhaseAt: number;
+  /** Time of the next book change; Infinity while no subscriber follows the market. */
+  nextBookAt: number;
   isFollowed: boolean;
 }
 
-interface Audience {
+interface Subscriber {
   readonly listener: (event: FeedEvent) => void;
+  /** Markets whose books and trades it receives; null for all markets. */
   readonly follows: (() => Iterable<ListedMarket> | null) | null;
 }
 
-/** What is watched of one venue. */
-interface Venue {
-  readonly audience: Set<Audience>;
-  readonly known: Map<number, Watched>;
-  readonly followed: Set<Watched>;
-  due: DueHeap<Watched>;
-  /** The world's list as it was at the last look; null before the first. */
-  listed: readonly ListedMarket[] | null;
+interface VenueState {
+  readonly subscribers: Set<Subscriber>;
+  readonly trackedByIndex: Map<number, TrackedMarket>;
+  readonly followed: Set<TrackedMarket>;
+  queue: PriorityQueue<TrackedMarket>;
+  /** The listing at the last check; null before the first check. */
+  listing: readonly ListedMarket[] | null;
 }
 
 /**
- * Tells what happens in the world as it happens. Only venues that somebody listens to are watched, and only the books that
- * somebody follows: what happens to the others costs nothing, however many there are.
+ * Publishes changes of the world in real time. Only venues with subscribers are tracked, and only the books of followed
+ * markets, so the cost does not depend on the number of other markets.
  */
 export function createFeed(world: World, options: FeedOptions): Feed {
-  const venues = new Map<SandboxVenue, Venue>(SANDBOX_VENUES.map((venue) => [venue, emptyVenue()]));
-  let toldUntil = options.now();
-  let listedAt = Number.NEGATIVE_INFINITY;
+  const venues = new Map<SandboxVenue, VenueState>(SANDBOX_VENUES.map((venue) => [venue, emptyVenueState()]));
+  let publishedUntil = options.now();
+  let listingCheckedAt = Number.NEGATIVE_INFINITY;
 
-  const plan = (venue: Venue, entry: Watched) => {
-    const at = Math.min(entry.phaseAt, entry.nextAt);
-    if (at !== Number.POSITIVE_INFINITY) venue.due.push(at, entry);
+  const enqueue = (venue: VenueState, tracked: TrackedMarket) => {
+    const at = Math.min(tracked.nextPhaseAt, tracked.nextBookAt);
+    if (at !== Number.POSITIVE_INFINITY) venue.queue.push(at, tracked);
   };
 
-  const relist = (venue: Venue, markets: readonly ListedMarket[], at: number, tell: FeedEvent[]) => {
-    const isFirst = venue.listed === null;
-    venue.listed = markets;
-    const present = new Set<number>();
+  const updateListing = (venue: VenueState, markets: readonly ListedMarket[], at: number, events: FeedEvent[]) => {
+    const isFirst = venue.listing === null;
+    venue.listing = markets;
+    const listed = new Set<number>();
     for (const market of markets) {
-      present.add(market.index);
-      if (venue.known.has(market.index)) continue;
+      listed.add(market.index);
+      if (venue.trackedByIndex.has(market.index)) continue;
       const { phase } = world.lifecycle(market, at);
-      const phaseAt = world.nextPhaseAt(market, at);
-      const entry = { market, phase, phaseAt, nextAt: Number.POSITIVE_INFINITY, isFollowed: false };
-      venue.known.set(market.index, entry);
-      plan(venue, entry);
-      if (!isFirst) tell.push({ kind: "listed", market, at: Math.min(at, Math.max(market.openAt, listedAt)) });
+      const nextPhaseAt = world.nextPhaseAt(market, at);
+      const tracked = { market, phase, nextPhaseAt, nextBookAt: Number.POSITIVE_INFINITY, isFollowed: false };
+      venue.trackedByIndex.set(market.index, tracked);
+      enqueue(venue, tracked);
+      if (isFirst) continue;
+      events.push({ kind: "listed", market, at: Math.min(at, Math.max(market.openAt, listingCheckedAt)) });
     }
-    for (const [index, entry] of venue.known) {
-      if (present.has(index)) continue;
-      venue.known.delete(index);
-      venue.followed.delete(entry);
-      entry.phaseAt = Number.POSITIVE_INFINITY;
-      entry.nextAt = Number.POSITIVE_INFINITY;
-    }
-  };
-
-  const refollow = (venue: Venue, isFirst: boolean, at: number) => {
-    const wanted = wantedOf(venue);
-    for (const entry of wanted) {
-      if (entry.isFollowed) continue;
-      entry.isFollowed = true;
-      venue.followed.add(entry);
-      // A market that opened since the last look at the list may have traded in between.
-      const lookedAt = entry.market.openAt > listedAt ? listedAt : toldUntil;
-      entry.nextAt = world.nextChangeAt(entry.market, isFirst ? at : lookedAt);
-      plan(venue, entry);
-    }
-    if (venue.followed.size === wanted.size) return;
-    for (const entry of venue.followed) {
-      if (wanted.has(entry)) continue;
-      venue.followed.delete(entry);
-      entry.isFollowed = false;
-      entry.nextAt = Number.POSITIVE_INFINITY;
+    for (const [index, tracked] of venue.trackedByIndex) {
+      if (listed.has(index)) continue;
+      venue.trackedByIndex.delete(index);
+      venue.followed.delete(tracked);
+      tracked.nextPhaseAt = Number.POSITIVE_INFINITY;
+      tracked.nextBookAt = Number.POSITIVE_INFINITY;
     }
   };
 
-  const advance = (entry: Watched, at: number, tell: FeedEvent[]) => {
-    const { market } = entry;
-    if (entry.phaseAt <= at) {
+  const updateFollowed = (venue: VenueState, isFirst: boolean, at: number) => {
+    const requested = requestedMarkets(venue);
+    for (const tracked of requested) {
+      if (tracked.isFollowed) continue;
+      tracked.isFollowed = true;
+      venue.followed.add(tracked);
+      // A market that opened after the last listing check may have traded since then.
+      const since = tracked.market.openAt > listingCheckedAt ? listingCheckedAt : publishedUntil;
+      tracked.nextBookAt = world.nextChangeAt(tracked.market, isFirst ? at : since);
+      enqueue(venue, tracked);
+    }
+    if (venue.followed.size === requested.size) return;
+    for (const tracked of venue.followed) {
+      if (requested.has(tracked)) continue;
+      venue.followed.delete(tracked);
+      tracked.isFollowed = false;
+      tracked.nextBookAt = Number.POSITIVE_INFINITY;
+    }
+  };
+
+  const collectChanges = (tracked: TrackedMarket, at: number, events: FeedEvent[]) => {
+    const { market } = tracked;
+    if (tracked.nextPhaseAt <= at) {
       const { phase, since } = world.lifecycle(market, at);
-      if (phase !== entry.phase) tell.push({ kind: "lifecycle", market, from: entry.phase, to: phase, at: since });
-      entry.phase = phase;
-      entry.phaseAt = world.nextPhaseAt(market, at);
+      if (phase !== tracked.phase)
+        events.push({ kind: "lifecycle", market, from: tracked.phase, to: phase, at: since });
+      tracked.phase = phase;
+      tracked.nextPhaseAt = world.nextPhaseAt(market, at);
     }
-    if (entry.nextAt > at) return;
-    for (const trade of world.trades(market, entry.nextAt, at + 1)) {
-      tell.push({ kind: "trade", market, trade, at: trade.at });
-      tell.push({ kind: "book", market, at: trade.at });
+    if (tracked.nextBookAt > at) return;
+    for (const trade of world.trades(market, tracked.nextBookAt, at + 1)) {
+      events.push({ kind: "trade", market, trade, at: trade.at });
+      events.push({ kind: "book", market, at: trade.at });
     }
-    // Several changes since the last look count as one: what is told is the book as it is now.
+    // Several quote updates within one interval are published as one book event with the latest book.
     const { changedAt } = world.book(market, at);
-    tell.push({ kind: "book", market, at: changedAt });
-    entry.nextAt = world.nextChangeAt(market, at);
+    events.push({ kind: "book", market, at: changedAt });
+    tracked.nextBookAt = world.nextChangeAt(market, at);
   };
 
-  const tick = () => {
+  const publish = () => {
     const at = options.now();
-    if (at <= toldUntil) return;
-    const isListing = at - listedAt >= LISTING_EVERY_MS;
+    if (at <= publishedUntil) return;
+    const checksListing = at - listingCheckedAt >= LISTING_CHECK_MS;
     for (const [id, venue] of venues) {
-      if (venue.audience.size === 0) {
-        if (venue.listed !== null) venues.set(id, emptyVenue());
+      if (venue.subscribers.size === 0) {
+        if (venue.listing !== null) venues.set(id, emptyVenueState());
         continue;
       }
-      const tell: FeedEvent[] = [];
-      const isFirst = venue.listed === null;
-      if (isListing || isFirst) {
+      const events: FeedEvent[] = [];
+      const isFirst = venue.listing === null;
+      if (checksListing || isFirst) {
         const markets = world.markets(id, at);
-        if (markets !== venue.listed) relist(venue, markets, at, tell);
+        if (markets !== venue.listing) updateListing(venue, markets, at, events);
       }
-      refollow(venue, isFirst, at);
-      for (let due = venue.due.pop(at); due !== null; due = venue.due.pop(at)) {
-        const entry = due.item;
-        if (Math.min(entry.phaseAt, entry.nextAt) > at) continue;
-        advance(entry, at, tell);
-        plan(venue, entry);
+      updateFollowed(venue, isFirst, at);
+      for (let entry = venue.queue.pop(at); entry !== null; entry = venue.queue.pop(at)) {
+        const tracked = entry.item;
+        if (Math.min(tracked.nextPhaseAt, tracked.nextBookAt) > at) continue;
+        collectChanges(tracked, at, events);
+        enqueue(venue, tracked);
       }
-      if (venue.due.size > STALE_MIN + STALE_FACTOR * venue.known.size) {
-        venue.due = new DueHeap();
-        for (const entry of venue.known.values()) plan(venue, entry);
+      if (venue.queue.size > QUEUE_SIZE_BASE + QUEUE_SIZE_PER_MARKET * venue.trackedByIndex.size) {
+        venue.queue = new PriorityQueue();
+        for (const tracked of venue.trackedByIndex.values()) enqueue(venue, tracked);
       }
-      tell.sort((a, b) => a.at - b.at);
-      for (const event of tell) for (const { listener } of venue.audience) listener(event);
+      events.sort((a, b) => a.at - b.at);
+      for (const event of events) for (const { listener } of venue.subscribers) listener(event);
     }
-    if (isListing) listedAt = at;
-    toldUntil = at;
+    if (checksListing) listingCheckedAt = at;
+    publishedUntil = at;
   };
-  const timer = setInterval(tick, options.intervalMs);
+  const timer = setInterval(publish, options.intervalMs);
 
   return {
     subscribe(id, listener, follows = null) {
-      const member: Audience = { listener, follows };
-      venues.get(id)?.audience.add(member);
-      return () => venues.get(id)?.audience.delete(member);
+      const subscriber: Subscriber = { listener, follows };
+      venues.get(id)?.subscribers.add(subscriber);
+      return () => venues.get(id)?.subscribers.delete(subscriber);
     },
     close: () => clearInterval(timer),
   };
 }
 
-function emptyVenue(): Venue {
-  return { audience: new Set(), known: new Map(), followed: new Set(), due: new DueHeap(), listed: null };
+function emptyVenueState(): VenueState {
+  return {
+    subscribers: new Set(),
+    trackedByIndex: new Map(),
+    followed: new Set(),
+    queue: new PriorityQueue(),
+    listing: null,
+  };
 }
 
-/** Those of the known markets whose books somebody wants to hear of. */
-function wantedOf({ audience, known, followed }: Venue): Set<Watched> {
-  const wanted = new Set<Watched>();
-  for (const { follows } of audience) {
+/** The tracked markets that at least one subscriber follows. */
+function requestedMarkets({ subscribers, trackedByIndex, followed }: VenueState): Set<TrackedMarket> {
+  const requested = new Set<TrackedMarket>();
+  for (const { follows } of subscribers) {
     const markets = follows === null ? null : follows();
-    if (markets === null) return followed.size === known.size ? followed : new Set(known.values());
+    if (markets === null) return followed.size === trackedByIndex.size ? followed : new Set(trackedByIndex.values());
     for (const market of markets) {
-      const entry = known.get(market.index);
-      if (entry !== undefined) wanted.add(entry);
+      const tracked = trackedByIndex.get(market.index);
+      if (tracked !== undefined) requested.add(tracked);
     }
   }
-  return wanted;
+  return requested;
 }

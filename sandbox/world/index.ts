@@ -1,5 +1,7 @@
-/** The simulated world behind the four sandbox exchanges. `types.ts` says what it offers. */
-import { activityClock, Dynamics, type Pause } from "./dynamics.ts";
+/** The simulated world behind the four sandbox venues; `types.ts` documents its interface. */
+import { activityClock } from "./activity-clock.ts";
+import { MarketSimulator } from "./market-simulator.ts";
+import type { Pause } from "./order-flow.ts";
 import { uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { BookState, Lifecycle, ListedMarket, SimulatedWorld, WorldOutcome } from "./types.ts";
@@ -10,45 +12,47 @@ export { createFeed } from "./feed.ts";
 const DAY_MS = 86_400_000;
 const PAUSE_MS = 10 * 60_000;
 const PAST_POINTS_MAX = 50_000;
-/** Markets whose last books and batches are remembered: those followed by streams, not all that a sweep passes. */
-const DYNAMICS_REMEMBERED = 2_048;
+/** Enough for the markets followed by streams; a sweep over all markets evicts older simulators. */
+const CACHED_SIMULATORS_MAX = 2_048;
 
+/** Hash key per kind of random draw. */
 const Draw = { outcome: 1, paused: 2, pausedAt: 3 } as const;
 
 export interface WorldOptions {
   /** 32-bit integer. */
   readonly seed: number;
-  /** Unix milliseconds of the first start: before it time passes at its own pace, after it trading is `speed` times as lively. */
+  /** Unix milliseconds of the first start. */
   readonly genesis: number;
+  /** Trading activity is this many times faster after genesis. */
   readonly speed: number;
-  /** Open markets wanted on the money venues together at genesis. */
+  /** Minimum number of open markets at genesis on the three real-money venues together. */
   readonly marketCount: number;
 }
 
-/** A world that is a function of its options: the same options give the same books, trades and outcomes at any instant. */
+/** Creates a deterministic world: the same options give the same books, trades and outcomes at any time. */
 export function createWorld(options: WorldOptions): SimulatedWorld {
   const { seed, genesis, speed } = options;
   const universe = new Universe(options);
   const clock = activityClock(genesis, speed);
-  const dynamics = new Map<ListedMarket, Dynamics>();
+  const simulators = new Map<ListedMarket, MarketSimulator>();
 
-  const dynamicsOf = (market: ListedMarket): Dynamics => {
-    let known = dynamics.get(market);
-    if (known === undefined) {
-      known = new Dynamics(market, universe.secret(market), { seed, clock, pause: pauseOf(market) });
-      dynamics.set(market, known);
-      const oldest = dynamics.keys().next();
-      if (dynamics.size > DYNAMICS_REMEMBERED && oldest.done !== true) dynamics.delete(oldest.value);
+  const simulatorOf = (market: ListedMarket): MarketSimulator => {
+    let simulator = simulators.get(market);
+    if (simulator === undefined) {
+      simulator = new MarketSimulator(market, universe.groundTruth(market), { seed, clock, pause: pauseOf(market) });
+      simulators.set(market, simulator);
+      const oldest = simulators.keys().next();
+      if (simulators.size > CACHED_SIMULATORS_MAX && oldest.done !== true) simulators.delete(oldest.value);
     }
-    return known;
+    return simulator;
   };
 
   const outcomeOf = (market: ListedMarket): WorldOutcome => {
     const u = uniform(seed, market.event.index, Draw.outcome);
     if (u < 0.015) return { kind: "void" };
     if (u < 0.025 && !market.event.mutuallyExclusive && !market.event.ladder) return { kind: "partial", value: 0.5 };
-    const { source, claim } = universe.secret(market);
-    return trueProbability(source, claim, source.revealAt) >= 0.5 ? { kind: "yes" } : { kind: "no" };
+    const { process, criterion } = universe.groundTruth(market);
+    return trueProbability(process, criterion, process.revealAt) >= 0.5 ? { kind: "yes" } : { kind: "no" };
   };
 
   const pauseOf = (market: ListedMarket): Pause | null => {
@@ -60,15 +64,15 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
   };
 
   const lifecycle = (market: ListedMarket, at: number): Lifecycle => {
-    const { endsAt } = universe.secret(market);
+    const { tradingEndsAt } = universe.groundTruth(market);
     if (at < market.openAt) return { phase: "pending", outcome: null, since: Number.NEGATIVE_INFINITY };
-    if (at < endsAt) {
+    if (at < tradingEndsAt) {
       const pause = pauseOf(market);
       if (pause !== null && at >= pause.from && at < pause.to)
         return { phase: "paused", outcome: null, since: pause.from };
       return { phase: "active", outcome: null, since: pause !== null && at >= pause.to ? pause.to : market.openAt };
     }
-    if (at < market.determineAt) return { phase: "closed", outcome: null, since: endsAt };
+    if (at < market.determineAt) return { phase: "closed", outcome: null, since: tradingEndsAt };
     if (at >= market.finalizeAt) return { phase: "finalized", outcome: outcomeOf(market), since: market.finalizeAt };
     if (market.disputed && at >= disputedAt(market))
       return { phase: "disputed", outcome: outcomeOf(market), since: disputedAt(market) };
@@ -76,8 +80,8 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
   };
 
   const book = (market: ListedMarket, at: number): BookState => {
-    const { endsAt } = universe.secret(market);
-    const state = dynamicsOf(market).book(Math.max(market.openAt, Math.min(at, endsAt - 1)));
+    const { tradingEndsAt } = universe.groundTruth(market);
+    const state = simulatorOf(market).book(Math.max(market.openAt, Math.min(at, tradingEndsAt - 1)));
     const { phase, since } = lifecycle(market, at);
     if (phase === "active") return { ...state, changedAt: Math.max(state.changedAt, since) };
     return {
@@ -90,42 +94,42 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
   };
 
   const activity: SimulatedWorld["activity"] = (market, at) => {
-    const known = dynamicsOf(market);
-    const now = known.traded(at);
-    const dayAgo = known.traded(at - DAY_MS);
+    const simulator = simulatorOf(market);
+    const total = simulator.volume(at);
+    const dayAgo = simulator.volume(at - DAY_MS);
     const { bids, asks } = book(market, at);
     const resting =
       bids.reduce((sum, level) => sum + level.price * level.size, 0) +
       asks.reduce((sum, level) => sum + (1 - level.price) * level.size, 0);
     return {
-      volumeContracts: now.contracts,
-      volumeUsd: now.dollars,
-      volume24hContracts: Math.round((now.contracts - dayAgo.contracts) * 100) / 100,
-      volume24hUsd: Math.round((now.dollars - dayAgo.dollars) * 100) / 100,
-      openInterestContracts: Math.round(now.contracts * 0.35),
-      liquidityUsd: Math.round(resting * 100) / 100,
-      traderCount: Math.ceil(Math.sqrt(now.contracts)),
+      volumeContracts: total.contracts,
+      volumeUsd: total.dollars,
+      volume24hContracts: round2(total.contracts - dayAgo.contracts),
+      volume24hUsd: round2(total.dollars - dayAgo.dollars),
+      openInterestContracts: Math.round(total.contracts * 0.35),
+      liquidityUsd: round2(resting),
+      traderCount: Math.ceil(Math.sqrt(total.contracts)),
     };
   };
 
   const past: SimulatedWorld["past"] = (market, from, to, intervalMs) => {
     const points: ReturnType<SimulatedWorld["past"]>[number][] = [];
-    const { endsAt } = universe.secret(market);
-    const known = dynamicsOf(market);
+    const { tradingEndsAt } = universe.groundTruth(market);
+    const simulator = simulatorOf(market);
     const first = Math.floor(Math.max(from, market.openAt) / intervalMs) + 1;
-    const last = Math.min(Math.floor(Math.min(to, endsAt) / intervalMs), first + PAST_POINTS_MAX);
-    let before = known.traded((first - 1) * intervalMs);
+    const last = Math.min(Math.floor(Math.min(to, tradingEndsAt) / intervalMs), first + PAST_POINTS_MAX);
+    let before = simulator.volume((first - 1) * intervalMs);
     for (let number = first; number <= last; number++) {
       const at = number * intervalMs;
-      const state = book(market, Math.min(at, endsAt - 1));
-      const after = known.traded(at);
+      const state = book(market, Math.min(at, tradingEndsAt - 1));
+      const after = simulator.volume(at);
       points.push({
         at,
         bid: state.bids[0]?.price ?? null,
         ask: state.asks[0]?.price ?? null,
         lastPrice: state.lastPrice,
-        volumeContracts: Math.round((after.contracts - before.contracts) * 100) / 100,
-        volumeUsd: Math.round((after.dollars - before.dollars) * 100) / 100,
+        volumeContracts: round2(after.contracts - before.contracts),
+        volumeUsd: round2(after.dollars - before.dollars),
       });
       before = after;
     }
@@ -136,36 +140,42 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     seed,
     genesis,
     speed,
-    events: (venue, at) => universe.events(venue, at).events,
-    markets: (venue, at) => universe.events(venue, at).markets,
+    events: (venue, at) => universe.listing(venue, at).events,
+    markets: (venue, at) => universe.listing(venue, at).markets,
     lifecycle,
     book,
     probability: (market, at) =>
-      dynamicsOf(market).probability(Math.max(market.openAt, Math.min(at, universe.secret(market).endsAt - 1))),
+      simulatorOf(market).probability(
+        Math.max(market.openAt, Math.min(at, universe.groundTruth(market).tradingEndsAt - 1)),
+      ),
     activity,
-    trades: (market, from, to) => dynamicsOf(market).trades(from, to),
+    trades: (market, from, to) => simulatorOf(market).trades(from, to),
     past,
     nextPhaseAt(market, after) {
-      const { endsAt } = universe.secret(market);
+      const { tradingEndsAt } = universe.groundTruth(market);
       const pause = pauseOf(market);
-      const edges = [market.openAt, endsAt, market.determineAt, market.finalizeAt];
-      if (pause !== null && pause.from < endsAt) edges.push(pause.from, Math.min(pause.to, endsAt));
+      const edges = [market.openAt, tradingEndsAt, market.determineAt, market.finalizeAt];
+      if (pause !== null && pause.from < tradingEndsAt) edges.push(pause.from, Math.min(pause.to, tradingEndsAt));
       if (market.disputed) edges.push(disputedAt(market));
       return Math.min(...edges.filter((edge) => edge > after));
     },
     nextChangeAt(market, after) {
-      const next = dynamicsOf(market).nextChangeAt(after);
+      const { tradingEndsAt } = universe.groundTruth(market);
       const pause = pauseOf(market);
-      const edges =
-        pause === null
-          ? []
-          : [pause.from, pause.to].filter((edge) => edge > after && edge < universe.secret(market).endsAt);
-      return Math.min(next, ...edges);
+      const edges = pause === null ? [] : [pause.from, pause.to];
+      return Math.min(
+        simulatorOf(market).nextChangeAt(after),
+        ...edges.filter((edge) => edge > after && edge < tradingEndsAt),
+      );
     },
   };
 }
 
-/** A result that is disputed stands undisputed for the first third of the time to its settlement. */
+/** A dispute starts after a third of the time between the proposed and the final result. */
 function disputedAt(market: ListedMarket): number {
   return market.determineAt + (market.finalizeAt - market.determineAt) / 3;
+}
+
+function round2(amount: number): number {
+  return Math.round(amount * 100) / 100;
 }

@@ -1,9 +1,9 @@
 /**
- * Random numbers by key instead of by turn: the same key always draws the same number, so that any part of the world
- * can be computed on its own, in any order, again and again.
+ * Counter-based random numbers: a number is a hash of its keys instead of the next in a sequence. Any part of the world
+ * can therefore be computed independently and in any order.
  */
 
-/** 32-bit finaliser of MurmurHash3; every input bit changes about half of the output bits. */
+/** The 32-bit finaliser of MurmurHash3: each input bit flips about half of the output bits. */
 function mix(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -17,8 +17,8 @@ function absorb(hash: number, key: number): number {
 }
 
 /**
- * A 32-bit hash of one to six integer keys. They are parameters of their own, not a list: this runs millions of times
- * a second, and a list each time would be most of its cost.
+ * A 32-bit hash of one to six integer keys. Separate parameters avoid allocating an array: this function runs millions
+ * of times per second.
  */
 export function hashKeys(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
   let hash = absorb(0x9e3779b9, a);
@@ -33,32 +33,32 @@ export function hashKeys(a: number, b?: number, c?: number, d?: number, e?: numb
   return f === undefined ? hash : absorb(hash, f);
 }
 
-/** The hash of the keys behind `hash` and one more: what many draws have in common is hashed once. */
-export function hashOn(hash: number, key: number): number {
+/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). Saves hashing a common prefix again. */
+export function extendHash(hash: number, key: number): number {
   return absorb(hash, key);
 }
 
-/** A hash as a number in (0, 1), never 0 or 1. */
-export function uniformOf(hash: number): number {
+/** Maps a hash to a uniform number in (0, 1), both ends excluded. */
+export function uniformFromHash(hash: number): number {
   return (hash + 0.5) / 4294967296;
 }
 
-/** Quantiles of the standard normal distribution at whole steps of 2^-12; the first and the last are infinite. */
+/** Quantiles of the standard normal distribution at multiples of 1 / STEPS; the first and the last are infinite. */
 const STEPS = 4_096;
 const quantiles = Float64Array.from({ length: STEPS + 1 }, (_, step) => normalQuantile(step / STEPS));
 
-/** A hash as a standard normal number: by table, straight between its entries, and exactly in the two far tails. */
-export function gaussianOf(hash: number): number {
+/** Maps a hash to a standard normal number: linear interpolation in a table, exact in the outermost two steps. */
+export function gaussianFromHash(hash: number): number {
   const step = hash >>> 20;
-  if (step === 0 || step === STEPS - 1) return normalQuantile(uniformOf(hash));
+  if (step === 0 || step === STEPS - 1) return normalQuantile(uniformFromHash(hash));
   const low = quantiles[step] ?? 0;
   const high = quantiles[step + 1] ?? 0;
   return low + (high - low) * (((hash & 0xfffff) + 0.5) / 0x100000);
 }
 
-/** Uniform in (0, 1), never 0 or 1. */
+/** A uniform number in (0, 1), both ends excluded. */
 export function uniform(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
-  return uniformOf(hashKeys(a, b, c, d, e, f));
+  return uniformFromHash(hashKeys(a, b, c, d, e, f));
 }
 
 /**
@@ -93,9 +93,9 @@ function normalQuantile(p: number): number {
   );
 }
 
-/** Standard normal. */
+/** A standard normal number. */
 export function gaussian(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
-  return gaussianOf(hashKeys(a, b, c, d, e, f));
+  return gaussianFromHash(hashKeys(a, b, c, d, e, f));
 }
 
 /**

@@ -14,30 +14,31 @@ const worlds = [1, 60].map((speed) => {
   return { world, markets: SANDBOX_VENUES.flatMap((venue) => world.markets(venue, GENESIS)) };
 });
 
-/** A market of one of the worlds and an instant of its life, by numbers. */
-const moment = fc.record({
-  which: fc.nat(worlds.length - 1),
-  number: fc.nat(10_000),
-  when: fc.double({ min: 0, max: 1, noNaN: true }),
+/** Selects a world, one of its markets, and a time as a share of the market's life. */
+const selection = fc.record({
+  worldIndex: fc.nat(worlds.length - 1),
+  marketNumber: fc.nat(10_000),
+  lifeShare: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
-/** The market and the instant that the numbers stand for, in the past or a little after genesis. */
-function pick({ which, number, when }: { which: number; number: number; when: number }) {
-  const { world, markets } = worlds[which] ?? { world: undefined, markets: [] };
-  const market = markets[number % markets.length];
-  if (world === undefined || market === undefined) throw new Error("a world has markets");
+/** The selected market and a time from its opening until at most two hours after genesis. */
+function pick(selected: { worldIndex: number; marketNumber: number; lifeShare: number }) {
+  const { worldIndex, marketNumber, lifeShare } = selected;
+  const { world, markets } = worlds[worldIndex] ?? { world: undefined, markets: [] };
+  const market = markets[marketNumber % markets.length];
+  if (world === undefined || market === undefined) throw new Error("expected a world with markets");
   const until = Math.min(market.finalizeAt, GENESIS + 2 * HOUR_MS);
-  return { world, market, at: Math.round(market.openAt + when * (until - market.openAt)) };
+  return { world, market, at: Math.round(market.openAt + lifeShare * (until - market.openAt)) };
 }
 
 const isOnGrid = (price: number, tick: number) => Math.abs(price / tick - Math.round(price / tick)) < 1e-6;
 const cents = (amount: number) => Math.round(amount * 100);
 
-test("a book is never crossed, sorted best first, on its tick grid, within (0, 1), and empty unless the market trades", () => {
+test("a book is uncrossed, sorted best first, on the tick grid within (0, 1), and empty unless the market trades", () => {
   let quoted = 0;
   fc.assert(
-    fc.property(moment, (numbers) => {
-      const { world, market, at } = pick(numbers);
+    fc.property(selection, (selected) => {
+      const { world, market, at } = pick(selected);
       const { bids, asks } = world.book(market, at);
       const isTrading = world.lifecycle(market, at).phase === "active" && market.mechanism === "clob";
       assert.equal(bids.length + asks.length > 0, isTrading);
@@ -59,11 +60,11 @@ test("a book is never crossed, sorted best first, on its tick grid, within (0, 1
   assert.ok(quoted > 300, String(quoted));
 });
 
-test("between two instants the sizes of the trades add up to the difference of the volumes, exactly", () => {
+test("trade sizes between two times add up exactly to the volume difference", () => {
   let traded = 0;
   fc.assert(
-    fc.property(moment, fc.integer({ min: 1, max: 12 * HOUR_MS }), (numbers, length) => {
-      const { world, market, at } = pick(numbers);
+    fc.property(selection, fc.integer({ min: 1, max: 12 * HOUR_MS }), (selected, length) => {
+      const { world, market, at } = pick(selected);
       const from = at - length;
       const trades = world.trades(market, from, at);
       const sum = trades.reduce((total, { size }) => total + size, 0);
@@ -77,7 +78,7 @@ test("between two instants the sizes of the trades add up to the difference of t
   assert.ok(traded > 300, String(traded));
 });
 
-test("so they do from the opening to the end, minute by minute and as a whole", () => {
+test("trade sizes from the opening on add up exactly to the total volume", () => {
   for (const { world, markets } of worlds) {
     for (const market of markets.filter((_, number) => number % 12 === 0)) {
       const until = Math.min(market.finalizeAt, GENESIS + 10 * MINUTE_MS);
@@ -87,10 +88,10 @@ test("so they do from the opening to the end, minute by minute and as a whole", 
   }
 });
 
-test("trades come in order, each once, inside the span asked for, priced on the grid, and whole spans are their parts", () => {
+test("trades are ordered, unique, within the requested range and on the tick grid; adjacent ranges concatenate", () => {
   fc.assert(
-    fc.property(moment, fc.integer({ min: 2, max: HOUR_MS }), (numbers, length) => {
-      const { world, market, at } = pick(numbers);
+    fc.property(selection, fc.integer({ min: 2, max: HOUR_MS }), (selected, length) => {
+      const { world, market, at } = pick(selected);
       const trades = world.trades(market, at - length, at);
       assert.ok(trades.every((trade, number) => number === 0 || trade.at >= (trades[number - 1]?.at ?? 0)));
       assert.equal(new Set(trades.map(({ id }) => id)).size, trades.length);
@@ -106,7 +107,7 @@ test("trades come in order, each once, inside the span asked for, priced on the 
   );
 });
 
-/** The market's last trades before an instant, those of one millisecond. */
+/** The market's last trades before a time: all trades of that last millisecond. */
 function lastTrades(world: World, market: ListedMarket, before: number) {
   const trades = world.trades(market, before - 6 * HOUR_MS, before);
   const at = trades.at(-1)?.at;
@@ -115,11 +116,11 @@ function lastTrades(world: World, market: ListedMarket, before: number) {
 
 const sizeAt = (levels: BookState["bids"], price: number) => levels.find((level) => level.price === price)?.size;
 
-test("right after a trade the book shows it: last price, time, and what was taken is gone", () => {
+test("after a trade the book has its price and time, and the traded size is removed", () => {
   let checked = 0;
   fc.assert(
-    fc.property(moment, (numbers) => {
-      const { world, market, at: before } = pick(numbers);
+    fc.property(selection, (selected) => {
+      const { world, market, at: before } = pick(selected);
       const trades = lastTrades(world, market, before);
       const last = trades.at(-1);
       if (last === undefined || world.lifecycle(market, last.at).phase !== "active") return;
@@ -131,12 +132,12 @@ test("right after a trade the book shows it: last price, time, and what was take
       assert.ok(after.version > earlier.version);
       const side = last.takerSide === "yes" ? "asks" : "bids";
       if (trades.some(({ takerSide }) => takerSide !== last.takerSide)) return;
-      const taken = trades.reduce((sum, { yesPrice, size }) => sum + (yesPrice === last.yesPrice ? size : 0), 0);
+      const filled = trades.reduce((sum, { yesPrice, size }) => sum + (yesPrice === last.yesPrice ? size : 0), 0);
       const size = sizeAt(earlier[side], last.yesPrice);
-      assert.ok(size !== undefined, "one trades at prices that are shown");
-      const left = sizeAt(after[side], last.yesPrice);
-      if (left === undefined) assert.equal(taken, size);
-      else assert.equal(left, Math.max(1, size - taken));
+      assert.ok(size !== undefined, "trades execute at quoted prices");
+      const remaining = sizeAt(after[side], last.yesPrice);
+      if (remaining === undefined) assert.equal(filled, size);
+      else assert.equal(remaining, Math.max(1, size - filled));
       checked += 1;
     }),
     { numRuns: 1_000 },
@@ -144,7 +145,7 @@ test("right after a trade the book shows it: last price, time, and what was take
   assert.ok(checked > 30, String(checked));
 });
 
-test("nobody trades while a market is paused, closed or not yet open", () => {
+test("a market has no trades while it is pending, paused or closed", () => {
   let paused = 0;
   for (const seed of [1, 2, 3]) {
     const world = createWorld({ seed, genesis: GENESIS, speed: 1, marketCount: 400 });
@@ -163,10 +164,10 @@ test("nobody trades while a market is paused, closed or not yet open", () => {
   assert.ok(paused > 5, String(paused));
 });
 
-test("the past that a venue remembers is what its book showed at each of those instants", () => {
+test("price history equals the book and the volume at each point", () => {
   fc.assert(
-    fc.property(moment, fc.constantFrom(MINUTE_MS, 5 * MINUTE_MS, HOUR_MS), (numbers, intervalMs) => {
-      const { world, market, at } = pick(numbers);
+    fc.property(selection, fc.constantFrom(MINUTE_MS, 5 * MINUTE_MS, HOUR_MS), (selected, intervalMs) => {
+      const { world, market, at } = pick(selected);
       const points = world.past(market, at - 12 * intervalMs, at, intervalMs);
       for (const point of points) {
         assert.equal(point.at % intervalMs, 0);
@@ -186,11 +187,11 @@ test("the past that a venue remembers is what its book showed at each of those i
   );
 });
 
-test("a book changes at no instant before the one announced, and at that one", () => {
+test("nextChangeAt returns the time of the next book change", () => {
   let changed = 0;
   fc.assert(
-    fc.property(moment, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (numbers, share) => {
-      const { world, market, at } = pick(numbers);
+    fc.property(selection, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (selected, share) => {
+      const { world, market, at } = pick(selected);
       const next = world.nextChangeAt(market, at);
       assert.ok(next > at);
       if (next === Number.POSITIVE_INFINITY || world.lifecycle(market, at).phase !== "active") return;
@@ -204,9 +205,9 @@ test("a book changes at no instant before the one announced, and at that one", (
   assert.ok(changed > 100, String(changed));
 });
 
-test("volumes never fall, and the dollars of a market's life come near what its trades cost", () => {
+test("volumes never decrease, and dollar volume is within 15% of the sum over trades", () => {
   let tradedUsd = 0;
-  let toldUsd = 0;
+  let reportedUsd = 0;
   for (const { world, markets } of worlds) {
     for (const market of markets.filter((_, number) => number % 6 === 0)) {
       const until = Math.min(market.finalizeAt, GENESIS + 10 * MINUTE_MS);
@@ -219,9 +220,9 @@ test("volumes never fall, and the dollars of a market's life come near what its 
         before = { volumeContracts, volumeUsd };
       }
       for (const { size, yesPrice } of world.trades(market, market.openAt, until)) tradedUsd += size * yesPrice;
-      toldUsd += before.volumeUsd;
+      reportedUsd += before.volumeUsd;
     }
   }
   assert.ok(tradedUsd > 0);
-  assert.ok(Math.abs(toldUsd / tradedUsd - 1) < 0.15, `${toldUsd} told of ${tradedUsd}`);
+  assert.ok(Math.abs(reportedUsd / tradedUsd - 1) < 0.15, `reported ${reportedUsd}, traded ${tradedUsd}`);
 });

@@ -1,59 +1,49 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { uniform } from "./random.ts";
-import { drawBlueprint, quarterHourRound } from "./templates.ts";
-import { type Claim, type TruthSource, trueProbability } from "./truth.ts";
+import { drawEvent, quarterHourRound } from "./templates/index.ts";
+import { type OutcomeProcess, type ResolutionCriterion, trueProbability } from "./truth.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 import { Universe } from "./universe.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A kind of draw that the world itself does not use. */
+/** A random key that the world does not use. */
 const SALT = 9_999;
 const BINS = 10;
 
 interface Bin {
   count: number;
+  /** Sum of outcomes (0 or 1) minus probabilities. */
   excess: number;
   variance: number;
 }
 
-/** For each bin of the probability told at a random instant: how far reality strayed from it, in standard errors. */
-function strays(source: TruthSource, claim: Claim, bins: readonly Bin[]): void {
-  const until = claim.kind === "before" ? claim.deadline : source.revealAt;
-  const at = source.openAt + uniform(source.seed, source.underlying, SALT) * (until - source.openAt);
-  const p = trueProbability(source, claim, at);
+/** Adds the probability at a random time, and its deviation from the outcome, to the probability's bin. */
+function addToBins(bins: readonly Bin[], process: OutcomeProcess, criterion: ResolutionCriterion): void {
+  const until = criterion.kind === "before" ? criterion.deadline : process.revealAt;
+  const at = process.openAt + uniform(process.seed, process.underlying, SALT) * (until - process.openAt);
+  const p = trueProbability(process, criterion, at);
   const bin = bins[Math.min(BINS - 1, Math.floor(p * BINS))];
   if (bin === undefined || p === 0 || p === 1) return;
   bin.count += 1;
-  bin.excess += trueProbability(source, claim, source.revealAt) - p;
+  bin.excess += trueProbability(process, criterion, process.revealAt) - p;
   bin.variance += p * (1 - p);
 }
 
-test("what the truth says comes true as often as it says, in every bin, over eight unseen seeds", () => {
+test("true probabilities are calibrated in every bin over eight unseen seeds", () => {
   const bins = Array.from({ length: BINS }, (): Bin => ({ count: 0, excess: 0, variance: 0 }));
   for (let seed = 101; seed <= 108; seed++) {
     for (let underlying = 0; underlying < 1_500; underlying++) {
       const days = 0.2 + 60 * uniform(seed, underlying, SALT, 1) ** 2;
-      const occasion = {
-        seed,
-        underlying,
-        openAt: GENESIS,
-        closeAt: GENESIS + Math.round(days * 24) * HOUR_MS + HOUR_MS,
-      };
-      const isRound = underlying % 10 === 0;
-      const blueprint = isRound ? quarterHourRound(occasion) : drawBlueprint(occasion);
-      const source: TruthSource = {
-        seed,
-        underlying,
-        truth: blueprint.truth,
-        openAt: occasion.openAt,
-        revealAt: occasion.closeAt,
-      };
-      // One claim an event: several of one event would not be independent.
-      const leg = blueprint.markets[Math.floor(uniform(seed, underlying, SALT, 2) * blueprint.markets.length)];
-      if (leg !== undefined) strays(source, leg.claim, bins);
+      const closeAt = GENESIS + Math.round(days * 24) * HOUR_MS + HOUR_MS;
+      const input = { seed, underlying, openAt: GENESIS, closeAt };
+      const { model, markets } = underlying % 10 === 0 ? quarterHourRound(input) : drawEvent(input);
+      const process: OutcomeProcess = { seed, underlying, model, openAt: GENESIS, revealAt: closeAt };
+      // One market per event, because markets of one event are not independent.
+      const market = markets[Math.floor(uniform(seed, underlying, SALT, 2) * markets.length)];
+      if (market !== undefined) addToBins(bins, process, market.criterion);
     }
   }
   for (const [number, { count, excess, variance }] of bins.entries()) {
@@ -65,44 +55,44 @@ test("what the truth says comes true as often as it says, in every bin, over eig
   }
 });
 
-/** Markets of worlds with these seeds together with what only the world knows of them. */
-function* secrets(seeds: readonly number[]) {
+/** The events of worlds with these seeds, with the ground truth of each market. */
+function* eventsWithTruth(seeds: readonly number[]) {
   for (const seed of seeds) {
     const universe = new Universe({ seed, genesis: GENESIS, marketCount: 200 });
     for (const venue of SANDBOX_VENUES) {
-      for (const event of universe.events(venue, GENESIS).events) {
-        yield { event, secrets: event.markets.map((market) => universe.secret(market)) };
+      for (const event of universe.listing(venue, GENESIS).events) {
+        yield { event, truths: event.markets.map((market) => universe.groundTruth(market)) };
       }
     }
   }
 }
 
-test("along a ladder the truth never turns: higher thresholds are less likely, later deadlines more", () => {
+test("true probabilities of a ladder decrease with the threshold and increase with the deadline", () => {
   let ladders = 0;
-  for (const { event, secrets: legs } of secrets([1, 2, 3])) {
-    if (!event.ladder || legs.length < 2) continue;
+  for (const { event, truths } of eventsWithTruth([1, 2, 3])) {
+    if (!event.ladder || truths.length < 2) continue;
     ladders += 1;
     for (let step = 0; step <= 20; step++) {
       const at = event.openAt + ((event.closeAt - event.openAt) * step) / 20;
-      const truths = legs.map(({ source, claim }) => trueProbability(source, claim, at));
-      const isDeadline = legs[0]?.claim.kind === "before";
-      const ordered = isDeadline ? truths : truths.toReversed();
+      const probabilities = truths.map(({ process, criterion }) => trueProbability(process, criterion, at));
+      const isDeadline = truths[0]?.criterion.kind === "before";
+      const ordered = isDeadline ? probabilities : probabilities.toReversed();
       assert.ok(
         ordered.every((p, index) => index === 0 || p >= (ordered[index - 1] ?? 0) - 1e-9),
-        `${event.title}: ${truths}`,
+        `${event.title}: ${probabilities}`,
       );
     }
   }
   assert.ok(ladders > 30, String(ladders));
 });
 
-test("the truths of exclusive questions add up to at most 1, and to 1 where they cover everything", () => {
+test("true probabilities of an exclusive event sum to at most 1, and to 1 if it is exhaustive", () => {
   let exhaustive = 0;
-  for (const { event, secrets: legs } of secrets([4, 5])) {
+  for (const { event, truths } of eventsWithTruth([4, 5])) {
     if (!event.mutuallyExclusive) continue;
     for (let step = 0; step < 10; step++) {
       const at = event.openAt + ((event.closeAt - event.openAt) * step) / 10;
-      const sum = legs.reduce((total, { source, claim }) => total + trueProbability(source, claim, at), 0);
+      const sum = truths.reduce((total, { process, criterion }) => total + trueProbability(process, criterion, at), 0);
       assert.ok(sum <= 1 + 1e-6, `${event.title}: ${sum}`);
       if (event.exhaustive) {
         assert.ok(Math.abs(sum - 1) < 1e-6, `${event.title}: ${sum}`);
@@ -113,14 +103,14 @@ test("the truths of exclusive questions add up to at most 1, and to 1 where they
   assert.ok(exhaustive > 50);
 });
 
-test("once revealed, the truth is 0 or 1 and stays so", () => {
-  for (const { event, secrets: legs } of secrets([6])) {
-    for (const { source, claim, endsAt } of legs) {
-      const until = claim.kind === "before" ? claim.deadline : source.revealAt;
-      const told = trueProbability(source, claim, until);
-      assert.ok(told === 0 || told === 1);
-      assert.equal(trueProbability(source, claim, until + 30 * DAY_MS), told);
-      assert.ok(endsAt <= event.closeAt && endsAt > event.openAt);
+test("once revealed, a true probability is 0 or 1 and no longer changes", () => {
+  for (const { event, truths } of eventsWithTruth([6])) {
+    for (const { process, criterion, tradingEndsAt } of truths) {
+      const until = criterion.kind === "before" ? criterion.deadline : process.revealAt;
+      const revealed = trueProbability(process, criterion, until);
+      assert.ok(revealed === 0 || revealed === 1);
+      assert.equal(trueProbability(process, criterion, until + 30 * DAY_MS), revealed);
+      assert.ok(tradingEndsAt <= event.closeAt && tradingEndsAt > event.openAt);
     }
   }
 });

@@ -1,65 +1,69 @@
 import { BrownianPaths } from "./brownian.ts";
-import { hashKeys, hashOn, normalCdf, uniform, uniformOf } from "./random.ts";
+import { extendHash, hashKeys, normalCdf, uniform, uniformFromHash } from "./random.ts";
 
 /**
- * The true probability of a question given all that has happened by an instant. Each kind below is an exact martingale:
- * among all moments at which it says 0.3, three in ten end in YES, by construction and not by tuning.
+ * How the outcome of an event is drawn and how information about it arrives. The true probability of a question given all
+ * information up to a time is an exact martingale for every model, so it is calibrated by construction: of all times at
+ * which it is 0.3, 30% end in YES.
  */
-export type Truth =
-  /** Exactly one of the outcomes is the answer; news makes it clearer. `strength` is how telling the news is. */
+export type OutcomeModel =
+  /** Exactly one outcome wins. Information makes the winner more likely; `strength` is its signal-to-noise ratio. */
   | { readonly kind: "categorical"; readonly priors: readonly number[]; readonly strength: number }
-  /** A number is published at the close; what is expected of it drifts until then. */
+  /** A normally distributed number is published at the close. Its expected value is a random walk until then. */
   | { readonly kind: "numeric"; readonly mean: number; readonly deviation: number }
-  /** Something happens at a random moment, or not in time. `perDay` is its rate. */
+  /** Something happens after an exponentially distributed time with rate `perDay`. */
   | { readonly kind: "hazard"; readonly perDay: number };
 
-/** What makes a market out of a truth: an outcome's number, a stretch of the number line, or a deadline. */
-export type Claim =
+/** When a market resolves YES: outcome `index` wins, the number is in (above, upTo], or it happens by the deadline. */
+export type ResolutionCriterion =
   | { readonly kind: "outcome"; readonly index: number }
   | { readonly kind: "range"; readonly above: number; readonly upTo: number }
   | { readonly kind: "before"; readonly deadline: number };
 
-export interface TruthSource {
+/** The random process that determines the outcome of one real-world event. */
+export interface OutcomeProcess {
   readonly seed: number;
-  /** Key of the real-world event: the same on every venue. */
+  /** Number of the real-world event; equal on all venues. */
   readonly underlying: number;
-  readonly truth: Truth;
+  readonly model: OutcomeModel;
+  /** Unix milliseconds. */
   readonly openAt: number;
-  /** When the answer is revealed. */
+  /** When the outcome becomes known. */
   readonly revealAt: number;
 }
 
 const DAY_MS = 86_400_000;
-/** A two hundred day market moves in steps of a quarter of an hour and straight between. */
-const BRIDGE_DEPTH = 14;
-const ROUGH_DEPTH = 5;
-/** Beliefs remembered, over all events. */
-const BELIEVED_MAX = 4_096;
+/** Path resolution 2^-14: steps of about 18 minutes in a market of 200 days. */
+const BISECTIONS = 14;
+const BISECTIONS_APPROXIMATE = 5;
+/** Entries of the belief cache, over all events. */
+const CACHED_BELIEFS_MAX = 4_096;
 const JUMPS = 5;
+/** Shares of the total information that arrive in jumps, and at the reveal. */
 const JUMP_SHARE = 0.3;
 const REVEAL_SHARE = 0.2;
 
-/** Kinds of draws, so that keys never collide. */
-const Draw = { bridge: 1, jumpAt: 2, winner: 3, happensAt: 4 } as const;
+/** Hash key per kind of random draw. */
+const Draw = { path: 1, jumpAt: 2, winner: 3, occursAt: 4 } as const;
 
-/** Share of all news that is out by `at`: a steady flow, a few jumps, and the last part with the answer itself. */
-function newsShare(source: TruthSource, at: number): number {
-  if (at >= source.revealAt) return 1;
-  const u = (at - source.openAt) / (source.revealAt - source.openAt);
-  if (u <= 0) return 0;
-  let share = (1 - JUMP_SHARE - REVEAL_SHARE) * u;
-  const key = hashKeys(source.seed, source.underlying, Draw.jumpAt);
+/** Share of the total information that is available at `at`: a steady flow, a few jumps, and a final jump at the reveal. */
+function informationShare(process: OutcomeProcess, at: number): number {
+  if (at >= process.revealAt) return 1;
+  const elapsed = (at - process.openAt) / (process.revealAt - process.openAt);
+  if (elapsed <= 0) return 0;
+  let share = (1 - JUMP_SHARE - REVEAL_SHARE) * elapsed;
+  const key = hashKeys(process.seed, process.underlying, Draw.jumpAt);
   for (let jump = 0; jump < JUMPS; jump++) {
-    if (u >= uniformOf(hashOn(key, jump))) share += JUMP_SHARE / JUMPS;
+    if (elapsed >= uniformFromHash(extendHash(key, jump))) share += JUMP_SHARE / JUMPS;
   }
   return share;
 }
 
-/** The outcome that will turn out to be the answer. */
-function winner(source: TruthSource): number {
-  if (source.truth.kind !== "categorical") return -1;
-  let rest = uniform(source.seed, source.underlying, Draw.winner);
-  const { priors } = source.truth;
+/** Index of the outcome that wins; -1 for other models. */
+function winningOutcome(process: OutcomeProcess): number {
+  if (process.model.kind !== "categorical") return -1;
+  let rest = uniform(process.seed, process.underlying, Draw.winner);
+  const { priors } = process.model;
   for (let index = 0; index < priors.length - 1; index++) {
     rest -= priors[index] ?? 0;
     if (rest < 0) return index;
@@ -67,96 +71,98 @@ function winner(source: TruthSource): number {
   return priors.length - 1;
 }
 
-/** When the awaited thing happens, Unix milliseconds; Infinity for other kinds. */
-export function happensAt(source: TruthSource): number {
-  if (source.truth.kind !== "hazard") return Number.POSITIVE_INFINITY;
-  return (
-    source.openAt - (Math.log(uniform(source.seed, source.underlying, Draw.happensAt)) / source.truth.perDay) * DAY_MS
-  );
+/** When a hazard event occurs, Unix milliseconds; Infinity for other models. */
+export function occursAt({ seed, underlying, model, openAt }: OutcomeProcess): number {
+  if (model.kind !== "hazard") return Number.POSITIVE_INFINITY;
+  return openAt - (Math.log(uniform(seed, underlying, Draw.occursAt)) / model.perDay) * DAY_MS;
 }
 
-/** Probability in [0, 1] that the claim comes true, given what is known at `at`. */
-export function trueProbability(source: TruthSource, claim: Claim, at: number): number {
-  return probabilityAt(source, claim, at, BRIDGE_DEPTH);
+/** Probability in [0, 1] that the market resolves YES, given all information up to `at`. */
+export function trueProbability(process: OutcomeProcess, criterion: ResolutionCriterion, at: number): number {
+  return probabilityAt(process, criterion, at, BISECTIONS);
 }
 
-/** The same to about a hundredth and for a third of the cost: the path of the news is followed in large steps only. */
-export function roughProbability(source: TruthSource, claim: Claim, at: number): number {
-  return probabilityAt(source, claim, at, ROUGH_DEPTH);
+/** `trueProbability` with an error of about 0.01 at a third of the cost: follows the random path in larger steps. */
+export function approximateProbability(process: OutcomeProcess, criterion: ResolutionCriterion, at: number): number {
+  return probabilityAt(process, criterion, at, BISECTIONS_APPROXIMATE);
 }
 
-function probabilityAt(source: TruthSource, claim: Claim, at: number, depth: number): number {
-  const { truth } = source;
-  if (truth.kind === "hazard") {
-    const deadline = claim.kind === "before" ? claim.deadline : source.revealAt;
-    const happens = happensAt(source);
-    if (happens <= Math.min(at, deadline)) return 1;
-    return at >= deadline ? 0 : 1 - Math.exp((-truth.perDay * (deadline - Math.max(at, source.openAt))) / DAY_MS);
+function probabilityAt(
+  process: OutcomeProcess,
+  criterion: ResolutionCriterion,
+  at: number,
+  bisections: number,
+): number {
+  const { model } = process;
+  if (model.kind === "hazard") {
+    const deadline = criterion.kind === "before" ? criterion.deadline : process.revealAt;
+    if (occursAt(process) <= Math.min(at, deadline)) return 1;
+    return at >= deadline ? 0 : 1 - Math.exp((-model.perDay * (deadline - Math.max(at, process.openAt))) / DAY_MS);
   }
-  const v = newsShare(source, at);
-  if (truth.kind === "numeric") {
-    if (claim.kind !== "range") throw new Error("a number is asked about by ranges");
-    const [expected = 0] = beliefs(source, v, depth);
-    if (v >= 1) return expected > claim.above && expected <= claim.upTo ? 1 : 0;
-    const left = truth.deviation * Math.sqrt(1 - v);
-    return normalCdf((claim.upTo - expected) / left) - normalCdf((claim.above - expected) / left);
+  const share = informationShare(process, at);
+  if (model.kind === "numeric") {
+    if (criterion.kind !== "range") throw new Error("a numeric model requires range criteria");
+    const [expected = 0] = beliefs(process, share, bisections);
+    if (share >= 1) return expected > criterion.above && expected <= criterion.upTo ? 1 : 0;
+    const deviation = model.deviation * Math.sqrt(1 - share);
+    return normalCdf((criterion.upTo - expected) / deviation) - normalCdf((criterion.above - expected) / deviation);
   }
-  if (claim.kind !== "outcome") throw new Error("a choice is asked about by outcome");
-  if (v >= 1) return claim.index === winner(source) ? 1 : 0;
-  return beliefs(source, v, depth)[claim.index] ?? 0;
+  if (criterion.kind !== "outcome") throw new Error("a categorical model requires outcome criteria");
+  if (share >= 1) return criterion.index === winningOutcome(process) ? 1 : 0;
+  return beliefs(process, share, bisections)[criterion.index] ?? 0;
 }
 
-interface Believed {
-  readonly source: TruthSource;
-  readonly v: number;
-  readonly depth: number;
+interface CachedBeliefs {
+  readonly process: OutcomeProcess;
+  readonly share: number;
+  readonly bisections: number;
   readonly values: readonly number[];
 }
 
-/** The questions of one event are asked one after the other, at the same few instants. */
-const believed: (Believed | undefined)[] = new Array(BELIEVED_MAX);
+/** Direct-mapped cache: the markets of one event are usually evaluated at the same times. */
+const beliefCache: (CachedBeliefs | undefined)[] = new Array(CACHED_BELIEFS_MAX);
 
-/** What is known after the share `v` of the news: the expected number, or each outcome's probability. */
-function beliefs(source: TruthSource, v: number, depth: number): readonly number[] {
-  const place = (Math.imul(source.underlying, 0x9e3779b1) ^ Math.floor(v * 0x40000000) ^ depth) >>> 0;
-  const known = believed[place % BELIEVED_MAX];
-  if (known !== undefined && known.source === source && known.v === v && known.depth === depth) return known.values;
-  const { truth } = source;
+/** The belief after a share of the information: the expected number, or the probability of each outcome. */
+function beliefs(process: OutcomeProcess, share: number, bisections: number): readonly number[] {
+  const hash = (Math.imul(process.underlying, 0x9e3779b1) ^ Math.floor(share * 0x40000000) ^ bisections) >>> 0;
+  const cached = beliefCache[hash % CACHED_BELIEFS_MAX];
+  if (cached?.process === process && cached.share === share && cached.bisections === bisections) return cached.values;
+  const { model } = process;
   const values =
-    truth.kind === "numeric"
-      ? [truth.mean + truth.deviation * newsOf(source, 1).moveTo(v, depth).value(0)]
-      : truth.kind === "categorical"
-        ? posterior(source, truth, v, depth)
+    model.kind === "numeric"
+      ? [model.mean + model.deviation * pathsOf(process, 1).moveTo(share, bisections).value(0)]
+      : model.kind === "categorical"
+        ? posterior(process, model, share, bisections)
         : [];
-  believed[place % BELIEVED_MAX] = { source, v, depth, values };
+  beliefCache[hash % CACHED_BELIEFS_MAX] = { process, share, bisections, values };
   return values;
 }
 
-/** The event asked about last. The next question is most often about it too, at an instant nearby. */
-let news: { readonly source: TruthSource; readonly paths: BrownianPaths } | null = null;
+/** Paths of the most recently evaluated event: consecutive calls usually concern the same event at a nearby time. */
+let lastPaths: { readonly process: OutcomeProcess; readonly paths: BrownianPaths } | null = null;
 
-function newsOf(source: TruthSource, count: number): BrownianPaths {
-  if (news?.source === source) return news.paths;
-  const { seed, underlying, truth } = source;
-  const first = truth.kind === "numeric" ? 0 : 1;
-  const keys = Array.from({ length: count }, (_, path) => hashKeys(seed, underlying, Draw.bridge, first + path));
-  const paths = new BrownianPaths(keys, BRIDGE_DEPTH);
-  news = { source, paths };
+function pathsOf(process: OutcomeProcess, count: number): BrownianPaths {
+  if (lastPaths?.process === process) return lastPaths.paths;
+  const { seed, underlying, model } = process;
+  const first = model.kind === "numeric" ? 0 : 1;
+  const keys = Array.from({ length: count }, (_, path) => hashKeys(seed, underlying, Draw.path, first + path));
+  const paths = new BrownianPaths(keys, BISECTIONS);
+  lastPaths = { process, paths };
   return paths;
 }
 
-/** Bayes' rule for a constant drift hidden in Brownian noise: log-odds move by strength times the observed path. */
+/** Bayes' rule for a constant drift observed with Brownian noise: log-odds change by strength times the observed path. */
 function posterior(
-  source: TruthSource,
-  truth: Extract<Truth, { kind: "categorical" }>,
-  v: number,
-  depth: number,
+  process: OutcomeProcess,
+  model: Extract<OutcomeModel, { kind: "categorical" }>,
+  share: number,
+  bisections: number,
 ): number[] {
-  const answer = winner(source);
-  const paths = newsOf(source, truth.priors.length).moveTo(v, depth);
-  const weights = truth.priors.map((prior, index) => {
-    const drift = index === answer ? truth.strength * v : 0;
-    return prior * Math.exp(truth.strength * (drift + paths.value(index)));
+  const winner = winningOutcome(process);
+  const paths = pathsOf(process, model.priors.length).moveTo(share, bisections);
+  const weights = model.priors.map((prior, index) => {
+    const drift = index === winner ? model.strength * share : 0;
+    return prior * Math.exp(model.strength * (drift + paths.value(index)));
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);

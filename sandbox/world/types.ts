@@ -1,25 +1,26 @@
 /**
- * The world that the four sandbox exchanges show, each in its own protocol: simulated, or replayed from a recording.
+ * The world behind the four sandbox venues: simulated, or replayed from a recording. Each venue publishes it in its
+ * protocol.
  *
- * Everything here is a function of (seed or recording, genesis, speed) and an instant: there is no hidden state to save, a
- * restart continues where it was, and any past book can be asked for again. Prices are YES prices in (0, 1) on the market's tick
- * grid, sizes are contracts that pay 1, times are Unix milliseconds UTC.
+ * All data is a function of (seed or recording, genesis, speed) and time. There is no state to persist: a restart
+ * continues consistently, and past books can be computed again. Prices are YES prices in (0, 1) on the market's tick
+ * grid, sizes are contracts that pay 1, times are Unix milliseconds.
  */
 export type SandboxVenue = "kalshi" | "polymarket" | "limitless" | "manifold";
 
 export const SANDBOX_VENUES: readonly SandboxVenue[] = ["kalshi", "polymarket", "limitless", "manifold"];
 
-/** A group of questions as one venue lists it. A stand-alone question is a group of one. */
+/** An event as one venue lists it. A stand-alone question is an event with one market. */
 export interface ListedEvent {
   readonly venue: SandboxVenue;
-  /** Unique number over the whole world; stable over restarts with the same seed and genesis. */
+  /** Unique in the world; the same after a restart with the same seed and genesis. */
   readonly index: number;
-  /** Number of the real-world event behind it: equal on every venue that lists the same event. */
+  /** Number of the real-world event; equal on all venues that list it. */
   readonly underlying: number;
-  /** Short upper-case name of the recurring family: FED, CPI, BTC, NBA. */
+  /** Short upper-case name of the recurring series: FED, CPIYOY, BTC, NBAGAME. */
   readonly series: string;
   readonly seriesTitle: string;
-  /** In the words of this venue. */
+  /** In this venue's wording. */
   readonly title: string;
   readonly description: string;
   /** Canonical category: Economics, Politics, Sports, Crypto, Weather, Culture, Tech. */
@@ -30,34 +31,34 @@ export interface ListedEvent {
   readonly mutuallyExclusive: boolean;
   /** One of its markets must resolve YES. */
   readonly exhaustive: boolean;
-  /** Thresholds or dates of one quantity: prices must be monotone along the markets. */
+  /** The markets are thresholds or deadlines of one quantity, so prices are monotone along them. */
   readonly ladder: boolean;
   readonly featured: boolean;
   readonly openAt: number;
-  /** Infinity where a recording does not tell. */
+  /** Infinity if a recording does not include it. */
   readonly closeAt: number;
   readonly markets: readonly ListedMarket[];
-  /** Only in a replayed recording: what the venue itself said of it. */
+  /** Set only in a replayed recording. */
   readonly recorded?: RecordedEvent;
 }
 
-/** Identity of an event in a recording, and what it does not know (null). */
+/** Recorded fields of an event; null if the recording does not include them. */
 export interface RecordedEvent {
-  /** The venue's id; null for a question that stands alone. */
+  /** The venue's id; null for a stand-alone question. */
   readonly eventId: string | null;
   readonly url: string | null;
 }
 
-/** Identity of a market in a recording, and what it does not know (null). */
+/** Recorded fields of a market; null if the recording does not include them. */
 export interface RecordedMarket {
-  /** The id by which the service knows it. */
+  /** The market id that the service uses. */
   readonly marketId: string;
-  /** The venue's other ids, by the names that its adapter gives them. */
+  /** The venue's other ids, by the key names of its adapter. */
   readonly keys: Readonly<Record<string, string>>;
   readonly url: string | null;
-  /** Name inside its event; null where it stands alone. */
+  /** Name of the outcome inside the event; null for a stand-alone question. */
   readonly label: string | null;
-  /** From when on the recording knows it. */
+  /** Time of its first line in the recording, on the wall clock. */
   readonly listedAt: number;
   readonly openAt: number | null;
   readonly expectedResolutionAt: number | null;
@@ -68,7 +69,7 @@ export interface RecordedMarket {
 export type RecordedFee =
   | { readonly kind: "none" }
   | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number }
-  /** Kinds that belong to one venue, which shows them without being told. */
+  /** Venue-specific fee schedules; the venue's protocol has its own constants for them. */
   | { readonly kind: "value_table" | "flat_value" };
 
 export interface Strike {
@@ -80,13 +81,13 @@ export interface Strike {
 export interface ListedMarket {
   readonly venue: SandboxVenue;
   readonly event: ListedEvent;
-  /** Unique number over the whole world. */
+  /** Unique in the world. */
   readonly index: number;
   /** Position in the event, from 0. */
   readonly position: number;
-  /** The whole question in this venue's words. */
+  /** The full question in this venue's wording. */
   readonly question: string;
-  /** Name of the outcome inside a group ("Above 3.2%", "Boston Celtics"); equals "Yes" for a stand-alone question. */
+  /** Name of the outcome inside the event ("Above 3.2%", "Boston Celtics"); "Yes" for a stand-alone question. */
   readonly label: string;
   /** Plain text with paragraphs separated by blank lines. */
   readonly rules: string;
@@ -95,19 +96,19 @@ export interface ListedMarket {
   readonly mechanism: "clob" | "amm";
   /** Price step: 0.01 or 0.001. */
   readonly tick: number;
-  /** Trading begins. */
+  /** When trading starts. */
   readonly openAt: number;
-  /** Trading ends. In a recording this and the next two may be Infinity: not told, or not yet. */
+  /** Scheduled end of trading. In a recording, this and the next two times are Infinity if unknown. */
   readonly closeAt: number;
-  /** Result proposed; then possibly disputed until `finalizeAt`. */
+  /** When the result is proposed. It may be disputed until `finalizeAt`. */
   readonly determineAt: number;
   readonly disputed: boolean;
   readonly finalizeAt: number;
-  /** Only in a replayed recording: what the venue itself said of it. */
+  /** Set only in a replayed recording. */
   readonly recorded?: RecordedMarket;
 }
 
-/** Whether the venue lists this market by `at`; a recording meets the markets of an event one by one. */
+/** Whether the market is listed at `at`. In a recording, markets of an event can be listed one after another. */
 export function isListed(market: ListedMarket, at: number): boolean {
   return market.recorded === undefined || market.recorded.listedAt <= at;
 }
@@ -117,16 +118,16 @@ export type Phase = "pending" | "active" | "paused" | "closed" | "determined" | 
 export type WorldOutcome =
   | { readonly kind: "yes" }
   | { readonly kind: "no" }
-  /** Pays a share, for example 0.5 of a tie. */
+  /** YES pays `value`, for example 0.5 for a tie. */
   | { readonly kind: "partial"; readonly value: number }
-  /** Called off: stakes return. */
+  /** Cancelled: stakes are refunded. */
   | { readonly kind: "void" };
 
 export interface Lifecycle {
   readonly phase: Phase;
-  /** Known from `determined` on, null before. */
+  /** Null before the phase `determined`. */
   readonly outcome: WorldOutcome | null;
-  /** When this phase began. */
+  /** When this phase started. */
   readonly since: number;
 }
 
@@ -134,27 +135,27 @@ export interface Level {
   readonly price: number;
   /** Contracts. */
   readonly size: number;
-  /** Set in a recording that tells the price alone; `size` is then 1, where a protocol cannot do without. */
+  /** Set if the recording includes only the price. `size` is then 1, for protocols that require a size. */
   readonly isSizeUnknown?: true;
 }
 
-/** The YES book at an instant: bids highest first, asks lowest first, never crossed; empty unless active. */
+/** The YES book: bids highest first, asks lowest first, never crossed; empty unless the market is active. */
 export interface BookState {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
   readonly lastPrice: number | null;
-  /** Only in a replayed recording: the venue's own indication beside its book; null where it gave none. */
+  /** Set only in a replayed recording: the indicative price sent by the venue; null if it sent none. */
   readonly indicativePrice?: number | null;
-  /** When the book last became what it is. */
+  /** Time of the last change. */
   readonly changedAt: number;
-  /** Rises with every change of this market's book. */
+  /** Increases with every change of this market's book. */
   readonly version: number;
 }
 
 export interface WorldTrade {
-  /** Unique over the world, stable. */
+  /** Unique in the world; the same after a restart. */
   readonly id: string;
-  /** Only in a replayed recording: the id by which the service knows it. */
+  /** Set only in a replayed recording: the trade id that the service uses. */
   readonly recordedId?: string;
   readonly at: number;
   readonly yesPrice: number;
@@ -164,7 +165,7 @@ export interface WorldTrade {
   readonly taker: number;
 }
 
-/** Null: not told by the recording. The simulation knows everything. */
+/** Null fields are missing in the recording; a simulated world has all fields. */
 export interface ActivityState {
   /** Since the market opened. */
   readonly volumeContracts: number | null;
@@ -177,18 +178,18 @@ export interface ActivityState {
   readonly traderCount: number | null;
 }
 
-/** A point of the past, for candles and price history. `at` is the end of the interval. */
+/** A point of the price history, also used for candles. `at` is the end of the interval. */
 export interface PastPoint {
   readonly at: number;
   readonly bid: number | null;
   readonly ask: number | null;
   readonly lastPrice: number | null;
-  /** Traded in (at - interval, at]; null when a recording does not tell. */
+  /** Traded in (at - interval, at]; null in a recording. */
   readonly volumeContracts: number | null;
   readonly volumeUsd: number | null;
 }
 
-/** Instants of the recording itself, Unix milliseconds: `pivotAt` is what plays at genesis. */
+/** Times are those of the recording, Unix milliseconds; `pivotAt` is replayed at genesis. */
 export interface ReplayedRecording {
   readonly source: string;
   readonly startedAt: number;
@@ -196,9 +197,9 @@ export interface ReplayedRecording {
   readonly pivotAt: number;
   readonly facts: number;
   readonly markets: number;
-  /** AMM markets without any price: nothing could be shown of them. */
+  /** Number of AMM markets that are omitted because they have no price. */
   readonly leftOut: number;
-  /** The file ended in the middle of a line, which was left out. */
+  /** Whether the last line of the file is incomplete; it is ignored. */
   readonly isCut: boolean;
 }
 
@@ -206,45 +207,45 @@ export interface World {
   readonly seed: number;
   readonly genesis: number;
   readonly speed: number;
-  /** What is replayed; absent in a simulated world. */
+  /** Absent in a simulated world. */
   readonly recording?: ReplayedRecording;
   /**
-   * Events that this venue has listed by `at`, also settled ones of the last 30 days; oldest listing first. The same
-   * array until an event is added or taken away, so that what is made of it can be kept for as long.
+   * Events that the venue lists at `at`, including events finalized in the last 30 days; oldest first. Returns the same
+   * array until an event is added or removed, so that results derived from it can be cached by identity.
    */
   events(venue: SandboxVenue, at: number): readonly ListedEvent[];
   /** The markets of those events, in the same order. */
   markets(venue: SandboxVenue, at: number): readonly ListedMarket[];
   lifecycle(market: ListedMarket, at: number): Lifecycle;
   book(market: ListedMarket, at: number): BookState;
-  /** Unrounded probability that quotes are made around: what an AMM shows. In a recording null before the first price. */
+  /** Unrounded probability that quotes are centred on, and the price of an AMM. Null in a recording without a price. */
   probability(market: ListedMarket, at: number): number | null;
   activity(market: ListedMarket, at: number): ActivityState;
   /** Trades with from <= at < to, oldest first. */
   trades(market: ListedMarket, from: number, to: number): readonly WorldTrade[];
   /** Points at every multiple of `intervalMs` in (from, to] at which the market was open. */
   past(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PastPoint[];
-  /** First instant after `after` at which the book changes or a trade happens; Infinity once trading has ended. */
+  /** Time of the first book change or trade after `after`; Infinity once trading has ended. */
   nextChangeAt(market: ListedMarket, after: number): number;
-  /** First instant after `after` at which the market is in another phase; Infinity once it is finalized. */
+  /** Time of the first phase change after `after`; Infinity once the market is finalized. */
   nextPhaseAt(market: ListedMarket, after: number): number;
 }
 
-type Known<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
+type WithoutNulls<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
 
-/** A simulated world knows every figure. */
+/** A simulated world has all fields that a recording may lack. */
 export interface SimulatedWorld extends World {
   probability(market: ListedMarket, at: number): number;
-  activity(market: ListedMarket, at: number): Known<ActivityState>;
+  activity(market: ListedMarket, at: number): WithoutNulls<ActivityState>;
   past(
     market: ListedMarket,
     from: number,
     to: number,
     intervalMs: number,
-  ): readonly (PastPoint & Known<Pick<PastPoint, "volumeContracts" | "volumeUsd">>)[];
+  ): readonly (PastPoint & WithoutNulls<Pick<PastPoint, "volumeContracts" | "volumeUsd">>)[];
 }
 
-/** What happens in the world, told when it happens, with its exact instant. */
+/** A change in the world; `at` is its exact time. */
 export type FeedEvent =
   | { readonly kind: "book"; readonly market: ListedMarket; readonly at: number }
   | { readonly kind: "trade"; readonly market: ListedMarket; readonly trade: WorldTrade; readonly at: number }
@@ -257,11 +258,12 @@ export type FeedEvent =
     }
   | { readonly kind: "listed"; readonly market: ListedMarket; readonly at: number };
 
-/** Drives the world in real time. Events come in order of `at`; a trade comes right before the book change it caused. */
+/** Publishes changes of the world in real time, ordered by `at`; a trade precedes the book change it causes. */
 export interface Feed {
   /**
-   * Listings and lifecycles are told of all markets of the venue, books and trades of those that `follows` names when it
-   * is asked; of all when it is left out or gives null. Gives the function that ends the subscription.
+   * Listing and lifecycle events are published for all markets of the venue. Book and trade events are published for the
+   * markets that `follows` returns when it is called, or for all markets if it is absent or returns null.
+   * @returns a function that ends the subscription
    */
   subscribe(
     venue: SandboxVenue,

@@ -8,7 +8,7 @@ const GENESIS = Date.UTC(2026, 10, 20);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const MONEY_VENUES: readonly SandboxVenue[] = ["kalshi", "polymarket", "limitless"];
+const REAL_MONEY_VENUES: readonly SandboxVenue[] = ["kalshi", "polymarket", "limitless"];
 
 const options = fc.record({
   seed: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -16,16 +16,16 @@ const options = fc.record({
   speed: fc.constantFrom(1, 60),
   marketCount: fc.constantFrom(10, 40),
 });
-const instant = fc.integer({ min: -20 * 24, max: 10 * 24 }).map((hours) => GENESIS + hours * HOUR_MS + 12_345);
+const time = fc.integer({ min: -20 * 24, max: 10 * 24 }).map((hours) => GENESIS + hours * HOUR_MS + 12_345);
 
-/** Everything that a venue could show of a few markets at an instant. */
-function view(world: World, at: number): unknown {
+/** Everything that venues publish about a sample of markets at one time. */
+function snapshot(world: World, at: number): unknown {
   return SANDBOX_VENUES.map((venue) => {
     const markets = world.markets(venue, at);
-    const some = markets.filter((_, number) => number % Math.max(1, Math.floor(markets.length / 5)) === 0);
+    const sample = markets.filter((_, number) => number % Math.max(1, Math.floor(markets.length / 5)) === 0);
     return [
       markets.map(({ index, question, closeAt }) => [index, question, closeAt]),
-      some.map((market) => [
+      sample.map((market) => [
         ...[world.lifecycle(market, at), world.book(market, at), world.probability(market, at)],
         ...[world.activity(market, at), world.trades(market, at - 2 * MINUTE_MS, at), world.nextChangeAt(market, at)],
       ]),
@@ -33,28 +33,28 @@ function view(world: World, at: number): unknown {
   });
 }
 
-test("the same options give the same world at any instants, whatever was asked before and in which order", () => {
+test("equal options give equal worlds, whatever the order of queries", () => {
   fc.assert(
-    fc.property(options, fc.array(instant, { minLength: 1, maxLength: 4 }), (given, instants) => {
-      const one = createWorld(given);
-      const other = createWorld(given);
-      const forwards = instants.map((at) => view(one, at));
-      const backwards = instants.toReversed().map((at) => view(other, at));
+    fc.property(options, fc.array(time, { minLength: 1, maxLength: 4 }), (worldOptions, times) => {
+      const one = createWorld(worldOptions);
+      const other = createWorld(worldOptions);
+      const forwards = times.map((at) => snapshot(one, at));
+      const backwards = times.toReversed().map((at) => snapshot(other, at));
       assert.deepEqual(forwards, backwards.reverse());
     }),
     { numRuns: 10 },
   );
 });
 
-test("another seed is another world", () => {
+test("different seeds give different worlds", () => {
   const worlds = [1, 2, 4_294_967_295].map((seed) =>
     createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 40 }),
   );
-  const views = new Set(worlds.map((world) => JSON.stringify(view(world, GENESIS))));
-  assert.equal(views.size, worlds.length);
+  const snapshots = new Set(worlds.map((world) => JSON.stringify(snapshot(world, GENESIS))));
+  assert.equal(snapshots.size, worlds.length);
 });
 
-test("a world and all that its venues show first are there within 3 seconds", () => {
+test("creates a world with the first book and volume of every market within 3 seconds", () => {
   const startedAt = performance.now();
   const world = createWorld({ seed: 3, genesis: GENESIS, speed: 60, marketCount: 400 });
   for (const venue of SANDBOX_VENUES) {
@@ -66,25 +66,25 @@ test("a world and all that its venues show first are there within 3 seconds", ()
   assert.ok(performance.now() - startedAt < 3_000);
 });
 
-test("at least 400 markets are open on the money venues at genesis and an hour, a day and a week later, half of them for long, some for minutes", () => {
+test("at least 400 real-money markets are open at genesis and up to a week later; half stay open over 14 days, some under an hour", () => {
   for (const seed of [1, 2, 3]) {
     const world = createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 400 });
     for (const at of [GENESIS, GENESIS + HOUR_MS, GENESIS + DAY_MS, GENESIS + 7 * DAY_MS]) {
-      const open = MONEY_VENUES.flatMap((venue) =>
+      const open = REAL_MONEY_VENUES.flatMap((venue) =>
         world.markets(venue, at).filter((market) => world.lifecycle(market, at).phase === "active"),
       );
-      const when = `seed ${seed}, ${(at - GENESIS) / HOUR_MS} h: ${open.length} open`;
-      assert.ok(open.length >= 400, when);
-      assert.ok(open.filter(({ closeAt }) => closeAt > at + 14 * DAY_MS).length >= open.length / 2, when);
+      const message = `seed ${seed}, ${(at - GENESIS) / HOUR_MS} h: ${open.length} open`;
+      assert.ok(open.length >= 400, message);
+      assert.ok(open.filter(({ closeAt }) => closeAt > at + 14 * DAY_MS).length >= open.length / 2, message);
       assert.ok(
         open.some(({ closeAt }) => closeAt <= at + HOUR_MS),
-        when,
+        message,
       );
     }
   }
 });
 
-test("every market has a number and a place of its own, and its event lists it", () => {
+test("market indexes are unique and every market is in its event", () => {
   const world = createWorld({ seed: 5, genesis: GENESIS, speed: 60, marketCount: 100 });
   const seen = new Map<number, ListedMarket>();
   for (const at of [GENESIS, GENESIS + HOUR_MS, GENESIS + DAY_MS]) {
@@ -93,15 +93,15 @@ test("every market has a number and a place of its own, and its event lists it",
         assert.equal(market.venue, venue);
         assert.ok(market.event.markets.includes(market));
         assert.ok(market.openAt <= at);
-        const known = seen.get(market.index);
-        if (known !== undefined) assert.deepEqual([known.question, known.venue], [market.question, venue]);
+        const earlier = seen.get(market.index);
+        if (earlier !== undefined) assert.deepEqual([earlier.question, earlier.venue], [market.question, venue]);
         seen.set(market.index, market);
       }
     }
   }
 });
 
-test("a settled market stays listed for a while, also for those who ask about the past later", () => {
+test("listings of the past include finalized markets and do not change later", () => {
   const world = createWorld({ seed: 6, genesis: GENESIS, speed: 60, marketCount: 100 });
   const before = world.markets("kalshi", GENESIS).map(({ index }) => index);
   world.markets("kalshi", GENESIS + 20 * DAY_MS);
@@ -115,41 +115,41 @@ test("a settled market stays listed for a while, also for those who ask about th
   assert.ok(settled.length > 0);
 });
 
-const ORDER = ["pending", "active", "closed", "determined", "disputed", "finalized"];
+const PHASE_ORDER = ["pending", "active", "closed", "determined", "disputed", "finalized"];
 
-test("a market's life runs in one direction; only a pause comes and goes; the result stands once it is told", () => {
+test("lifecycle phases only advance, except for pauses, and a published outcome never changes", () => {
   const world = createWorld({ seed: 7, genesis: GENESIS, speed: 60, marketCount: 300 });
   const phases = new Set<string>();
   for (const venue of SANDBOX_VENUES) {
     for (const market of world.markets(venue, GENESIS)) {
-      const life = market.finalizeAt - market.openAt;
-      const instants = Array.from(
+      const lifeMs = market.finalizeAt - market.openAt;
+      const times = Array.from(
         { length: 60 },
-        (_, number) => market.openAt - MINUTE_MS + Math.round((life * number) / 57),
+        (_, number) => market.openAt - MINUTE_MS + Math.round((lifeMs * number) / 57),
       );
-      const ends = [market.closeAt, market.determineAt, market.finalizeAt].flatMap((at) => [at - 1, at]);
+      const transitions = [market.closeAt, market.determineAt, market.finalizeAt].flatMap((at) => [at - 1, at]);
       let reached = 0;
-      let result: string | null = null;
-      for (const at of [...instants, ...ends].sort((a, b) => a - b)) {
+      let previousOutcome: string | null = null;
+      for (const at of [...times, ...transitions].sort((a, b) => a - b)) {
         const { phase, outcome, since } = world.lifecycle(market, at);
         phases.add(phase);
         assert.ok(since <= at);
-        const place = ORDER.indexOf(phase === "paused" ? "active" : phase);
-        assert.ok(place >= reached, `${phase} after ${ORDER[reached]}`);
-        reached = place;
-        assert.equal(outcome !== null, place >= ORDER.indexOf("determined"));
-        if (result !== null) assert.equal(JSON.stringify(outcome), result);
-        if (outcome !== null) result = JSON.stringify(outcome);
+        const position = PHASE_ORDER.indexOf(phase === "paused" ? "active" : phase);
+        assert.ok(position >= reached, `${phase} after ${PHASE_ORDER[reached]}`);
+        reached = position;
+        assert.equal(outcome !== null, position >= PHASE_ORDER.indexOf("determined"));
+        if (previousOutcome !== null) assert.equal(JSON.stringify(outcome), previousOutcome);
+        if (outcome !== null) previousOutcome = JSON.stringify(outcome);
       }
       assert.equal(world.lifecycle(market, market.finalizeAt).phase, "finalized");
       if (market.disputed) assert.equal(world.lifecycle(market, market.finalizeAt - 1).phase, "disputed");
     }
   }
   phases.delete("paused");
-  assert.deepEqual([...phases].sort(), ORDER.toSorted());
+  assert.deepEqual([...phases].sort(), PHASE_ORDER.toSorted());
 });
 
-test("of exclusive questions at most one resolves YES, of those that are also exhaustive exactly one, unless called off", () => {
+test("at most one market of an exclusive event resolves YES, exactly one if exhaustive, unless the event is void", () => {
   let exhaustive = 0;
   for (const seed of [1, 2, 3, 4, 5, 6]) {
     const world = createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 300 });
@@ -169,7 +169,7 @@ test("of exclusive questions at most one resolves YES, of those that are also ex
   assert.ok(exhaustive > 50, String(exhaustive));
 });
 
-test("venues that list the same event agree on how it ends, unless one of them calls it off", () => {
+test("venues that list the same event agree on its outcome, unless one voids it", () => {
   const world = createWorld({ seed: 8, genesis: GENESIS, speed: 60, marketCount: 300 });
   const results = new Map<string, string>();
   let agreed = 0;
@@ -178,9 +178,9 @@ test("venues that list the same event agree on how it ends, unless one of them c
       const kind = world.lifecycle(market, market.finalizeAt).outcome?.kind;
       if (kind !== "yes" && kind !== "no") continue;
       const key = `${market.event.underlying} ${market.label} ${market.closeAt}`;
-      const known = results.get(key);
-      if (known !== undefined) {
-        assert.equal(kind, known, market.question);
+      const otherVenueKind = results.get(key);
+      if (otherVenueKind !== undefined) {
+        assert.equal(kind, otherVenueKind, market.question);
         agreed += 1;
       }
       results.set(key, kind);
@@ -189,14 +189,14 @@ test("venues that list the same event agree on how it ends, unless one of them c
   assert.ok(agreed > 50, String(agreed));
 });
 
-test("a list stays the same one until something is added or taken away, and never holds what it should not", () => {
+test("a listing is the same array until it changes, and equals the listing of a new world", () => {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 200 });
   let changes = 0;
-  let kept = 0;
+  let unchanged = 0;
   let before = world.markets("kalshi", GENESIS);
   for (let at = GENESIS; at < GENESIS + HOUR_MS; at += 10_000) {
     const markets = world.markets("kalshi", at);
-    if (markets === before) kept += 1;
+    if (markets === before) unchanged += 1;
     else changes += 1;
     before = markets;
     if (at % 600_000 !== 0) continue;
@@ -206,10 +206,10 @@ test("a list stays the same one until something is added or taken away, and neve
       fresh.map(({ index }) => index),
     );
   }
-  assert.ok(changes >= 3 && kept > 3 * changes, `${changes} changes, ${kept} kept`);
+  assert.ok(changes >= 3 && unchanged > 3 * changes, `${changes} changes, ${unchanged} unchanged`);
 });
 
-test("a large world is mostly Polymarket's and Kalshi's, in the proportion of their real sizes", () => {
+test("a large world lists mostly Polymarket and Kalshi markets, in proportion to their real sizes", () => {
   const world = createWorld({ seed: 10, genesis: GENESIS, speed: 60, marketCount: 30_000 });
   const count = (venue: SandboxVenue) => world.markets(venue, GENESIS).length;
   const ratio = count("polymarket") / count("kalshi");

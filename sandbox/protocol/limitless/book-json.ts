@@ -1,18 +1,18 @@
 import type { BookState, Level, ListedMarket } from "../../world/types.ts";
 import { limitlessTokens } from "./ids.ts";
+import { round6 } from "./units.ts";
 
 const MAX_SPREAD = 0.035;
 const MIN_SIZE = 50_000_000;
 
-function round6(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
+function presentLevels(
+  levels: readonly Level[],
+  side: "BUY" | "SELL",
+): { price: number; size: number; side: string }[] {
+  return levels.map(({ price, size }) => ({ price, size: Math.round(size * 1e6), side }));
 }
 
-function levels(side: readonly Level[], word: "BUY" | "SELL"): { price: number; size: number; side: string }[] {
-  return side.map((level) => ({ price: level.price, size: Math.round(level.size * 1e6), side: word }));
-}
-
-/** Mean of the best prices, the one there is when only one side is quoted, 0 for an empty book. */
+/** Mid of the best prices; the best price of a one-sided book; 0 for an empty book. */
 function midpoint(book: BookState): number {
   const bid = book.bids[0]?.price;
   const ask = book.asks[0]?.price;
@@ -20,18 +20,16 @@ function midpoint(book: BookState): number {
   return bid ?? ask ?? 0;
 }
 
-/** `prices` and `tradePrices` of a listing row, as [yes, no]; a side nobody quotes is 0 to sell and 1 to buy. */
+/** `prices` and `tradePrices` of a listing row, as [yes, no]. A missing bid is sent as 0, a missing ask as 1. */
 export function bookPrices(book: BookState): Record<string, unknown> {
   const bid = book.bids[0]?.price ?? 0;
   const ask = book.asks[0]?.price ?? 1;
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;
-  const shown = isEmpty ? (book.lastPrice ?? 0.5) : midpoint(book);
-  const yes = Math.round(shown * 1000) / 1000;
-  const { indicativePrice } = book;
+  const price = isEmpty ? (book.lastPrice ?? 0.5) : midpoint(book);
+  // A recorded indicative price replaces the price derived from the book; null means that the venue sent none.
+  const yes = book.indicativePrice ?? Math.round(price * 1000) / 1000;
   return {
-    // Recorded is the indication itself, where the venue's said more than its book.
-    ...(indicativePrice === undefined ? { prices: [yes, round6(1 - yes)] } : {}),
-    ...(typeof indicativePrice === "number" ? { prices: [indicativePrice, round6(1 - indicativePrice)] } : {}),
+    prices: book.indicativePrice === null ? undefined : [yes, round6(1 - yes)],
     tradePrices: {
       buy: { market: [ask, round6(1 - bid)], limit: [bid, round6(1 - ask)] },
       sell: { market: [bid, round6(1 - ask)], limit: [ask, round6(1 - bid)] },
@@ -39,29 +37,27 @@ export function bookPrices(book: BookState): Record<string, unknown> {
   };
 }
 
-/** Answer of the order book endpoint: the YES book, sizes as integers with six implied decimals. */
+/** Response of the order book endpoint: the YES book, sizes as integers with six implied decimals. */
 export function presentBook(market: ListedMarket, book: BookState): Record<string, unknown> {
   return {
-    bids: levels(book.bids, "BUY"),
-    asks: levels(book.asks, "SELL"),
-    tokenId: limitlessTokens(market).yes,
-    adjustedMidpoint: midpoint(book),
-    midpoint: midpoint(book),
+    ...commonFields(market, book),
     maxSpread: String(MAX_SPREAD),
     minSize: String(MIN_SIZE),
     lastTradePrice: book.lastPrice,
   };
 }
 
-/** The same book inside a socket frame, where limits are numbers and the last trade is not told. */
+/** The same book in a socket frame: numeric limits, no last trade price. */
 export function presentSocketBook(market: ListedMarket, book: BookState): Record<string, unknown> {
+  return { ...commonFields(market, book), maxSpread: MAX_SPREAD, minSize: MIN_SIZE };
+}
+
+function commonFields(market: ListedMarket, book: BookState): Record<string, unknown> {
   return {
-    bids: levels(book.bids, "BUY"),
-    asks: levels(book.asks, "SELL"),
+    bids: presentLevels(book.bids, "BUY"),
+    asks: presentLevels(book.asks, "SELL"),
     tokenId: limitlessTokens(market).yes,
     adjustedMidpoint: midpoint(book),
     midpoint: midpoint(book),
-    maxSpread: MAX_SPREAD,
-    minSize: MIN_SIZE,
   };
 }

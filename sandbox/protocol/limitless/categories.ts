@@ -1,6 +1,6 @@
 import type { ListedEvent } from "../../world/types.ts";
 
-/** Category ids of the venue; the last one is a time frame that rounds carry beside their topic. */
+/** Category ids of the venue. Rounds carry "15 min" in addition to their topic. */
 export const CATEGORIES: readonly { readonly id: number; readonly name: string }[] = [
   { id: 2, name: "Crypto" },
   { id: 5, name: "Politics" },
@@ -13,7 +13,7 @@ export const CATEGORIES: readonly { readonly id: number; readonly name: string }
   { id: 50, name: "15 min" },
 ];
 
-/** Category names of an event as the venue shows them. */
+/** Category names of an event as the venue sends them. */
 export function categoryNames(event: ListedEvent): string[] {
   if (event.recorded !== undefined) return event.category === "" ? [] : [event.category];
   const topic = CATEGORIES.some((category) => category.name === event.category) ? event.category : "Other";

@@ -1,8 +1,9 @@
-import type { ListedMarket } from "../../world/types.ts";
+import type { ListedMarket, PastPoint } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import type { Listed } from "./catalogue.ts";
+import type { CatalogueEntry } from "./catalogue.ts";
 import { isGroup } from "./ids.ts";
 import { ammPrice } from "./market-json.ts";
+import { round6 } from "./units.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -14,7 +15,7 @@ const INTERVAL_MS: Readonly<Record<string, number>> = {
   "1m": 30 * DAY_MS,
   all: HOUR_MS,
 };
-/** Points of one answer; older ones are left out. */
+/** Points in one response; older points are omitted. */
 const POINTS_MAX = 2_000;
 
 export interface HistoryRange {
@@ -34,26 +35,28 @@ function pointsOf(context: ExchangeContext, market: ListedMarket, range: History
   const to = Math.min(range.to ?? now, now);
   const from = Math.max(range.from ?? market.openAt, market.openAt, to - POINTS_MAX * intervalMs);
   const points: Point[] = [];
-  for (const past of context.world.past(market, from, to, intervalMs)) {
-    const price = market.mechanism === "amm" ? ammPrice(context, market, past.at) : shownPrice(past);
-    if (price !== null) points.push({ at: past.at, price });
+  for (const point of context.world.past(market, from, to, intervalMs)) {
+    const price = market.mechanism === "amm" ? ammPrice(context, market, point.at) : midOrLastPrice(point);
+    if (price !== null) points.push({ at: point.at, price });
   }
   return points.reverse();
 }
 
-/** Mid of a two-sided book, else the last trade. */
-function shownPrice(past: { bid: number | null; ask: number | null; lastPrice: number | null }): number | null {
-  if (past.bid !== null && past.ask !== null) return Math.round(((past.bid + past.ask) / 2) * 1e6) / 1e6;
-  return past.lastPrice;
+/** Mid of a two-sided book, otherwise the last trade price. */
+function midOrLastPrice({ bid, ask, lastPrice }: PastPoint): number | null {
+  return bid !== null && ask !== null ? round6((bid + ask) / 2) : lastPrice;
 }
 
 /**
- * Newest first, and in a shape that depends on what was asked for: a group gives one series per child with ISO times, a
- * child one series per token, a single market one object with milliseconds, an AMM bare points with seconds.
+ * Price points, newest first. The shape depends on the kind of market:
+ * - group: one series per child, ISO timestamps
+ * - child of a group: one series per token, milliseconds as text
+ * - single order-book market: one object, milliseconds
+ * - AMM: bare points, seconds
  */
-export function presentHistory(context: ExchangeContext, listed: Listed, range: HistoryRange): unknown {
-  if (listed.kind === "group") {
-    return listed.event.markets.map((market) => ({
+export function presentHistory(context: ExchangeContext, entry: CatalogueEntry, range: HistoryRange): unknown {
+  if (entry.kind === "group") {
+    return entry.event.markets.map((market) => ({
       title: market.label,
       prices: pointsOf(context, market, range).map(({ at, price }) => ({
         timestamp: new Date(at).toISOString(),
@@ -61,17 +64,17 @@ export function presentHistory(context: ExchangeContext, listed: Listed, range: 
       })),
     }));
   }
-  const points = pointsOf(context, listed.market, range);
-  if (listed.market.mechanism === "amm") {
+  const points = pointsOf(context, entry.market, range);
+  if (entry.market.mechanism === "amm") {
     return { data: points.map(({ at, price }) => ({ timestamp: Math.floor(at / 1000), price })) };
   }
-  if (isGroup(listed.market.event)) {
-    const no = points.map(({ at, price }) => ({ timestamp: String(at), price: Math.round((1 - price) * 1e6) / 1e6 }));
+  if (isGroup(entry.market.event)) {
+    const no = points.map(({ at, price }) => ({ timestamp: String(at), price: round6(1 - price) }));
     const yes = points.map(({ at, price }) => ({ timestamp: String(at), price }));
     return [
       { title: "YES Token", prices: yes },
       { title: "NO Token", prices: no },
     ];
   }
-  return { title: listed.market.question, prices: points.map(({ at, price }) => ({ timestamp: at, price })) };
+  return { title: entry.market.question, prices: points.map(({ at, price }) => ({ timestamp: at, price })) };
 }

@@ -7,7 +7,7 @@ const NAMES: Readonly<Record<number, string>> = {
   429: "Too Many Requests",
 };
 
-/** An answer other than success, in the shape of the venue's framework. */
+/** An error response in the shape of the venue's web framework. */
 export class VenueHttpError extends Error {
   readonly status: number;
 
@@ -34,14 +34,14 @@ export function installErrors(app: FastifyInstance): void {
   });
 }
 
-/** Text parameters of a request; of a repeated one the first counts. */
+/** The text of a query parameter, or null when it is absent or empty. The first of repeated values is used. */
 export function queryText(request: FastifyRequest, name: string): string | null {
   const value = (request.query as Record<string, unknown>)[name];
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return typeof first === "string" && first !== "" ? first : null;
 }
 
-/** A whole number between `min` and `max`; the venue refuses others instead of clamping them. */
+/** An integer from `min` to `max`. The venue rejects values outside the range instead of clamping them. */
 export function queryInteger(
   request: FastifyRequest,
   name: string,
@@ -56,11 +56,11 @@ export function queryInteger(
   return value;
 }
 
-/** One of `words`, or null when the parameter is absent. */
-export function queryWord(request: FastifyRequest, name: string, words: readonly string[]): string | null {
+/** One of `values`, or null when the parameter is absent. */
+export function queryEnum(request: FastifyRequest, name: string, values: readonly string[]): string | null {
   const text = queryText(request, name);
-  if (text !== null && !words.includes(text)) {
-    throw new VenueHttpError(400, `${name} must be one of the following values: ${words.join(", ")}`);
+  if (text !== null && !values.includes(text)) {
+    throw new VenueHttpError(400, `${name} must be one of the following values: ${values.join(", ")}`);
   }
   return text;
 }

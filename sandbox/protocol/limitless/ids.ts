@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
-/** Keeps slugs below the 100 characters that common routers allow for a path parameter. */
+/** Together with the suffix, slugs stay below the 100 characters that common routers allow in a path parameter. */
 const SLUG_TEXT_MAX = 80;
 const FIRST_SUFFIX = 1_760_000_000_000;
 const SUFFIX_STEP = 1009;
 
-const HEX_OF_ADDRESS = 40;
+const ADDRESS_HEX_DIGITS = 40;
 
-/** Lower-case ASCII words joined by dashes; "market" when nothing is left. */
+/** Lower-case ASCII words joined by dashes; "market" if the text contains none. */
 export function slugify(text: string): string {
   const words = text
     .normalize("NFKD")
@@ -24,7 +24,7 @@ export function slugify(text: string): string {
   return slug === "" ? "market" : slug;
 }
 
-/** The venue ends its slugs with creation milliseconds; ours look the same and are unique by construction. */
+/** The venue appends the creation time in milliseconds; these suffixes look the same and are unique by construction. */
 function suffix(index: number, isGroup: boolean): number {
   return FIRST_SUFFIX + (2 * index + (isGroup ? 1 : 0)) * SUFFIX_STEP;
 }
@@ -33,7 +33,7 @@ function hex(kind: string, index: number): string {
   return hash("sha256", `limitless:${kind}:${index}`, "hex");
 }
 
-/** An event with several questions is shown as a group container, one with a single question as that question. */
+/** Whether an event is sent as a group container; an event with a single market is sent as that market. */
 export function isGroup(event: ListedEvent): boolean {
   if (event.recorded !== undefined) return event.recorded.eventId !== null;
   return event.markets.length > 1;
@@ -45,7 +45,7 @@ export function limitlessSlug(market: ListedMarket): string {
   return `${slugify(text)}-${suffix(market.index, false)}`;
 }
 
-/** Slug of the group container, or of the only market where the event is no group. */
+/** Slug of the group container, or of the only market if the event is not a group. */
 export function limitlessEventSlug(event: ListedEvent): string {
   if (event.recorded !== undefined && event.recorded.eventId !== null) return event.recorded.eventId;
   const [only] = event.markets;
@@ -56,7 +56,7 @@ export function limitlessEventSlug(event: ListedEvent): string {
 /** Contract address of an AMM market. */
 export function limitlessAddress(market: ListedMarket): string {
   if (market.recorded !== undefined && market.mechanism === "amm") return market.recorded.marketId;
-  return `0x${hex("address", market.index).slice(0, HEX_OF_ADDRESS)}`;
+  return `0x${hex("address", market.index).slice(0, ADDRESS_HEX_DIGITS)}`;
 }
 
 /** The id by which clients key this market: slug for order-book markets, address for AMM markets. */
@@ -64,7 +64,7 @@ export function limitlessMarketId(market: ListedMarket): string {
   return market.mechanism === "amm" ? limitlessAddress(market) : limitlessSlug(market);
 }
 
-/** Token ids are 256-bit numbers written in decimal. */
+/** Token ids: 256-bit numbers in decimal notation. */
 export function limitlessTokens(market: ListedMarket): { yes: string; no: string } {
   const { yesToken, noToken } = market.recorded?.keys ?? {};
   if (yesToken !== undefined && noToken !== undefined) return { yes: yesToken, no: noToken };

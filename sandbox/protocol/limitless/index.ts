@@ -1,17 +1,15 @@
 /**
- * Limitless Exchange as a sandbox: REST without a version prefix, and Socket.IO with its namespace `/markets`.
- * Group events are containers with nested children, some single markets are AMMs keyed by address, and short rounds
- * leave the active list as soon as they close. No endpoint lists resolved markets.
+ * Simulated Limitless Exchange: REST without a version prefix, and Socket.IO with the namespace `/markets`.
+ * Groups are containers with nested children, some single markets are AMMs keyed by address, and short rounds leave the
+ * active list when they close. No endpoint lists resolved markets.
  */
 import { allowBrowsers } from "../browser-access.ts";
 import type { ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { Catalogue } from "./catalogue.ts";
 import { installErrors } from "./http-errors.ts";
 import { installLimits } from "./limits.ts";
-import { installAccountRoutes } from "./routes-accounts.ts";
 import { installMarketRoutes } from "./routes-markets.ts";
 import { installPageRoutes } from "./routes-pages.ts";
-import { installRoundRoutes } from "./routes-rounds.ts";
 import { installTradingRoutes } from "./routes-trading.ts";
 import { installSockets } from "./sockets.ts";
 
@@ -30,10 +28,8 @@ export const limitlessExchange: ExchangeFactory = (context) => {
       installErrors(app);
       installLimits(app, context);
       installMarketRoutes(app, context, catalogue);
-      installRoundRoutes(app, context, catalogue);
       installTradingRoutes(app, context, catalogue);
       installPageRoutes(app, context);
-      installAccountRoutes(app);
     },
   };
   const ws: ExchangeService = {

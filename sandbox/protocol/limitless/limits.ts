@@ -5,22 +5,22 @@ import { errorBody } from "./http-errors.ts";
 
 const PER_SECOND = 10;
 const BURST = 20;
-/** Clients remembered at once; the one seen first is forgotten. */
+/** Number of token buckets kept; the oldest is evicted. */
 const CLIENTS_MAX = 10_000;
 
-/** Who is asking: an API key, else the program (user agent) at an address. */
-function clientOf(request: FastifyRequest): string {
+/** Identifies a client by its API key, otherwise by user agent and address. */
+function clientKey(request: FastifyRequest): string {
   const key = request.headers["lmts-api-key"] ?? request.headers["x-api-key"];
   return typeof key === "string" ? `key ${key}` : `${request.headers["user-agent"] ?? ""} at ${request.ip}`;
 }
 
-/** Answers 429 with Retry-After to a client that asks more often than the venue allows. */
+/** Rejects clients over the venue's rate limit with 429 and Retry-After. */
 export function installLimits(app: FastifyInstance, context: ExchangeContext): void {
   if (!context.enforceLimits) return;
   const buckets = new Map<string, TokenBucket>();
   app.addHook("onRequest", async (request, reply) => {
     const now = context.now();
-    const client = clientOf(request);
+    const client = clientKey(request);
     let bucket = buckets.get(client);
     if (bucket === undefined) {
       bucket = new TokenBucket({ perSecond: PER_SECOND, capacity: BURST, now });

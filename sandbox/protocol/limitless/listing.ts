@@ -7,10 +7,10 @@ export const SORTS = ["lp_rewards", "ending_soon", "newest", "high_value", "liqu
 export type Sort = (typeof SORTS)[number];
 
 /**
- * Rows of the active list: groups and single markets that are not resolved. Rounds leave it as soon as trading ends,
- * everything else when it is resolved.
+ * Events of the active list: groups and single markets that are not resolved. Rounds leave the list when trading ends,
+ * all other events when they resolve.
  */
-export function activeRows(context: ExchangeContext, now: number): ListedEvent[] {
+export function activeEvents(context: ExchangeContext, now: number): ListedEvent[] {
   return context.world.events("limitless", now).filter((event) => isActive(event, now));
 }
 
@@ -26,21 +26,27 @@ function tradeType(event: ListedEvent): string {
   return event.markets[0]?.mechanism ?? "clob";
 }
 
-export interface RowFilter {
+/** Null fields match every event. */
+export interface EventFilter {
   readonly tradeType: string | null;
   readonly automationType: string | null;
 }
 
-export function matches(event: ListedEvent, filter: RowFilter): boolean {
+export function matches(event: ListedEvent, filter: EventFilter): boolean {
   return (
     (filter.tradeType === null || tradeType(event) === filter.tradeType) &&
     (filter.automationType === null || automationType(event) === filter.automationType)
   );
 }
 
-/** Sorted copy; figures are looked up once per row and only for the orders that need them. */
-export function sorted(context: ExchangeContext, rows: readonly ListedEvent[], sort: Sort, now: number): ListedEvent[] {
-  const keyOf = (event: ListedEvent): number => {
+/** A sorted copy. Volume and liquidity are read once per event, and only for the orders that need them. */
+export function sortEvents(
+  context: ExchangeContext,
+  events: readonly ListedEvent[],
+  sort: Sort,
+  now: number,
+): ListedEvent[] {
+  const sortKey = (event: ListedEvent): number => {
     if (sort === "ending_soon") return event.closeAt;
     if (sort === "newest") return -event.openAt;
     if (sort === "lp_rewards") return -event.markets.filter((market) => market.mechanism === "clob").length;
@@ -49,13 +55,13 @@ export function sorted(context: ExchangeContext, rows: readonly ListedEvent[], s
       return sum + ((sort === "liquidity" ? liquidityUsd : volumeUsd) ?? 0);
     }, 0);
   };
-  return rows
-    .map((event) => ({ event, key: keyOf(event) }))
+  return events
+    .map((event) => ({ event, key: sortKey(event) }))
     .sort((a, b) => a.key - b.key || b.event.index - a.event.index)
     .map((entry) => entry.event);
 }
 
-/** A row as the venue writes it: a container where there are several questions, else the question itself. */
+/** A group is sent as a container with nested children, a single market as the market. */
 export function presentRow(context: ExchangeContext, event: ListedEvent, now: number): Record<string, unknown> {
   const [only] = event.markets;
   return isGroup(event) || only === undefined ? presentGroup(context, event, now) : presentMarket(context, only, now);

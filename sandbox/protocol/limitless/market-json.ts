@@ -4,6 +4,7 @@ import { bookPrices } from "./book-json.ts";
 import { roundSymbol } from "./catalogue.ts";
 import { categoryNames } from "./categories.ts";
 import * as ids from "./ids.ts";
+import { rawUnits, round6 } from "./units.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const USDC = { address: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", decimals: 6, symbol: "USDC" };
@@ -15,15 +16,15 @@ const CREATOR = {
 const EXCHANGE = "0xa4409d988ca2218d956beefd3874100f444f0dc3";
 const NEG_RISK_EXCHANGE = "0x5a38afc17f7e97ad8d6c547ddb837e40b4aedfc6";
 const NEG_RISK_ADAPTER = "0x6151ef8368b6316c1aa3c68453ef083ad31e712f";
-/** One market in this many is marked by the moderators, or trades without a fee. */
+/** One market in this many is flagged by moderators or is free of fees. */
 const FLAGGED_EVERY = 37;
 const FREE_EVERY = 23;
 const ROUND_MS = 15 * 60_000;
-/** What strike fields hold before a round has begun. */
-const NO_STRIKE_YET = "---";
+/** Placeholder in strike fields before a round starts. */
+const STRIKE_PLACEHOLDER = "---";
 
-/** The same markets every time, about one in `every`. */
-function isChosen(market: ListedMarket, every: number): boolean {
+/** Deterministic sample: about one market in `every`. Recorded markets are never sampled. */
+function isSampled(market: ListedMarket, every: number): boolean {
   if (market.recorded !== undefined) return false;
   return (Math.imul(market.index + 1, 0x9e3779b1) >>> 0) % every === 0;
 }
@@ -37,24 +38,19 @@ export function automationType(event: ListedEvent): string {
   return event.category === "Sports" ? "sports" : "manual";
 }
 
-/** A round is traded before it begins; what it is about happens in its last quarter of an hour. */
-export function roundStartAt(market: ListedMarket): number {
+/** Trading opens before the round starts; the round is the last 15 minutes before the close. */
+function roundStartAt(market: ListedMarket): number {
   return market.closeAt - ROUND_MS;
 }
 
-/** Strike of a market as text, the placeholder before its round has begun, null where it has none. */
+/** Strike of a market as text, a placeholder before its round starts, null if it has none. */
 export function strikeText(market: ListedMarket, now: number): string | null {
-  if (isRound(market.event) && now < roundStartAt(market)) return NO_STRIKE_YET;
+  if (isRound(market.event) && now < roundStartAt(market)) return STRIKE_PLACEHOLDER;
   const level = market.strike?.floor ?? market.strike?.cap ?? null;
   return level === null ? null : String(level);
 }
 
-/** USD, contracts and token amounts travel as integers with six implied decimals, beside a decimal string. */
-export function rawUnits(amount: number): string {
-  return String(Math.round(amount * 1e6));
-}
-
-/** Nothing where a recording does not tell the amount. */
+/** An amount in raw units and as a decimal string; no fields if a recording does not include the amount. */
 function amountPair(name: string, amount: number | null): Record<string, string> {
   if (amount === null) return {};
   const raw = rawUnits(amount);
@@ -77,7 +73,7 @@ function descriptionHtml(text: string, source: string | null): string {
   return paragraphs.join("");
 }
 
-/** Half-integers resolve as equal shares; other splits as whole numerators that add up to 1000 before reduction. */
+/** Payout per outcome as a reduced integer ratio; partial outcomes are rounded to thousandths. */
 function payout(outcome: WorldOutcome): { winningOutcomeIndex: 0 | 1; payoutNumerators: [number, number] } {
   if (outcome.kind === "yes") return { winningOutcomeIndex: 0, payoutNumerators: [1, 0] };
   if (outcome.kind === "no") return { winningOutcomeIndex: 1, payoutNumerators: [0, 1] };
@@ -94,8 +90,8 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? Math.max(a, 1) : greatestCommonDivisor(b, a % b);
 }
 
-/** Raw status word with the fields that go with it. */
-function life(context: ExchangeContext, market: ListedMarket, now: number): Record<string, unknown> {
+/** The raw status and the fields that depend on it. */
+function statusFields(context: ExchangeContext, market: ListedMarket, now: number): Record<string, unknown> {
   const { phase, outcome, since } = context.world.lifecycle(market, now);
   if (phase === "finalized" && outcome !== null) {
     return {
@@ -106,23 +102,23 @@ function life(context: ExchangeContext, market: ListedMarket, now: number): Reco
     };
   }
   const isLive = phase === "pending" || phase === "active";
-  const funded = isChosen(market, FLAGGED_EVERY) ? "FUNDED_FLAGGED" : "FUNDED";
+  const funded = isSampled(market, FLAGGED_EVERY) ? "FUNDED_FLAGGED" : "FUNDED";
   return {
     status: market.recorded !== undefined && phase === "pending" ? "DRAFTED" : isLive ? funded : "LOCKED",
     expired: now >= market.closeAt,
     winningOutcomeIndex: null,
-    ...startFields(market, phase === "pending"),
+    startAt: startTime(market, phase === "pending"),
   };
 }
 
-function startFields(market: ListedMarket, isPending: boolean): Record<string, unknown> {
-  if (isRound(market.event)) return { startAt: new Date(roundStartAt(market)).toISOString() };
-  return isPending ? { startAt: new Date(market.openAt).toISOString() } : {};
+function startTime(market: ListedMarket, isPending: boolean): string | undefined {
+  if (isRound(market.event)) return new Date(roundStartAt(market)).toISOString();
+  return isPending ? new Date(market.openAt).toISOString() : undefined;
 }
 
 function metadata(market: ListedMarket, now: number): Record<string, unknown> {
   return {
-    fee: market.recorded?.takerFee?.kind !== "none" && !isChosen(market, FREE_EVERY),
+    fee: market.recorded?.takerFee?.kind !== "none" && !isSampled(market, FREE_EVERY),
     isBannered: market.event.featured,
     isPolyArbitrage: false,
     shouldMarketMake: market.mechanism === "clob",
@@ -143,8 +139,8 @@ function tradingFields(context: ExchangeContext, market: ListedMarket, now: numb
     return {
       tradeType: "amm",
       address: ids.limitlessAddress(market),
-      prices: [yes, Math.round((1 - yes) * 1e6) / 1e6],
-      // The world knows what rests in books, not what lies in a pool: left out rather than shown as nothing.
+      prices: [yes, round6(1 - yes)],
+      // Pools of the simulated world have no liquidity figure; the field is omitted instead of sent as 0.
       ...(liquidityUsd !== null && liquidityUsd > 0 ? amountPair("liquidity", liquidityUsd) : {}),
     };
   }
@@ -170,11 +166,11 @@ function tradingFields(context: ExchangeContext, market: ListedMarket, now: numb
   };
 }
 
-/** Probability that an AMM shows, on the grid of its token decimals. */
+/** YES price of an AMM, rounded to six decimals. */
 export function ammPrice(context: ExchangeContext, market: ListedMarket, at: number): number {
   const probability = context.world.probability(market, at);
-  if (probability === null) throw new Error("an AMM is listed only where its price is known");
-  return Math.round(probability * 1e6) / 1e6;
+  if (probability === null) throw new Error("AMM markets without a price must not be listed");
+  return round6(probability);
 }
 
 function commonFields(event: ListedEvent, createdAt: number | null, expiresAt: number): Record<string, unknown> {
@@ -194,37 +190,38 @@ function commonFields(event: ListedEvent, createdAt: number | null, expiresAt: n
   };
 }
 
-/** One market: an order-book market, an AMM, or a child of a group (whose title is only the outcome's name). */
+/** An order-book market, an AMM, or a child of a group. The title of a child is the name of its outcome. */
 export function presentMarket(context: ExchangeContext, market: ListedMarket, now: number): Record<string, unknown> {
   const { event } = market;
-  const grouped = ids.isGroup(event);
+  const isGrouped = ids.isGroup(event);
   const activity = context.world.activity(market, now);
   const since = Math.max(market.openAt, Math.min(now, context.world.lifecycle(market, now).since));
   return {
     id: ids.numericMarketId(market),
     slug: ids.limitlessSlug(market),
-    title: grouped ? market.label : market.question,
+    title: isGrouped ? market.label : market.question,
     description: descriptionHtml(market.rules, market.resolutionSource || null),
     ...commonFields(event, market.recorded === undefined ? market.openAt : market.recorded.openAt, market.closeAt),
-    // The venue writes this number as text now and then.
+    // The venue sends this number sometimes as a number and sometimes as text.
     expirationTimestamp:
-      isChosen(market, 2) || !Number.isFinite(market.closeAt) ? market.closeAt : String(market.closeAt),
+      isSampled(market, 2) || !Number.isFinite(market.closeAt) ? market.closeAt : String(market.closeAt),
     updatedAt: new Date(since).toISOString(),
-    ...life(context, market, now),
+    ...statusFields(context, market, now),
     ...tradingFields(context, market, now),
     marketType: "single",
     metadata: metadata(market, now),
     ...amountPair("volume", activity.volumeUsd),
-    // A pair of YES and NO locks one USDC, so contracts outstanding are dollars of collateral.
+    // A YES/NO pair locks one USDC, so open contracts equal dollars of collateral.
     ...amountPair("openInterest", activity.openInterestContracts),
     conditionId: ids.conditionId(market),
-    negRiskRequestId: grouped && event.mutuallyExclusive ? ids.negRiskRequestId(market) : null,
-    ...(grouped ? { groupId: ids.numericGroupId(event), orderInGroup: market.position } : {}),
-    ...(event.category === "Crypto" ? { priceOracleMetadata: oracle(event) } : {}),
+    negRiskRequestId: isGrouped && event.mutuallyExclusive ? ids.negRiskRequestId(market) : null,
+    groupId: isGrouped ? ids.numericGroupId(event) : undefined,
+    orderInGroup: isGrouped ? market.position : undefined,
+    priceOracleMetadata: event.category === "Crypto" ? presentOracle(event) : undefined,
   };
 }
 
-function oracle(event: ListedEvent): Record<string, unknown> {
+function presentOracle(event: ListedEvent): Record<string, unknown> {
   return {
     ticker: roundSymbol(event),
     assetType: "CRYPTO",
@@ -235,13 +232,13 @@ function oracle(event: ListedEvent): Record<string, unknown> {
   };
 }
 
-/** A group container with its children nested; it has neither book nor tokens of its own. */
+/** A group container with nested children. It has no book and no tokens. */
 export function presentGroup(context: ExchangeContext, event: ListedEvent, now: number): Record<string, unknown> {
   const listed = event.markets.filter((market) => isListed(market, now));
   const children = listed.map((market) => presentMarket(context, market, now));
   const statuses = children.map((child) => String(child.status));
   const allResolved = statuses.every((status) => status === "RESOLVED");
-  const status = allResolved ? "RESOLVED" : statuses.some((word) => word.startsWith("FUNDED")) ? "FUNDED" : "LOCKED";
+  const status = allResolved ? "RESOLVED" : statuses.some((value) => value.startsWith("FUNDED")) ? "FUNDED" : "LOCKED";
   const volume = children.reduce((sum, child) => sum + Number(child.volumeFormatted ?? 0), 0);
   return {
     id: ids.numericGroupId(event),
@@ -259,7 +256,7 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
     metadata: { fee: true, isBannered: event.featured, isPolyArbitrage: false, shouldMarketMake: true },
     ...amountPair("volume", volume),
     outcomeTokens: listed.map((market) => market.label),
-    ...(event.mutuallyExclusive ? { negRiskMarketId: ids.negRiskMarketId(event) } : {}),
+    negRiskMarketId: event.mutuallyExclusive ? ids.negRiskMarketId(event) : undefined,
     markets: children,
   };
 }

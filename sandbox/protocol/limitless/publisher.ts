@@ -5,9 +5,10 @@ import { presentSocketBook } from "./book-json.ts";
 import { categoryIds } from "./categories.ts";
 import { isGroup, limitlessAddress, limitlessEventSlug, limitlessSlug, numericMarketId } from "./ids.ts";
 import { ammPrice } from "./market-json.ts";
+import { round6 } from "./units.ts";
 
-/** A publisher hands over to another one this often, whose versions begin anew. */
-const PUBLISHER_LIFE_MS = 6 * 3_600_000;
+/** Book versions restart at this interval, as when the venue's publisher process is replaced. */
+const VERSION_RESET_MS = 6 * 3_600_000;
 const BLOCK_MS = 2_000;
 export const LIFECYCLE_ROOM = "lifecycle";
 
@@ -15,14 +16,15 @@ export function marketRoom(market: ListedMarket): string {
   return `market:${market.index}`;
 }
 
-/** Turns what happens in the world into frames for those who listen; several changes at once become one full book. */
+/** Publishes world events as socket frames. Changes within one event-loop iteration are combined into one full book. */
 export class Publisher {
   readonly #context: ExchangeContext;
   readonly #namespace: Namespace;
-  readonly #dirty = new Map<ListedMarket, number>();
-  /** Instant of the newest frame of a market: later frames must not carry an earlier one. */
+  /** Markets changed since the last flush, with the time of the latest change. */
+  readonly #changed = new Map<ListedMarket, number>();
+  /** Timestamp of the newest frame per market; timestamps of a market never decrease. */
   readonly #publishedAt = new WeakMap<ListedMarket, number>();
-  #isFlushPlanned = false;
+  #isFlushScheduled = false;
 
   constructor(context: ExchangeContext, namespace: Namespace) {
     this.#context = context;
@@ -31,40 +33,40 @@ export class Publisher {
 
   receive(event: FeedEvent): void {
     const { market } = event;
-    if (event.kind === "listed") this.#tellCreated(market, event.at);
-    else if (event.kind === "lifecycle" && event.to === "finalized") this.#tellResolved(market, event.at);
-    else if (this.#hasListeners(marketRoom(market))) this.#plan(market, event.at);
+    if (event.kind === "listed") this.#emitCreated(market, event.at);
+    else if (event.kind === "lifecycle" && event.to === "finalized") this.#emitResolved(market, event.at);
+    else if (this.#hasListeners(marketRoom(market))) this.#scheduleFlush(market, event.at);
   }
 
-  #plan(market: ListedMarket, at: number): void {
-    this.#dirty.set(market, at);
-    if (this.#isFlushPlanned) return;
-    this.#isFlushPlanned = true;
+  #scheduleFlush(market: ListedMarket, at: number): void {
+    this.#changed.set(market, at);
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
     setImmediate(() => this.#flush());
   }
 
-  /** Resolved markets get no snapshot. */
+  /** Whether the market is unresolved; the venue sends no snapshot of resolved markets. */
   isOpen(market: ListedMarket): boolean {
     return this.#context.now() < market.finalizeAt;
   }
 
-  /** What a socket gets right after subscribing to an order-book market. */
+  /** Sends the current book of an order-book market to a new subscriber. */
   sendSnapshot(socket: Socket, market: ListedMarket): void {
     socket.emit("orderbookUpdate", this.#bookFrame(market, this.#stamp(market, this.#context.now())));
   }
 
   #flush(): void {
-    this.#isFlushPlanned = false;
-    for (const [market, changedAt] of this.#dirty) {
+    this.#isFlushScheduled = false;
+    for (const [market, changedAt] of this.#changed) {
       const at = this.#stamp(market, changedAt);
       const room = this.#namespace.to(marketRoom(market));
       if (market.mechanism === "amm") room.emit("newPriceData", this.#priceFrame(market, at));
       else room.emit("orderbookUpdate", this.#bookFrame(market, at));
     }
-    this.#dirty.clear();
+    this.#changed.clear();
   }
 
-  /** A change that a snapshot already showed is told as of that snapshot. */
+  /** The timestamp for a frame: `at`, or the newest one already sent for this market if that is later. */
   #stamp(market: ListedMarket, at: number): number {
     const stamped = Math.max(at, this.#publishedAt.get(market) ?? 0);
     this.#publishedAt.set(market, stamped);
@@ -74,18 +76,18 @@ export class Publisher {
   #bookFrame(market: ListedMarket, at: number): Record<string, unknown> {
     const { world } = this.#context;
     const book = world.book(market, at);
-    const born = Math.max(market.openAt, Math.floor(at / PUBLISHER_LIFE_MS) * PUBLISHER_LIFE_MS);
+    const startedAt = Math.max(market.openAt, Math.floor(at / VERSION_RESET_MS) * VERSION_RESET_MS);
     return {
       marketSlug: limitlessSlug(market),
       orderbook: presentSocketBook(market, book),
       timestamp: new Date(at).toISOString(),
-      version: book.version - world.book(market, born).version + 1,
+      version: book.version - world.book(market, startedAt).version + 1,
     };
   }
 
   #priceFrame(market: ListedMarket, at: number): Record<string, unknown> {
     const yesPrice = ammPrice(this.#context, market, at);
-    const noPrice = Math.round((1 - yesPrice) * 1e6) / 1e6;
+    const noPrice = round6(1 - yesPrice);
     const marketAddress = limitlessAddress(market);
     return {
       marketAddress,
@@ -95,21 +97,21 @@ export class Publisher {
     };
   }
 
-  #tellCreated(market: ListedMarket, at: number): void {
+  #emitCreated(market: ListedMarket, at: number): void {
     if (!this.#hasListeners(LIFECYCLE_ROOM)) return;
     const { event } = market;
     this.#namespace.to(LIFECYCLE_ROOM).emit("marketCreated", {
       slug: limitlessSlug(market),
       title: isGroup(event) ? market.label : market.question,
       type: market.mechanism === "amm" ? "AMM" : "CLOB",
-      ...(isGroup(event) ? { groupSlug: limitlessEventSlug(event) } : {}),
+      groupSlug: isGroup(event) ? limitlessEventSlug(event) : undefined,
       categoryIds: categoryIds(event),
       createdAt: new Date(at).toISOString(),
     });
   }
 
-  /** Told once to the lifecycle room and once to the market's own: who is in both hears it twice. */
-  #tellResolved(market: ListedMarket, at: number): void {
+  /** Emitted to both rooms, as the venue does: a socket in both receives the frame twice. */
+  #emitResolved(market: ListedMarket, at: number): void {
     const { outcome } = this.#context.world.lifecycle(market, at);
     const isNo = outcome?.kind === "no" || (outcome?.kind === "partial" && outcome.value < 0.5);
     const frame = {

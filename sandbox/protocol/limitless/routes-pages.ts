@@ -2,15 +2,15 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { CATEGORIES, categoryNames } from "./categories.ts";
-import { queryInteger, queryText, queryWord, VenueHttpError } from "./http-errors.ts";
+import { queryEnum, queryInteger, queryText, VenueHttpError } from "./http-errors.ts";
 import { slugify } from "./ids.ts";
-import { activeRows, presentRow } from "./listing.ts";
+import { activeEvents, presentRow } from "./listing.ts";
 
 const PAGE_ROWS_MAX = 25;
-const PAGE_ROWS = 10;
+const PAGE_ROWS_DEFAULT = 10;
 const SORT_FIELDS = ["createdAt", "updatedAt", "deadline", "id"];
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`]);
-const FIRST_DAY = "2026-01-01T00:00:00.000Z";
+const CREATED_AT = "2026-01-01T00:00:00.000Z";
 
 interface Page {
   readonly id: string;
@@ -32,7 +32,7 @@ const PAGES: readonly Page[] = [
   })),
 ];
 
-/** Navigation, pages with their markets, and property keys: the web front-end's way through the same rows. */
+/** Navigation, market pages and property keys, as the venue's web front-end requests them. */
 export function installPageRoutes(app: FastifyInstance, context: ExchangeContext): void {
   app.get("/navigation", async () =>
     PAGES.map((page) => ({ id: page.id, name: page.name, slug: page.slug, path: page.path, children: [] })),
@@ -52,32 +52,28 @@ export function installPageRoutes(app: FastifyInstance, context: ExchangeContext
   app.get<{ Params: { id: string } }>("/market-pages/:id/markets", async (request) => {
     const page = PAGES.find((candidate) => candidate.id === request.params.id);
     if (page === undefined) throw new VenueHttpError(404, `Market page ${request.params.id} not found`);
-    return pageOfMarkets(context, page, request);
+    return presentPageMarkets(context, page, request);
   });
 
-  const keys = [propertyKey()];
-  app.get("/property-keys", async () => keys);
-  app.get<{ Params: { id: string } }>("/property-keys/:id", async (request) => keyOf(request.params.id));
-  app.get<{ Params: { id: string } }>("/property-keys/:id/options", async (request) => {
-    return keyOf(request.params.id).options;
-  });
+  app.get("/property-keys", async () => [CATEGORY_KEY]);
 }
 
-function pageOfMarkets(context: ExchangeContext, page: Page, request: FastifyRequest): Record<string, unknown> {
+function presentPageMarkets(context: ExchangeContext, page: Page, request: FastifyRequest): Record<string, unknown> {
   const now = context.now();
-  const limit = queryInteger(request, "limit", { fallback: PAGE_ROWS, min: 1, max: PAGE_ROWS_MAX });
-  const sort = queryWord(request, "sort", SORTS) ?? "-createdAt";
+  const limit = queryInteger(request, "limit", { fallback: PAGE_ROWS_DEFAULT, min: 1, max: PAGE_ROWS_MAX });
+  const sort = queryEnum(request, "sort", SORTS) ?? "-createdAt";
   const { category } = page;
-  const rows = activeRows(context, now)
+  const events = activeEvents(context, now)
     .filter((event) => category === null || categoryNames(event).includes(category))
-    .sort((a, b) => (sort.startsWith("-") ? -1 : 1) * compare(a, b, sort.replace("-", "")));
+    .sort((a, b) => (sort.startsWith("-") ? -1 : 1) * compareBy(sort.replace("-", ""), a, b));
   const cursor = queryText(request, "cursor");
   const number = queryInteger(request, "page", { fallback: 1, min: 1, max: 100_000 });
-  const present = (first: number) => rows.slice(first, first + limit).map((event) => presentRow(context, event, now));
+  const presentFrom = (first: number) =>
+    events.slice(first, first + limit).map((event) => presentRow(context, event, now));
   if (cursor === null) {
-    const total = rows.length;
+    const total = events.length;
     return {
-      data: present((number - 1) * limit),
+      data: presentFrom((number - 1) * limit),
       pagination: { page: number, limit, total, totalPages: Math.ceil(total / limit) },
     };
   }
@@ -87,12 +83,12 @@ function pageOfMarkets(context: ExchangeContext, page: Page, request: FastifyReq
   const first = cursor === "start" ? 0 : Number(cursor);
   if (!Number.isSafeInteger(first) || first < 0) throw new VenueHttpError(400, "cursor is invalid");
   return {
-    data: present(first),
-    cursor: { nextCursor: first + limit < rows.length ? String(first + limit) : null },
+    data: presentFrom(first),
+    cursor: { nextCursor: first + limit < events.length ? String(first + limit) : null },
   };
 }
 
-function compare(a: ListedEvent, b: ListedEvent, field: string): number {
+function compareBy(field: string, a: ListedEvent, b: ListedEvent): number {
   if (field === "deadline") return a.closeAt - b.closeAt || a.index - b.index;
   if (field === "id") return a.index - b.index;
   return a.openAt - b.openAt || a.index - b.index;
@@ -112,33 +108,27 @@ function presentPage(page: Page): Record<string, unknown> {
   };
 }
 
-function propertyKey() {
-  const id = "property-category";
-  return {
-    id,
-    name: "Category",
-    slug: "category",
-    type: "select",
-    metadata: {},
-    isSystem: true,
-    createdAt: FIRST_DAY,
-    updatedAt: FIRST_DAY,
-    options: CATEGORIES.map((category, sortOrder) => ({
-      id: `option-${category.id}`,
-      propertyKeyId: id,
-      value: slugify(category.name),
-      label: category.name,
-      sortOrder,
-      parentOptionId: null,
-      metadata: {},
-      createdAt: FIRST_DAY,
-      updatedAt: FIRST_DAY,
-    })),
-  };
-}
+const CATEGORY_KEY_ID = "property-category";
 
-function keyOf(id: string): ReturnType<typeof propertyKey> {
-  const key = propertyKey();
-  if (key.id !== id) throw new VenueHttpError(404, `Property key ${id} not found`);
-  return key;
-}
+/** The only property that markets can be filtered by: their category. */
+const CATEGORY_KEY = {
+  id: CATEGORY_KEY_ID,
+  name: "Category",
+  slug: "category",
+  type: "select",
+  metadata: {},
+  isSystem: true,
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+  options: CATEGORIES.map((category, sortOrder) => ({
+    id: `option-${category.id}`,
+    propertyKeyId: CATEGORY_KEY_ID,
+    value: slugify(category.name),
+    label: category.name,
+    sortOrder,
+    parentOptionId: null,
+    metadata: {},
+    createdAt: CREATED_AT,
+    updatedAt: CREATED_AT,
+  })),
+};

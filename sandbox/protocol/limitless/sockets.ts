@@ -7,11 +7,11 @@ import { LIFECYCLE_ROOM, marketRoom, Publisher } from "./publisher.ts";
 
 const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 1_000_000;
-/** Markets in one subscription. */
-const SUBSCRIPTION_MAX = 5_000;
-const KEY_CHANNELS = ["subscribe_positions", "subscribe_transactions", "subscribe_order_events"];
+const MARKETS_PER_SUBSCRIPTION_MAX = 5_000;
+/** Channels that require an API key. */
+const PRIVATE_CHANNELS = ["subscribe_positions", "subscribe_transactions", "subscribe_order_events"];
 
-/** Socket.IO at /socket.io, namespace /markets; pings every 25 s as the library does by default. */
+/** Socket.IO at /socket.io, namespace /markets. The library's default ping interval of 25 s applies. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const server = new Server(app.server, {
     path: "/socket.io",
@@ -28,7 +28,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     disturbTransport(socket.conn.transport, context.faults?.limitless);
     serveSocket(socket, catalogue, publisher);
   });
-  // Upgraded connections would keep the HTTP server from closing.
+  // Open WebSocket connections would prevent the HTTP server from closing.
   app.addHook("preClose", async () => {
     unsubscribe();
     server.disconnectSockets(true);
@@ -46,8 +46,8 @@ function serveSocket(socket: Socket, catalogue: Catalogue, publisher: Publisher)
     void socket.leave(LIFECYCLE_ROOM);
     socket.emit("system", { message: "Successfully unsubscribed from market lifecycle" });
   });
-  for (const channel of KEY_CHANNELS) {
-    socket.on(channel, () => refuse(socket, "Unauthorized"));
+  for (const channel of PRIVATE_CHANNELS) {
+    socket.on(channel, () => rejectRequest(socket, "Unauthorized"));
   }
   socket.on("unsubscribe", (payload: unknown, acknowledge?: unknown) => {
     const channel = (payload as { channel?: unknown } | null)?.channel;
@@ -58,28 +58,28 @@ function serveSocket(socket: Socket, catalogue: Catalogue, publisher: Publisher)
   });
 }
 
-/** The new set replaces the old one altogether; every order-book market in it is answered with its present book. */
+/** Replaces all previous market subscriptions and sends a snapshot of each order-book market. */
 function subscribePrices(socket: Socket, catalogue: Catalogue, publisher: Publisher, payload: unknown): void {
-  const wanted = readSubscription(payload);
-  if (wanted === null) {
-    refuse(socket, "marketSlugs and marketAddresses must be arrays of strings");
+  const requested = readSubscription(payload);
+  if (requested === null) {
+    rejectRequest(socket, "marketSlugs and marketAddresses must be arrays of strings");
     return;
   }
-  if (wanted.slugs.length + wanted.addresses.length > SUBSCRIPTION_MAX) {
-    refuse(socket, `at most ${SUBSCRIPTION_MAX} markets may be subscribed to`);
+  if (requested.slugs.length + requested.addresses.length > MARKETS_PER_SUBSCRIPTION_MAX) {
+    rejectRequest(socket, `at most ${MARKETS_PER_SUBSCRIPTION_MAX} markets may be subscribed to`);
     return;
   }
   for (const room of socket.rooms) if (room.startsWith("market:")) void socket.leave(room);
   const accepted = { slugs: new Set<string>(), addresses: new Set<string>() };
   const books = new Set<Parameters<Publisher["sendSnapshot"]>[1]>();
-  for (const slug of wanted.slugs) {
+  for (const slug of requested.slugs) {
     const market = catalogue.findMarket(slug);
     if (market?.mechanism !== "clob") continue;
     accepted.slugs.add(slug);
     books.add(market);
     void socket.join(marketRoom(market));
   }
-  for (const address of wanted.addresses) {
+  for (const address of requested.addresses) {
     const market = catalogue.findMarket(address);
     if (market?.mechanism !== "amm") continue;
     accepted.addresses.add(address);
@@ -101,6 +101,6 @@ function readSubscription(payload: unknown): { slugs: string[]; addresses: strin
   return { slugs: marketSlugs, addresses: marketAddresses };
 }
 
-function refuse(socket: Socket, message: string): void {
+function rejectRequest(socket: Socket, message: string): void {
   socket.emit("exception", { status: "error", message });
 }

@@ -2,13 +2,13 @@ import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
 import { type Contract, type Contracts, manifoldProbability } from "./contracts.ts";
 import { decodeBetId, encodeBetId, userIdOf } from "./ids.ts";
 
-/** Rows that one trade may give: itself and a pair of redemptions. */
-const ROWS_PER_TRADE = 3;
-/** One trade in so many is followed by a redemption, one in so many no is a sale of YES. */
+/** A trade results in one bet and at most one pair of redemptions. */
+const BETS_PER_TRADE_MAX = 3;
+/** One in five trades is followed by a redemption, one in three NO trades is a sale of YES shares. */
 const REDEMPTION_EVERY = 5;
 const SALE_EVERY = 3;
 const FEES = { creatorFee: 0, platformFee: 0, liquidityFee: 0 } as const;
-/** Windows of the past that are looked through, each this much longer than the one before. */
+/** History is searched backwards in windows of increasing length. */
 const WINDOW_MS_FIRST = 60_000;
 const WINDOW_GROWTH = 6;
 
@@ -19,7 +19,7 @@ export interface Bet {
   readonly [field: string]: unknown;
 }
 
-/** The rows that a trade leaves: the bet, and at times the redemption of equal YES and NO shares right after. */
+/** The bets that represent a trade: the trade, optionally followed by the redemption of equal YES and NO shares. */
 export function betsOf(
   world: World,
   contract: Contract,
@@ -35,12 +35,12 @@ export function betsOf(
   const sidePrice = outcome === "YES" ? trade.yesPrice : 1 - trade.yesPrice;
   const shares = sign * trade.size;
   const amount = shares * sidePrice;
-  const id = (row: number) =>
-    encodeBetId({ marketIndex: market.index, at: trade.at, ordinal: ordinal * ROWS_PER_TRADE + row });
+  const id = (offset: number) =>
+    encodeBetId({ marketIndex: market.index, at: trade.at, ordinal: ordinal * BETS_PER_TRADE_MAX + offset });
   const shared = {
     userId: userIdOf(trade.taker),
     contractId: contract.id,
-    ...(contract.isMultiple ? { answerId: contract.answerIds.get(market) } : {}),
+    answerId: contract.isMultiple ? contract.answerIds.get(market) : undefined,
     createdTime: trade.at,
     updatedTime: trade.at,
     fees: FEES,
@@ -63,10 +63,10 @@ export function betsOf(
   ];
   if (trade.taker % REDEMPTION_EVERY === 1) {
     const redeemed = trade.size / 2;
-    for (const [row, side] of (["YES", "NO"] as const).entries()) {
+    for (const [index, side] of (["YES", "NO"] as const).entries()) {
       bets.push({
         ...shared,
-        id: id(row + 1),
+        id: id(index + 1),
         amount: -redeemed * (side === "YES" ? probAfter : 1 - probAfter),
         outcome: side,
         shares: -redeemed,
@@ -79,7 +79,7 @@ export function betsOf(
   return bets;
 }
 
-/** Rows with after < createdTime < before of these markets, newest first, at most `limit`. */
+/** At most `limit` bets on these markets with after < createdTime < before, newest first. */
 export function listBets(
   world: World,
   contracts: Contracts,
@@ -88,40 +88,40 @@ export function listBets(
 ): Bet[] {
   const earliest = markets.reduce((earliest, market) => Math.min(earliest, market.openAt), Number.POSITIVE_INFINITY);
   const from = Math.max(query.after + 1, earliest);
-  const found: Bet[] = [];
+  const accepted: Bet[] = [];
   let end = query.before;
-  for (let windowMs = WINDOW_MS_FIRST; end > from && found.length < query.limit; windowMs *= WINDOW_GROWTH) {
+  for (let windowMs = WINDOW_MS_FIRST; end > from && accepted.length < query.limit; windowMs *= WINDOW_GROWTH) {
     const start = Math.max(from, end - windowMs);
-    const rows: Bet[] = [];
-    for (const market of markets) rows.push(...betsIn(world, contracts.of(market.event), market, start, end));
-    rows.sort((a, b) => b.createdTime - a.createdTime);
-    for (const bet of rows) if (query.accepts(bet)) found.push(bet);
+    const bets: Bet[] = [];
+    for (const market of markets) bets.push(...betsIn(world, contracts.of(market.event), market, start, end));
+    bets.sort((a, b) => b.createdTime - a.createdTime);
+    for (const bet of bets) if (query.accepts(bet)) accepted.push(bet);
     end = start;
   }
-  return found.slice(0, query.limit);
+  return accepted.slice(0, query.limit);
 }
 
-/** Rows with from <= createdTime < to, oldest first. */
+/** Bets with from <= createdTime < to, oldest first. */
 function betsIn(world: World, contract: Contract, market: ListedMarket, from: number, to: number): Bet[] {
   let ordinal = 0;
-  let instant = Number.NaN;
+  let previousAt = Number.NaN;
   return world.trades(market, from, to).flatMap((trade) => {
-    ordinal = trade.at === instant ? ordinal + 1 : 0;
-    instant = trade.at;
+    ordinal = trade.at === previousAt ? ordinal + 1 : 0;
+    previousAt = trade.at;
     return betsOf(world, contract, market, trade, ordinal);
   });
 }
 
-/** When the bet with this id was made, or null when there is none. */
+/** Creation time of the bet with this id, or null if there is none. */
 export function findBetTime(world: World, contracts: Contracts, id: string, now: number): number | null {
   const key = decodeBetId(id);
   const market = key === null ? null : contracts.findMarket(key.marketIndex);
   if (key === null || market === null || key.at > now) return null;
-  const rows = betsIn(world, contracts.of(market.event), market, key.at, key.at + 1);
-  return rows.some((bet) => bet.id === id) ? key.at : null;
+  const bets = betsIn(world, contracts.of(market.event), market, key.at, key.at + 1);
+  return bets.some((bet) => bet.id === id) ? key.at : null;
 }
 
-/** Time of the last bet on any of these markets up to `at`, or null when there was none. */
+/** Time of the last bet on any of these markets up to `at`, or null if there is none. */
 export function lastBetTimeOf(world: World, markets: readonly ListedMarket[], at: number): number | null {
   let latest: number | null = null;
   for (const market of markets) {

@@ -2,37 +2,37 @@ import type { ListedEvent, ListedMarket, World, WorldOutcome } from "../../world
 import type { Now } from "../exchange.ts";
 import { manifoldAnswerId, manifoldContractId, manifoldSlug, slugify } from "./ids.ts";
 
-/** Manifold lets nobody push a probability beyond these. */
+/** Manifold limits probabilities of open questions to this range. */
 const PROBABILITY_MIN = 0.01;
 const PROBABILITY_MAX = 0.99;
-/** So many users ask all the questions. */
+/** Number of users who create questions. */
 const CREATORS = 97;
-/** Mana that the creator puts in, and that the house adds for each trader. */
+/** Mana provided by the creator, and added by the platform per trader. */
 const ANTE = 1_000;
 const LIQUIDITY_PER_TRADER = 20;
 
-/** The unchanging part of a contract. */
+/** The constant part of a contract. */
 export interface Contract {
   readonly id: string;
   readonly slug: string;
   readonly event: ListedEvent;
-  /** One market of its own, or a group with an answer for each. */
+  /** Whether the contract is a group with one answer per market. */
   readonly isMultiple: boolean;
-  /** Answers exclude each other and one must win. */
+  /** Exactly one answer resolves YES. */
   readonly sumsToOne: boolean;
   readonly groupSlugs: readonly string[];
   readonly answerIds: ReadonlyMap<ListedMarket, string>;
 }
 
-/** How one question stands as Manifold tells it: open or resolved, nothing between. */
+/** Resolution of a single question. */
 export interface Resolution {
   readonly resolution: "YES" | "NO" | "MKT" | "CANCEL";
   readonly resolutionTime: number;
-  /** What a MKT resolution pays, else what the market thought before. */
+  /** Payout of a MKT resolution; otherwise the last probability before the resolution. */
   readonly resolutionProbability: number;
 }
 
-/** Finds contracts by id, slug or market; grows as the world does. */
+/** Index of contracts by id, slug and market index. Contracts stay after the world delists them. */
 export class Contracts {
   readonly #world: World;
   readonly #now: Now;
@@ -40,7 +40,7 @@ export class Contracts {
   readonly #bySlug = new Map<string, Contract>();
   readonly #byEvent = new Map<ListedEvent, Contract>();
   readonly #marketByIndex = new Map<number, ListedMarket>();
-  #listed: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
+  #current: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
 
   constructor(world: World, now: Now) {
     this.#world = world;
@@ -50,15 +50,15 @@ export class Contracts {
   /** All contracts listed now, oldest first. */
   list(): readonly Contract[] {
     const events = this.#world.events("manifold", this.#now());
-    if (this.#listed?.events !== events) {
-      this.#listed = { events, contracts: events.map((event) => this.of(event)) };
+    if (this.#current?.events !== events) {
+      this.#current = { events, contracts: events.map((event) => this.of(event)) };
     }
-    return this.#listed.contracts;
+    return this.#current.contracts;
   }
 
   of(event: ListedEvent): Contract {
-    const known = this.#byEvent.get(event);
-    if (known !== undefined) return known;
+    const cached = this.#byEvent.get(event);
+    if (cached !== undefined) return cached;
     const contract: Contract = {
       id: manifoldContractId(event),
       slug: manifoldSlug(event),
@@ -91,12 +91,12 @@ export class Contracts {
   }
 }
 
-/** Number of the user who asked this question. */
+/** Number of the user who created the question. */
 export function creatorOf(event: ListedEvent): number {
   return event.index % CREATORS;
 }
 
-/** Manifold's large topic for a category. */
+/** Manifold's main topic for a category. */
 function topicOf(category: string): string {
   if (category === "Tech") return "technology-default";
   if (category === "Crypto") return "crypto-speculation";
@@ -104,44 +104,44 @@ function topicOf(category: string): string {
   return `${slugify(category)}-default`;
 }
 
-/** Probability that Manifold shows while nothing is resolved. */
+/** Probability that Manifold publishes for an open question. */
 export function manifoldProbability(world: World, market: ListedMarket, at: number): number {
   const probability = world.probability(market, at);
-  if (probability === null) throw new Error("a contract is listed only where its probability is known");
-  // What is recorded is what was shown.
+  if (probability === null) throw new Error("markets without a probability must not be listed");
+  // Recorded probabilities are already within Manifold's limits.
   if (market.recorded !== undefined) return probability;
   return Math.min(PROBABILITY_MAX, Math.max(PROBABILITY_MIN, probability));
 }
 
 /**
- * The creator resolves as soon as the result is proposed. A result that is disputed is taken back (un-resolved) until it
- * is settled for good.
+ * The creator resolves when the result is proposed. A disputed result is un-resolved until it is final.
+ * @returns null while unresolved
  */
 export function resolutionOf(world: World, market: ListedMarket, at: number): Resolution | null {
   const { phase, outcome } = world.lifecycle(market, at);
   if (outcome === null || (phase !== "determined" && phase !== "finalized")) return null;
   const before = manifoldProbability(world, market, at);
   return {
-    resolution: wordOf(outcome),
+    resolution: resolutionValue(outcome),
     resolutionTime: phase === "finalized" && market.disputed ? market.finalizeAt : market.determineAt,
     resolutionProbability: outcome.kind === "partial" ? outcome.value : before,
   };
 }
 
-function wordOf(outcome: WorldOutcome): Resolution["resolution"] {
+function resolutionValue(outcome: WorldOutcome): Resolution["resolution"] {
   if (outcome.kind === "yes") return "YES";
   if (outcome.kind === "no") return "NO";
   return outcome.kind === "partial" ? "MKT" : "CANCEL";
 }
 
-/** When trading ends: as announced, or when it really did. The contract has one such time for all its answers. */
+/** When trading ends: the scheduled time, or the actual time if earlier. All answers of a contract share one close time. */
 export function closeTimeOf(world: World, contract: Contract, at: number): number {
   let closeTime = 0;
   for (const market of contract.event.markets) {
     const { phase } = world.lifecycle(market, at);
     const hasEnded = phase !== "pending" && phase !== "active" && phase !== "paused";
     const before = hasEnded ? world.lifecycle(market, market.determineAt - 1) : null;
-    // Recorded questions may go from open to resolved at once.
+    // Recorded questions can change from open to resolved without a closed phase.
     const endedAt =
       before === null ? market.closeAt : before.phase === "closed" ? before.since : Math.min(at, market.determineAt);
     closeTime = Math.max(closeTime, Math.min(endedAt, market.closeAt));
@@ -150,7 +150,7 @@ export function closeTimeOf(world: World, contract: Contract, at: number): numbe
 }
 
 /**
- * Reserves of a constant-product pool with p = 0.5 that show this probability: NO / (YES + NO) = probability and
+ * Reserves of a constant-product pool with p = 0.5 for a probability: NO / (YES + NO) = probability and
  * sqrt(YES * NO) = liquidity.
  */
 export function poolOf(probability: number, liquidity: number): { YES: number; NO: number } {

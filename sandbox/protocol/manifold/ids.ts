@@ -1,17 +1,17 @@
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const WORD = 2 ** 32;
-/** Odd, so that multiplying modulo 2^32 can be undone: equal indices and only they give equal ids. */
-const SPREAD = 0x9e3779b1;
+const BASE62_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const UINT32_RANGE = 2 ** 32;
+/** Odd, hence invertible modulo 2^32: different indices have different ids. */
+const MULTIPLIER = 0x9e3779b1;
 const INDEX_DIGITS = 6;
 const SLUG_LENGTH_MAX = 35;
 
 function encode(value: number, length: number): string {
   let rest = value;
   let text = "";
-  for (let place = 0; place < length; place++) {
-    text = DIGITS[rest % 62] + text;
+  for (let position = 0; position < length; position++) {
+    text = BASE62_DIGITS[rest % 62] + text;
     rest = Math.floor(rest / 62);
   }
   return text;
@@ -20,9 +20,9 @@ function encode(value: number, length: number): string {
 function decode(text: string): number | null {
   let value = 0;
   for (const digit of text) {
-    const place = DIGITS.indexOf(digit);
-    if (place < 0) return null;
-    value = value * 62 + place;
+    const digitValue = BASE62_DIGITS.indexOf(digit);
+    if (digitValue < 0) return null;
+    value = value * 62 + digitValue;
   }
   return value;
 }
@@ -34,35 +34,35 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-const scramble = (index: number): string => encode(Math.imul(index, SPREAD) >>> 0, INDEX_DIGITS);
+const scramble = (index: number): string => encode(Math.imul(index, MULTIPLIER) >>> 0, INDEX_DIGITS);
 
 function unscramble(text: string): number | null {
   const value = decode(text);
-  return value === null || value >= WORD ? null : Math.imul(value, inverse()) >>> 0;
+  return value === null || value >= UINT32_RANGE ? null : Math.imul(value, inverse()) >>> 0;
 }
 
-/** The inverse of SPREAD modulo 2^32 by Newton's iteration; each step doubles the number of right bits. */
+/** The inverse of MULTIPLIER modulo 2^32 by Newton's iteration; each step doubles the number of correct bits. */
 function inverse(): number {
-  let guess = SPREAD;
-  for (let step = 0; step < 5; step++) guess = Math.imul(guess, 2 - Math.imul(SPREAD, guess));
+  let guess = MULTIPLIER;
+  for (let step = 0; step < 5; step++) guess = Math.imul(guess, 2 - Math.imul(MULTIPLIER, guess));
   return guess;
 }
 
-/** Id of the contract that shows this event. */
+/** Contract id of an event. */
 export function manifoldContractId(event: ListedEvent): string {
   const { recorded } = event.markets[0] ?? {};
   if (recorded !== undefined) return recorded.keys.contractId ?? recorded.marketId.split(":", 1)[0] ?? "";
   return scramble(event.index) + encode(hash(event.title), 6);
 }
 
-/** Id of the answer that shows this market inside a group. */
+/** Answer id of a market inside a group. */
 export function manifoldAnswerId(market: ListedMarket): string {
   const { recorded } = market;
   if (recorded !== undefined) return recorded.keys.answerId ?? recorded.marketId.split(":")[1] ?? "";
   return scramble(market.index) + encode(hash(`answer ${market.label}`), 4);
 }
 
-/** The public market id an adapter should give this market: the contract's, or contract and answer. */
+/** The market id that an adapter is expected to report: the contract id, or `contractId:answerId` inside a group. */
 export function manifoldMarketId(market: ListedMarket): string {
   if (market.recorded !== undefined) return market.recorded.marketId;
   const contractId = manifoldContractId(market.event);
@@ -87,19 +87,14 @@ export const userIdOf = (taker: number): string => `u${scramble(taker)}${encode(
 export const userNameOf = (user: number): string => `Forecaster${user}`;
 export const displayNameOf = (user: number): string => `Forecaster ${user}`;
 
-/** Number of the user with this id, or null when it is nobody's. */
-export function userOfId(id: string): number | null {
-  const user = id.startsWith("u") ? unscramble(id.slice(1, 1 + INDEX_DIGITS)) : null;
-  return user !== null && userIdOf(user) === id ? user : null;
-}
-
-/** What a bet's id tells: its market, its instant and its place among the rows of that instant. */
+/** Contents of a bet id: market, time in milliseconds, and position among the bets of that millisecond. */
 export interface BetKey {
   readonly marketIndex: number;
   readonly at: number;
   readonly ordinal: number;
 }
 
+/** Bets per market and millisecond that have distinct ids. */
 const ORDINALS = 100;
 
 export function encodeBetId(key: BetKey): string {

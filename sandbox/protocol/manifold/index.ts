@@ -1,5 +1,4 @@
-/** Manifold Markets as it speaks to the public, over the simulated world. */
-
+/** Simulated Manifold Markets: the public REST interface and the WebSocket. */
 import { allowBrowsers } from "../browser-access.ts";
 import type { ExchangeContext, ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { Contracts } from "./contracts.ts";
@@ -28,10 +27,6 @@ export const manifoldExchange: ExchangeFactory = (context: ExchangeContext): rea
         app.setNotFoundHandler((_request, reply) =>
           reply.code(404).send({ message: "Requested route was not found." }),
         );
-        for (const url of ["/v0/*", "/api/v0/*"]) {
-          // All that writes is asked for a key first.
-          app.post(url, async (_request, reply) => reply.code(401).send({ message: "Missing Authorization header." }));
-        }
         installRest(app, context, contracts);
       },
     },

@@ -4,9 +4,10 @@ const REQUESTS_MAX = 500;
 const WINDOW_MS = 60_000;
 const CLIENTS_MAX = 10_000;
 
-/** 500 requests in any minute per client, as the venue has it per address. */
+/** Allows each client 500 requests in any 60 seconds, as the venue does per address. */
 export class MinuteLimit {
   readonly #now: Now;
+  /** Times of the requests of the last minute by client, the least recently active client first. */
   readonly #requests = new Map<string, number[]>();
 
   constructor(now: Now) {

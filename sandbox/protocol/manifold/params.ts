@@ -1,4 +1,4 @@
-/** An answer other than 200, in Manifold's shape. */
+/** An error response in Manifold's shape. */
 export class ApiError extends Error {
   readonly status: number;
   readonly details: unknown;
@@ -10,44 +10,45 @@ export class ApiError extends Error {
   }
 }
 
-type Reader<Value> = (raw: string | readonly string[]) => Value | Refusal;
-class Refusal {
+type Reader<Value> = (raw: string | readonly string[]) => Value | Invalid;
+class Invalid {
   readonly reason: string;
   constructor(reason: string) {
     this.reason = reason;
   }
 }
-const one = (raw: string | readonly string[]): string => (typeof raw === "string" ? raw : (raw.at(-1) ?? ""));
+/** The last of repeated values. */
+const lastOf = (raw: string | readonly string[]): string => (typeof raw === "string" ? raw : (raw.at(-1) ?? ""));
 
-export const text: Reader<string> = (raw) => one(raw);
+export const text: Reader<string> = (raw) => lastOf(raw);
 
 export const texts: Reader<readonly string[]> = (raw) => (typeof raw === "string" ? [raw] : raw);
 
 export const oneOf =
-  <const Word extends string>(...words: readonly Word[]): Reader<Word> =>
+  <const Value extends string>(...values: readonly Value[]): Reader<Value> =>
   (raw) =>
-    words.find((word) => word === one(raw)) ?? new Refusal(`Invalid option: expected one of ${words.join("|")}`);
+    values.find((value) => value === lastOf(raw)) ?? new Invalid(`Invalid option: expected one of ${values.join("|")}`);
 
 export const numeric =
   (min: number, max: number): Reader<number> =>
   (raw) => {
-    const value = one(raw).trim() === "" ? Number.NaN : Number(one(raw));
-    if (!Number.isFinite(value)) return new Refusal("Invalid input: expected number, received NaN");
-    if (value < min) return new Refusal(`Too small: expected number to be >=${min}`);
-    return value > max ? new Refusal(`Too big: expected number to be <=${max}`) : value;
+    const value = lastOf(raw).trim() === "" ? Number.NaN : Number(lastOf(raw));
+    if (!Number.isFinite(value)) return new Invalid("Invalid input: expected number, received NaN");
+    if (value < min) return new Invalid(`Too small: expected number to be >=${min}`);
+    return value > max ? new Invalid(`Too big: expected number to be <=${max}`) : value;
   };
 
 export const flag: Reader<boolean> = (raw) => {
-  if (one(raw) === "true" || one(raw) === "1") return true;
-  return one(raw) === "false" || one(raw) === "0" ? false : new Refusal("Invalid input: expected boolean");
+  if (lastOf(raw) === "true" || lastOf(raw) === "1") return true;
+  return lastOf(raw) === "false" || lastOf(raw) === "0" ? false : new Invalid("Invalid input: expected boolean");
 };
 
 type Spec = Readonly<Record<string, Reader<unknown>>>;
-export type Params<S extends Spec> = { readonly [Name in keyof S]?: Exclude<ReturnType<S[Name]>, Refusal> };
+export type Params<S extends Spec> = { readonly [Name in keyof S]?: Exclude<ReturnType<S[Name]>, Invalid> };
 
 /**
- * Query parameters by their specification. Strict as the venue is: a parameter nobody knows or a value out of range is a
- * 400 that names the field.
+ * Parses query parameters by their specification. Unknown parameters are rejected, as the venue does.
+ * @throws ApiError 400 with one issue per invalid field
  */
 export function readParams<const S extends Spec>(query: unknown, spec: S): Params<S> {
   const values: Record<string, unknown> = {};
@@ -61,10 +62,10 @@ export function readParams<const S extends Spec>(query: unknown, spec: S): Param
     });
   }
   for (const [name, reader] of Object.entries(spec)) {
-    const given = raw[name];
-    if (given === undefined) continue;
-    const value = reader(given);
-    if (value instanceof Refusal) issues.push({ field: name, error: value.reason });
+    const input = raw[name];
+    if (input === undefined) continue;
+    const value = reader(input);
+    if (value instanceof Invalid) issues.push({ field: name, error: value.reason });
     else values[name] = value;
   }
   if (issues.length > 0) throw new ApiError(400, "Error validating request.", issues);

@@ -14,23 +14,25 @@ import { displayNameOf, userIdOf, userNameOf } from "./ids.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Where a contract stands in its life. */
+/** Lifecycle fields of a contract. */
 export interface ContractState {
   readonly closeTime: number;
   readonly isResolved: boolean;
   readonly resolution?: string;
   readonly resolutionTime?: number;
   readonly resolutionProbability?: number;
-  /** Shares by answer when several were chosen. */
+  /** Payout in percent by answer id, when several answers win. */
   readonly resolutions?: Readonly<Record<string, number>>;
 }
 
 export function stateOf(world: World, contract: Contract, at: number): ContractState {
   const closeTime = closeTimeOf(world, contract, at);
-  const found = contract.event.markets.map((market) => resolutionOf(world, market, at));
-  const resolutions = found.filter((resolution) => resolution !== null);
+  const { markets } = contract.event;
+  const resolutions = markets
+    .map((market) => resolutionOf(world, market, at))
+    .filter((resolution) => resolution !== null);
   const first = resolutions[0];
-  if (first === undefined || resolutions.length < found.length) return { closeTime, isResolved: false };
+  if (first === undefined || resolutions.length < markets.length) return { closeTime, isResolved: false };
   const resolutionTime = Math.max(...resolutions.map((resolution) => resolution.resolutionTime));
   const shared = { closeTime: Math.min(closeTime, resolutionTime), isResolved: true, resolutionTime };
   if (!contract.isMultiple) {
@@ -45,10 +47,10 @@ function resolutionOfGroup(contract: Contract, resolutions: readonly Resolution[
   const ids = [...contract.answerIds.values()];
   const winners = ids.filter((_, position) => resolutions[position]?.resolution === "YES");
   if (winners.length === 1) return { resolution: winners[0] };
-  const chosen = ids
+  const shares = ids
     .map((id, position) => [id, shareOf(resolutions[position])] as const)
     .filter(([, share]) => share > 0);
-  return { resolution: "CHOOSE_MULTIPLE", resolutions: Object.fromEntries(chosen) };
+  return { resolution: "CHOOSE_MULTIPLE", resolutions: Object.fromEntries(shares) };
 }
 
 function shareOf(resolution: Resolution | undefined): number {
@@ -56,7 +58,7 @@ function shareOf(resolution: Resolution | undefined): number {
   return resolution?.resolution === "MKT" ? 100 * resolution.resolutionProbability : 0;
 }
 
-/** LiteMarket, the row of lists. */
+/** LiteMarket: a row of the list endpoints. */
 export function presentLite(world: World, contract: Contract, at: number, withAnswers = false) {
   const { event } = contract;
   const creator = creatorOf(event);
@@ -80,16 +82,18 @@ export function presentLite(world: World, contract: Contract, at: number, withAn
     url: recordedUrl ?? `https://manifold.markets/${creatorUsername}/${contract.slug}`,
     outcomeType: contract.isMultiple ? "MULTIPLE_CHOICE" : "BINARY",
     mechanism: contract.isMultiple ? "cpmm-multi-1" : "cpmm-1",
-    ...(probability === undefined ? {} : { pool: poolOf(probability, totalLiquidity), p: 0.5, probability }),
+    pool: probability === undefined ? undefined : poolOf(probability, totalLiquidity),
+    p: probability === undefined ? undefined : 0.5,
+    probability,
     totalLiquidity,
     volume: activity.reduce((sum, { volumeUsd }) => sum + (volumeUsd ?? 0), 0),
     volume24Hours: activity.reduce((sum, { volume24hUsd }) => sum + (volume24hUsd ?? 0), 0),
     ...state,
     uniqueBettorCount: traders,
     lastUpdatedTime: Math.max(lastBetTime ?? event.openAt, state.resolutionTime ?? 0),
-    ...(lastBetTime === null ? {} : { lastBetTime }),
+    lastBetTime: lastBetTime ?? undefined,
     token: "MANA",
-    ...(withAnswers && contract.isMultiple ? { answers: liteAnswers(world, contract, at) } : {}),
+    answers: withAnswers && contract.isMultiple ? liteAnswers(world, contract, at) : undefined,
   };
 }
 
@@ -105,21 +109,20 @@ function liteAnswers(world: World, contract: Contract, at: number) {
   }));
 }
 
-/** A resolved answer is shown at 1 or 0 where answers are independent; in the other groups the pool stays as it was. */
+/** Independent answers move to 1 or 0 on resolution; answers that sum to one keep their last probability. */
 function answerProbability(world: World, contract: Contract, market: ListedMarket, at: number): number {
-  const shown = manifoldProbability(world, market, at);
   const resolution = contract.sumsToOne ? null : resolutionOf(world, market, at);
   if (resolution?.resolution === "YES") return 1;
   if (resolution?.resolution === "NO") return 0;
-  return resolution?.resolution === "MKT" ? resolution.resolutionProbability : shown;
+  return resolution?.resolution === "MKT" ? resolution.resolutionProbability : manifoldProbability(world, market, at);
 }
 
 export function presentAnswer(world: World, contract: Contract, market: ListedMarket, at: number) {
-  const shown = manifoldProbability(world, market, at);
+  const probability = manifoldProbability(world, market, at);
   const activity = world.activity(market, at);
   const totalLiquidity = liquidityOf(activity.traderCount) / contract.event.markets.length;
-  const change = (ms: number) => (at - ms < market.openAt ? 0 : shown - manifoldProbability(world, market, at - ms));
-  const own = contract.sumsToOne ? null : resolutionOf(world, market, at);
+  const change = (ms: number) =>
+    at - ms < market.openAt ? 0 : probability - manifoldProbability(world, market, at - ms);
   return {
     id: contract.answerIds.get(market),
     index: market.position,
@@ -131,21 +134,21 @@ export function presentAnswer(world: World, contract: Contract, market: ListedMa
     volume: activity.volumeUsd,
     totalLiquidity,
     subsidyPool: 0,
-    pool: poolOf(shown, totalLiquidity),
+    pool: poolOf(probability, totalLiquidity),
     probability: answerProbability(world, contract, market, at),
     probChanges: { day: change(DAY_MS), week: change(7 * DAY_MS), month: change(30 * DAY_MS) },
-    ...(own ?? {}),
+    ...(contract.sumsToOne ? null : resolutionOf(world, market, at)),
   };
 }
 
-/** FullMarket: what a list leaves out, too. */
+/** FullMarket: LiteMarket with description, answers and topics. */
 export function presentFull(world: World, contract: Contract, at: number) {
   const { event } = contract;
   const rules = contract.isMultiple ? event.description : (event.markets[0]?.rules ?? event.description);
   const { resolutions } = stateOf(world, contract, at);
   return {
     ...presentLite(world, contract, at),
-    ...(resolutions === undefined ? {} : { resolutions }),
+    resolutions,
     ...(contract.isMultiple
       ? {
           answers: answersOf(contract, at).map((market) => presentAnswer(world, contract, market, at)),
@@ -163,7 +166,7 @@ export function presentFull(world: World, contract: Contract, at: number) {
   };
 }
 
-/** Answer of `/prob`: one number, or one per answer. */
+/** Response of `/prob`: one probability, or one per answer. */
 export function presentProb(world: World, contract: Contract, at: number) {
   const only = contract.event.markets[0];
   if (!contract.isMultiple && only !== undefined) return { prob: manifoldProbability(world, only, at) };

@@ -6,9 +6,7 @@ import { type Contract, type Contracts, creatorOf } from "./contracts.ts";
 import { userIdOf } from "./ids.ts";
 import { MinuteLimit } from "./limits.ts";
 import { ApiError, flag, numeric, oneOf, type Params, readParams, text, texts } from "./params.ts";
-import { installPeople, userOfName } from "./people.ts";
 import { presentAnswer, presentFull, presentLite, presentProb } from "./present.ts";
-import type { Get } from "./rest-types.ts";
 import { SEARCH_PARAMS, search } from "./search.ts";
 import { findTopic, listTopics } from "./topics.ts";
 
@@ -29,7 +27,6 @@ const MARKETS_PARAMS = {
 const BETS_PARAMS = {
   id: text,
   userId: text,
-  username: text,
   contractId: texts,
   contractSlug: text,
   answerId: text,
@@ -55,34 +52,32 @@ const BET_POINTS_PARAMS = {
   includeZeroShareRedemptions: flag,
 } as const;
 
-/** The interface had its place on the site itself before it got a host of its own; old programs still ask there. */
-const BASES = ["/v0", "/api/v0"];
-
 /** Manifold's public REST interface under /v0. */
 export function installRest(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, now } = context;
   const limit = new MinuteLimit(now);
 
-  const contractOf = (id: string): Contract => {
-    const contract = contracts.findById(id);
-    if (contract === null) throw new ApiError(404, "Contract not found");
-    return contract;
+  const contractOf = (id: string | undefined): Contract => requireContract(contracts.findById(id ?? ""));
+  const presentMarket = (query: unknown, find: () => Contract) => {
+    const { lite } = readParams(query, { lite: flag });
+    const contract = find();
+    return lite === true ? presentLite(world, contract, now()) : presentFull(world, contract, now());
   };
 
-  const get: Get = (path, answer) => {
-    const handler = (request: FastifyRequest, reply: FastifyReply) => {
-      if (context.enforceLimits && !limit.allows(clientOf(request))) {
+  /** Registers a GET route. An `ApiError` thrown by the handler becomes the response. */
+  const get = (path: string, handle: (query: unknown, params: Readonly<Record<string, string>>) => unknown) => {
+    app.get(`/v0/${path}`, (request: FastifyRequest, reply: FastifyReply) => {
+      if (context.enforceLimits && !limit.allows(clientKey(request))) {
         return reply.code(429).send({ message: "Too many requests, please try again later." });
       }
       try {
-        return reply.send(answer(request.query, request.params as Record<string, string>));
+        return reply.send(handle(request.query, request.params as Record<string, string>));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const { status, message, details } = error;
-        return reply.code(status).send({ message, ...(details === undefined ? {} : { details }) });
+        return reply.code(status).send({ message, details });
       }
-    };
-    for (const base of BASES) app.get(`${base}/${path}`, handler);
+    });
   };
 
   get("search-markets", (query) => {
@@ -94,64 +89,32 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     const params = readParams(query, MARKETS_PARAMS);
     return listMarkets(context, contracts, params).map((contract) => presentLite(world, contract, now()));
   });
-  get("market/:id", (query, { id }) => {
-    const { lite } = readParams(query, { lite: flag });
-    const contract = contractOf(id ?? "");
-    return lite === true ? presentLite(world, contract, now()) : presentFull(world, contract, now());
-  });
-  get("slug/:slug", (query, { slug }) => {
-    const { lite } = readParams(query, { lite: flag });
-    const contract = contracts.findBySlug(slug ?? "");
-    if (contract === null) throw new ApiError(404, "Contract not found");
-    return lite === true ? presentLite(world, contract, now()) : presentFull(world, contract, now());
-  });
+  get("market/:id", (query, { id }) => presentMarket(query, () => contractOf(id)));
+  get("slug/:slug", (query, { slug }) => presentMarket(query, () => requireContract(contracts.findBySlug(slug ?? ""))));
   get("market/:id/answers", (query, { id }) => {
     readParams(query, {});
-    const contract = contractOf(id ?? "");
+    const contract = contractOf(id);
     if (!contract.isMultiple) return [];
     return contract.event.markets.map((market) => presentAnswer(world, contract, market, now()));
   });
-  get("market/:id/lite", (query, { id }) => {
-    readParams(query, {});
-    return presentLite(world, contractOf(id ?? ""), now());
-  });
-  get("market/:id/groups", (query, { id }) => {
-    readParams(query, {});
-    const { groupSlugs } = contractOf(id ?? "");
-    return groupSlugs.map((slug) => findTopic(contracts, (topic) => topic.slug === slug));
-  });
-  get("answer/:answerId", (query, { answerId }) => {
-    readParams(query, {});
-    for (const contract of contracts.list()) {
-      const market = contract.isMultiple
-        ? contract.event.markets.find((candidate) => contract.answerIds.get(candidate) === answerId)
-        : undefined;
-      if (market !== undefined) return presentAnswer(world, contract, market, now());
-    }
-    throw new ApiError(404, "Answer not found");
-  });
   get("market/:id/prob", (query, { id }) => {
     readParams(query, {});
-    return presentProb(world, contractOf(id ?? ""), now());
+    return presentProb(world, contractOf(id), now());
   });
   get("market-probs", (query) => {
     const { ids } = readParams(query, { ids: texts });
     if (ids === undefined || ids.length > PROBS_IDS_MAX) {
       throw new ApiError(400, "Error validating request.", [{ field: "ids", error: "expected 1 to 100 ids" }]);
     }
-    const known = ids.map((id) => contracts.findById(id)).filter((contract) => contract !== null);
-    return Object.fromEntries(known.map((contract) => [contract.id, presentProb(world, contract, now())]));
+    const selected = ids.map((id) => contracts.findById(id)).filter((contract) => contract !== null);
+    return Object.fromEntries(selected.map((contract) => [contract.id, presentProb(world, contract, now())]));
   });
   get("bets", (query) => {
     const params = readParams(query, BETS_PARAMS);
-    // The simulated market makers rest no limit orders: the pool takes every bet.
+    // There are no resting limit orders: every simulated bet is filled by the pool.
     if (params.kinds === "open-limit") return [];
     const bets = findBets(context, contracts, params, params.limit ?? BETS_MAX);
     return params.order === "asc" ? bets.reverse() : bets;
-  });
-  get("user/:username/bets", (query, { username }) => {
-    const params = readParams(query, { limit: numeric(0, BETS_MAX) });
-    return findBets(context, contracts, { username: username ?? "" }, params.limit ?? BETS_MAX);
   });
   get("bet-points", (query) => {
     const params = readParams(query, BET_POINTS_PARAMS);
@@ -162,15 +125,9 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     }
     const { contractId, ...rest } = params;
     const bets = findBets(context, contracts, { ...rest, contractId: [contractId ?? ""] }, params.limit ?? 5_000);
-    return bets.map(({ id, contractId, answerId, createdTime, probBefore, probAfter, isRedemption }) => ({
-      id,
-      contractId,
-      ...(answerId === undefined ? {} : { answerId }),
-      createdTime,
-      probBefore,
-      probAfter,
-      isRedemption,
-    }));
+    return bets.map(({ id, contractId, answerId, createdTime, probBefore, probAfter, isRedemption }) => {
+      return { id, contractId, answerId, createdTime, probBefore, probAfter, isRedemption };
+    });
   });
   get("groups", (query) => {
     const params = readParams(query, { beforeTime: TIME, availableToUserId: text, limit: numeric(0, 1_000) });
@@ -182,18 +139,12 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
     if (topic === null) throw new ApiError(404, "Group not found");
     return topic;
   });
-  get("group/by-id/:id", (query, { id }) => {
-    readParams(query, {});
-    const topic = findTopic(contracts, (candidate) => candidate.id === id);
-    if (topic === null) throw new ApiError(404, "Group not found");
-    return topic;
-  });
-  get("group/by-id/:id/markets", (query, { id }) => {
-    const params = readParams(query, { limit: numeric(0, 1_000) });
-    const found = listMarkets(context, contracts, { ...params, groupId: id ?? "" });
-    return found.map((contract) => presentLite(world, contract, now()));
-  });
-  installPeople(get, context, contracts);
+}
+
+/** @throws ApiError 404 when the contract is null */
+function requireContract(contract: Contract | null): Contract {
+  if (contract === null) throw new ApiError(404, "Contract not found");
+  return contract;
 }
 
 function listMarkets(
@@ -204,17 +155,16 @@ function listMarkets(
   const { world, now } = context;
   const topic = params.groupId === undefined ? null : findTopic(contracts, ({ id }) => id === params.groupId);
   if (params.groupId !== undefined && topic === null) return [];
-  const key = (contract: Contract): number =>
+  const sortKey = (contract: Contract): number =>
     params.sort === "last-bet-time" || params.sort === "updated-time"
       ? (lastBetTimeOf(world, contract.event.markets, now()) ?? 0)
       : contract.event.openAt;
-  const all = contracts
+  const sign = params.order === "asc" ? 1 : -1;
+  const sorted = contracts
     .list()
     .filter((contract) => topic === null || contract.groupSlugs.includes(topic.slug))
-    .filter(({ event }) => params.userId === undefined || userIdOf(creatorOf(event)) === params.userId);
-  const sign = params.order === "asc" ? 1 : -1;
-  const sorted = all
-    .map((contract) => ({ contract, key: key(contract) }))
+    .filter(({ event }) => params.userId === undefined || userIdOf(creatorOf(event)) === params.userId)
+    .map((contract) => ({ contract, key: sortKey(contract) }))
     .sort((a, b) => sign * (a.key - b.key || a.contract.event.index - b.contract.event.index))
     .map(({ contract }) => contract);
   let start = 0;
@@ -238,7 +188,6 @@ function findBets(context: ExchangeContext, contracts: Contracts, params: BetsPa
   };
   const before = Math.min(params.beforeTime ?? at + 1, timeOf(params.before, "before") ?? at + 1, at + 1);
   const after = Math.max(params.afterTime ?? 0, timeOf(params.after, "after") ?? 0);
-  const userId = params.username === undefined ? params.userId : userIdOf(userOfName(params.username));
   return listBets(world, contracts, marketsOf(contracts, params), {
     after,
     before,
@@ -246,20 +195,19 @@ function findBets(context: ExchangeContext, contracts: Contracts, params: BetsPa
     accepts: (bet) =>
       !(params.filterRedemptions === true && bet.isRedemption) &&
       (params.id === undefined || bet.id === params.id) &&
-      (userId === undefined || bet.userId === userId) &&
+      (params.userId === undefined || bet.userId === params.userId) &&
       (params.minAmount === undefined || Math.abs(Number(bet.amount)) >= params.minAmount),
   });
 }
 
+/** The markets whose bets a request selects; all markets when it names no contract. */
 function marketsOf(contracts: Contracts, params: BetsParams): readonly ListedMarket[] {
   const { contractId, contractSlug, answerId } = params;
-  let chosen: readonly (Contract | null)[];
-  if (contractSlug !== undefined) {
-    chosen = [contracts.findBySlug(contractSlug)];
-    if (chosen[0] === null) throw new ApiError(404, "Contract not found");
-  } else if (contractId !== undefined) chosen = contractId.map((id) => contracts.findById(id));
-  else chosen = contracts.list();
-  return chosen
+  let selected: readonly (Contract | null)[];
+  if (contractSlug !== undefined) selected = [requireContract(contracts.findBySlug(contractSlug))];
+  else if (contractId !== undefined) selected = contractId.map((id) => contracts.findById(id));
+  else selected = contracts.list();
+  return selected
     .filter((contract) => contract !== null)
     .flatMap((contract) =>
       contract.event.markets.filter(
@@ -268,7 +216,7 @@ function marketsOf(contracts: Contracts, params: BetsParams): readonly ListedMar
     );
 }
 
-/** The venue counts by address; on loopback the program's name tells clients apart. */
-function clientOf(request: FastifyRequest): string {
+/** The venue limits by address; on loopback the user agent distinguishes clients. */
+function clientKey(request: FastifyRequest): string {
   return `${request.headers["user-agent"] ?? ""} ${request.ip}`;
 }

@@ -5,7 +5,7 @@ import { flag, numeric, oneOf, type Params, text } from "./params.ts";
 import { stateOf } from "./present.ts";
 
 const DAY_MS = 86_400_000;
-/** Deeper offsets are refused: one pages by `beforeTime`. */
+/** Larger offsets are rejected; clients page by `beforeTime` instead. */
 const OFFSET_MAX = 1_000;
 
 export const SEARCH_PARAMS = {
@@ -73,18 +73,18 @@ export const SEARCH_PARAMS = {
 
 type SearchParams = Params<typeof SEARCH_PARAMS>;
 
-/** The page of contracts that a search gives. */
+/** Contracts of one search result page. */
 export function search(world: World, contracts: readonly Contract[], params: SearchParams, now: number): Contract[] {
-  const words = (params.term ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-  const found = contracts.filter((contract) => {
+  const terms = (params.term ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = contracts.filter((contract) => {
     if (!isOfType(contract, params.contractType ?? "ALL") || params.token === "CASH") return false;
     if (params.topicSlug !== undefined && !contract.groupSlugs.includes(params.topicSlug)) return false;
     if (params.beforeTime !== undefined && contract.event.openAt >= params.beforeTime) return false;
     const title = contract.event.title.toLowerCase();
-    return words.every((word) => title.includes(word)) && passes(world, contract, params.filter ?? "all", now);
+    return terms.every((term) => title.includes(term)) && matchesFilter(world, contract, params.filter ?? "all", now);
   });
   const offset = params.offset ?? 0;
-  return sort(world, found, params.sort ?? "score", now).slice(offset, offset + (params.limit ?? 100));
+  return sortContracts(world, matching, params.sort ?? "score", now).slice(offset, offset + (params.limit ?? 100));
 }
 
 function isOfType(contract: Contract, type: NonNullable<SearchParams["contractType"]>): boolean {
@@ -104,7 +104,7 @@ const CLOSING_DAYS: Readonly<Record<string, number>> = {
   "closing-90-days": 90,
 };
 
-function passes(world: World, contract: Contract, filter: string, now: number): boolean {
+function matchesFilter(world: World, contract: Contract, filter: string, now: number): boolean {
   if (filter === "all") return true;
   const { isResolved, closeTime } = stateOf(world, contract, now);
   if (filter === "resolved") return isResolved;
@@ -114,15 +114,20 @@ function passes(world: World, contract: Contract, filter: string, now: number): 
   return closeTime > now && (days === undefined || closeTime <= now + days * DAY_MS);
 }
 
-function sort(world: World, contracts: Contract[], by: NonNullable<SearchParams["sort"]>, now: number): Contract[] {
-  const key = keyOf(world, by, now);
+function sortContracts(
+  world: World,
+  contracts: Contract[],
+  by: NonNullable<SearchParams["sort"]>,
+  now: number,
+): Contract[] {
+  const key = sortKey(world, by, now);
   const keyed = contracts.map((contract) => ({ contract, key: key(contract) }));
   keyed.sort((a, b) => a.key - b.key || b.contract.event.openAt - a.contract.event.openAt);
   return keyed.map(({ contract }) => contract);
 }
 
-/** What to sort by, smallest first. */
-function keyOf(world: World, by: NonNullable<SearchParams["sort"]>, now: number): (contract: Contract) => number {
+/** Returns the sort key of a contract; smaller keys come first. */
+function sortKey(world: World, by: NonNullable<SearchParams["sort"]>, now: number): (contract: Contract) => number {
   const activity = (contract: Contract) => contract.event.markets.map((market) => world.activity(market, now));
   const probability = (contract: Contract) => {
     const only = contract.event.markets[0];
@@ -138,12 +143,12 @@ function keyOf(world: World, by: NonNullable<SearchParams["sort"]>, now: number)
     case "last-updated":
       return (contract) => -(lastBetTimeOf(world, contract.event.markets, now) ?? 0);
     case "24-hour-vol":
-      return (contract) => -activity(contract).reduce((sum, one) => sum + (one.volume24hUsd ?? 0), 0);
+      return (contract) => -activity(contract).reduce((sum, { volume24hUsd }) => sum + (volume24hUsd ?? 0), 0);
     case "prob-ascending":
       return probability;
     case "prob-descending":
       return (contract) => -probability(contract);
     default:
-      return (contract) => -activity(contract).reduce((sum, one) => sum + (one.traderCount ?? 0), 0);
+      return (contract) => -activity(contract).reduce((sum, { traderCount }) => sum + (traderCount ?? 0), 0);
   }
 }

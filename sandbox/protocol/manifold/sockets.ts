@@ -9,57 +9,55 @@ import { type Contract, type Contracts, liquidityOf, manifoldProbability, poolOf
 import { presentAnswer, presentFull, stateOf } from "./present.ts";
 
 const PATH = "/ws";
-/** A client that has sent nothing for this long is dropped. */
-const SILENCE_MS_MAX = 60_000;
-const SWEEP_MS = 10_000;
+/** Clients that send nothing for this long are disconnected. */
+const IDLE_MS_MAX = 60_000;
+const IDLE_CHECK_MS = 10_000;
 const TOPICS_PER_CLIENT_MAX = 10_000;
 const FRAME_BYTES_MAX = 1024 * 1024;
 
 interface Client {
   readonly topics: Set<string>;
-  lastSeenAt: number;
+  lastMessageAt: number;
 }
 
-/** Manifold's WebSocket: subscriptions by topic, every message of a client acknowledged, no replay. */
+/** Manifold's WebSocket: topic subscriptions, an acknowledgement per client message, no replay. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, feed, now, faults } = context;
   const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
   const clients = new Map<WebSocket, Client>();
   let stopFeed: (() => void) | null = null;
-  let sweeper: NodeJS.Timeout | null = null;
+  let idleTimer: NodeJS.Timeout | null = null;
 
-  const wanted = (topic: string) => clients.values().some((client) => client.topics.has(topic));
-
-  /** The message is only made when somebody listens. */
-  const broadcast = (topics: readonly string[], makeData: () => unknown) => {
-    const heard = topics.filter(wanted);
-    if (heard.length === 0) return;
-    const data = makeData();
-    for (const topic of heard) {
+  /** Builds the message only if at least one topic has a subscriber. */
+  const broadcast = (topics: readonly string[], buildData: () => unknown) => {
+    const subscribed = topics.filter((topic) => clients.values().some((client) => client.topics.has(topic)));
+    if (subscribed.length === 0) return;
+    const data = buildData();
+    for (const topic of subscribed) {
       const text = JSON.stringify({ type: "broadcast", topic, data });
       for (const [socket, client] of clients) if (client.topics.has(topic)) socket.send(text);
     }
   };
 
-  const onFeed = (event: FeedEvent) => {
+  const onFeedEvent = (event: FeedEvent) => {
     const contract = contracts.of(event.market.event);
-    if (event.kind === "trade") tellBet(contract, event);
-    else if (event.kind === "book") tellPool(contract, event);
-    else if (event.kind === "listed") tellListed(contract, event);
-    else tellLife(contract, event);
+    if (event.kind === "trade") broadcastBet(contract, event);
+    else if (event.kind === "book") broadcastPool(contract, event);
+    else if (event.kind === "listed") broadcastNewContract(contract, event);
+    else broadcastLifecycle(contract, event);
   };
 
-  const tellBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
+  const broadcastBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
     broadcast(["global", "global/new-bet", `contract/${contract.id}/new-bet`], () => {
-      const sameInstant = world.trades(market, trade.at, trade.at + 1);
+      const sameMillisecond = world.trades(market, trade.at, trade.at + 1);
       const ordinal = Math.max(
         0,
-        sameInstant.findIndex(({ id }) => id === trade.id),
+        sameMillisecond.findIndex(({ id }) => id === trade.id),
       );
       return { bets: betsOf(world, contract, market, trade, ordinal) };
     });
 
-  const tellPool = (contract: Contract, { market, at }: FeedEvent & { kind: "book" }) => {
+  const broadcastPool = (contract: Contract, { market, at }: FeedEvent & { kind: "book" }) => {
     if (!contract.isMultiple) {
       broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
         const { traderCount, volumeUsd } = world.activity(market, at);
@@ -78,8 +76,8 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     broadcast([`answer/${answerId}/update`], () => ({ answer: present() }));
   };
 
-  const tellListed = (contract: Contract, { market, at }: FeedEvent & { kind: "listed" }) => {
-    // A group is listed whole; its first market speaks for all.
+  const broadcastNewContract = (contract: Contract, { market, at }: FeedEvent & { kind: "listed" }) => {
+    // All markets of a group are listed together: broadcast the contract once, for its first market.
     if (market.position !== 0) return;
     broadcast(["global", "global/new-contract"], () => {
       const full = presentFull(world, contract, at);
@@ -88,16 +86,24 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     });
   };
 
-  const tellLife = (contract: Contract, { market, at }: FeedEvent & { kind: "lifecycle" }) => {
+  const broadcastLifecycle = (contract: Contract, { market, at }: FeedEvent & { kind: "lifecycle" }) => {
     broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
       const { closeTime, isResolved, resolution, resolutionTime, resolutionProbability } = stateOf(world, contract, at);
-      const answers = contract.isMultiple
-        ? { answers: contract.event.markets.map((one) => presentAnswer(world, contract, one, at)) }
-        : {};
-      // What is taken back is told as null.
-      const taken = { resolution: resolution ?? null, resolutionTime: resolutionTime ?? null };
-      const life = { closeTime, isResolved, ...taken, resolutionProbability: resolutionProbability ?? null };
-      return { contract: { id: contract.id, ...life, ...answers, lastUpdatedTime: at } };
+      return {
+        contract: {
+          id: contract.id,
+          closeTime,
+          isResolved,
+          // Null clears a value that was sent before.
+          resolution: resolution ?? null,
+          resolutionTime: resolutionTime ?? null,
+          resolutionProbability: resolutionProbability ?? null,
+          answers: contract.isMultiple
+            ? contract.event.markets.map((answer) => presentAnswer(world, contract, answer, at))
+            : undefined,
+          lastUpdatedTime: at,
+        },
+      };
     });
     if (contract.isMultiple) {
       const topic = `contract/${contract.id}/updated-answers`;
@@ -105,35 +111,35 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     }
   };
 
-  const drop = (socket: WebSocket) => {
+  const removeClient = (socket: WebSocket) => {
     clients.delete(socket);
     if (clients.size > 0) return;
     stopFeed?.();
     stopFeed = null;
-    if (sweeper !== null) clearInterval(sweeper);
-    sweeper = null;
+    if (idleTimer !== null) clearInterval(idleTimer);
+    idleTimer = null;
   };
 
   server.on("connection", (socket) => {
     disturbSocket(socket, faults?.manifold);
-    const client: Client = { topics: new Set(), lastSeenAt: now() };
+    const client: Client = { topics: new Set(), lastMessageAt: now() };
     clients.set(socket, client);
-    stopFeed ??= feed.subscribe("manifold", onFeed);
-    sweeper ??= setInterval(() => {
-      for (const [other, { lastSeenAt }] of clients) if (lastSeenAt < now() - SILENCE_MS_MAX) other.terminate();
-    }, SWEEP_MS);
+    stopFeed ??= feed.subscribe("manifold", onFeedEvent);
+    idleTimer ??= setInterval(() => {
+      for (const [other, { lastMessageAt }] of clients) if (lastMessageAt < now() - IDLE_MS_MAX) other.terminate();
+    }, IDLE_CHECK_MS);
     socket.on("message", (data) => {
-      client.lastSeenAt = now();
-      socket.send(JSON.stringify(obey(client, data.toString())));
+      client.lastMessageAt = now();
+      socket.send(JSON.stringify(handleMessage(client, data.toString())));
     });
     socket.on("error", () => socket.terminate());
-    socket.on("close", () => drop(socket));
+    socket.on("close", () => removeClient(socket));
   });
 
   app.server.on("upgrade", (request, socket, head) => {
     if (new URL(request.url ?? "/", "http://sandbox").pathname !== PATH) return socket.destroy();
     gatherWrites(socket);
-    server.handleUpgrade(request, socket, head, (opened) => server.emit("connection", opened, request));
+    server.handleUpgrade(request, socket, head, (client) => server.emit("connection", client, request));
   });
   app.addHook("preClose", async () => {
     for (const socket of server.clients) socket.terminate();
@@ -141,15 +147,15 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   });
 }
 
-/** Does what a client's message asks for and says so. */
-function obey(client: Client, text: string): object {
+/** Executes a client message and returns its acknowledgement. */
+function handleMessage(client: Client, text: string): object {
   const message = parse(text);
   if (message === null) return { type: "ack", success: false, error: "Message was not valid UTF-8 encoded JSON." };
   const { type, txid, topics } = message;
-  const isKnown = type === "identify" || type === "subscribe" || type === "unsubscribe" || type === "ping";
+  const isKnownType = type === "identify" || type === "subscribe" || type === "unsubscribe" || type === "ping";
   const needsTopics = type === "subscribe" || type === "unsubscribe";
   const areTopics = Array.isArray(topics) && topics.every((topic) => typeof topic === "string");
-  if (!isKnown || typeof txid !== "number" || (needsTopics && !areTopics)) {
+  if (!isKnownType || typeof txid !== "number" || (needsTopics && !areTopics)) {
     return { type: "ack", success: false, error: "Error parsing message." };
   }
   if (areTopics && type === "subscribe") {

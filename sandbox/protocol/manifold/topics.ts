@@ -13,7 +13,7 @@ export interface Topic {
   readonly importanceScore: number;
 }
 
-/** Topics of all contracts, newest first, created before `beforeTime`. */
+/** One page of the topics created before `beforeTime`, newest first. */
 export function listTopics(contracts: Contracts, beforeTime: number): Topic[] {
   return allTopics(contracts)
     .filter((topic) => topic.createdTime < beforeTime)
@@ -28,10 +28,10 @@ function allTopics(contracts: Contracts): Topic[] {
   const topics = new Map<string, { createdTime: number; contracts: number }>();
   for (const { event, groupSlugs } of contracts.list()) {
     for (const slug of groupSlugs) {
-      const known = topics.get(slug);
+      const existing = topics.get(slug);
       topics.set(slug, {
-        createdTime: Math.min(known?.createdTime ?? Number.POSITIVE_INFINITY, event.openAt),
-        contracts: (known?.contracts ?? 0) + 1,
+        createdTime: Math.min(existing?.createdTime ?? Number.POSITIVE_INFINITY, event.openAt),
+        contracts: (existing?.contracts ?? 0) + 1,
       });
     }
   }
@@ -39,7 +39,7 @@ function allTopics(contracts: Contracts): Topic[] {
     .map(([slug, topic]) => ({
       id: `topic-${slug}`,
       slug,
-      name: nameOf(slug),
+      name: topicName(slug),
       createdTime: topic.createdTime,
       totalMembers: 10 * topic.contracts,
       privacyStatus: "public" as const,
@@ -49,7 +49,7 @@ function allTopics(contracts: Contracts): Topic[] {
     .sort((a, b) => b.createdTime - a.createdTime);
 }
 
-function nameOf(slug: string): string {
+function topicName(slug: string): string {
   const words = slug.replace(/-default$/, "").split("-");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }

@@ -1,19 +1,13 @@
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import { limitlessAddress, limitlessTokens, transactionHash } from "./ids.ts";
-import { rawUnits } from "./market-json.ts";
+import { rawUnits, round6 } from "./units.ts";
 
-function round6(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
-}
-
-/** Half of the trades change hands in the NO token, where price and side are told from the other end. */
-function isToldInNo(hash: string): boolean {
-  return Number.parseInt(hash.slice(-1), 16) % 2 === 1;
-}
-
-/** Which token the taker traded and whether he bought it. */
-function legOf(trade: WorldTrade, hash: string): { isNo: boolean; isBuy: boolean; price: number } {
-  const isNo = isToldInNo(hash);
+/**
+ * The token, direction and price of a trade from the taker's view. Half of the trades are reported for the NO token, with
+ * price and direction mirrored.
+ */
+function takerView(trade: WorldTrade, txHash: string): { isNo: boolean; isBuy: boolean; price: number } {
+  const isNo = Number.parseInt(txHash.slice(-1), 16) % 2 === 1;
   return {
     isNo,
     isBuy: (trade.takerSide === "no") === isNo,
@@ -21,10 +15,10 @@ function legOf(trade: WorldTrade, hash: string): { isNo: boolean; isBuy: boolean
   };
 }
 
-/** Row of `/events`: sizes as integers with six implied decimals, side 0 = BUY, 1 = SELL. */
-export function presentTapeEvent(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
+/** A row of `/events`: sizes are integers with six implied decimals, side is 0 = BUY or 1 = SELL. */
+export function presentTrade(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
   const txHash = transactionHash(trade.id);
-  const { isNo, isBuy, price } = legOf(trade, txHash);
+  const { isNo, isBuy, price } = takerView(trade, txHash);
   const tokens = limitlessTokens(market);
   const contracts = rawUnits(trade.size);
   const dollars = rawUnits(trade.size * price);
@@ -42,10 +36,10 @@ export function presentTapeEvent(market: ListedMarket, trade: WorldTrade): Recor
   };
 }
 
-/** Row of `/get-feed-events`: amounts as decimal strings. */
+/** A row of `/get-feed-events`: amounts are decimal strings. */
 export function presentFeedEvent(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
   const txHash = transactionHash(trade.id);
-  const { isNo, isBuy, price } = legOf(trade, txHash);
+  const { isNo, isBuy, price } = takerView(trade, txHash);
   const amount = (Number(rawUnits(trade.size * price)) / 1e6).toFixed(6);
   return {
     id: Number.parseInt(txHash.slice(2, 12), 16),

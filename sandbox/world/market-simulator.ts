@@ -1,0 +1,215 @@
+import type { ActivityClock } from "./activity-clock.ts";
+import { MarketMaker, type Quotes } from "./market-maker.ts";
+import { type Order, OrderFlow, type Pause, type Volume } from "./order-flow.ts";
+import { gaussian, uniform } from "./random.ts";
+import { trueProbability } from "./truth.ts";
+import type { BookState, Level, ListedMarket, WorldTrade } from "./types.ts";
+import { type GroundTruth, slotPhase } from "./universe.ts";
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const CACHED_SLOTS_MAX = 4;
+const TRADERS = 5_000;
+/** Share of orders whose side depends on the true probability. */
+const INFORMED_SHARE = 0.3;
+/** Informed traders act only on a difference between price and true probability larger than this. */
+const EDGE_MIN = 0.02;
+
+/** Hash key per kind of random draw; must differ from the keys in market-maker.ts and order-flow.ts. */
+const Draw = { activity: 1, tempo: 2, side: 9, informed: 10, trader: 11 } as const;
+
+/** An interval between two quote updates, from `startAt` to `endAt`, with the trades in it. */
+interface Slot {
+  readonly number: number;
+  readonly startAt: number;
+  readonly endAt: number;
+  readonly probability: number;
+  readonly trades: readonly WorldTrade[];
+  /** Books after 0, 1, 2, … trades. */
+  readonly books: readonly Quotes[];
+}
+
+/** Simulates quotes and trades of one market. Slots are computed on demand; only the latest few are cached. */
+export class MarketSimulator {
+  readonly #market: ListedMarket;
+  readonly #truth: GroundTruth;
+  readonly #seed: number;
+  readonly #clock: ActivityClock;
+  readonly #marketMaker: MarketMaker;
+  readonly #orderFlow: OrderFlow;
+  readonly #slotMs: number;
+  readonly #slotOffsetMs: number;
+  readonly #slots: Slot[] = [];
+  /** Cached result of `#lastPriceBefore`. */
+  #lastPrice: { readonly slot: number; readonly price: number | null } | null = null;
+
+  constructor(
+    market: ListedMarket,
+    truth: GroundTruth,
+    world: { readonly seed: number; readonly clock: ActivityClock; readonly pause: Pause | null },
+  ) {
+    const { seed, clock } = world;
+    this.#market = market;
+    this.#truth = truth;
+    this.#seed = seed;
+    this.#clock = clock;
+    // Slots are the same for all markets of an event, so that the belief about the event is computed once per slot.
+    const tempo = gaussian(seed, market.event.index, Draw.tempo);
+    this.#slotMs = (tempo > 0.9 ? 5 : tempo > 0 ? 10 : tempo > -0.9 ? 20 : 30) * MINUTE_MS;
+    this.#slotOffsetMs = slotPhase(seed, market.event) * HOUR_MS;
+    const activity = gaussian(seed, market.index, Draw.activity);
+    const depth = Math.min(20_000, Math.max(20, 180 * Math.exp(1.1 * activity)));
+    const halfSpread = Math.min(0.04, 0.007 * Math.exp(-0.6 * activity));
+    const ordersPerHour = Math.min(15, Math.max(0.05, 0.7 * Math.exp(activity + 0.5 * tempo)));
+    this.#marketMaker = new MarketMaker(market, truth, world, { depth, halfSpread });
+    this.#orderFlow = new OrderFlow(market, truth, world, { ordersPerHour, depth });
+  }
+
+  /** The probability that the market maker quotes around at `at`, unrounded. */
+  probability(at: number): number {
+    const number = this.#slotNumberAt(at);
+    const cached = this.#slots.find((slot) => slot.number === number);
+    return cached?.probability ?? this.#marketMaker.probability(number, this.#slotStartAt(number));
+  }
+
+  /** The book at `at`. Valid only while the market trades; the caller checks the lifecycle. */
+  book(at: number): BookState {
+    const slot = this.#slot(this.#slotNumberAt(at));
+    let tradeCount = 0;
+    while (tradeCount < slot.trades.length && (slot.trades[tradeCount]?.at ?? 0) <= at) tradeCount += 1;
+    const book = slot.books[tradeCount] ?? { bids: [], asks: [] };
+    const lastTrade = slot.trades[tradeCount - 1];
+    return {
+      ...book,
+      lastPrice: lastTrade?.yesPrice ?? this.#lastPriceBefore(slot),
+      changedAt: Math.max(this.#market.openAt, slot.startAt, lastTrade?.at ?? 0),
+      version: (slot.number - this.#slotNumberAt(this.#market.openAt) + 1) * 256 + tradeCount,
+    };
+  }
+
+  /** Trades with from <= at < to, oldest first. */
+  trades(from: number, to: number): WorldTrade[] {
+    const start = Math.max(from, this.#market.openAt);
+    const end = Math.min(to, this.#truth.tradingEndsAt);
+    const trades: WorldTrade[] = [];
+    if (start >= end) return trades;
+    let lastSlot = Number.NaN;
+    for (const order of this.#orderFlow.orders(start, end)) {
+      const number = this.#slotNumberAt(order.at);
+      if (number === lastSlot) continue;
+      lastSlot = number;
+      for (const trade of this.#slot(number).trades) if (trade.at >= start && trade.at < end) trades.push(trade);
+    }
+    return trades;
+  }
+
+  /** Volume from the opening up to and including `at`. */
+  volume(at: number): Volume {
+    return this.#orderFlow.volume(at);
+  }
+
+  /** Time of the next quote update or trade; Infinity once trading has ended. */
+  nextChangeAt(after: number): number {
+    if (after < this.#market.openAt) return this.#market.openAt;
+    const slot = this.#slot(this.#slotNumberAt(after));
+    const trade = slot.trades.find((candidate) => candidate.at > after);
+    const next = trade?.at ?? slot.endAt;
+    return next < this.#truth.tradingEndsAt ? Math.max(next, after + 1) : Number.POSITIVE_INFINITY;
+  }
+
+  #slotNumberAt(at: number): number {
+    let number = Math.floor((this.#clock.toActivity(at) - this.#slotOffsetMs) / this.#slotMs);
+    // Slot starts are rounded to milliseconds, so the division can be off by one.
+    while (this.#slotStartAt(number) > at) number -= 1;
+    while (this.#slotStartAt(number + 1) <= at) number += 1;
+    return number;
+  }
+
+  /** Rounded up to a whole millisecond, because venues send milliseconds. */
+  #slotStartAt(number: number): number {
+    return Math.ceil(this.#clock.toWall(number * this.#slotMs + this.#slotOffsetMs));
+  }
+
+  #slot(number: number): Slot {
+    const cached = this.#slots.find((slot) => slot.number === number);
+    if (cached !== undefined) return cached;
+    const slot = this.#computeSlot(number);
+    this.#slots.push(slot);
+    if (this.#slots.length > CACHED_SLOTS_MAX) this.#slots.shift();
+    return slot;
+  }
+
+  #computeSlot(number: number): Slot {
+    const startAt = this.#slotStartAt(number);
+    const endAt = this.#slotStartAt(number + 1);
+    const probability = this.#marketMaker.probability(number, startAt);
+    let book: Quotes =
+      this.#market.mechanism === "amm" ? { bids: [], asks: [] } : this.#marketMaker.quotes(number, probability);
+    const books: Quotes[] = [book];
+    const trades: WorldTrade[] = [];
+    for (const order of this.#orderFlow.orders(startAt, endAt)) {
+      const execution = this.#execute(order, book, probability, trades.length);
+      for (const trade of execution.trades) {
+        trades.push(trade);
+        books.push(execution.book);
+      }
+      book = execution.book;
+    }
+    return { number, startAt, endAt, probability, trades, books };
+  }
+
+  /**
+   * Executes a market order level by level. The last level of a side has unlimited size, so every order is filled.
+   * @param ammTradeNumber part of the id of an AMM trade: the number of earlier trades in the slot
+   */
+  #execute(
+    order: Order,
+    book: Quotes,
+    probability: number,
+    ammTradeNumber: number,
+  ): { trades: WorldTrade[]; book: Quotes } {
+    const { index, mechanism, tick } = this.#market;
+    const { process, criterion } = this.#truth;
+    const isInformed = uniform(this.#seed, index, Draw.informed, order.batch, order.index) < INFORMED_SHARE;
+    let buysYes = uniform(this.#seed, index, Draw.side, order.batch, order.index) < 0.5;
+    if (isInformed) {
+      const truth = trueProbability(process, criterion, order.at);
+      if (Math.abs(truth - probability) > EDGE_MIN) buysYes = truth > probability;
+    }
+    const trade = (number: number, yesPrice: number, size: number): WorldTrade => ({
+      id: `${index}-${order.batch}-${order.index}-${number}`,
+      at: order.at,
+      yesPrice,
+      size,
+      takerSide: buysYes ? "yes" : "no",
+      taker: Math.floor(uniform(this.#seed, index, Draw.trader, order.batch, order.index, 1) * TRADERS),
+    });
+    if (mechanism === "amm") {
+      const price = Math.min(1 - tick, Math.max(tick, probability + (buysYes ? 0.5 : -0.5) * tick));
+      return { trades: [trade(ammTradeNumber, Math.round(price * 1e6) / 1e6, order.size)], book };
+    }
+    if ((buysYes ? book.asks : book.bids).length === 0) buysYes = !buysYes;
+    const levels: Level[] = [...(buysYes ? book.asks : book.bids)];
+    const trades: WorldTrade[] = [];
+    let rest = order.size;
+    while (rest > 0) {
+      const best = levels[0];
+      if (best === undefined) break;
+      const filled = levels.length === 1 ? rest : Math.min(rest, best.size);
+      trades.push(trade(trades.length, best.price, filled));
+      rest -= filled;
+      if (levels.length > 1 && filled >= best.size) levels.shift();
+      else levels[0] = { price: best.price, size: Math.max(1, best.size - filled) };
+    }
+    return { trades, book: buysYes ? { bids: book.bids, asks: levels } : { bids: levels, asks: book.asks } };
+  }
+
+  #lastPriceBefore({ number, startAt }: Slot): number | null {
+    if (this.#lastPrice?.slot === number) return this.#lastPrice.price;
+    const order = this.#orderFlow.lastOrderBefore(Math.min(startAt, this.#truth.tradingEndsAt));
+    const trades = order === null ? [] : this.#slot(this.#slotNumberAt(order.at)).trades;
+    const price = trades.findLast((trade) => trade.at < startAt)?.yesPrice ?? null;
+    this.#lastPrice = { slot: number, price };
+    return price;
+  }
+}

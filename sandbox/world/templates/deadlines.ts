@@ -1,0 +1,69 @@
+import { DAY_MS, dateTexts, draw, pick, type Template, venueTexts } from "./event-definition.ts";
+import { COUNTRIES } from "./politics.ts";
+
+const HOUR_MS = 3_600_000;
+const PRODUCTS = [
+  "a foundation model with a new version number",
+  "a consumer robot",
+  "a foldable phone",
+  "an AR headset",
+  "a self-driving ride service in a new city",
+];
+const COMPANIES = "OpenAI, Apple, Google, Meta, Tesla, Anthropic, Nvidia, Amazon".split(", ");
+const POLITICAL_EVENTS = [
+  "a ceasefire agreement be signed",
+  "the trade agreement be ratified",
+  "the government be shut down",
+  "the treaty be suspended",
+  "the central bank governor leave office",
+  "a state of emergency be declared",
+];
+
+/** "Will it happen by …?": one market per deadline of a product release or a political event. */
+export const deadlines: Template = (input) => {
+  const isTech = draw(input, 18) < 0.5;
+  const country = pick(COUNTRIES, input, 19);
+  const politicalEvent = pick(POLITICAL_EVENTS, input, 20);
+  const company = pick(COMPANIES, input, 21);
+  const product = pick(PRODUCTS, input, 22);
+  const durationMs = input.closeAt - input.openAt;
+  const question = isTech ? `Will ${company} release ${product}` : `Will ${politicalEvent} in ${country}`;
+  /** Deadlines as shares of the duration. */
+  const shares = durationMs > 10 * DAY_MS ? [0.4, 0.7, 1] : [1];
+  return {
+    series: isTech
+      ? `${company.slice(0, 6).toUpperCase()}REL`
+      : `${country.slice(0, 4).toUpperCase()}${politicalEvent.split(" ").at(-1)?.slice(0, 3).toUpperCase()}`,
+    seriesTitle: isTech ? `${company} releases` : `News from ${country}`,
+    category: isTech ? "Tech" : "Politics",
+    tags: isTech ? ["Tech", company] : ["World", country],
+    frequency: "one_off",
+    mutuallyExclusive: false,
+    exhaustive: false,
+    ladder: shares.length > 1,
+    source: "credible reporting",
+    model: { kind: "hazard", perDay: (0.3 + 1.2 * draw(input, 23)) / (durationMs / DAY_MS) },
+    titles: {
+      kalshi: `${question} before...?`,
+      polymarket: `${question} by...?`,
+      limitless: `${question}?`,
+      manifold: `${question} by the following dates?`,
+    },
+    description: `${question} by a stated date.`,
+    markets: shares.map((share) => {
+      const deadline =
+        share === 1 ? input.closeAt : input.openAt + Math.round((share * durationMs) / HOUR_MS) * HOUR_MS;
+      const date = dateTexts(deadline);
+      return {
+        label: `By ${date.long}`,
+        questions: venueTexts(`${question} by ${date.noYear}, ${date.year}?`, {
+          kalshi: `${question} before ${date.long}, ${date.time}?`,
+          manifold: `${question} by ${date.long}?`,
+        }),
+        rules: `Resolves YES if it happens by ${date.time} on ${date.long}, according to credible reporting. It is enough that it happens once.`,
+        strike: null,
+        criterion: { kind: "before", deadline },
+      };
+    }),
+  };
+};
