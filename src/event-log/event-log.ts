@@ -1,3 +1,4 @@
+import { chunksOf } from "../lib/chunks.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import {
@@ -29,9 +30,7 @@ const DELETE_ROUNDS_MAX = 200;
 export async function appendEvents(transaction: Transaction, events: readonly NewEvent[]): Promise<number> {
   const rows = events.map((event) => ({ ...event, payload: encodePayload(event) }));
   let added = 0;
-  for (let start = 0; start < rows.length; start += EVENTS_PER_STATEMENT_MAX) {
-    added += await insertEvents(transaction, rows.slice(start, start + EVENTS_PER_STATEMENT_MAX));
-  }
+  for (const chunk of chunksOf(rows, EVENTS_PER_STATEMENT_MAX)) added += await insertEvents(transaction, chunk);
   return added;
 }
 

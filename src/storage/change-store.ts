@@ -1,11 +1,12 @@
 import type { Activity, EventListing, Quote, VenueId } from "../domain/market.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import type { StoreDrop, StoredMarket } from "./market-store.ts";
+import type { StoredMarket } from "./load-markets.ts";
 import type { VenueFence } from "./model.ts";
 import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
-import { storableAmount, storablePrice, storableTime } from "./storable.ts";
+import { type StoreDrop, storableAmount, storablePrice, storableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 2_000;
 /** Rows of one venue and one kind that a single read gives. */
@@ -113,8 +114,7 @@ interface ChangeRow extends Record<string, unknown> {
 export function createChangeStore(database: Database, drop: StoreDrop = () => {}): ChangeStore {
   return {
     async saveQuotes(quotes, claims) {
-      for (let start = 0; start < quotes.length; start += ROWS_PER_STATEMENT_MAX) {
-        const rows = quotes.slice(start, start + ROWS_PER_STATEMENT_MAX);
+      for (const rows of chunksOf(quotes, ROWS_PER_STATEMENT_MAX)) {
         await database.query(SAVE_QUOTES, [
           rows.map(({ marketKey }) => marketKey),
           rows.map(({ venue }) => venue),

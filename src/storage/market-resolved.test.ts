@@ -22,7 +22,7 @@ function bench(real: Database) {
       return query<Row>(text, parameters);
     };
   const database: Database = {
-    kysely: real.kysely,
+    ...real,
     query: failing(real),
     transaction: (run) => real.transaction((transaction) => run({ query: failing(transaction) })),
     close: async () => {},
