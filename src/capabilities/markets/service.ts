@@ -4,7 +4,7 @@ import type { MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HistoryReading, MarketWideTrend, PastPrices } from "../../storage/index.ts";
 import { type EventGroup, groupOf, listEvents } from "./events.ts";
-import type { Period, STATUS_WORDS } from "./schema.ts";
+import type { Period, STATUS_FILTERS } from "./schema.ts";
 import { type Sentiment, sentiment } from "./sentiment.ts";
 
 const MARKET_ID_LENGTH_MAX = 512;
@@ -32,7 +32,7 @@ export interface ListRequest {
   readonly platform?: VenueId;
   readonly query?: string;
   readonly category?: string;
-  readonly status: (typeof STATUS_WORDS)[number];
+  readonly status: (typeof STATUS_FILTERS)[number];
   readonly sort: SortKey;
   readonly limit: number;
 }
