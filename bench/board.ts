@@ -182,7 +182,8 @@ async function serve(folder: string): Promise<void> {
       data: "live",
       version: "bench",
       venues: SYNTHETIC_VENUES.map((id) => ({
-        ...{ id, referenceOnly: false },
+        id,
+        referenceOnly: false,
         create: () => {
           const rate = changesPerSecond / SYNTHETIC_VENUES.length;
           return changingVenue(id, drawMarket(id), rate, () => changes++);
