@@ -19,7 +19,7 @@ interface Block {
 
 /**
  * Rows (small integers) sorted by one value each: larger values first, unknown values last, equal values by id. Rows are
- * stored in sorted blocks, so moving one of 300,000 rows takes about a microsecond, and a walk from any position starts
+ * stored in sorted blocks, so moving one of 300,000 rows takes a few microseconds, and a walk from any position starts
  * after about twenty comparisons. Nothing is sorted before the first walk or `prepare`, which makes the initial fill
  * cheap. Decision 0007 compares this class with a B-tree library.
  */
