@@ -56,7 +56,7 @@ export class Bitmap {
     if (!this.has(row)) return;
     this.#bits[row >>> 5] = (this.#bits[row >>> 5] ?? 0) & ~(1 << (row & 31));
     this.#size -= 1;
-    // Half of the bound, so that alternately adding and deleting one row does not convert the set each time.
+    // Half of the bound: otherwise alternately adding and deleting one row would convert the set each time.
     if (this.#size <= SPARSE_ROWS_MAX / 2) this.#assignBits(this.#bits);
   }
 

@@ -5,7 +5,7 @@ import { OrderedIndex } from "./ordered-index.ts";
 
 /** Weight of the largest price move in the trending rank: with 20, a move of 0.05 doubles the rank. */
 const TRENDING_MOVE_WEIGHT = 20;
-/** Events whose rank may be out of date. Ranks are recomputed in batches, so a burst of changes to an event costs little. */
+/** Changed events after which ranks are recomputed. Batching makes a burst of changes to one event cheap. */
 const STALE_MAX = 256;
 const INITIAL_ROWS = 1_024;
 

@@ -110,7 +110,6 @@ interface ChangeRow extends Record<string, unknown> {
   readonly position: number;
 }
 
-/** @param drop  called for each row that could not be read back */
 export function createChangeStore(database: Database, drop: StoreDrop = () => {}): ChangeStore {
   return {
     async saveQuotes(quotes, fences) {

@@ -67,10 +67,7 @@ ${isFenced ? "where exists (select 1 from held)" : ""} on conflict do nothing`;
 const INSERT_STATUS_CHANGE = insertStatusChangeSql(false);
 const INSERT_FENCED_STATUS_CHANGE = insertStatusChangeSql(true);
 
-/**
- * @param drop  called for each row that could not be stored or read back
- * @param onEventsAppended  called after each commit that appended to the event log
- */
+/** @param onEventsAppended  called after each commit that appended to the event log */
 export function createMarketStore(
   database: Database,
   drop: StoreDrop = () => {},

@@ -1,6 +1,6 @@
 import { toMicros } from "../domain/price.ts";
 
-/** Counts, by reason, rows that could not be stored or read back. */
+/** Called with the reason for each row that could not be stored or read back. */
 export type StoreDrop = (reason: string) => void;
 
 /** 9999-12-31T23:59:59Z. Venues use later dates to mean "never", and ISO 8601 has no four-digit year for them. */

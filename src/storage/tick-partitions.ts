@@ -3,7 +3,7 @@ import type { Database } from "../ports/database.ts";
 import { DAY_MS } from "./model.ts";
 
 const PARTITION_NAME = /^ticks_(\d{4})(\d{2})(\d{2})$/;
-/** "Duplicate table" and the catalogue race behind it: two nodes may create the same partition simultaneously. */
+/** SQLSTATEs that occur when two nodes create the same partition simultaneously: duplicate table, unique violation. */
 const EXISTS_STATES = new Set(["42P07", "23505"]);
 
 const DAYS_AHEAD = 2;

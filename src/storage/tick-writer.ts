@@ -131,7 +131,7 @@ export function createTickWriter(options: {
     }, delayMs);
   };
 
-  /** Drains the queue, one drain at a time. After a failure it schedules a retry with exponential backoff. */
+  /** Drains the queue. Concurrent calls share one drain. A failure schedules a retry with exponential backoff. */
   const drain = (): Promise<void> => {
     cancelTimer?.();
     cancelTimer = null;

@@ -81,7 +81,7 @@ const ANNOUNCE_FENCED_SETTLEMENTS = announceSettlementsSql(true);
 
 type MarketKeys = Map<string, number>;
 
-const marketName = (venue: string, id: string) => `${venue}\n${id}`;
+const venueMarketId = (venue: string, id: string) => `${venue}\n${id}`;
 
 /**
  * Implements `MarketStore.upsertMarkets`.
@@ -133,10 +133,10 @@ async function announceSettlements(
     snapshots.map(({ listing }) => outcomeText(listing.outcome)),
     ...(fences === undefined ? [] : fenceColumns(fences)),
   ]);
-  const announced = new Set(rows.map((row) => marketName(row.venue, row.market_id)));
+  const announced = new Set(rows.map((row) => venueMarketId(row.venue, row.market_id)));
   return snapshots.flatMap((snapshot) => {
     const { venue, marketId, outcome } = snapshot.listing;
-    if (outcome === null || !announced.has(marketName(venue, marketId))) return [];
+    if (outcome === null || !announced.has(venueMarketId(venue, marketId))) return [];
     if (marketId.length <= EVENT_MARKET_ID_LENGTH_MAX) return [marketResolved(snapshot, outcome)];
     drop("market_id_too_long_for_an_event");
     return [];
@@ -163,7 +163,7 @@ async function writeMarkets(
     snapshots.map((snapshot) => JSON.stringify(snapshot)),
     ...fenceParameters,
   ]);
-  for (const row of rows) keys.set(marketName(row.venue, row.market_id), row.key);
+  for (const row of rows) keys.set(venueMarketId(row.venue, row.market_id), row.key);
 }
 
 /** Removes duplicates and unstorable ids, writes the rest in chunks and returns a key or null for each snapshot. */
@@ -176,9 +176,9 @@ async function writeUniqueMarkets(
   for (const snapshot of snapshots) {
     const { venue, marketId } = snapshot.listing;
     if (!isStorableId(marketId) || !marketId.isWellFormed()) drop("market_id_not_storable");
-    else unique.set(marketName(venue, marketId), snapshot);
+    else unique.set(venueMarketId(venue, marketId), snapshot);
   }
   const keys: MarketKeys = new Map();
   for (const chunk of chunksOf([...unique.values()], ROWS_PER_STATEMENT_MAX)) await write(chunk, keys);
-  return snapshots.map(({ listing }) => keys.get(marketName(listing.venue, listing.marketId)) ?? null);
+  return snapshots.map(({ listing }) => keys.get(venueMarketId(listing.venue, listing.marketId)) ?? null);
 }

@@ -56,7 +56,7 @@ export function presentEventSummary(group: EventGroup) {
 }
 
 /** The EventDetail object of the API. */
-export function presentEvent(group: EventGroup, withMarkets: boolean) {
+export function presentEvent(group: EventGroup, hasMarkets: boolean) {
   const { listing } = group.event;
   const prices = group.markets.flatMap((market) => (market.listing.status === "active" ? (market.yesPrice ?? []) : []));
   return {
@@ -66,7 +66,7 @@ export function presentEvent(group: EventGroup, withMarkets: boolean) {
     mutually_exclusive: listing.mutuallyExclusive,
     status: eventStatus(group),
     end_date: listing.endAt === null ? null : isoTime(listing.endAt),
-    ...(withMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
+    ...(hasMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
   };
 }
 

@@ -81,7 +81,7 @@ test("200: searches the titles of events and their markets; no match returns an 
   const slugs = async (q: string) => slugsOf(await get(`/v1/events/search?q=${encodeURIComponent(q)}`));
   assert.deepEqual(await slugs("FED"), ["alpha:fed", "beta:cup"]);
   assert.deepEqual(await slugs("question above"), ["alpha:cpi"]);
-  assert.deepEqual(await slugs("nobody"), []);
+  assert.deepEqual(await slugs("unmatched"), []);
   assert.deepEqual(await slugs("?!"), []);
   assert.equal((await get(`/v1/events/search?q=${"a".repeat(500)}&limit=50`)).statusCode, 200);
   await app.close();

@@ -72,10 +72,10 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
   const fetchAndSend = async (
     reply: FastifyReply,
     { platform, market_id }: { readonly platform: string; readonly market_id: string },
-    withHistory: boolean,
+    hasHistory: boolean,
   ) => {
     const market = await service.getMarket(platform, market_id);
-    if (!withHistory) return sendMarket(reply, market);
+    if (!hasHistory) return sendMarket(reply, market);
     const reading = await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS);
     const body = { ...presentMarket(market, parentEvent(board, market)), history: presentHistory(market, reading) };
     return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
@@ -90,10 +90,10 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
     responses: { 200: schemas.Market },
     errors: ["market_not_found", "venue_unavailable"],
     handler({ params, query, reply }) {
-      const withHistory = query.expand?.includes("history") === true;
+      const hasHistory = query.expand?.includes("history") === true;
       // Fast path: most requests are for a market on the board, and a synchronous handler is considerably cheaper.
-      const market = withHistory ? null : service.findMarket(params.platform, params.market_id);
-      return market === null ? fetchAndSend(reply, params, withHistory) : sendMarket(reply, market);
+      const market = hasHistory ? null : service.findMarket(params.platform, params.market_id);
+      return market === null ? fetchAndSend(reply, params, hasHistory) : sendMarket(reply, market);
     },
   });
 }

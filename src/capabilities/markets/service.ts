@@ -104,7 +104,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
       const now = clock.now();
       // Not a 404: the market exists and may only temporarily have no price.
       if (board.find(venue, marketId) !== null)
-        throw new AppError("venue_unavailable", "The venue gives no price for this market at the moment");
+        throw new AppError("venue_unavailable", "The venue currently has no price for this market");
       if ((notFoundUntil.get(id) ?? 0) > now) throw notFound();
       await lookUp(venue, marketId);
       const fetched = findMarket(venue, marketId);
