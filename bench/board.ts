@@ -1,20 +1,20 @@
 /**
- * The market board at full size: how long a start from the stored state takes, what it weighs, and how long lists,
- * searches and event lists take over HTTP while the ingest applies changes.
+ * Benchmark of the market board at full size. It measures the start from a stored state, memory, and the latency of lists,
+ * searches and event lists over HTTP while the ingest applies changes.
  *
  *   node bench/board.ts [--markets 300000] [--changes 2000] [--rounds 300] [--json file] [--keep folder]
  *
- * One process is the real service: embedded store, restore, HTTP with key checks, ingest and recorder. Its venues are
- * scripted: half of the changes are streamed quotes, half are pages of a sweep with new prices, volumes and liquidity.
- * This process asks one question after the other over one connection, every kind once a round, so that all kinds meet
- * the same noise; a time is from sending until the last byte.
+ * One process runs the real service: embedded database, restore, HTTP with key checks, ingest and recorder. Its venues are
+ * simulated: half of the changes are streamed quotes, half are sweep pages with new prices, volumes and liquidity. The
+ * benchmark process sends one request at a time over one connection and every kind of request once per round, so all
+ * kinds are measured under the same noise. Latency is measured from sending the request to the last byte.
  *
- * - `restore_s`: from the opened store to a board whose lists are ready. `ready_s`: from the start of the process, store
- *   and program included, until it listens. After a kill the store first replays its log, which counts here too.
- * - `rss_start_mb`, `rss_end_mb`: resident memory of the service at its start and after the questions.
- * - `cpu_share`: processor seconds of the service per second, all its threads.
+ * - `restore_s`: from the open database to a board whose lists are ready.
+ * - `ready_s`: from the start of the process until it listens. After a crash this includes the replay of the database log.
+ * - `rss_start_mb`, `rss_end_mb`: resident memory of the service at its start and after all requests.
+ * - `cpu_share`: CPU seconds of the service per second, over all threads.
  *
- * `--keep` names a folder whose store is made once and used again by later runs.
+ * `--keep` sets a folder for the database, which is then filled once and reused by later runs.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -29,6 +29,7 @@ import { createPinoLog } from "../src/adapters/system/pino-log.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
 import { buildApp } from "../src/app.ts";
+import { SORT_KEYS } from "../src/board/index.ts";
 import { ensureDemoKeys } from "../src/capabilities/keys/index.ts";
 import type { EventListing, MarketSnapshot } from "../src/domain/market.ts";
 import { encodeCursor } from "../src/http/pagination.ts";
@@ -36,7 +37,7 @@ import type { ListingPage, StreamHandlers, VenueAdapter } from "../src/ports/ven
 import { createMarketStore } from "../src/storage/index.ts";
 import { plainAppPorts } from "../test/support/app-ports.ts";
 import { liftLimits } from "../test/support/venues/lifted-limits.ts";
-import { type Draw, drawFrom, SYNTHETIC_VENUES, syntheticEvents } from "./synthetic-markets.ts";
+import { type SeededRandom, SYNTHETIC_VENUES, seededRandom, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -49,35 +50,33 @@ const { values: flags } = parseArgs({
     folder: { type: "string", default: "" },
   },
 });
-const [marketCount, changesPerSecond, rounds] = [flags.markets, flags.changes, flags.rounds].map(Number) as [
-  number,
-  number,
-  number,
-];
+const marketCount = Number(flags.markets);
+const changesPerSecond = Number(flags.changes);
+const rounds = Number(flags.rounds);
 const DEEP_PAGES = 200;
 const WARM_UP_ROUNDS = 30;
 const CHANGE_EVERY_MS = 10;
 const PAGE_ROWS = 100;
 const log = createPinoLog("error");
 
-/** What the service process tells of itself. */
+/** Start figures reported by the service process. */
 interface ServiceReport {
   readonly url: string;
   readonly key: string;
-  /** Milliseconds since the process began. */
+  /** Milliseconds since the start of the process. */
   readonly readyMs: number;
   readonly restoreMs: number;
   readonly markets: number;
 }
 
-interface Weight {
+interface ResourceUsage {
   readonly rssMb: number;
   readonly heapMb: number;
   readonly cpuSeconds: number;
   readonly changes: number;
 }
 
-/** Fills a store with the synthetic rows, as the recorder would have. */
+/** Fills a database with the synthetic markets. */
 async function fill(folder: string): Promise<void> {
   const database = await openEmbeddedDatabase({ dataDir: folder, log });
   await migrateDatabase(database);
@@ -100,12 +99,17 @@ async function fill(folder: string): Promise<void> {
   await database.close();
 }
 
-/** A venue that streams changes of price and lists changes of volume, half of the wanted rate each. */
-function changingVenue(id: string, drawMarket: (draw: Draw) => MarketSnapshot, rate: number, count: () => void) {
-  const draw = drawFrom(id.length);
+/** A venue that makes `rate` changes per second: half as streamed quotes, half in sweep pages. */
+function changingVenue(
+  id: string,
+  pickMarket: (random: SeededRandom) => MarketSnapshot,
+  rate: number,
+  onChange: () => void,
+) {
+  const random = seededRandom(id.length);
   let sweeps = 0;
-  const price = () => (1 + draw.whole(95)) / 100;
-  const empty = (): ListingPage => ({ markets: [], events: [], totalRows: null, requestedAt: Date.now() });
+  const price = () => (1 + random.integer(95)) / 100;
+  const emptyPage = (): ListingPage => ({ markets: [], events: [], totalRows: null, requestedAt: Date.now() });
   const adapter: VenueAdapter = {
     id,
     playMoney: false,
@@ -117,38 +121,38 @@ function changingVenue(id: string, drawMarket: (draw: Draw) => MarketSnapshot, r
       volumeFromTrades: false,
     },
     async *listOpenMarkets(signal) {
-      // The first sweep ends at once, as one that was restored needs it; the second never ends.
+      // The first sweep ends immediately, because the board is restored; the second never ends.
       for (const pauseMs = (1_000 * PAGE_ROWS) / (rate / 2); sweeps++ > 0; ) {
         await systemClock.sleep(pauseMs, signal);
         const requestedAt = Date.now();
         const page = Array.from({ length: PAGE_ROWS }, () => {
-          count();
-          const { listing, quote, activity } = drawMarket(draw);
+          onChange();
+          const { listing, quote, activity } = pickMarket(random);
           const bid = price();
           return {
             listing,
             quote: { ...quote, bid, ask: bid + 0.01, receivedAt: requestedAt },
-            activity: { ...activity, volume24hUsd: draw() * 1e5, liquidityUsd: draw() * 1e4 },
+            activity: { ...activity, volume24hUsd: random() * 1e5, liquidityUsd: random() * 1e4 },
           };
         });
         yield { markets: page, events: [], totalRows: null, requestedAt };
       }
     },
-    getMarkets: async () => empty(),
+    getMarkets: async () => emptyPage(),
     findMarket: async () => null,
     getBook: async () => null,
     listTrades: async () => [],
     getHistory: async () => [],
     openStream(handlers: StreamHandlers) {
-      let owed = 0;
-      let last = performance.now();
+      let dueChanges = 0;
+      let updatedAt = performance.now();
       const timer = setInterval(() => {
         const now = performance.now();
-        owed += ((now - last) / 1_000) * (rate / 2);
-        last = now;
-        for (; owed >= 1; owed--) {
-          count();
-          const { listing } = drawMarket(draw);
+        dueChanges += ((now - updatedAt) / 1_000) * (rate / 2);
+        updatedAt = now;
+        for (; dueChanges >= 1; dueChanges--) {
+          onChange();
+          const { listing } = pickMarket(random);
           const bid = price();
           const receivedAt = Date.now();
           const quote = { bid, ask: bid + 0.01, eventAt: receivedAt };
@@ -162,7 +166,7 @@ function changingVenue(id: string, drawMarket: (draw: Draw) => MarketSnapshot, r
   return adapter;
 }
 
-/** The real service over the filled store, and venues that change. */
+/** Runs the real service on the filled database with simulated venues. */
 async function serve(folder: string): Promise<void> {
   const database = await openEmbeddedDatabase({ dataDir: folder, log });
   await migrateDatabase(database);
@@ -170,9 +174,9 @@ async function serve(folder: string): Promise<void> {
   await liftLimits(database);
   let changes = 0;
   const idsOf = new Map<string, string[]>(SYNTHETIC_VENUES.map((id) => [id, []]));
-  const drawMarket = (venue: string) => (draw: Draw) => {
-    const market = app.board.find(venue, draw.of(idsOf.get(venue) ?? []));
-    if (market === null) throw new Error("a synthetic market left the board");
+  const pickMarket = (venue: string) => (random: SeededRandom) => {
+    const market = app.board.find(venue, random.pick(idsOf.get(venue) ?? []));
+    if (market === null) throw new Error("A synthetic market was removed from the board");
     return market;
   };
   const app = await buildApp(
@@ -182,18 +186,19 @@ async function serve(folder: string): Promise<void> {
       data: "live",
       version: "bench",
       venues: SYNTHETIC_VENUES.map((id) => ({
-        ...{ id, referenceOnly: false },
+        id,
+        referenceOnly: false,
         create: () => {
           const rate = changesPerSecond / SYNTHETIC_VENUES.length;
-          return changingVenue(id, drawMarket(id), rate, () => changes++);
+          return changingVenue(id, pickMarket(id), rate, () => changes++);
         },
       })),
     }),
   );
   await app.metering.start();
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   const markets = await app.ingest.restore();
-  const restoreMs = performance.now() - begunAt;
+  const restoreMs = performance.now() - startedAt;
   const url = await app.http.listen({ host: "127.0.0.1", port: 0 });
   app.http.lifecycle.markReady();
   const report: ServiceReport = { url, key: keys.enterprise, readyMs: performance.now(), restoreMs, markets };
@@ -210,8 +215,13 @@ async function serve(folder: string): Promise<void> {
     }
     const { rss, heapUsed } = process.memoryUsage();
     const { user, system } = process.cpuUsage();
-    const weight: Weight = { rssMb: rss / 1e6, heapMb: heapUsed / 1e6, cpuSeconds: (user + system) / 1e6, changes };
-    process.send?.(weight);
+    const usage: ResourceUsage = {
+      rssMb: rss / 1e6,
+      heapMb: heapUsed / 1e6,
+      cpuSeconds: (user + system) / 1e6,
+      changes,
+    };
+    process.send?.(usage);
   });
 }
 
@@ -223,108 +233,113 @@ function spawnRole(role: string, folder: string): ChildProcess {
 const messageOf = <Message>(child: ChildProcess) =>
   new Promise<Message>((resolve, reject) => {
     child.once("message", (message) => resolve(message as Message));
-    child.once("exit", (code) => reject(new Error(`the process ended with exit code ${code}`)));
+    child.once("exit", (code) => reject(new Error(`The process ended with exit code ${code}`)));
   });
 
-interface Answer {
+interface HttpResult {
   readonly ms: number;
   readonly bytes: number;
   readonly link: string | null;
-  /** Not a 200: its time counts, and so does its number. */
-  readonly isRefused: boolean;
+  /** Any status except 200; such responses are included in the latencies. */
+  readonly isError: boolean;
 }
 
-function client(url: string, key: string): (path: string) => Promise<Answer> {
+function client(url: string, key: string): (path: string) => Promise<HttpResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return (path) =>
     new Promise((resolve, reject) => {
-      const begunAt = performance.now();
-      const sent = request(`${url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
-        let bytes = 0;
-        let text = "";
-        response.on("data", (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (response.statusCode !== 200) text += chunk.toString();
-        });
-        response.on("end", () => {
-          if (response.statusCode !== 200) process.stderr.write(`${path} answered ${response.statusCode}: ${text}\n`);
-          const isRefused = response.statusCode !== 200;
-          const link = /<([^>]+)>/.exec(String(response.headers.link ?? ""))?.[1] ?? null;
-          resolve({ ms: performance.now() - begunAt, bytes, link, isRefused });
-        });
-      });
-      sent.on("error", reject);
-      sent.end();
+      const startedAt = performance.now();
+      const clientRequest = request(
+        `${url}${path}`,
+        { agent, headers: { authorization: `Bearer ${key}` } },
+        (response) => {
+          let bytes = 0;
+          let text = "";
+          response.on("data", (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (response.statusCode !== 200) text += chunk.toString();
+          });
+          response.on("end", () => {
+            if (response.statusCode !== 200) process.stderr.write(`${path} returned ${response.statusCode}: ${text}\n`);
+            const isError = response.statusCode !== 200;
+            const link = /<([^>]+)>/.exec(String(response.headers.link ?? ""))?.[1] ?? null;
+            resolve({ ms: performance.now() - startedAt, bytes, link, isError });
+          });
+        },
+      );
+      clientRequest.on("error", reject);
+      clientRequest.end();
     });
 }
 
-const SORTS = ["volume_24h", "liquidity", "open_interest", "updated_at", "resolution_date", "price_change_24h"];
+/** The path of a kind of request, or a function from the Link of its previous response to the next path. */
+type RequestKind = string | ((link: string | null) => string);
 
-/** Each kind of question, as a function that gives the next path to ask; told what the last answer linked to. */
-function questions(): Map<string, (link: string | null) => string> {
-  const draw = drawFrom(7);
-  const always = (path: string) => () => path;
-  const kinds = new Map<string, (link: string | null) => string>();
-  kinds.set("one market's neighbour: list, limit 1", always("/v1/markets?limit=1"));
-  for (const sort of SORTS) kinds.set(`list by ${sort}`, always(`/v1/markets?sort=${sort}`));
-  kinds.set("list of 100", always("/v1/markets?limit=100"));
-  for (const sort of ["volume_24h", "updated_at", "resolution_date"]) {
+function requestKinds(): Readonly<Record<string, RequestKind>> {
+  const random = seededRandom(7);
+  const names = ["Bachewood", "morillski", "Hafezini", "kelmaos"];
+  const temperature = "will%20the%20highest%20temperature%20in%20be%20between%20on%202027";
+  const kindsBySort = <Sort extends string>(
+    sorts: readonly Sort[],
+    label: string,
+    kindOf: (sort: Sort) => RequestKind,
+  ): Record<string, RequestKind> => Object.fromEntries(sorts.map((sort) => [`${label} by ${sort}`, kindOf(sort)]));
+  const followPages = (sort: string) => {
     let page = 0;
     const first = `/v1/markets?limit=100&sort=${sort}`;
-    kinds.set(`page after page by ${sort}`, (link) => (link === null || page++ % DEEP_PAGES === 0 ? first : link));
-  }
-  for (const [sort, value] of [
-    ["volume_24h", 1],
-    ["liquidity", null],
-    ["resolution_date", -Date.UTC(2027, 9, 1)],
-    ["price_change_24h", null],
-  ] as const) {
-    const cursor = encodeCursor({ value, id: "south" }, { sort, status: "active" });
-    kinds.set(`far down by ${sort}`, always(`/v1/markets?sort=${sort}&status=active&cursor=${cursor}`));
-  }
-  kinds.set("list of one venue", always("/v1/markets?source=eastmarket"));
-  kinds.set("list of finalized", always("/v1/markets?status=finalized&sort=updated_at"));
-  kinds.set("list of one category", always("/v1/markets?category=culture&source=southmarket"));
-  kinds.set("list of a category nobody has", always("/v1/markets?category=nothing"));
-  for (const sort of SORTS) kinds.set(`search will, by ${sort}`, always(`/v1/markets?query=will&sort=${sort}`));
-  kinds.set("search three common words", always("/v1/markets?query=will%20the%20on"));
-  kinds.set("search three words of one office", always("/v1/markets?query=governor%20race%20win"));
-  kinds.set("search a beginning", always("/v1/markets?query=bitcoin%20abo"));
-  kinds.set(
-    "search many common words",
-    always("/v1/markets?query=will%20the%20highest%20temperature%20in%20be%20between%20on%202027"),
-  );
-  kinds.set("search common words that never meet", always("/v1/markets?query=temperature%20bitcoin"));
-  kinds.set(
-    "search a common and a rare word",
-    () => `/v1/markets?query=will%20the%20${draw.of(["kel", "hol", "gre"])}chaford`,
-  );
-  kinds.set("search three letters", () => `/v1/markets?query=${draw.of(["bab", "con", "202", "pri", "mor", "100"])}`);
-  kinds.set("search a number", () => `/v1/markets?query=above%20${draw.whole(100_000)}`);
-  kinds.set("search a name", () => `/v1/markets?query=${draw.of(["Bachewood", "morillski", "Hafezini", "kelmaos"])}`);
-  kinds.set("search what nobody has", always("/v1/markets?query=zzyzx"));
-  kinds.set("search will in finalized", always("/v1/markets?query=will&status=finalized&sort=price_change_24h"));
-  kinds.set("search page after page", (link) => link ?? "/v1/markets?query=will&limit=100");
-  kinds.set("events", always("/v1/events?limit=20"));
-  kinds.set("events of a category", always("/v1/events?category=Economics"));
-  kinds.set("events featured", always("/v1/events?featured=true"));
-  kinds.set("events trending", always("/v1/events/trending"));
-  kinds.set("events search common", always("/v1/events/search?q=will%20the"));
-  kinds.set(
-    "events search many common",
-    always("/v1/events/search?q=will%20the%20highest%20temperature%20in%20be%20between%20on%202027"),
-  );
-  kinds.set("events search several", always("/v1/events/search?q=senate%20seat%20win"));
-  kinds.set("events search a name", () => `/v1/events/search?q=${draw.of(["Bachewood", "morillski", "Hafezini"])}`);
-  kinds.set("events search nothing", always("/v1/events/search?q=zzyzx"));
-  return kinds;
+    return (link: string | null) => (link === null || page++ % DEEP_PAGES === 0 ? first : link);
+  };
+  const distantValues = {
+    volume_24h: 1,
+    liquidity: null,
+    resolution_date: -Date.UTC(2027, 9, 1),
+    price_change_24h: null,
+  };
+  const distantPage = (sort: keyof typeof distantValues) => {
+    const cursor = encodeCursor({ value: distantValues[sort], id: "south" }, { sort, status: "active" });
+    return `/v1/markets?sort=${sort}&status=active&cursor=${cursor}`;
+  };
+  return {
+    "list, limit 1": "/v1/markets?limit=1",
+    ...kindsBySort(SORT_KEYS, "list", (sort) => `/v1/markets?sort=${sort}`),
+    "list of 100": "/v1/markets?limit=100",
+    ...kindsBySort(["volume_24h", "updated_at", "resolution_date"], "following pages", followPages),
+    ...kindsBySort(["volume_24h", "liquidity", "resolution_date", "price_change_24h"], "distant page", distantPage),
+    "list of one venue": "/v1/markets?source=eastmarket",
+    "list of finalized": "/v1/markets?status=finalized&sort=updated_at",
+    "list of one category": "/v1/markets?category=culture&source=southmarket",
+    "list of an unknown category": "/v1/markets?category=nothing",
+    ...kindsBySort(SORT_KEYS, "search will,", (sort) => `/v1/markets?query=will&sort=${sort}`),
+    "search three common words": "/v1/markets?query=will%20the%20on",
+    "search three words of one office": "/v1/markets?query=governor%20race%20win",
+    "search a prefix": "/v1/markets?query=bitcoin%20abo",
+    "search many common words": `/v1/markets?query=${temperature}`,
+    "search common words without a match": "/v1/markets?query=temperature%20bitcoin",
+    "search a common and a rare word": () =>
+      `/v1/markets?query=will%20the%20${random.pick(["kel", "hol", "gre"])}chaford`,
+    "search three letters": () => `/v1/markets?query=${random.pick(["bab", "con", "202", "pri", "mor", "100"])}`,
+    "search a number": () => `/v1/markets?query=above%20${random.integer(100_000)}`,
+    "search a name": () => `/v1/markets?query=${random.pick(names)}`,
+    "search an unknown word": "/v1/markets?query=zzyzx",
+    "search will in finalized": "/v1/markets?query=will&status=finalized&sort=price_change_24h",
+    "search, following pages": (link) => link ?? "/v1/markets?query=will&limit=100",
+    events: "/v1/events?limit=20",
+    "events of a category": "/v1/events?category=Economics",
+    "events featured": "/v1/events?featured=true",
+    "events trending": "/v1/events/trending",
+    "events search common": "/v1/events/search?q=will%20the",
+    "events search many common": `/v1/events/search?q=${temperature}`,
+    "events search several": "/v1/events/search?q=senate%20seat%20win",
+    "events search a name": () => `/v1/events/search?q=${random.pick(names.slice(0, 3))}`,
+    "events search nothing": "/v1/events/search?q=zzyzx",
+  };
 }
 
 const quantile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 const round = (value: number, digits = 1) => Number(value.toFixed(digits));
 
-async function bench(): Promise<void> {
+async function runBenchmark(): Promise<void> {
   const folder = flags.keep ?? (await mkdtemp(join(tmpdir(), "parallax-board-")));
   await mkdir(folder, { recursive: true });
   try {
@@ -333,51 +348,51 @@ async function bench(): Promise<void> {
       () => false,
     );
     if (!isFilled) {
-      const begunAt = performance.now();
+      const startedAt = performance.now();
       const child = spawnRole("fill", folder);
       const code = await new Promise((resolve) => child.once("exit", resolve));
-      if (code !== 0) throw new Error("the store could not be filled");
+      if (code !== 0) throw new Error("The database could not be filled");
       await writeFile(join(folder, "filled"), "");
-      process.stderr.write(`store filled in ${round((performance.now() - begunAt) / 1_000)} s\n`);
+      process.stderr.write(`database filled in ${round((performance.now() - startedAt) / 1_000)} s\n`);
     }
     const service = spawnRole("serve", folder);
     const report = await messageOf<ServiceReport>(service);
-    const weigh = () => {
-      const told = messageOf<Weight>(service);
-      service.send("weigh");
-      return told;
+    const readUsage = () => {
+      const usage = messageOf<ResourceUsage>(service);
+      service.send("usage");
+      return usage;
     };
-    const atStart = await weigh();
-    // A service that this process leaves behind would hold the store's lock.
+    const atStart = await readUsage();
+    // A service that outlives this process would keep the database locked.
     process.once("exit", () => service.kill());
     process.stderr.write(
       `${report.markets} markets: restored in ${round(report.restoreMs / 1_000)} s, process ready after ` +
         `${round(report.readyMs / 1_000)} s, RSS ${round(atStart.rssMb, 0)} MB\n`,
     );
-    const ask = client(report.url, report.key);
-    const kinds = questions();
-    const times = new Map([...kinds.keys()].map((kind) => [kind, [] as number[]]));
+    const get = client(report.url, report.key);
+    const kinds = Object.entries(requestKinds());
+    const times = new Map(kinds.map(([kind]) => [kind, [] as number[]]));
     const links = new Map<string, string | null>();
     const bytes = new Map<string, number>();
-    let refused = 0;
-    let measuredFrom = await weigh();
-    let begunAt = performance.now();
+    let errors = 0;
+    let usageBefore = await readUsage();
+    let startedAt = performance.now();
     for (let index = -WARM_UP_ROUNDS; index < rounds; index++) {
       if (index === 0) {
-        measuredFrom = await weigh();
-        begunAt = performance.now();
+        usageBefore = await readUsage();
+        startedAt = performance.now();
       }
-      for (const [kind, next] of kinds) {
-        const answer = await ask(next(links.get(kind) ?? null));
-        links.set(kind, answer.link);
-        bytes.set(kind, answer.bytes);
+      for (const [kind, request] of kinds) {
+        const response = await get(typeof request === "string" ? request : request(links.get(kind) ?? null));
+        links.set(kind, response.link);
+        bytes.set(kind, response.bytes);
         if (index < 0) continue;
-        times.get(kind)?.push(answer.ms);
-        if (answer.isRefused) refused += 1;
+        times.get(kind)?.push(response.ms);
+        if (response.isError) errors += 1;
       }
     }
-    const seconds = (performance.now() - begunAt) / 1_000;
-    const atEnd = await weigh();
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const atEnd = await readUsage();
     service.send("end");
     await new Promise((resolve) => service.once("exit", resolve));
 
@@ -386,7 +401,7 @@ async function bench(): Promise<void> {
       const [p50, p99, max] = [quantile(sorted, 0.5), quantile(sorted, 0.99), sorted.at(-1) ?? Number.NaN];
       return { kind, p50_ms: round(p50, 2), p99_ms: round(p99, 2), max_ms: round(max, 2), bytes: bytes.get(kind) ?? 0 };
     });
-    const whole = [...times.values()].flat().sort((a, b) => a - b);
+    const allTimes = [...times.values()].flat().sort((a, b) => a - b);
     const result = {
       node: process.version,
       cpus: cpus().length,
@@ -396,14 +411,14 @@ async function bench(): Promise<void> {
       rss_start_mb: round(atStart.rssMb, 0),
       rss_end_mb: round(atEnd.rssMb, 0),
       heap_end_mb: round(atEnd.heapMb, 0),
-      changes_per_second: round((atEnd.changes - measuredFrom.changes) / seconds, 0),
-      cpu_share: round((atEnd.cpuSeconds - measuredFrom.cpuSeconds) / seconds, 2),
-      requests: whole.length,
-      refused,
-      requests_per_second: round(whole.length / seconds, 0),
-      p50_ms: round(quantile(whole, 0.5), 2),
-      p99_ms: round(quantile(whole, 0.99), 2),
-      max_ms: round(whole.at(-1) ?? Number.NaN, 2),
+      changes_per_second: round((atEnd.changes - usageBefore.changes) / seconds, 0),
+      cpu_share: round((atEnd.cpuSeconds - usageBefore.cpuSeconds) / seconds, 2),
+      requests: allTimes.length,
+      refused: errors,
+      requests_per_second: round(allTimes.length / seconds, 0),
+      p50_ms: round(quantile(allTimes, 0.5), 2),
+      p99_ms: round(quantile(allTimes, 0.99), 2),
+      max_ms: round(allTimes.at(-1) ?? Number.NaN, 2),
       kinds: rows,
     };
     if (flags.json !== undefined) await writeFile(flags.json, `${JSON.stringify(result, null, 2)}\n`);
@@ -426,4 +441,4 @@ function table(
 
 if (flags.role === "fill") await fill(flags.folder);
 else if (flags.role === "serve") await serve(flags.folder);
-else await bench();
+else await runBenchmark();

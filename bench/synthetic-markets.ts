@@ -1,12 +1,13 @@
 import type { EventListing, MarketSnapshot, MarketStatus } from "../src/domain/market.ts";
 
-/** Venues of the synthetic rows and their share of them. */
+/** Venues of the synthetic markets. */
 export const SYNTHETIC_VENUES = ["northmarket", "southmarket", "eastmarket"] as const;
+/** Share of the markets of each venue. */
 const VENUE_SHARES = [0.65, 0.29, 0.06];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Legs an event has, one drawn for each event: three a market on average, as on the large venues. */
+/** Possible numbers of markets per event; their mean is about three, as on the large venues. */
 const EVENT_SIZES = [1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 12];
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"];
 const SYLLABLES =
@@ -17,14 +18,16 @@ const COINS = ["Bitcoin", "Ethereum", "Solana", "XRP", "Dogecoin"];
 const FIGURES = ["CPI", "unemployment rate", "GDP growth", "payrolls", "Fed funds rate", "core PCE"];
 const WORKS = ["album", "film", "series", "song", "game"];
 
-export interface Draw {
+export interface SeededRandom {
+  /** A number in [0, 1). */
   (): number;
-  whole(below: number): number;
-  of<Item>(items: readonly Item[]): Item;
+  /** An integer in [0, below). */
+  integer(below: number): number;
+  pick<Item>(items: readonly Item[]): Item;
 }
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-export function drawFrom(seed: number): Draw {
+/** Pseudo-random numbers that are the same for the same seed (mulberry32). */
+export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -32,65 +35,66 @@ export function drawFrom(seed: number): Draw {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
-  const whole = (below: number) => Math.floor(next() * below);
+  const integer = (below: number) => Math.floor(next() * below);
   return Object.assign(next, {
-    whole,
-    of<Item>(items: readonly Item[]): Item {
-      const item = items[whole(items.length)];
-      if (item === undefined) throw new RangeError("nothing to draw from");
+    integer,
+    pick<Item>(items: readonly Item[]): Item {
+      const item = items[integer(items.length)];
+      if (item === undefined) throw new RangeError("Cannot pick from an empty list");
       return item;
     },
   });
 }
 
-/** A proper name out of some 30,000; every tenth has an accent, as real ones do. */
-function properName(draw: Draw): string {
-  const name = draw.of(SYLLABLES) + draw.of(SYLLABLES) + draw.of(ENDINGS);
-  const accented = draw.whole(10) === 0 ? name.replace("e", "é").replace("o", "ö") : name;
+/** One of about 30,000 proper names; every tenth has accents. */
+function properName(random: SeededRandom): string {
+  const name = random.pick(SYLLABLES) + random.pick(SYLLABLES) + random.pick(ENDINGS);
+  const accented = random.integer(10) === 0 ? name.replace("e", "é").replace("o", "ö") : name;
   return accented.charAt(0).toUpperCase() + accented.slice(1);
 }
 
 interface Question {
   readonly category: string;
   readonly title: string;
-  leg(number: number): { readonly title: string; readonly label: string | null };
+  /** Title and outcome label of one market of the event. */
+  market(number: number): { readonly title: string; readonly label: string | null };
 }
 
-function question(draw: Draw): Question {
-  const date = `${draw.of(MONTHS)} ${1 + draw.whole(28)}, ${2026 + draw.whole(3)}`;
-  const person = () => `${properName(draw)} ${properName(draw)}`;
-  const place = properName(draw);
-  const kind = draw.whole(6);
+function question(random: SeededRandom): Question {
+  const date = `${random.pick(MONTHS)} ${1 + random.integer(28)}, ${2026 + random.integer(3)}`;
+  const person = () => `${properName(random)} ${properName(random)}`;
+  const place = properName(random);
+  const kind = random.integer(6);
   if (kind === 0) {
-    const [home, away] = [properName(draw), properName(draw)];
+    const [home, away] = [properName(random), properName(random)];
     return {
       category: "Sports",
       title: `${home} vs ${away} on ${date}`,
-      leg: (number) =>
+      market: (number) =>
         number === 0
           ? { title: `Will ${home} win against ${away} on ${date}?`, label: home }
           : { title: `${home} vs ${away}: total over ${number}.5 goals`, label: `Over ${number}.5` },
     };
   }
   if (kind === 1) {
-    const office = draw.of(OFFICES);
+    const office = random.pick(OFFICES);
     const title = `Who will win the ${place} ${office}?`;
     return {
       category: "Politics",
       title,
-      leg: () => {
+      market: () => {
         const candidate = person();
         return { title: `Will ${candidate} win the ${date.slice(-4)} ${place} ${office}?`, label: candidate };
       },
     };
   }
   if (kind === 2) {
-    const coin = draw.of(COINS);
-    const from = 50 + draw.whole(1_000);
+    const coin = random.pick(COINS);
+    const from = 50 + random.integer(1_000);
     return {
       category: "Crypto",
       title: `${coin} price on ${date}`,
-      leg: (number) => {
+      market: (number) => {
         const level = `$${(from * 100 + number * 250).toLocaleString("en-US")}`;
         return { title: `Will the price of ${coin} be above ${level} on ${date}?`, label: `Above ${level}` };
       },
@@ -100,8 +104,8 @@ function question(draw: Draw): Question {
     return {
       category: "Climate and Weather",
       title: `Highest temperature in ${place} on ${date}?`,
-      leg: (number) => {
-        const low = 50 + draw.whole(40) + 2 * number;
+      market: (number) => {
+        const low = 50 + random.integer(40) + 2 * number;
         return {
           title: `Will the highest temperature in ${place} be between ${low}° and ${low + 1}° on ${date}?`,
           label: `${low}° to ${low + 1}°`,
@@ -110,59 +114,63 @@ function question(draw: Draw): Question {
     };
   }
   if (kind === 4) {
-    const figure = draw.of(FIGURES);
+    const figure = random.pick(FIGURES);
     return {
       category: "Economics",
       title: `${figure} in ${place}, ${date}`,
-      leg: (number) => ({
+      market: (number) => ({
         title: `Will the ${figure} of ${place} rise by more than ${(number / 10).toFixed(1)}% in ${date}?`,
         label: `Above ${(number / 10).toFixed(1)}%`,
       }),
     };
   }
-  const work = `${properName(draw)} ${draw.of(WORKS)}`;
+  const work = `${properName(random)} ${random.pick(WORKS)}`;
   return {
     category: "Culture",
     title: `When will ${person()} release the next ${work}?`,
-    leg: () => ({ title: `Will the ${work} be released by ${date}?`, label: `By ${date}` }),
+    market: () => ({ title: `Will the ${work} be released by ${date}?`, label: `By ${date}` }),
   };
 }
 
-function statusOf(draw: Draw): MarketStatus {
-  const share = draw();
+function statusOf(random: SeededRandom): MarketStatus {
+  const share = random();
   return share < 0.93 ? "active" : share < 0.96 ? "closed" : share < 0.98 ? "determined" : "finalized";
 }
 
-/** An amount in USD whose size is spread as real volumes are: most tiny, few large; unknown for one in eight. */
-function amount(draw: Draw): number | null {
-  return draw.whole(8) === 0 ? null : Math.round(100 * 10 ** (draw() * 7 - 1)) / 100;
+/** An amount in USD, log-uniform from 0.1 to 1,000,000, as real volumes roughly are; null for one in eight. */
+function amount(random: SeededRandom): number | null {
+  return random.integer(8) === 0 ? null : Math.round(100 * 10 ** (random() * 7 - 1)) / 100;
 }
 
-const digits = (draw: Draw, length: number) => Array.from({ length }, () => draw.whole(10)).join("");
-const hex = (draw: Draw, length: number) => Array.from({ length }, () => draw.whole(16).toString(16)).join("");
+const digits = (random: SeededRandom, length: number) => Array.from({ length }, () => random.integer(10)).join("");
+const hex = (random: SeededRandom, length: number) =>
+  Array.from({ length }, () => random.integer(16).toString(16)).join("");
 
-/** Events with their markets, with texts, ids and figures as the large venues have them; the same for the same seed. */
+/** Events with their markets. Texts, ids and figures resemble those of the large venues and depend only on the seed. */
 export function* syntheticEvents(options: {
   readonly markets: number;
   readonly now: number;
   readonly seed?: number;
 }): Generator<{ readonly event: EventListing; readonly markets: readonly MarketSnapshot[] }> {
   const { now } = options;
-  const draw = drawFrom(options.seed ?? 1);
+  const random = seededRandom(options.seed ?? 1);
   for (let count = 0, number = 0; count < options.markets; number++) {
-    const share = draw();
+    const share = random();
     const venueNumber = VENUE_SHARES.findIndex((_, index) => {
       return share < VENUE_SHARES.slice(0, index + 1).reduce((sum, part) => sum + part, 0);
     });
     const venue = SYNTHETIC_VENUES[Math.max(0, venueNumber)] ?? SYNTHETIC_VENUES[0];
-    const size = Math.min(options.markets - count, draw.whole(500) === 0 ? 40 + draw.whole(80) : draw.of(EVENT_SIZES));
-    const { category, title, leg } = question(draw);
-    const eventId = `EV-${number.toString(36).toUpperCase()}-${digits(draw, 6)}`;
-    const closeAt = now + draw.whole(400 * 24) * HOUR_MS;
+    const size = Math.min(
+      options.markets - count,
+      random.integer(500) === 0 ? 40 + random.integer(80) : random.pick(EVENT_SIZES),
+    );
+    const { category, title, market } = question(random);
+    const eventId = `EV-${number.toString(36).toUpperCase()}-${digits(random, 6)}`;
+    const closeAt = now + random.integer(400 * 24) * HOUR_MS;
     const markets: MarketSnapshot[] = [];
     for (let index = 0; index < size; index++) {
-      const words = leg(index);
-      markets.push(market(draw, { venue, eventId, category, words, closeAt, now, number: count + index }));
+      const { title, label } = market(index);
+      markets.push(snapshot(random, { venue, eventId, category, title, label, closeAt, now, number: count + index }));
     }
     count += size;
     yield {
@@ -175,7 +183,7 @@ export function* syntheticEvents(options: {
         url: `https://${venue}.example/event/${eventId.toLowerCase()}`,
         mutuallyExclusive: size > 2,
         exhaustive: false,
-        featured: draw.whole(50) === 0,
+        featured: random.integer(50) === 0,
         endAt: closeAt,
       },
       markets,
@@ -183,66 +191,67 @@ export function* syntheticEvents(options: {
   }
 }
 
-function market(
-  draw: Draw,
-  facts: {
+function snapshot(
+  random: SeededRandom,
+  fields: {
     readonly venue: string;
     readonly eventId: string;
     readonly category: string;
-    readonly words: { readonly title: string; readonly label: string | null };
+    readonly title: string;
+    readonly label: string | null;
     readonly closeAt: number;
     readonly now: number;
     readonly number: number;
   },
 ): MarketSnapshot {
-  const { venue, eventId, words, closeAt, now } = facts;
+  const { venue, eventId, title, label, closeAt, now } = fields;
   const isOnChain = venue === SYNTHETIC_VENUES[0];
-  const marketId = isOnChain ? `0x${hex(draw, 64)}` : `${eventId}-${facts.number}`;
-  const bid = (1 + draw.whole(95)) / 100;
-  const isQuoted = draw.whole(10) !== 0;
-  const status = statusOf(draw);
-  const volume24hUsd = amount(draw);
+  const marketId = isOnChain ? `0x${hex(random, 64)}` : `${eventId}-${fields.number}`;
+  const bid = (1 + random.integer(95)) / 100;
+  const isQuoted = random.integer(10) !== 0;
+  const status = statusOf(random);
+  const volume24hUsd = amount(random);
   return {
     listing: {
       venue,
       marketId,
       eventId,
-      title: words.title,
-      outcomeLabel: words.label,
-      url: `https://${venue}.example/market/${words.title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`,
-      category: isOnChain ? null : facts.category,
+      title,
+      outcomeLabel: label,
+      url: `https://${venue}.example/market/${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`,
+      category: isOnChain ? null : fields.category,
       status,
       paused: false,
-      outcome: status === "finalized" ? { kind: draw.whole(2) === 0 ? "yes" : "no" } : null,
+      outcome: status === "finalized" ? { kind: random.integer(2) === 0 ? "yes" : "no" } : null,
       rules:
-        `This market will resolve to "Yes" if the answer to the question "${words.title}" is found to be so by the end ` +
+        `This market will resolve to "Yes" if the answer to the question "${title}" is found to be so by the end ` +
         `of the day named, 11:59 PM ET. Otherwise, this market will resolve to "No". The primary resolution source will ` +
         `be official information from the body responsible for the figure or the contest; a consensus of credible ` +
         `reporting may also be used. If the matter is postponed, the market stays open until it has been decided; if it ` +
-        `is cancelled without a new date, the market resolves 50-50. Reference ${hex(draw, 12)}.`,
-      openAt: now - draw.whole(90) * DAY_MS,
+        `is cancelled without a new date, the market resolves 50-50. Reference ${hex(random, 12)}.`,
+      openAt: now - random.integer(90) * DAY_MS,
       closeAt,
-      expectedResolutionAt: draw.whole(12) === 0 ? null : closeAt + HOUR_MS,
-      resolvedAt: status === "finalized" ? now - draw.whole(20) * DAY_MS : null,
+      expectedResolutionAt: random.integer(12) === 0 ? null : closeAt + HOUR_MS,
+      resolvedAt: status === "finalized" ? now - random.integer(20) * DAY_MS : null,
       tickSize: 0.01,
       takerFee: isOnChain ? { kind: "none" } : { kind: "quadratic", rate: 0.07, exponent: 1 },
-      venueKeys: isOnChain ? { yes: digits(draw, 77), no: digits(draw, 77) } : { series: eventId.slice(0, 8) },
+      venueKeys: isOnChain ? { yes: digits(random, 77), no: digits(random, 77) } : { series: eventId.slice(0, 8) },
     },
     quote: {
       bid: isQuoted ? bid : null,
-      ask: isQuoted ? (Math.round(bid * 100) + 1 + draw.whole(3)) / 100 : null,
-      bidSize: isQuoted ? draw.whole(5_000) : null,
-      askSize: isQuoted ? draw.whole(5_000) : null,
-      lastPrice: draw.whole(30) === 0 ? null : bid,
+      ask: isQuoted ? (Math.round(bid * 100) + 1 + random.integer(3)) / 100 : null,
+      bidSize: isQuoted ? random.integer(5_000) : null,
+      askSize: isQuoted ? random.integer(5_000) : null,
+      lastPrice: random.integer(30) === 0 ? null : bid,
       indicativePrice: null,
       eventAt: null,
-      receivedAt: now - draw.whole(60_000),
+      receivedAt: now - random.integer(60_000),
     },
     activity: {
       volume24hUsd,
       volumeTotalUsd: volume24hUsd === null ? null : volume24hUsd * 10,
-      liquidityUsd: amount(draw),
-      openInterestUsd: amount(draw),
+      liquidityUsd: amount(random),
+      openInterestUsd: amount(random),
     },
   };
 }

@@ -1,4 +1,4 @@
--- Why: what the service is for: markets and events as last seen, so that a restart shows the board before the first sweep.
+-- Why: stores the latest state of markets and events, so that after a restart the board is complete before the first sweep.
 create table meta (
   key text primary key,
   value text not null

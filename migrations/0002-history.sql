@@ -1,4 +1,4 @@
--- Why: prices over time. Ticks go in days so that an old day is dropped as a whole; bars are what charts are read from.
+-- Why: stores price history. Ticks are partitioned by day, so expired days can be dropped; charts are read from bars.
 create table ticks (
   market_key int4 not null,
   event_at timestamptz not null,

@@ -1,4 +1,4 @@
--- Why: who may call and on which plan. A key is stored as its SHA-256 only; a customer has one living key.
+-- Why: stores customers, their plans and their API keys. Only the SHA-256 of a key is stored; a customer has one active key.
 create table customers (
   customer_id text primary key,
   email text,

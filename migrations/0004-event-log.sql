@@ -1,4 +1,4 @@
--- Why: what happened, in the order in which it became true, for streams and webhooks to follow.
+-- Why: stores events in commit order, for streams and webhooks.
 create table event_log_head (
   is_only boolean primary key default true check (is_only),
   last_id int8 not null,

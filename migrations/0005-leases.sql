@@ -1,4 +1,4 @@
--- Why: several nodes share the venues (leases), and nodes that do not hold a venue follow its markets from the store.
+-- Why: several nodes share the venues through leases. Nodes without the lease of a venue read its changes from the database.
 create table leases (
   name text primary key,
   holder text not null,
@@ -6,7 +6,7 @@ create table leases (
   expires_at timestamptz not null,
   report text,
   reported_at timestamptz,
-  -- Makes the fence part of a key: writers lock it with FOR KEY SHARE, which a take-over waits for and a renewal does not.
+  -- Makes the fence part of a key: writers lock it FOR KEY SHARE, which blocks a takeover but not a renewal.
   unique (name, fence)
 );
 

@@ -1,11 +1,11 @@
--- Why: a month's quota is exact to the call on any number of nodes. A node takes units in blocks before it uses them; what
--- is in no block any more and not taken is still free. Months are UTC and count from 0 because they are other rows.
+-- Why: enforces monthly quotas exactly across all nodes. A node reserves units in blocks before it spends them; unspent
+-- units of expired blocks become available again. Each UTC month has its own row, so usage starts at 0.
 create table quota_months (
-  -- Whoever calls: also users of a marketplace, who have no row in customers.
+  -- Also contains marketplace users, who have no row in customers.
   customer_id text not null,
   month date not null,
   tier text not null,
-  -- Units spent, and those that nodes hold in blocks.
+  -- Units spent or reserved in blocks.
   taken int8 not null,
   last_grant int4 not null,
   primary key (customer_id, month, tier)
@@ -18,7 +18,7 @@ create table quota_blocks (
   tier text not null,
   node_id text not null,
   size int4 not null,
-  -- As its node last said; the node itself knows better.
+  -- As last reported by the node; the actual number may be higher.
   spent int4 not null,
   expires_at timestamptz not null
 );

@@ -1,29 +1,29 @@
--- Why: customers sign up by themselves, hold several named keys, and every change to an account can be traced.
+-- Why: supports self-service sign-up, several named keys per customer and an audit log of all account changes.
 alter table customers add column name text;
 
--- One account an address: the index decides, because a look before the insert would let two through.
+-- One account per e-mail address. A check before the insert would have a race condition, so the index enforces it.
 create unique index customers_by_email on customers (email);
 
--- A name tells a customer's living keys apart, and a rotated key passes its name on: so no name has two living keys.
+-- Names identify the active keys of a customer, and a rotated key keeps its name: one active key per name.
 drop index api_keys_one_living;
 
 create unique index api_keys_living_name on api_keys (customer_id, name) where revoked_at is null;
 
 create index api_keys_by_customer on api_keys (customer_id);
 
--- Who has asked for an account and not yet opened the letter; the account begins with the verification.
+-- Sign-ups whose e-mail address is not verified yet. The account is created on verification.
 create table pending_signups (
   email text primary key,
   name text,
   customer_id text not null unique,
-  -- SHA-256 of the link's token; the token itself is in the letter only.
+  -- SHA-256 of the token in the link; the token itself is only in the e-mail.
   token_hash bytea not null unique,
   expires_at timestamptz not null
 );
 
 create index pending_signups_by_expiry on pending_signups (expires_at);
 
--- Sliding logs that hold over nodes and restarts: sign-ups of an address, letters to a mailbox. Instants are oldest first.
+-- Rate limits shared by all nodes: sign-ups per IP address and e-mails per recipient. Timestamps are sorted, oldest first.
 create table attempts (
   subject text primary key,
   taken_at timestamptz[] not null,
@@ -32,7 +32,7 @@ create table attempts (
 
 create index attempts_by_age on attempts (last_at);
 
--- Who changed what of which account. No foreign key: the log outlives what it tells of. Details hold no secret.
+-- Audit log of account changes. No foreign key, because entries outlive the account. Details contain no secrets.
 create table audit_log (
   audit_id int8 generated always as identity primary key,
   occurred_at timestamptz not null,

@@ -1,23 +1,23 @@
--- Why: customers sign in to their account's page by a link from a letter; links and sessions hold on every node and outlive a restart.
+-- Why: customers sign in to the account page with a link sent by e-mail. Links and sessions are valid on all nodes and after a restart.
 
--- One row a customer: a newer link ends the one before.
+-- One row per customer: a new link invalidates the previous one.
 create table sign_in_links (
   customer_id text primary key references customers (customer_id),
-  -- SHA-256 of the link's token; the token itself is in the letter only.
+  -- SHA-256 of the token in the link; the token itself is only in the e-mail.
   token_hash bytea not null unique,
   expires_at timestamptz not null
 );
 
 create table sessions (
-  -- Names the session in the audit log; opens nothing.
+  -- Identifies the session in the audit log; not a credential.
   session_id text primary key,
-  -- SHA-256 of the cookie's token.
+  -- SHA-256 of the token in the cookie.
   token_hash bytea not null unique,
   customer_id text not null references customers (customer_id),
   started_at timestamptz not null,
-  -- When the customer last proved who he is: by the link that began the session, or by a key since.
+  -- Time of the last authentication: by the sign-in link, or later by an API key.
   proven_at timestamptz not null,
-  -- To the minute.
+  -- Rounded to the minute.
   last_seen_at timestamptz not null
 );
 

@@ -11,11 +11,11 @@ function rowsOf(set: Bitmap): number[] {
   return rows;
 }
 
-const rising = (rows: Iterable<number>) => [...rows].sort((a, b) => a - b);
+const ascending = (rows: Iterable<number>) => [...rows].sort((a, b) => a - b);
 
-/** Every `step`th of `count` rows from `from` on, added or taken away: enough of them to turn a list into bits and back. */
+/** Adds or deletes `count` rows: enough to convert the set from a list to bits and back. */
 const change = fc.record({
-  isAdded: fc.boolean(),
+  isAdd: fc.boolean(),
   from: fc.nat(2_000),
   step: fc.integer({ min: 1, max: 3 }),
   count: fc.oneof(fc.nat(5), fc.nat(3_000)),
@@ -26,10 +26,10 @@ const changes = fc.array(change, { maxLength: 8 });
 function setOf(list: readonly Change[]): { set: Bitmap; model: Set<number> } {
   const set = new Bitmap();
   const model = new Set<number>();
-  for (const { isAdded, from, step, count } of list) {
+  for (const { isAdd, from, step, count } of list) {
     for (let index = 0; index < count; index++) {
       const row = from + ((index * step * 7_919) % 9_000);
-      if (isAdded) {
+      if (isAdd) {
         set.add(row);
         model.add(row);
       } else {
@@ -41,18 +41,18 @@ function setOf(list: readonly Change[]): { set: Bitmap; model: Set<number> } {
   return { set, model };
 }
 
-test("a set holds what was added and not taken away, in rising order, few or many", () => {
+test("contains the rows that were added and not deleted, in ascending order", () => {
   fc.assert(
     fc.property(changes, fc.nat(12_000), (list, row) => {
       const { set, model } = setOf(list);
-      assert.deepEqual(rowsOf(set), rising(model));
+      assert.deepEqual(rowsOf(set), ascending(model));
       assert.equal(set.size, model.size);
       assert.equal(set.has(row), model.has(row));
     }),
   );
 });
 
-test("a set of thousands is kept as bits, and as a list again once it is small", () => {
+test("converts to bits above the size bound and back to a list when it shrinks", () => {
   const set = new Bitmap();
   for (let row = 0; row < 5_000; row++) set.add(row * 3);
   assert.equal(set.isSparse, false);
@@ -64,31 +64,34 @@ test("a set of thousands is kept as bits, and as a list again once it is small",
   );
 });
 
-test("sets together hold what any holds, and in common what each holds; the sets themselves stay as they were", () => {
+test("computes unions and intersections without changing the input sets", () => {
   fc.assert(
     fc.property(fc.array(changes, { minLength: 1, maxLength: 3 }), (lists) => {
       const all = lists.map(setOf);
       const union = new Bitmap();
       for (const { set } of all) union.addAll(set);
-      assert.deepEqual(rowsOf(union), rising(new Set(all.flatMap(({ model }) => [...model]))));
+      assert.deepEqual(rowsOf(union), ascending(new Set(all.flatMap(({ model }) => [...model]))));
       assert.equal(union.size, rowsOf(union).length);
       const common = Bitmap.intersection(all.map(({ set }) => set));
       const [first, ...others] = all.map(({ model }) => model);
-      assert.deepEqual(rowsOf(common), rising([...(first ?? [])].filter((row) => others.every((set) => set.has(row)))));
+      assert.deepEqual(
+        rowsOf(common),
+        ascending([...(first ?? [])].filter((row) => others.every((set) => set.has(row)))),
+      );
       assert.equal(common.size, rowsOf(common).length);
-      for (const { set, model } of all) assert.deepEqual(rowsOf(set), rising(model));
+      for (const { set, model } of all) assert.deepEqual(rowsOf(set), ascending(model));
     }),
   );
   assert.equal(Bitmap.intersection([]).size, 0);
 });
 
-test("rows are mapped to the numbers they have, those without one left out", () => {
+test("maps rows to their targets and skips rows with a negative target", () => {
   fc.assert(
     fc.property(changes, fc.integer({ min: 1, max: 5_000 }), (list, distinct) => {
       const { set, model } = setOf(list);
-      const numberOf = Int32Array.from({ length: 9_500 }, (_, row) => (row % 4 === 0 ? -1 : row % distinct));
-      const expected = new Set([...model].map((row) => numberOf[row] ?? -1).filter((number) => number >= 0));
-      assert.deepEqual(rowsOf(set.mapped(numberOf)), rising(expected));
+      const target = Int32Array.from({ length: 9_500 }, (_, row) => (row % 4 === 0 ? -1 : row % distinct));
+      const expected = new Set([...model].map((row) => target[row] ?? -1).filter((number) => number >= 0));
+      assert.deepEqual(rowsOf(set.map(target)), ascending(expected));
     }),
   );
 });

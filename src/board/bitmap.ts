@@ -1,14 +1,15 @@
-/** A set of more rows than this is kept as bits: by then they take no more memory, and are quicker to combine. */
+/** A set with more rows is stored as bits, which then take no more memory than a list and are faster to combine. */
 const SPARSE_ROWS_MAX = 2_048;
-const WORDS_AT_FIRST = 256;
+const INITIAL_WORDS = 256;
 const NO_BITS = new Uint32Array(0);
 
 /**
- * A set of rows, which are small integers from 0 on: a sorted list while there are few, one bit a row once there are
- * many. Made for the long and the short lists of a search index alike.
+ * A set of rows, which are small non-negative integers. It is stored as a sorted list while it is sparse and as one bit
+ * per row when it is dense, because the posting lists of a search index vary from a few rows to most of them.
  */
 export class Bitmap {
-  #few: number[] | null = [];
+  /** Sorted rows of a sparse set; null for a dense set. */
+  #list: number[] | null = [];
   #bits = NO_BITS;
   #size = 0;
 
@@ -16,56 +17,56 @@ export class Bitmap {
     return this.#size;
   }
 
-  /** Whether there are so few that they are quicker looked through than looked up. */
+  /** Whether the set is small enough that iterating over it is faster than looking rows up in it. */
   get isSparse(): boolean {
-    return this.#few !== null;
+    return this.#list !== null;
   }
 
   has(row: number): boolean {
-    if (this.#few === null) return (((this.#bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 1;
-    return this.#few[placeOf(this.#few, row)] === row;
+    if (this.#list === null) return (((this.#bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 1;
+    return this.#list[lowerBound(this.#list, row)] === row;
   }
 
   add(row: number): void {
-    const few = this.#few;
-    if (few === null) {
+    const list = this.#list;
+    if (list === null) {
       this.#setBit(row);
       return;
     }
-    const last = few.at(-1);
-    if (last === undefined || last < row) few.push(row);
+    const last = list.at(-1);
+    if (last === undefined || last < row) list.push(row);
     else {
-      const place = placeOf(few, row);
-      if (few[place] === row) return;
-      few.splice(place, 0, row);
+      const index = lowerBound(list, row);
+      if (list[index] === row) return;
+      list.splice(index, 0, row);
     }
     this.#size += 1;
-    if (this.#size > SPARSE_ROWS_MAX) this.#toBits();
+    if (this.#size > SPARSE_ROWS_MAX) this.#convertToBits();
   }
 
   delete(row: number): void {
-    const few = this.#few;
-    if (few !== null) {
-      const place = placeOf(few, row);
-      if (few[place] !== row) return;
-      few.splice(place, 1);
+    const list = this.#list;
+    if (list !== null) {
+      const index = lowerBound(list, row);
+      if (list[index] !== row) return;
+      list.splice(index, 1);
       this.#size -= 1;
       return;
     }
     if (!this.has(row)) return;
     this.#bits[row >>> 5] = (this.#bits[row >>> 5] ?? 0) & ~(1 << (row & 31));
     this.#size -= 1;
-    // Half of the bound, so that one row coming and going does not turn the set over each time.
-    if (this.#size <= SPARSE_ROWS_MAX / 2) this.#become(this.#bits);
+    // Half of the bound: otherwise alternately adding and deleting one row would convert the set each time.
+    if (this.#size <= SPARSE_ROWS_MAX / 2) this.#assignBits(this.#bits);
   }
 
   /** Adds every row of another set. */
   addAll(other: Bitmap): void {
-    if (other.#few !== null) {
-      for (const row of other.#few) this.add(row);
+    if (other.#list !== null) {
+      for (const row of other.#list) this.add(row);
       return;
     }
-    if (this.#few !== null) this.#toBits();
+    if (this.#list !== null) this.#convertToBits();
     this.#growTo(other.#bits.length);
     for (let index = 0; index < other.#bits.length; index++) {
       this.#bits[index] = (this.#bits[index] ?? 0) | (other.#bits[index] ?? 0);
@@ -73,10 +74,10 @@ export class Bitmap {
     this.#size = countBits(this.#bits);
   }
 
-  /** In rising order. */
+  /** Visits the rows in ascending order. */
   forEach(visit: (row: number) => void): void {
-    if (this.#few !== null) {
-      for (const row of this.#few) visit(row);
+    if (this.#list !== null) {
+      for (const row of this.#list) visit(row);
       return;
     }
     for (let index = 0; index < this.#bits.length; index++) {
@@ -86,66 +87,66 @@ export class Bitmap {
     }
   }
 
-  /** The numbers that the rows of this set have; a row whose number is below 0 has none. */
-  mapped(numberOf: Int32Array): Bitmap {
-    const found = new Bitmap();
-    if (this.#few !== null) {
-      for (const row of this.#few) {
-        const number = numberOf[row] ?? -1;
-        if (number >= 0) found.add(number);
+  /** The set of `target[row]` for each row of this set; rows with a negative target are skipped. */
+  map(target: Int32Array): Bitmap {
+    const mapped = new Bitmap();
+    if (this.#list !== null) {
+      for (const row of this.#list) {
+        const value = target[row] ?? -1;
+        if (value >= 0) mapped.add(value);
       }
-      return found;
+      return mapped;
     }
-    const bits = new Uint32Array((numberOf.length >>> 5) + 1);
+    const bits = new Uint32Array((target.length >>> 5) + 1);
     for (let index = 0; index < this.#bits.length; index++) {
       for (let word = this.#bits[index] ?? 0; word !== 0; word &= word - 1) {
-        const number = numberOf[index * 32 + 31 - Math.clz32(word & -word)] ?? -1;
-        if (number >= 0) bits[number >>> 5] = (bits[number >>> 5] ?? 0) | (1 << (number & 31));
+        const value = target[index * 32 + 31 - Math.clz32(word & -word)] ?? -1;
+        if (value >= 0) bits[value >>> 5] = (bits[value >>> 5] ?? 0) | (1 << (value & 31));
       }
     }
-    found.#become(bits);
-    return found;
+    mapped.#assignBits(bits);
+    return mapped;
   }
 
-  /** What all of these sets hold; of one set that set itself, of none an empty one. */
+  /** The rows that are in every set. Returns the set itself if there is only one, and an empty set if there is none. */
   static intersection(sets: readonly Bitmap[]): Bitmap {
-    // A list first: it is looked through once, and bits are only looked up.
+    // Start from a sparse set if there is one: it is iterated once, and the other sets are only looked up.
     const [first, ...others] = [...sets].sort((a, b) => Number(b.isSparse) - Number(a.isSparse) || a.size - b.size);
     if (first === undefined) return new Bitmap();
     if (others.length === 0) return first;
     const common = new Bitmap();
-    if (first.#few !== null) {
-      for (const row of first.#few) if (others.every((other) => other.has(row))) common.add(row);
+    if (first.#list !== null) {
+      for (const row of first.#list) if (others.every((other) => other.has(row))) common.add(row);
       return common;
     }
     const bits = first.#bits.slice();
     for (const other of others) {
       for (let index = 0; index < bits.length; index++) bits[index] = (bits[index] ?? 0) & (other.#bits[index] ?? 0);
     }
-    common.#become(bits);
+    common.#assignBits(bits);
     return common;
   }
 
-  /** Takes over bits, as a list where they are few. */
-  #become(bits: Uint32Array<ArrayBuffer>): void {
-    this.#few = null;
+  /** Replaces the content with the given bits and converts it to a list if it is sparse. */
+  #assignBits(bits: Uint32Array<ArrayBuffer>): void {
+    this.#list = null;
     this.#bits = bits;
     this.#size = countBits(bits);
     if (this.#size > SPARSE_ROWS_MAX / 2) return;
-    const few: number[] = [];
+    const list: number[] = [];
     this.forEach((row) => {
-      few.push(row);
+      list.push(row);
     });
-    this.#few = few;
+    this.#list = list;
     this.#bits = NO_BITS;
   }
 
-  #toBits(): void {
-    const few = this.#few ?? [];
-    this.#few = null;
-    this.#bits = new Uint32Array(Math.max(WORDS_AT_FIRST, ((few.at(-1) ?? 0) >>> 5) + 1));
+  #convertToBits(): void {
+    const list = this.#list ?? [];
+    this.#list = null;
+    this.#bits = new Uint32Array(Math.max(INITIAL_WORDS, ((list.at(-1) ?? 0) >>> 5) + 1));
     this.#size = 0;
-    for (const row of few) this.#setBit(row);
+    for (const row of list) this.#setBit(row);
   }
 
   #setBit(row: number): void {
@@ -166,13 +167,13 @@ export class Bitmap {
   }
 }
 
-/** Where `row` stands or would stand in a sorted list. */
-function placeOf(rows: readonly number[], row: number): number {
+/** Index of the first row that is not below `row`. */
+function lowerBound(sorted: readonly number[], row: number): number {
   let low = 0;
-  let high = rows.length;
+  let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((rows[middle] ?? 0) < row) low = middle + 1;
+    if ((sorted[middle] ?? 0) < row) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -25,11 +25,11 @@ function boardOf(markets: Readonly<Record<string, SampleParts>>): MarketBoard {
 const ids = (markets: readonly BoardMarket[]) => markets.map(({ listing }) => listing.marketId);
 const listed = (board: MarketBoard, query: Partial<MarketQuery> = {}) => ids(board.list({ ...ALL, ...query }));
 
-/** The position behind a market, through JSON as a cursor takes it. */
-const positionBehind = (board: MarketBoard, market: BoardMarket, sort: SortKey): MarketQuery["after"] =>
+/** Position of a market, serialised to JSON and back as in a cursor. */
+const positionOf = (board: MarketBoard, market: BoardMarket, sort: SortKey): MarketQuery["after"] =>
   JSON.parse(JSON.stringify(board.position(market, sort)));
 
-test("each sort puts the largest first, unknown ones last and equal ones in order of id", () => {
+test("volume, liquidity and open interest sort the largest first, unknown values last and equal values by id", () => {
   const figures = (value: number | null) => ({
     activity: { volume24hUsd: value, liquidityUsd: value, openInterestUsd: value },
   });
@@ -46,7 +46,7 @@ test("each sort puts the largest first, unknown ones last and equal ones in orde
   }
 });
 
-test("resolution_date runs from the soonest on, without a date last", () => {
+test("resolution_date sorts the soonest first and markets without a date last", () => {
   const board = boardOf({
     never: {},
     late: { listing: { expectedResolutionAt: SAMPLE_AT + 9 } },
@@ -56,7 +56,7 @@ test("resolution_date runs from the soonest on, without a date last", () => {
   assert.deepEqual(listed(board, { sort: "resolution_date" }), ["epoch", "soon", "late", "never"]);
 });
 
-test("updated_at runs from the freshest on", () => {
+test("updated_at sorts the most recent first", () => {
   const board = boardOf({
     old: { quote: { receivedAt: SAMPLE_AT - 10 } },
     fresh: { quote: { receivedAt: SAMPLE_AT } },
@@ -64,7 +64,7 @@ test("updated_at runs from the freshest on", () => {
   assert.deepEqual(listed(board, { sort: "updated_at" }), ["fresh", "old"]);
 });
 
-test("price_change_24h runs from the largest rise to the deepest fall, unknown last", () => {
+test("price_change_24h sorts the largest rise first, the largest fall last and unknown changes after it", () => {
   const board = boardOf({ fall: {}, unknown: {}, rise: {}, still: {} });
   const dayAgo: Readonly<Record<string, number>> = { fall: 0.9, rise: 0.1, still: 0.41 };
   for (const [id, priceDayAgo] of Object.entries(dayAgo)) {
@@ -74,14 +74,14 @@ test("price_change_24h runs from the largest rise to the deepest fall, unknown l
   assert.deepEqual(listed(board, { sort: "price_change_24h" }), ["rise", "still", "fall", "unknown"]);
 });
 
-test("a market without a price is not listed until it has one", () => {
+test("does not list a market until it has a price", () => {
   const board = boardOf({ m: { quote: { bid: null, ask: null, lastPrice: null } } });
   assert.deepEqual(listed(board), []);
   board.applyQuote("alpha", "m", { lastPrice: 0.5 }, SAMPLE_AT);
   assert.deepEqual(listed(board), ["m"]);
 });
 
-test("venue, status and category narrow the list; category in any case", () => {
+test("filters by venue, status and category; category is case-insensitive", () => {
   const board = boardOf({
     politics: { listing: { category: "Politics" } },
     closed: { listing: { status: "closed", category: "Politics" } },
@@ -97,7 +97,7 @@ test("venue, status and category narrow the list; category in any case", () => {
   assert.deepEqual(listed(board, { category: "Politic" }), []);
 });
 
-test("a market without a category of its own is found under its event's, as it is shown", () => {
+test("a market without a category is filtered by the category of its event", () => {
   const board = boardOf({ m: { listing: { eventId: "E" } }, own: { listing: { eventId: "E", category: "Culture" } } });
   board.applyEvent(sampleEvent("E", { category: "Sports" }));
   assert.deepEqual(listed(board, { category: "sports" }), ["m"]);
@@ -105,7 +105,7 @@ test("a market without a category of its own is found under its event's, as it i
   assert.deepEqual([listed(board, { category: "sports" }), listed(board, { category: "weather" })], [[], ["m"]]);
 });
 
-test("text is found in title, outcome and event, whatever its accents, and follows their changes", () => {
+test("searches title, outcome and event title regardless of accents, and follows their changes", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Who wins?", outcomeLabel: "Núñez" } }), SAMPLE_AT);
   board.applyEvent(sampleEvent("E", { title: "Election in Chile" }));
@@ -120,16 +120,16 @@ test("text is found in title, outcome and event, whatever its accents, and follo
   assert.deepEqual([...listed(board, { text: "chile" }), ...listed(board, { text: "nunez" })], []);
 });
 
-test("the table of columns grows with the board", () => {
+test("the index grows beyond its initial capacity", () => {
   const count = 3_000;
   const board = new MarketBoard(() => SAMPLE_AT);
   for (let number = 0; number < count; number++) {
     board.apply(sampleMarket(`m${number}`, { activity: { volume24hUsd: number } }), SAMPLE_AT);
   }
   assert.deepEqual(listed(board, { limit: 2 }), ["m2999", "m2998"]);
-  const whole = listed(board, { limit: count });
-  assert.equal(whole.length, count);
-  assert.equal(whole.at(-1), "m0");
+  const all = listed(board, { limit: count });
+  assert.equal(all.length, count);
+  assert.equal(all.at(-1), "m0");
 });
 
 const parts: fc.Arbitrary<SampleParts> = fc.record({
@@ -151,9 +151,9 @@ const parts: fc.Arbitrary<SampleParts> = fc.record({
   }),
 });
 
-/** The order that a list promises, by a plain sort. */
+/** Reference implementation of the list order. */
 function sorted(board: MarketBoard, sort: SortKey): string[] {
-  const figureOf = (market: BoardMarket): number | null => {
+  const sortValueOf = (market: BoardMarket): number | null => {
     const { activity, listing } = market;
     const { expectedResolutionAt } = listing;
     if (sort === "volume_24h") return activity.volume24hUsd;
@@ -167,13 +167,13 @@ function sorted(board: MarketBoard, sort: SortKey): string[] {
   return [...board.markets()]
     .filter((market) => market.listing.status === "active" && market.yesPrice !== null)
     .sort((a, b) => {
-      const [x, y] = [figureOf(a) ?? Number.NEGATIVE_INFINITY, figureOf(b) ?? Number.NEGATIVE_INFINITY];
+      const [x, y] = [sortValueOf(a) ?? Number.NEGATIVE_INFINITY, sortValueOf(b) ?? Number.NEGATIVE_INFINITY];
       return x === y ? (id(a) < id(b) ? -1 : 1) : y - x;
     })
     .map(id);
 }
 
-test("paging visits every market exactly once in the promised order, for any board, sort and page size", () => {
+test("paging returns every market exactly once and in order, for any board, sort and page size", () => {
   fc.assert(
     fc.property(
       fc.array(parts, { maxLength: 40 }),
@@ -198,7 +198,7 @@ test("paging visits every market exactly once in the promised order, for any boa
           const last = markets.at(-1);
           if (last === undefined) break;
           assert.ok(markets.length <= limit);
-          after = positionBehind(board, last, sort);
+          after = positionOf(board, last, sort);
         }
         assert.deepEqual(seen, sorted(board, sort));
       },
@@ -206,7 +206,7 @@ test("paging visits every market exactly once in the promised order, for any boa
   );
 });
 
-test("paging within a text search keeps to what the search finds", () => {
+test("paging through a text search returns exactly the matching markets", () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 20 }), fc.integer({ min: 1, max: 5 }), (matches, limit) => {
       const titles = Object.fromEntries(
@@ -220,7 +220,7 @@ test("paging within a text search keeps to what the search finds", () => {
         seen.push(...ids(markets));
         const last = markets.at(-1);
         if (last === undefined) break;
-        after = positionBehind(board, last, "volume_24h");
+        after = positionOf(board, last, "volume_24h");
       }
       assert.deepEqual(
         seen.sort(),

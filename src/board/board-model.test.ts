@@ -10,7 +10,7 @@ import { words } from "./text-index.ts";
 
 const idOf = ({ listing }: BoardMarket) => `${listing.venue}/${listing.marketId}`;
 
-function figureOf(market: BoardMarket, sort: SortKey): number | null {
+function sortValueOf(market: BoardMarket, sort: SortKey): number | null {
   const { activity, listing } = market;
   if (sort === "volume_24h") return activity.volume24hUsd;
   if (sort === "liquidity") return activity.liquidityUsd;
@@ -20,11 +20,11 @@ function figureOf(market: BoardMarket, sort: SortKey): number | null {
   return listing.expectedResolutionAt === null ? null : -listing.expectedResolutionAt;
 }
 
-/** What a list promises, said as a filter and a sort over all markets. */
+/** Reference implementation of `list`: filters and sorts all markets. */
 function naiveList(board: MarketBoard, query: MarketQuery): string[] {
   const eventOf = ({ listing }: BoardMarket) =>
     listing.eventId === null ? null : board.findEvent(eventSlug(listing.venue, listing.eventId));
-  const fits = (market: BoardMarket): boolean => {
+  const matches = (market: BoardMarket): boolean => {
     const { listing } = market;
     const event = eventOf(market)?.listing;
     const category = listing.category ?? event?.category ?? null;
@@ -32,33 +32,34 @@ function naiveList(board: MarketBoard, query: MarketQuery): string[] {
       return false;
     if (query.category !== null && category?.toLowerCase() !== query.category.toLowerCase()) return false;
     if (query.text === null) return true;
-    const has = words([listing.title, listing.outcomeLabel ?? "", event?.title ?? ""].join(" "));
-    const wanted = words(query.text);
-    const last = wanted.pop();
-    if (last === undefined || !wanted.every((word) => has.includes(word))) return false;
-    return has.some((word) => word === last || (last.length >= 3 && word.startsWith(last)));
+    const marketWords = words([listing.title, listing.outcomeLabel ?? "", event?.title ?? ""].join(" "));
+    const queryWords = words(query.text);
+    const last = queryWords.pop();
+    if (last === undefined || !queryWords.every((word) => marketWords.includes(word))) return false;
+    return marketWords.some((word) => word === last || (last.length >= 3 && word.startsWith(last)));
   };
-  const known = (market: BoardMarket) => figureOf(market, query.sort) ?? Number.NEGATIVE_INFINITY;
-  const sorted = [...board.markets()].filter(fits).sort((a, b) => {
-    if (known(a) !== known(b)) return known(b) > known(a) ? 1 : -1;
+  const sortKeyOf = (market: BoardMarket) => sortValueOf(market, query.sort) ?? Number.NEGATIVE_INFINITY;
+  const sorted = [...board.markets()].filter(matches).sort((a, b) => {
+    if (sortKeyOf(a) !== sortKeyOf(b)) return sortKeyOf(b) > sortKeyOf(a) ? 1 : -1;
     return idOf(a) < idOf(b) ? -1 : 1;
   });
   const { after } = query;
   const value = after?.value ?? Number.NEGATIVE_INFINITY;
-  const isBehind = (market: BoardMarket) =>
-    after === null || known(market) < value || (known(market) === value && idOf(market) > after.id);
-  return sorted.filter(isBehind).slice(0, query.limit).map(idOf);
+  const isAfter = (market: BoardMarket) =>
+    after === null || sortKeyOf(market) < value || (sortKeyOf(market) === value && idOf(market) > after.id);
+  return sorted.filter(isAfter).slice(0, query.limit).map(idOf);
 }
 
-/** What an event list promises, likewise. */
+/** Reference implementation of `listEvents`. */
 function naiveEvents(board: MarketBoard, query: EventQuery): string[] {
-  const wanted = query.text === null ? null : words(query.text);
-  const mentions = ({ event, markets }: EventGroup): boolean => {
-    if (wanted === null) return true;
+  const queryWords = query.text === null ? null : words(query.text);
+  const matchesText = ({ event, markets }: EventGroup): boolean => {
+    if (queryWords === null) return true;
     const titles = markets.map(({ listing }) => `${listing.title} ${listing.outcomeLabel ?? ""}`);
-    const has = words([event.listing.title, ...titles].join(" "));
-    const isHad = (word: string) => has.some((one) => one === word || (word.length >= 3 && one.startsWith(word)));
-    return wanted.length > 0 && wanted.every(isHad);
+    const groupWords = words([event.listing.title, ...titles].join(" "));
+    const occurs = (queryWord: string) =>
+      groupWords.some((word) => word === queryWord || (queryWord.length >= 3 && word.startsWith(queryWord)));
+    return queryWords.length > 0 && queryWords.every(occurs);
   };
   const rankOf = ({ markets, totalVolume24hUsd }: EventGroup): number => {
     const move = Math.max(0, ...markets.map((market) => Math.abs(priceChange24h(market) ?? 0)));
@@ -70,34 +71,39 @@ function naiveEvents(board: MarketBoard, query: EventQuery): string[] {
       ({ listing }) => query.category === null || listing.category?.toLowerCase() === query.category.toLowerCase(),
     )
     .flatMap((event) => groupOf(board, event) ?? [])
-    .filter((group) => eventStatus(group) === "open" && mentions(group))
+    .filter((group) => eventStatus(group) === "open" && matchesText(group))
     .sort((a, b) => rankOf(b) - rankOf(a) || (a.event.slug < b.event.slug ? -1 : 1))
     .slice(0, query.limit)
     .map(({ event }) => event.slug);
 }
 
-const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
-const venue = some("alpha", "beta");
+const oneOf = <Value>(...values: Value[]) => fc.constantFrom(...values);
+const venue = oneOf("alpha", "beta");
 const marketId = fc.nat(25).map((number) => `m${number}`);
-const eventId = some("E1", "E2", "E3");
-const category = some(null, "Sports", "SPORTS", "Weather");
-const title = some("Fed cuts rates", "Fedora wins", "Rate of 3.5%", "Núñez", "", "wins in May");
-const figure = some(null, 0, 0.1, 5, 1e9);
-const price = some(null, 0.3, 0.35, 0.7);
-const status = some<MarketStatus>("active", "active", "active", "closed", "finalized", "pending");
+const eventId = oneOf("E1", "E2", "E3");
+const category = oneOf(null, "Sports", "SPORTS", "Weather");
+const title = oneOf("Fed cuts rates", "Fedora wins", "Rate of 3.5%", "Núñez", "", "wins in May");
+const figure = oneOf(null, 0, 0.1, 5, 1e9);
+const price = oneOf(null, 0.3, 0.35, 0.7);
+const status = oneOf<MarketStatus>("active", "active", "active", "closed", "finalized", "pending");
 const time = fc.integer({ min: SAMPLE_AT - 3, max: SAMPLE_AT + 3 });
 
 const market = fc.record({
   listing: fc.record({
-    ...{ venue, status, title, category, outcomeLabel: some(null, "Over 3.5", "Fed") },
-    ...{ eventId: fc.option(eventId), expectedResolutionAt: some(null, 0, SAMPLE_AT, SAMPLE_AT + 1) },
+    venue,
+    status,
+    title,
+    category,
+    outcomeLabel: oneOf(null, "Over 3.5", "Fed"),
+    eventId: fc.option(eventId),
+    expectedResolutionAt: oneOf(null, 0, SAMPLE_AT, SAMPLE_AT + 1),
   }),
-  quote: fc.record({ bid: some(null, 0.2, 0.3), ask: some(null, 0.35, 0.5), lastPrice: price, receivedAt: time }),
+  quote: fc.record({ bid: oneOf(null, 0.2, 0.3), ask: oneOf(null, 0.35, 0.5), lastPrice: price, receivedAt: time }),
   activity: fc.record({ volume24hUsd: figure, liquidityUsd: figure, openInterestUsd: figure }),
 });
-const event = fc.record({ venue, title, category: some(null, "Sports", "Weather"), featured: fc.boolean() });
+const event = fc.record({ venue, title, category: oneOf(null, "Sports", "Weather"), featured: fc.boolean() });
 
-/** Everything that changes a board. */
+/** One random change of the board. */
 const change: fc.Arbitrary<(board: MarketBoard) => void> = fc.oneof(
   {
     weight: 6,
@@ -117,26 +123,26 @@ const change: fc.Arbitrary<(board: MarketBoard) => void> = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.tuple(venue, marketId, some(0.1, 0.3, 0.6), time).map(
-      ([of, id, bid, at]) =>
+    arbitrary: fc.tuple(venue, marketId, oneOf(0.1, 0.3, 0.6), time).map(
+      ([venueId, id, bid, at]) =>
         (board: MarketBoard) =>
-          void board.applyQuote(of, id, { bid, ask: bid + 0.05, eventAt: at }, at),
+          void board.applyQuote(venueId, id, { bid, ask: bid + 0.05, eventAt: at }, at),
     ),
   },
   {
     weight: 2,
     arbitrary: fc
       .tuple(venue, marketId, price, figure)
-      .map(([of, id, priceDayAgo, volume24hUsd]) => (board: MarketBoard) => {
-        const known = board.find(of, id);
-        if (known !== null) board.annotate(known, { priceDayAgo, volume24hUsd });
+      .map(([venueId, id, priceDayAgo, volume24hUsd]) => (board: MarketBoard) => {
+        const current = board.find(venueId, id);
+        if (current !== null) board.annotate(current, { priceDayAgo, volume24hUsd });
       }),
   },
   {
     weight: 2,
-    arbitrary: fc.tuple(venue, marketId).map(([of, id]) => (board: MarketBoard) => {
-      const known = board.find(of, id);
-      if (known !== null) board.remove(known);
+    arbitrary: fc.tuple(venue, marketId).map(([venueId, id]) => (board: MarketBoard) => {
+      const current = board.find(venueId, id);
+      if (current !== null) board.remove(current);
     }),
   },
   {
@@ -150,37 +156,44 @@ const change: fc.Arbitrary<(board: MarketBoard) => void> = fc.oneof(
   { weight: 1, arbitrary: fc.constant((board: MarketBoard) => board.prepareLists()) },
 );
 
-const text = some(null, "fed", "rat", "fed rat", "rat fed", "in", "wi", "nunez", "3.5", "fed win may", "?");
-const venues = some<readonly string[]>(["alpha", "beta"], ["beta"], ["gamma", "alpha"], []);
+const text = oneOf(null, "fed", "rat", "fed rat", "rat fed", "in", "wi", "nunez", "3.5", "fed win may", "?");
+const venues = oneOf<readonly string[]>(["alpha", "beta"], ["beta"], ["gamma", "alpha"], []);
 const marketQuery: fc.Arbitrary<MarketQuery> = fc.record({
-  ...{ venues, text, sort: some(...SORT_KEYS), limit: fc.integer({ min: 1, max: 12 }) },
-  statuses: some<readonly MarketStatus[]>(["active"], ["closed", "finalized"], ["active", "pending"]),
-  category: some(null, "sports", "WEATHER", "none"),
+  venues,
+  text,
+  sort: oneOf(...SORT_KEYS),
+  limit: fc.integer({ min: 1, max: 12 }),
+  statuses: oneOf<readonly MarketStatus[]>(["active"], ["closed", "finalized"], ["active", "pending"]),
+  category: oneOf(null, "sports", "WEATHER", "none"),
   after: fc.option(
-    fc.record({ value: some(null, 0, 5, -SAMPLE_AT, SAMPLE_AT, -0.1), id: some("", "alpha/m3", "beta/m1", "c") }),
+    fc.record({ value: oneOf(null, 0, 5, -SAMPLE_AT, SAMPLE_AT, -0.1), id: oneOf("", "alpha/m3", "beta/m1", "c") }),
   ),
 });
 const eventQuery: fc.Arbitrary<EventQuery> = fc.record({
-  ...{ venues, text, featuredOnly: fc.boolean(), category: some(null, "sports", "WEATHER", "none") },
-  ...{ order: some<"volume" | "trending">("volume", "trending"), limit: fc.integer({ min: 1, max: 4 }) },
+  venues,
+  text,
+  featuredOnly: fc.boolean(),
+  category: oneOf(null, "sports", "WEATHER", "none"),
+  order: oneOf<"volume" | "trending">("volume", "trending"),
+  limit: fc.integer({ min: 1, max: 4 }),
 });
 
-function assertPromises(board: MarketBoard, query: MarketQuery): void {
+function assertListMatchesReference(board: MarketBoard, query: MarketQuery): void {
   assert.deepEqual(board.list(query).map(idOf), naiveList(board, query));
 }
 
-test("after any series of changes, lists and event lists are what a filter and a sort over everything give", () => {
+test("lists match the reference implementations after any sequence of changes", () => {
   fc.assert(
     fc.property(
       fc.array(change, { maxLength: 80, size: "max" }),
       fc.array(change, { maxLength: 20, size: "max" }),
       fc.array(marketQuery, { minLength: 6, maxLength: 6 }),
       fc.array(eventQuery, { minLength: 4, maxLength: 4 }),
-      (before, between, queries, eventQueries) => {
+      (initialChanges, laterChanges, queries, eventQueries) => {
         const board = new MarketBoard(() => SAMPLE_AT);
-        for (const changes of [before, between]) {
+        for (const changes of [initialChanges, laterChanges]) {
           for (const apply of changes) apply(board);
-          for (const query of queries) assertPromises(board, query);
+          for (const query of queries) assertListMatchesReference(board, query);
           for (const query of eventQueries) {
             const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
             assert.deepEqual(slugs, naiveEvents(board, query));
@@ -192,7 +205,7 @@ test("after any series of changes, lists and event lists are what a filter and a
   );
 });
 
-/** A board so large that its common words are kept as bits, and lists are found by walking. */
+/** A board large enough that common words are stored as bits and lists are found by walking the ordered index. */
 function largeBoard(): MarketBoard {
   const board = new MarketBoard(() => SAMPLE_AT);
   for (let number = 0; number < 6_600; number++) {
@@ -203,7 +216,9 @@ function largeBoard(): MarketBoard {
     board.apply(
       sampleMarket(`m${number}`, {
         listing: {
-          ...{ eventId: id, title: `Will the ${subject} rise ${rare}?`, category: number % 11 === 0 ? "Sports" : null },
+          eventId: id,
+          title: `Will the ${subject} rise ${rare}?`,
+          category: number % 11 === 0 ? "Sports" : null,
           status: number % 10 === 0 ? "closed" : "active",
         },
         activity: { volume24hUsd: number % 4 === 0 ? null : (number * 7_919) % 1_000 },
@@ -215,41 +230,56 @@ function largeBoard(): MarketBoard {
   return board;
 }
 
-const WHOLE: MarketQuery = {
-  ...{
-    venues: ["alpha"],
-    statuses: ["active"],
-    category: null,
-    text: null,
-    sort: "volume_24h",
-    limit: 40,
-    after: null,
-  },
+const ALL: MarketQuery = {
+  venues: ["alpha"],
+  statuses: ["active"],
+  category: null,
+  text: null,
+  sort: "volume_24h",
+  limit: 40,
+  after: null,
 };
 
-test("common words, rare ones and both together find the same on a large board", () => {
+test("searches for common and rare words match the reference implementations on a large board", () => {
   const board = largeBoard();
   for (const search of [
-    ...["will", "will the", "the rat", "rain inflation", "will rain rise", "eclipse", "will eclipse", "r"],
+    "will",
+    "will the",
+    "the rat",
+    "rain inflation",
+    "will rain rise",
+    "eclipse",
+    "will eclipse",
+    "r",
     "storm rain",
   ]) {
-    for (const category of [null, "sports"]) assertPromises(board, { ...WHOLE, text: search, category });
-    assertPromises(board, { ...WHOLE, text: search, sort: "updated_at", after: { value: SAMPLE_AT, id: "alpha/m4" } });
+    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...ALL, text: search, category });
+    assertListMatchesReference(board, {
+      ...ALL,
+      text: search,
+      sort: "updated_at",
+      after: { value: SAMPLE_AT, id: "alpha/m4" },
+    });
   }
   for (const search of ["will", "rain inflation", "rain storm", "eclipse will", "eclipse storm the", "rai inf rat"]) {
     const query: EventQuery = {
-      ...{ venues: ["alpha"], category: null, featuredOnly: false, text: search, order: "volume", limit: 30 },
+      venues: ["alpha"],
+      category: null,
+      featuredOnly: false,
+      text: search,
+      order: "volume",
+      limit: 30,
     };
     const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
     assert.deepEqual(slugs, naiveEvents(board, query), search);
   }
 });
 
-test("markets whose figure stays are each seen once by who pages, while others come, go and change around them", () => {
+test("paging returns each unchanged market exactly once while other markets are added, removed and changed", () => {
   const board = largeBoard();
   for (const search of [null, "rain", "eclipse"]) {
-    const query = { ...WHOLE, text: search, limit: 97 };
-    const steady = new Set(
+    const query = { ...ALL, text: search, limit: 97 };
+    const unchanged = new Set(
       naiveList(board, { ...query, limit: 9_000 }).filter((id) => Number(id.slice("alpha/m".length)) % 5 !== 0),
     );
     const seen = new Map<string, number>();
@@ -262,12 +292,12 @@ test("markets whose figure stays are each seen once by who pages, while others c
       after = JSON.parse(JSON.stringify(board.position(last, "volume_24h")));
       for (let step = 0; step < 60; step++) {
         const number = 5 * ((page * 60 + step * 7) % 1_320);
-        const known = board.find("alpha", `m${number}`);
-        if (known === null) board.apply(sampleMarket(`m${number}`, { listing: { title: "Will rain?" } }), SAMPLE_AT);
-        else if (step % 3 === 0) board.remove(known);
-        else board.annotate(known, { volume24hUsd: (number * step) % 1_000 });
+        const current = board.find("alpha", `m${number}`);
+        if (current === null) board.apply(sampleMarket(`m${number}`, { listing: { title: "Will rain?" } }), SAMPLE_AT);
+        else if (step % 3 === 0) board.remove(current);
+        else board.annotate(current, { volume24hUsd: (number * step) % 1_000 });
       }
     }
-    for (const id of steady) assert.equal(seen.get(id), 1, id);
+    for (const id of unchanged) assert.equal(seen.get(id), 1, id);
   }
 });

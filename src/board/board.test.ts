@@ -7,19 +7,19 @@ import type { BoardChange, BoardMarket, QuoteRefusal } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** A board whose present is an hour after the samples were read. */
+/** A board whose clock is one hour after the samples were received. */
 function newBoard(now = SAMPLE_AT + HOUR_MS): MarketBoard {
   return new MarketBoard(() => now);
 }
 
-function found(board: MarketBoard, marketId: string): BoardMarket {
+function findMarket(board: MarketBoard, marketId: string): BoardMarket {
   const market = board.find("alpha", marketId);
   if (market === null) throw new Error(`${marketId} is not on the board`);
   return market;
 }
 
-function taken(change: BoardChange | QuoteRefusal | null): BoardChange {
-  if (change === null || typeof change === "string") throw new Error(`refused: ${change}`);
+function accepted(change: BoardChange | QuoteRefusal | null): BoardChange {
+  if (change === null || typeof change === "string") throw new Error(`rejected: ${change}`);
   return change;
 }
 
@@ -31,7 +31,7 @@ const trade = (yesPrice: number, executedAt: number): Trade => ({
   takerSide: "yes",
 });
 
-test("a market applied twice is told as new once and as unchanged after", () => {
+test("reports a market as new on the first apply and as unchanged on the second", () => {
   const board = newBoard();
   const first = board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.deepEqual(
@@ -45,7 +45,7 @@ test("a market applied twice is told as new once and as unchanged after", () => 
   assert.equal(board.size, 1);
 });
 
-test("equal ids of two venues are two markets", () => {
+test("the same market id at two venues identifies two markets", () => {
   const board = newBoard();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   board.apply(sampleMarket("m", { listing: { venue: "beta", title: "Other" } }), SAMPLE_AT);
@@ -54,74 +54,74 @@ test("equal ids of two venues are two markets", () => {
   assert.equal(board.find("gamma", "m"), null);
 });
 
-test("a slow page does not undo the quote that the stream told after it was asked for", () => {
+test("a slow poll does not overwrite a quote streamed after the request was sent", () => {
   const board = newBoard();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   for (const eventAt of [SAMPLE_AT + 2_000, null]) {
     board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt }, SAMPLE_AT + 2_010);
-    const late = sampleMarket("m", { listing: { title: "Renamed" }, quote: { receivedAt: SAMPLE_AT + 9_000 } });
-    const change = board.apply(late, SAMPLE_AT + 1_000);
+    const polled = sampleMarket("m", { listing: { title: "Renamed" }, quote: { receivedAt: SAMPLE_AT + 9_000 } });
+    const change = board.apply(polled, SAMPLE_AT + 1_000);
     assert.equal(change.quoteChanged, false);
     assert.equal(change.market.quote.bid, 0.6);
     assert.equal(change.market.listing.title, "Renamed");
   }
 });
 
-test("a page asked for after the stream spoke is taken", () => {
+test("a poll requested after the last streamed quote replaces it", () => {
   const board = newBoard();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 2_000 }, SAMPLE_AT + 2_010);
-  const page = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 9_000 } });
-  assert.equal(board.apply(page, SAMPLE_AT + 2_010).market.quote.bid, 0.4);
+  const polled = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 9_000 } });
+  assert.equal(board.apply(polled, SAMPLE_AT + 2_010).market.quote.bid, 0.4);
 });
 
-test("a slow page does not undo the last trade that the stream told after it was asked for", () => {
+test("a slow poll does not overwrite a trade streamed after the request was sent", () => {
   let now = SAMPLE_AT;
   const board = new MarketBoard(() => now);
   board.apply(sampleMarket("m", { quote: { bid: null, ask: null } }), SAMPLE_AT);
   now = SAMPLE_AT + 2_000;
-  board.applyTrade(found(board, "m"), trade(0.7, SAMPLE_AT + 1_900));
+  board.applyTrade(findMarket(board, "m"), trade(0.7, SAMPLE_AT + 1_900));
   now = SAMPLE_AT + 9_000;
-  const page = sampleMarket("m", { quote: { bid: null, ask: null, receivedAt: now } });
-  assert.equal(board.apply(page, SAMPLE_AT + 1_000).market.yesPrice, 0.7);
-  assert.equal(board.apply(page, now).market.yesPrice, 0.41);
+  const polled = sampleMarket("m", { quote: { bid: null, ask: null, receivedAt: now } });
+  assert.equal(board.apply(polled, SAMPLE_AT + 1_000).market.yesPrice, 0.7);
+  assert.equal(board.apply(polled, now).market.yesPrice, 0.41);
 });
 
-test("after our clock was set back, pages are taken at once and not only when the old time comes again", () => {
+test("after our clock was set back, polls are applied immediately", () => {
   let now = SAMPLE_AT + HOUR_MS;
   const board = new MarketBoard(() => now);
   board.apply(sampleMarket("m"), SAMPLE_AT);
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: now }, now);
   now = SAMPLE_AT;
-  const page = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 100 } });
-  assert.equal(board.apply(page, SAMPLE_AT + 50).market.quote.bid, 0.4);
+  const polled = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 100 } });
+  assert.equal(board.apply(polled, SAMPLE_AT + 50).market.quote.bid, 0.4);
 });
 
-test("a streamed quote older than the known one is refused; an equally old one is not", () => {
+test("rejects a streamed quote older than the current one and accepts one with the same time", () => {
   const board = newBoard();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   board.applyQuote("alpha", "m", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 100 }, SAMPLE_AT + 101);
   const older = board.applyQuote("alpha", "m", { bid: 0.3, ask: 0.32, eventAt: SAMPLE_AT + 99 }, SAMPLE_AT + 102);
   assert.equal(older, "out_of_order");
-  assert.equal(found(board, "m").quote.bid, 0.5);
+  assert.equal(findMarket(board, "m").quote.bid, 0.5);
   const equal = board.applyQuote("alpha", "m", { bid: 0.51, eventAt: SAMPLE_AT + 100 }, SAMPLE_AT + 103);
-  assert.equal(taken(equal).market.quote.bid, 0.51);
+  assert.equal(accepted(equal).market.quote.bid, 0.51);
 });
 
-test("a streamed part leaves the rest of the quote as it was", () => {
+test("a partial streamed quote leaves the other fields unchanged", () => {
   const board = newBoard();
   board.apply(sampleMarket("m"), SAMPLE_AT);
-  const { market } = taken(board.applyQuote("alpha", "m", { ask: 0.45 }, SAMPLE_AT + 10));
+  const { market } = accepted(board.applyQuote("alpha", "m", { ask: 0.45 }, SAMPLE_AT + 10));
   assert.deepEqual([market.quote.bid, market.quote.ask, market.quote.lastPrice], [0.4, 0.45, 0.41]);
   assert.equal(market.yesPrice, 0.425);
 });
 
-test("a crossed book never becomes tradable, whether streamed or listed", () => {
+test("rejects a streamed crossed book and clears the book of a polled one", () => {
   const board = newBoard();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.5 }, SAMPLE_AT + 10), "crossed_book");
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.42 }, SAMPLE_AT + 10), "crossed_book");
-  assert.equal(found(board, "m").quote.bid, 0.4);
+  assert.equal(findMarket(board, "m").quote.bid, 0.4);
   const listed = board.apply(sampleMarket("n", { quote: { bid: 0.6, ask: 0.5 } }), SAMPLE_AT).market;
   assert.deepEqual(
     [listed.quote.bid, listed.quote.ask, listed.quote.bidSize, listed.quote.askSize, listed.yesPrice],
@@ -129,49 +129,49 @@ test("a crossed book never becomes tradable, whether streamed or listed", () => 
   );
 });
 
-test("a quote or trade for a market that nobody listed changes nothing", () => {
+test("rejects a quote for an unknown market", () => {
   const board = newBoard();
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.5 }, SAMPLE_AT), "unknown_market");
   assert.equal(board.size, 0);
 });
 
-test("the time shown is the venue's for a streamed quote, ours for a polled one, and never in the future", () => {
+test("updatedAt is the venue's time for streamed quotes, ours for polled quotes, and never in the future", () => {
   const now = SAMPLE_AT + 1_000;
   const board = newBoard(now);
   assert.equal(board.apply(sampleMarket("m"), SAMPLE_AT).market.updatedAt, SAMPLE_AT);
-  const streamed = taken(board.applyQuote("alpha", "m", { bid: 0.41, eventAt: SAMPLE_AT + 500 }, SAMPLE_AT + 600));
+  const streamed = accepted(board.applyQuote("alpha", "m", { bid: 0.41, eventAt: SAMPLE_AT + 500 }, SAMPLE_AT + 600));
   assert.equal(streamed.market.updatedAt, SAMPLE_AT + 500);
-  const ahead = taken(board.applyQuote("alpha", "m", { bid: 0.4, eventAt: now + HOUR_MS }, now));
+  const ahead = accepted(board.applyQuote("alpha", "m", { bid: 0.4, eventAt: now + HOUR_MS }, now));
   assert.equal(ahead.market.updatedAt, now);
 });
 
-test("figures that a venue does not tell stay unknown, and known ones are not forgotten", () => {
+test("missing activity figures stay null, and known figures are retained when a later poll omits them", () => {
   const board = newBoard();
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.deepEqual(Object.values(market.activity), [null, null, null, null]);
-  const told = { volume24hUsd: 10, volumeTotalUsd: 100, liquidityUsd: 5, openInterestUsd: 7 };
-  board.apply(sampleMarket("m", { activity: told }), SAMPLE_AT + 1);
-  const partly = sampleMarket("m", { activity: { volume24hUsd: 0 } });
-  assert.deepEqual(board.apply(partly, SAMPLE_AT + 2).market.activity, { ...told, volume24hUsd: 0 });
+  const activity = { volume24hUsd: 10, volumeTotalUsd: 100, liquidityUsd: 5, openInterestUsd: 7 };
+  board.apply(sampleMarket("m", { activity }), SAMPLE_AT + 1);
+  const partial = sampleMarket("m", { activity: { volume24hUsd: 0 } });
+  assert.deepEqual(board.apply(partial, SAMPLE_AT + 2).market.activity, { ...activity, volume24hUsd: 0 });
 });
 
-test("a change of the total volume alone counts as a change of the quote, so that it is stored", () => {
+test("reports a change of only the total volume as a quote change", () => {
   const board = newBoard();
   board.apply(sampleMarket("m", { activity: { volumeTotalUsd: 1 } }), SAMPLE_AT);
   const change = board.apply(sampleMarket("m", { activity: { volumeTotalUsd: 2 } }), SAMPLE_AT + 1);
   assert.equal(change.quoteChanged, true);
 });
 
-test("a trade moves the last price, unless a later trade is known", () => {
+test("a trade updates the last price unless a later trade is known", () => {
   const board = newBoard();
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.equal(board.applyTrade(market, trade(0.5, SAMPLE_AT + 20))?.market.quote.lastPrice, 0.5);
   assert.equal(board.applyTrade(market, trade(0.3, SAMPLE_AT + 10)), null);
   assert.equal(board.applyTrade(market, trade(0.5, SAMPLE_AT + 30)), null);
-  assert.equal(found(board, "m").quote.lastPrice, 0.5);
+  assert.equal(findMarket(board, "m").quote.lastPrice, 0.5);
 });
 
-test("a trade told with a time far ahead does not silence the trades after it", () => {
+test("a trade with a timestamp in the future does not suppress later trades", () => {
   let now = SAMPLE_AT;
   const board = new MarketBoard(() => now);
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
@@ -180,7 +180,7 @@ test("a trade told with a time far ahead does not silence the trades after it", 
   assert.equal(board.applyTrade(market, trade(0.3, SAMPLE_AT + 59_000))?.market.quote.lastPrice, 0.3);
 });
 
-test("what we add to a market stays when the venue's words and prices change", () => {
+test("annotations survive changes of the listing and the quote", () => {
   const board = newBoard();
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
   board.annotate(market, { storeKey: 9, priceDayAgo: 0.3, volume24hUsd: 55 });
@@ -189,17 +189,17 @@ test("what we add to a market stays when the venue's words and prices change", (
   assert.deepEqual([storeKey, priceDayAgo, activity.volume24hUsd], [9, 0.3, 55]);
 });
 
-test("adding to an outdated copy does not bring its old values back", () => {
+test("annotating an outdated copy of a market does not restore its old values", () => {
   const board = newBoard();
   const outdated = board.apply(sampleMarket("m"), SAMPLE_AT).market;
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1 }, SAMPLE_AT + 1);
   const annotated = board.annotate(outdated, { storeKey: 3 });
   assert.deepEqual([annotated.quote.bid, annotated.storeKey], [0.6, 3]);
-  assert.equal(found(board, "m").quote.bid, 0.6);
+  assert.equal(findMarket(board, "m").quote.bid, 0.6);
   assert.equal(outdated.quote.bid, 0.4);
 });
 
-test("what is added can become unknown again", () => {
+test("annotations can be reset to null", () => {
   const board = newBoard();
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
   board.annotate(market, { priceDayAgo: 0.3, volume24hUsd: 5 });
@@ -207,7 +207,7 @@ test("what is added can become unknown again", () => {
   assert.deepEqual([cleared.priceDayAgo, cleared.activity.volume24hUsd], [null, null]);
 });
 
-test("a removed market is gone from every read, and its row serves the next one", () => {
+test("a removed market is no longer found, and its row is reused", () => {
   const board = newBoard();
   board.applyEvent(sampleEvent("E"));
   const { market } = board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Unusual" } }), SAMPLE_AT);
@@ -235,11 +235,11 @@ test("a removed market is gone from every read, and its row serves the next one"
     [next.row],
   );
   assert.equal(board.annotate(market, { storeKey: 5 }), market);
-  assert.equal(found(board, "n").storeKey, null);
+  assert.equal(findMarket(board, "n").storeKey, null);
   assert.equal(board.applyTrade(next, trade(0.8, SAMPLE_AT + 1))?.market.quote.lastPrice, 0.8);
 });
 
-test("markets of an event are grouped under its lower-case slug, in the order of their first listing", () => {
+test("groups the markets of an event under its lower-case slug, in the order they were first listed", () => {
   const board = newBoard();
   board.applyEvent(sampleEvent("KXFed-26"));
   board.apply(sampleMarket("b", { listing: { eventId: "KXFed-26" } }), SAMPLE_AT);
@@ -252,7 +252,7 @@ test("markets of an event are grouped under its lower-case slug, in the order of
   );
 });
 
-test("a market that its venue moves to another event leaves the first one", () => {
+test("a market that moves to another event is removed from its previous event", () => {
   const board = newBoard();
   for (const id of ["one", "two"]) board.applyEvent(sampleEvent(id));
   board.apply(sampleMarket("m", { listing: { eventId: "one" } }), SAMPLE_AT);
@@ -261,17 +261,17 @@ test("a market that its venue moves to another event leaves the first one", () =
   assert.equal(board.marketsOfEvent("alpha:two").length, 1);
 });
 
-test("an event applied again without a change is not news", () => {
+test("reports whether applying an event changed it", () => {
   const board = newBoard();
   assert.equal(board.applyEvent(sampleEvent("E")), true);
   assert.equal(board.applyEvent(sampleEvent("E")), false);
   assert.equal(board.applyEvent(sampleEvent("E", { featured: true })), true);
 });
 
-test("a restored market is read back with its key, and the first page afterwards replaces its prices", () => {
+test("a restored market has its store key, and the first poll replaces its prices", () => {
   const board = newBoard();
   board.restore(sampleMarket("m", { quote: { eventAt: SAMPLE_AT - 5, receivedAt: SAMPLE_AT - 5 } }), 77);
-  assert.equal(found(board, "m").storeKey, 77);
+  assert.equal(findMarket(board, "m").storeKey, 77);
   const change = board.apply(sampleMarket("m", { quote: { bid: 0.5, ask: 0.52 } }), SAMPLE_AT);
   assert.deepEqual([change.isNew, change.market.storeKey, change.market.quote.bid], [false, 77, 0.5]);
 });

@@ -27,24 +27,24 @@ import { TextIndex } from "./text-index.ts";
 const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
 
 /**
- * The present state of every market of every venue, in memory, ready to be read, listed, sorted and searched without a
- * database. Single writer: the ingest.
+ * The current state of all markets of all venues, in memory. Reads, lists, sorts and searches need no database. Only the
+ * ingest writes to it.
  */
 export class MarketBoard {
   readonly #markets: (BoardMarket | null)[] = [];
   readonly #rowById = new Map<string, number>();
   readonly #freeRows: number[] = [];
-  /** The id of each row in use, the same string as in `#rowById`. */
+  /** Board id of each used row: the same string instance as the key in `#rowById`. */
   readonly #ids: string[] = [];
-  readonly #columns = new MarketIndex((row) => this.#ids[row] ?? "");
+  readonly #marketIndex = new MarketIndex((row) => this.#ids[row] ?? "");
   readonly #text = new TextIndex();
-  readonly #events = new EventIndex(this.#columns);
-  /** The last new listing of each venue: the next one repeats much of it. */
+  readonly #events = new EventIndex(this.#marketIndex);
+  /** The latest listing of each venue. The next one usually has many equal parts, which are then shared. */
   readonly #lastListings = new Map<VenueId, MarketListing>();
-  readonly #lastTrades = new Map<number, { readonly executedAt: number; readonly heardAt: number }>();
+  readonly #lastTrades = new Map<number, { readonly executedAt: number; readonly receivedAt: number }>();
   readonly #now: () => number;
 
-  /** @param now Unix milliseconds; the present, for refusing times that lie in the future. */
+  /** @param now  current time in Unix milliseconds, used to detect timestamps in the future */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -62,7 +62,7 @@ export class MarketBoard {
     return this.#events.find(slug);
   }
 
-  /** Every market of an event, in the order of their first listing. */
+  /** All markets of an event, in the order they were first listed. */
   marketsOfEvent(slug: string): BoardMarket[] {
     return this.#events.rowsOf(slug).flatMap((row) => this.#markets[row] ?? []);
   }
@@ -75,98 +75,100 @@ export class MarketBoard {
     for (const market of this.#markets) if (market !== null) yield market;
   }
 
-  /** Takes over an event's facts; true when they are new or changed. */
+  /** Adds or updates an event; returns whether anything changed. */
   applyEvent(event: EventListing): boolean {
     const slug = eventSlug(event.venue, event.eventId);
-    const known = this.#events.find(slug)?.listing;
-    if (known !== undefined && isStructurallyEqual(known, event)) return false;
+    const current = this.#events.find(slug)?.listing;
+    if (current !== undefined && isStructurallyEqual(current, event)) return false;
     this.#events.set({ slug, listing: event });
     for (const row of this.#events.rowsOf(slug)) {
-      if (known?.title !== event.title) this.#index(row);
-      if (known?.category !== event.category) this.#categorise(row);
+      if (current?.title !== event.title) this.#updateText(row);
+      if (current?.category !== event.category) this.#updateCategory(row);
     }
     return true;
   }
 
   /**
-   * Takes over what a listing or a single read said. A quote older than a streamed one is left aside: a slow page must
-   * not undo what the stream has told since.
+   * Applies a polled market. Its quote is ignored if a streamed quote was received after the request was sent, because a
+   * slow response must not overwrite newer data.
    *
-   * @param requestedAt when the request was sent; its answer cannot know of anything that is older than that only here
+   * @param requestedAt  when the request was sent, Unix milliseconds
    */
   apply(snapshot: MarketSnapshot, requestedAt: number): BoardChange {
     const { listing } = snapshot;
-    const known = this.find(listing.venue, listing.marketId);
-    const isStale = known !== null && this.#isSince(known.quote.receivedAt, requestedAt);
-    const polled = withKnownLast(uncrossed(snapshot.quote), known?.quote);
-    const quote = isStale ? known.quote : this.#withLastTrade(known, polled, requestedAt);
-    const listingChanged = known === null || !isStructurallyEqual(known.listing, listing);
-    const activity = mergeActivity(known?.activity, snapshot.activity);
-    const market = this.#put(known, {
-      listing: listingChanged ? this.#shared(listing, known?.listing) : known.listing,
+    const current = this.find(listing.venue, listing.marketId);
+    const isStale = current !== null && this.#isReceivedAfter(current.quote.receivedAt, requestedAt);
+    const polled = withPreviousLastPrice(withoutCrossedBook(snapshot.quote), current?.quote);
+    const quote = isStale ? current.quote : this.#withLastTrade(current, polled, requestedAt);
+    const listingChanged = current === null || !isStructurallyEqual(current.listing, listing);
+    const activity = mergeActivity(current?.activity, snapshot.activity);
+    const market = this.#put(current, {
+      listing: listingChanged ? this.#shareParts(listing, current?.listing) : current.listing,
       quote,
       activity,
-      updatedAt: isStale ? known.updatedAt : quote.receivedAt,
+      updatedAt: isStale ? current.updatedAt : quote.receivedAt,
     });
     return {
       market,
-      isNew: known === null,
+      isNew: current === null,
       listingChanged,
       quoteChanged:
-        known === null || !sameQuote(known.quote, quote) || known.activity.volumeTotalUsd !== activity.volumeTotalUsd,
-      previousStatus: known?.listing.status ?? null,
+        current === null ||
+        !isSameQuote(current.quote, quote) ||
+        current.activity.volumeTotalUsd !== activity.volumeTotalUsd,
+      previousStatus: current?.listing.status ?? null,
     };
   }
 
-  /** Takes over a streamed quote, whose parts may be missing; tells why when it is refused. */
+  /** Applies a streamed quote, which may be partial; returns the reason if the quote is rejected. */
   applyQuote(
     venue: VenueId,
     marketId: string,
-    part: Partial<Omit<Quote, "receivedAt">>,
+    changes: Partial<Omit<Quote, "receivedAt">>,
     receivedAt: number,
   ): BoardChange | QuoteRefusal {
-    const known = this.find(venue, marketId);
-    if (known === null) return "unknown_market";
-    const eventAt = part.eventAt ?? null;
-    if (eventAt !== null && known.quote.eventAt !== null && eventAt < known.quote.eventAt) return "out_of_order";
-    const quote: Quote = { ...known.quote, ...part, eventAt, receivedAt };
+    const current = this.find(venue, marketId);
+    if (current === null) return "unknown_market";
+    const eventAt = changes.eventAt ?? null;
+    if (eventAt !== null && current.quote.eventAt !== null && eventAt < current.quote.eventAt) return "out_of_order";
+    const quote: Quote = { ...current.quote, ...changes, eventAt, receivedAt };
     if (isCrossed(quote.bid, quote.ask)) return "crossed_book";
-    const market = this.#put(known, {
-      listing: known.listing,
+    const market = this.#put(current, {
+      listing: current.listing,
       quote,
-      activity: known.activity,
-      updatedAt: Math.max(known.updatedAt, Math.min(eventAt ?? receivedAt, this.#now())),
+      activity: current.activity,
+      updatedAt: Math.max(current.updatedAt, Math.min(eventAt ?? receivedAt, this.#now())),
     });
     return {
       market,
       isNew: false,
       listingChanged: false,
-      quoteChanged: !sameQuote(known.quote, quote),
-      previousStatus: known.listing.status,
+      quoteChanged: !isSameQuote(current.quote, quote),
+      previousStatus: current.listing.status,
     };
   }
 
-  /** Takes over the price of a trade as the last one, unless a later trade is known; null when nothing changed. */
+  /** Updates the last price from a trade, unless a later trade is known; returns null if nothing changed. */
   applyTrade(market: BoardMarket, trade: Trade): BoardChange | null {
-    const known = this.#markets[market.row];
-    const before = this.#lastTrades.get(market.row)?.executedAt ?? Number.NEGATIVE_INFINITY;
-    if (known === null || known === undefined || known.listing.marketId !== market.listing.marketId) return null;
-    if (trade.executedAt < before) return null;
-    const heardAt = this.#now();
-    // A trade told with a time that lies ahead must not silence all that follow it.
-    this.#lastTrades.set(market.row, { executedAt: Math.min(trade.executedAt, heardAt), heardAt });
-    if (known.quote.lastPrice === trade.yesPrice) return null;
-    const quote: Quote = { ...known.quote, lastPrice: trade.yesPrice };
+    const current = this.#markets[market.row];
+    const previousAt = this.#lastTrades.get(market.row)?.executedAt ?? Number.NEGATIVE_INFINITY;
+    if (current === null || current === undefined || current.listing.marketId !== market.listing.marketId) return null;
+    if (trade.executedAt < previousAt) return null;
+    const receivedAt = this.#now();
+    // Clamped: a trade with a timestamp in the future would otherwise suppress all later trades.
+    this.#lastTrades.set(market.row, { executedAt: Math.min(trade.executedAt, receivedAt), receivedAt });
+    if (current.quote.lastPrice === trade.yesPrice) return null;
+    const quote: Quote = { ...current.quote, lastPrice: trade.yesPrice };
     return {
-      market: this.#put(known, { ...known, quote }),
+      market: this.#put(current, { ...current, quote }),
       isNew: false,
       listingChanged: false,
       quoteChanged: true,
-      previousStatus: known.listing.status,
+      previousStatus: current.listing.status,
     };
   }
 
-  /** The markets in these rows, as they are now. */
+  /** The current markets in these rows. */
   *rows(rows: Iterable<number>): IterableIterator<BoardMarket> {
     for (const row of rows) {
       const market = this.#markets[row];
@@ -174,35 +176,38 @@ export class MarketBoard {
     }
   }
 
-  /** Ours to know: the key in the store, the price a day ago, a volume summed from the tape. */
+  /** Sets data that we compute ourselves: the key in the store, the price a day ago, the volume summed from trades. */
   annotate(
     market: BoardMarket,
-    facts: { storeKey?: number; priceDayAgo?: number | null; volume24hUsd?: number | null },
+    fields: { storeKey?: number; priceDayAgo?: number | null; volume24hUsd?: number | null },
   ): BoardMarket {
-    const known = this.#markets[market.row];
-    if (known === null || known === undefined || known.listing.marketId !== market.listing.marketId) return market;
-    return this.#put(known, {
-      ...known,
-      storeKey: facts.storeKey ?? known.storeKey,
-      priceDayAgo: facts.priceDayAgo === undefined ? known.priceDayAgo : facts.priceDayAgo,
+    const current = this.#markets[market.row];
+    if (current === null || current === undefined || current.listing.marketId !== market.listing.marketId)
+      return market;
+    return this.#put(current, {
+      ...current,
+      storeKey: fields.storeKey ?? current.storeKey,
+      priceDayAgo: fields.priceDayAgo === undefined ? current.priceDayAgo : fields.priceDayAgo,
       activity:
-        facts.volume24hUsd === undefined ? known.activity : { ...known.activity, volume24hUsd: facts.volume24hUsd },
+        fields.volume24hUsd === undefined
+          ? current.activity
+          : { ...current.activity, volume24hUsd: fields.volume24hUsd },
     });
   }
 
-  /** Puts back a market read from the store; used at start, before anything fresher is known. */
+  /** Adds a market loaded from the store. Only used at start, before newer data is received. */
   restore(snapshot: MarketSnapshot, storeKey: number): void {
     const { listing, activity } = snapshot;
-    const quote = uncrossed(snapshot.quote);
-    const known = this.find(listing.venue, listing.marketId);
-    const shared = this.#shared(listing, known?.listing);
-    this.#put(known, { listing: shared, quote, activity, updatedAt: quote.receivedAt, storeKey });
+    const quote = withoutCrossedBook(snapshot.quote);
+    const current = this.find(listing.venue, listing.marketId);
+    const shared = this.#shareParts(listing, current?.listing);
+    this.#put(current, { listing: shared, quote, activity, updatedAt: quote.receivedAt, storeKey });
   }
 
-  /** Puts every order in place that lists are made from; without it the first list of each kind does, and takes long. */
+  /** Sorts all indexes. Without this call the first list of each sort order is slow. */
   prepareLists(): void {
     const ids = [...this.#rowById.keys()].sort();
-    this.#columns.prepare(ids.map((id) => this.#rowById.get(id) ?? 0));
+    this.#marketIndex.prepare(ids.map((id) => this.#rowById.get(id) ?? 0));
     this.#events.prepare();
   }
 
@@ -210,102 +215,110 @@ export class MarketBoard {
     const { row } = market;
     const { venue, marketId } = market.listing;
     if (!this.#rowById.delete(boardId(venue, marketId))) return;
-    const left = this.#events.removeRow(row);
-    if (left?.isEmpty === true) this.#events.delete(left.slug);
+    const event = this.#events.removeRow(row);
+    if (event?.isEmpty === true) this.#events.delete(event.slug);
     this.#markets[row] = null;
     this.#text.delete(row);
-    this.#columns.clear(row);
+    this.#marketIndex.delete(row);
     this.#ids[row] = "";
     this.#lastTrades.delete(row);
     this.#freeRows.push(row);
   }
 
-  /** The markets that fit, best first; a market without a price is not listed. */
+  /** One page of the markets that match a query, in the requested order. Markets without a price are not listed. */
   list(query: MarketQuery): BoardMarket[] {
     const { text, ...others } = query;
-    return this.#columns
-      .best({ ...others, among: text === null ? null : this.#text.find(text) })
+    return this.#marketIndex
+      .select({ ...others, candidates: text === null ? null : this.#text.find(text) })
       .flatMap((row) => this.#markets[row] ?? []);
   }
 
-  /** Events with an open market that fit, best first. */
+  /** Events with an active market that match a query, in the requested order. */
   listEvents(query: EventQuery): BoardEvent[] {
-    return this.#events.best(query, query.text === null ? null : this.#text.findEach(query.text));
+    return this.#events.select(query, query.text === null ? null : this.#text.findEach(query.text));
   }
 
-  /** Position of a market in a sort order, for continuing a list behind it. */
+  /** Position of a market in a sort order, for keyset pagination. */
   position(market: BoardMarket, sort: SortKey): { value: number | null; id: string } {
-    return { value: this.#columns.value(market.row, sort), id: boardId(market.listing.venue, market.listing.marketId) };
+    return {
+      value: this.#marketIndex.value(market.row, sort),
+      id: boardId(market.listing.venue, market.listing.marketId),
+    };
   }
 
   #put(
-    known: BoardMarket | null,
-    facts: Partial<BoardMarket> & Pick<BoardMarket, "listing" | "quote" | "activity" | "updatedAt">,
+    previous: BoardMarket | null,
+    fields: Partial<BoardMarket> & Pick<BoardMarket, "listing" | "quote" | "activity" | "updatedAt">,
   ): BoardMarket {
-    const row = known?.row ?? this.#freeRows.pop() ?? this.#markets.length;
+    const row = previous?.row ?? this.#freeRows.pop() ?? this.#markets.length;
     const market: BoardMarket = {
       row,
-      listing: facts.listing,
-      quote: facts.quote,
-      activity: facts.activity,
-      yesPrice: yesPrice(facts.quote),
-      updatedAt: facts.updatedAt,
-      priceDayAgo: facts.priceDayAgo === undefined ? (known?.priceDayAgo ?? null) : facts.priceDayAgo,
-      storeKey: facts.storeKey ?? known?.storeKey ?? null,
+      listing: fields.listing,
+      quote: fields.quote,
+      activity: fields.activity,
+      yesPrice: yesPrice(fields.quote),
+      updatedAt: fields.updatedAt,
+      priceDayAgo: fields.priceDayAgo === undefined ? (previous?.priceDayAgo ?? null) : fields.priceDayAgo,
+      storeKey: fields.storeKey ?? previous?.storeKey ?? null,
     };
     this.#markets[row] = market;
-    if (known?.listing !== facts.listing) this.#place(market, known);
-    this.#columns.set(row, market, priceChange24h(market));
-    this.#events.noteChange(row);
+    if (previous?.listing !== fields.listing) this.#updateLookups(market, previous);
+    this.#marketIndex.set(row, market, priceChange24h(market));
+    this.#events.onMarketChange(row);
     return market;
   }
 
-  /** Notes where a market with new facts is to be found: its id, its event, its words. */
-  #place({ row, listing }: BoardMarket, known: BoardMarket | null): void {
+  /** Updates the lookups by id, event, text and category after a listing has changed. */
+  #updateLookups({ row, listing }: BoardMarket, previous: BoardMarket | null): void {
     const { venue, marketId, eventId } = listing;
-    if (known === null) {
+    if (previous === null) {
       const id = boardId(venue, marketId);
       this.#rowById.set(id, row);
       this.#ids[row] = id;
     }
-    const isOfOtherEvent = known === null || known.listing.eventId !== eventId;
-    if (isOfOtherEvent) {
+    const eventChanged = previous === null || previous.listing.eventId !== eventId;
+    if (eventChanged) {
       this.#events.removeRow(row);
       if (eventId !== null) this.#events.addRow(eventSlug(venue, eventId), row);
     }
-    if (isOfOtherEvent || known.listing.title !== listing.title || known.listing.outcomeLabel !== listing.outcomeLabel)
-      this.#index(row);
-    if (isOfOtherEvent || known.listing.category !== listing.category) this.#categorise(row);
+    if (
+      eventChanged ||
+      previous.listing.title !== listing.title ||
+      previous.listing.outcomeLabel !== listing.outcomeLabel
+    )
+      this.#updateText(row);
+    if (eventChanged || previous.listing.category !== listing.category) this.#updateCategory(row);
   }
 
-  /** Heard after a request was sent; a time that lies ahead of now (our clock was set back) proves nothing. */
-  #isSince(heardAt: number, requestedAt: number): boolean {
-    return heardAt > requestedAt && heardAt <= this.#now();
+  /** False for a time in the future, which can occur after our clock was set back. */
+  #isReceivedAfter(receivedAt: number, requestedAt: number): boolean {
+    return receivedAt > requestedAt && receivedAt <= this.#now();
   }
 
-  /** A trade that the stream told after the request was sent stays the last one. */
-  #withLastTrade(known: BoardMarket | null, quote: Quote, requestedAt: number): Quote {
-    const trade = known === null ? undefined : this.#lastTrades.get(known.row);
-    if (known === null || trade === undefined || !this.#isSince(trade.heardAt, requestedAt)) return quote;
-    return { ...quote, lastPrice: known.quote.lastPrice };
+  /** Keeps the last price of a trade that was streamed after the request was sent. */
+  #withLastTrade(current: BoardMarket | null, quote: Quote, requestedAt: number): Quote {
+    const trade = current === null ? undefined : this.#lastTrades.get(current.row);
+    if (current === null || trade === undefined || !this.#isReceivedAfter(trade.receivedAt, requestedAt)) return quote;
+    return { ...quote, lastPrice: current.quote.lastPrice };
   }
 
-  #shared(listing: MarketListing, known: MarketListing | undefined): MarketListing {
-    const other = known ?? this.#lastListings.get(listing.venue);
+  /** Reuses equal parts of the previous version, or of the latest other listing of the venue, to save memory. */
+  #shareParts(listing: MarketListing, current: MarketListing | undefined): MarketListing {
+    const other = current ?? this.#lastListings.get(listing.venue);
     const shared = other === undefined ? listing : shareStructure(listing, other);
     this.#lastListings.set(listing.venue, shared);
     return shared;
   }
 
-  #index(row: number): void {
+  #updateText(row: number): void {
     const listing = this.#markets[row]?.listing;
     if (listing === undefined) return;
     const event = this.#eventOf(row);
     this.#text.set(row, `${listing.title} ${listing.outcomeLabel ?? ""} ${event?.listing.title ?? ""}`);
   }
 
-  #categorise(row: number): void {
-    this.#columns.setCategory(
+  #updateCategory(row: number): void {
+    this.#marketIndex.setCategory(
       row,
       this.#markets[row]?.listing.category ?? this.#eventOf(row)?.listing.category ?? null,
     );
@@ -319,19 +332,19 @@ export class MarketBoard {
   }
 }
 
-/** A book read in the middle of a change is no book: both sides are unknown until the next read. */
-function uncrossed(quote: Quote): Quote {
+/** Removes a crossed book, which is read while the venue updates it: bid and ask are unknown until the next read. */
+function withoutCrossedBook(quote: Quote): Quote {
   return isCrossed(quote.bid, quote.ask) ? { ...quote, bid: null, ask: null, bidSize: null, askSize: null } : quote;
 }
 
-/** A listing that does not tell the last trade does not undo it. */
-function withKnownLast(quote: Quote, known: Quote | undefined): Quote {
-  return quote.lastPrice === null && known !== undefined && known.lastPrice !== null
-    ? { ...quote, lastPrice: known.lastPrice }
+/** Keeps the previous last price if the listing has none. */
+function withPreviousLastPrice(quote: Quote, previous: Quote | undefined): Quote {
+  return quote.lastPrice === null && previous !== undefined && previous.lastPrice !== null
+    ? { ...quote, lastPrice: previous.lastPrice }
     : quote;
 }
 
-function sameQuote(a: Quote, b: Quote): boolean {
+function isSameQuote(a: Quote, b: Quote): boolean {
   return (
     a.bid === b.bid &&
     a.ask === b.ask &&
@@ -342,13 +355,13 @@ function sameQuote(a: Quote, b: Quote): boolean {
   );
 }
 
-/** A figure that a venue leaves out of one answer is not forgotten. */
-function mergeActivity(known: Activity | undefined, next: Activity): Activity {
-  if (known === undefined) return next;
+/** Keeps previous figures that the venue omits from a response. */
+function mergeActivity(previous: Activity | undefined, next: Activity): Activity {
+  if (previous === undefined) return next;
   return {
-    volume24hUsd: next.volume24hUsd ?? known.volume24hUsd,
-    volumeTotalUsd: next.volumeTotalUsd ?? known.volumeTotalUsd,
-    liquidityUsd: next.liquidityUsd ?? known.liquidityUsd,
-    openInterestUsd: next.openInterestUsd ?? known.openInterestUsd,
+    volume24hUsd: next.volume24hUsd ?? previous.volume24hUsd,
+    volumeTotalUsd: next.volumeTotalUsd ?? previous.volumeTotalUsd,
+    liquidityUsd: next.liquidityUsd ?? previous.liquidityUsd,
+    openInterestUsd: next.openInterestUsd ?? previous.openInterestUsd,
   };
 }

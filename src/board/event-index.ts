@@ -3,17 +3,17 @@ import type { MarketIndex } from "./market-index.ts";
 import type { BoardEvent } from "./model.ts";
 import { OrderedIndex } from "./ordered-index.ts";
 
-/** How much a price move adds to an event's rank among the trending: a move of 0.05 doubles its volume's worth. */
+/** Weight of the largest price move in the trending rank: with 20, a move of 0.05 doubles the rank. */
 const TRENDING_MOVE_WEIGHT = 20;
-/** Events whose rank waits to be worked out again: a burst of changes to one event costs it once. */
+/** Changed events after which ranks are recomputed. Batching makes a burst of changes to one event cheap. */
 const STALE_MAX = 256;
-const ROWS_AT_FIRST = 1_024;
+const INITIAL_ROWS = 1_024;
 
 export type EventOrder = "volume" | "trending";
 
 export interface EventQuery {
   readonly venues: readonly string[];
-  /** In any case; null for all. */
+  /** Case-insensitive; null for all. */
   readonly category: string | null;
   readonly featuredOnly: boolean;
   readonly text: string | null;
@@ -25,28 +25,28 @@ interface Entry {
   readonly number: number;
   readonly slug: string;
   event: BoardEvent | null;
-  /** Rows of its markets, in the order of their first listing. */
+  /** Rows of the event's markets, in the order they were added. */
   readonly rows: number[];
 }
 
 /**
- * Events, the rows of their markets, and the events with an open market in the orders a list may have. A rank follows
- * its markets' changes at the next list, or once a few hundred events have changed.
+ * Events, the rows of their markets, and one ordered index per sort order of the events with an active market. The rank
+ * of a changed event is recomputed before the next list, or once `STALE_MAX` events have changed.
  */
 export class EventIndex {
-  readonly #columns: MarketIndex;
+  readonly #marketIndex: MarketIndex;
   readonly #bySlug = new Map<string, Entry>();
   readonly #entries: (Entry | null)[] = [];
   readonly #freeNumbers: number[] = [];
-  /** Number of the event of each row, or -1. */
-  #numberOfRow = new Int32Array(ROWS_AT_FIRST).fill(-1);
-  /** The same for rows that lists show, -1 for others. */
-  #shownNumberOfRow = new Int32Array(ROWS_AT_FIRST).fill(-1);
+  /** Event number of each row; -1 for rows without an event. */
+  #numberOfRow = new Int32Array(INITIAL_ROWS).fill(-1);
+  /** The same for listed rows only; -1 for all others. */
+  #listedNumberOfRow = new Int32Array(INITIAL_ROWS).fill(-1);
   readonly #stale = new Set<Entry>();
   readonly #orders: Readonly<Record<EventOrder, OrderedIndex>>;
 
-  constructor(columns: MarketIndex) {
-    this.#columns = columns;
+  constructor(marketIndex: MarketIndex) {
+    this.#marketIndex = marketIndex;
     const order = () => new OrderedIndex((number) => this.#entries[number]?.slug ?? "");
     this.#orders = { volume: order(), trending: order() };
   }
@@ -66,7 +66,7 @@ export class EventIndex {
   set(event: BoardEvent): void {
     const entry = this.#entryOf(event.slug);
     entry.event = event;
-    this.#noteStale(entry);
+    this.#markStale(entry);
   }
 
   addRow(slug: string, row: number): void {
@@ -74,24 +74,24 @@ export class EventIndex {
     entry.rows.push(row);
     if (row >= this.#numberOfRow.length) this.#grow(row + 1);
     this.#numberOfRow[row] = entry.number;
-    this.#noteStale(entry);
+    this.#markStale(entry);
   }
 
-  /** Takes a row out of its event. */
+  /** Removes a row from its event; returns null if it has none. */
   removeRow(row: number): { readonly slug: string; readonly isEmpty: boolean } | null {
     const entry = this.#entryOfRow(row);
     if (entry === null) return null;
     entry.rows.splice(entry.rows.indexOf(row), 1);
     this.#numberOfRow[row] = -1;
-    this.#shownNumberOfRow[row] = -1;
-    this.#noteStale(entry);
+    this.#listedNumberOfRow[row] = -1;
+    this.#markStale(entry);
     return { slug: entry.slug, isEmpty: entry.rows.length === 0 };
   }
 
   delete(slug: string): void {
     const entry = this.#bySlug.get(slug);
     if (entry === undefined) return;
-    if (entry.rows.length > 0) throw new Error("an event with markets must stay");
+    if (entry.rows.length > 0) throw new Error("An event with markets cannot be deleted");
     this.#orders.volume.delete(entry.number);
     this.#orders.trending.delete(entry.number);
     this.#stale.delete(entry);
@@ -100,15 +100,15 @@ export class EventIndex {
     this.#freeNumbers.push(entry.number);
   }
 
-  /** Something that ranks count may have changed about the market in this row. */
-  noteChange(row: number): void {
+  /** Updates the event after a change of the market in this row. */
+  onMarketChange(row: number): void {
     const entry = this.#entryOfRow(row);
     if (entry === null) return;
-    this.#shownNumberOfRow[row] = this.#columns.isListed(row) ? entry.number : -1;
-    this.#noteStale(entry);
+    this.#listedNumberOfRow[row] = this.#marketIndex.isListed(row) ? entry.number : -1;
+    this.#markStale(entry);
   }
 
-  /** Sorts what was only gathered so far, so that no first list has to. */
+  /** Sorts both ordered indexes, which the first list of each order would otherwise do. */
   prepare(): void {
     this.#rankStale();
     const slugs = [...this.#bySlug.keys()].sort();
@@ -117,60 +117,60 @@ export class EventIndex {
   }
 
   /**
-   * Events with an open market that fit, best first.
+   * The first events in the requested order that match the query and have an active market.
    *
-   * @param words  rows of the markets that have each word of a search, fewest first; null without a search. Each word
-   *   must be had by a market of the event, not all by the same one.
+   * @param wordRows  for each search word the rows of the markets that contain it, rarest word first; null without a
+   *   search. Every word must occur in a market of the event, but not all words in the same market.
    */
-  best(query: EventQuery, words: readonly Bitmap[] | null): BoardEvent[] {
+  select(query: EventQuery, wordRows: readonly Bitmap[] | null): BoardEvent[] {
     if (query.limit <= 0) return [];
     this.#rankStale();
-    const among = words === null ? null : this.#withEach(words);
+    const candidates = wordRows === null ? null : this.#withEveryWord(wordRows);
     const venues = new Set(query.venues);
     const category = query.category?.toLowerCase() ?? null;
-    const fits = (number: number): boolean => {
+    const matches = (number: number): boolean => {
       const listing = this.#entries[number]?.event?.listing;
       if (listing === undefined || !venues.has(listing.venue) || (query.featuredOnly && !listing.featured))
         return false;
       return category === null || listing.category?.toLowerCase() === category;
     };
     const order = this.#orders[query.order];
-    const best: number[] = [];
-    if (among?.isSparse === true) {
-      among.forEach((number) => {
-        if (order.value(number) !== null && fits(number)) best.push(number);
+    const numbers: number[] = [];
+    if (candidates?.isSparse === true) {
+      candidates.forEach((number) => {
+        if (order.value(number) !== null && matches(number)) numbers.push(number);
       });
-      best.sort((a, b) => order.compare(a, b)).splice(query.limit);
+      numbers.sort((a, b) => order.compare(a, b)).splice(query.limit);
     } else {
       order.walk(null, (number) => {
-        if ((among === null || among.has(number)) && fits(number)) best.push(number);
-        return best.length < query.limit;
+        if ((candidates === null || candidates.has(number)) && matches(number)) numbers.push(number);
+        return numbers.length < query.limit;
       });
     }
-    return best.flatMap((number) => this.#entries[number]?.event ?? []);
+    return numbers.flatMap((number) => this.#entries[number]?.event ?? []);
   }
 
-  /** Numbers of the events of which each word is had by a market that lists show. */
-  #withEach(words: readonly Bitmap[]): Bitmap {
-    const [rarest, ...others] = words;
+  /** Numbers of the events in which every word occurs in at least one listed market. */
+  #withEveryWord(wordRows: readonly Bitmap[]): Bitmap {
+    const [rarest, ...others] = wordRows;
     if (rarest === undefined) return new Bitmap();
-    let found = rarest.mapped(this.#shownNumberOfRow);
-    for (const having of others) {
+    let found = rarest.map(this.#listedNumberOfRow);
+    for (const rows of others) {
       if (found.isSparse) {
-        const left = new Bitmap();
-        const isHad = (row: number) => having.has(row) && this.#columns.isListed(row);
+        const remaining = new Bitmap();
+        const containsWord = (row: number) => rows.has(row) && this.#marketIndex.isListed(row);
         found.forEach((number) => {
-          if (this.#entries[number]?.rows.some(isHad) === true) left.add(number);
+          if (this.#entries[number]?.rows.some(containsWord) === true) remaining.add(number);
         });
-        found = left;
-      } else found = Bitmap.intersection([found, having.mapped(this.#shownNumberOfRow)]);
+        found = remaining;
+      } else found = Bitmap.intersection([found, rows.map(this.#listedNumberOfRow)]);
     }
     return found;
   }
 
   #entryOf(slug: string): Entry {
-    const known = this.#bySlug.get(slug);
-    if (known !== undefined) return known;
+    const existing = this.#bySlug.get(slug);
+    if (existing !== undefined) return existing;
     const number = this.#freeNumbers.pop() ?? this.#entries.length;
     const entry: Entry = { number, slug, event: null, rows: [] };
     this.#bySlug.set(slug, entry);
@@ -182,7 +182,7 @@ export class EventIndex {
     return this.#entries[this.#numberOfRow[row] ?? -1] ?? null;
   }
 
-  #noteStale(entry: Entry): void {
+  #markStale(entry: Entry): void {
     this.#stale.add(entry);
     if (this.#stale.size > STALE_MAX) this.#rankStale();
   }
@@ -192,20 +192,22 @@ export class EventIndex {
     this.#stale.clear();
   }
 
-  /** USD of 24 hours over its priced markets, -1 where none tells; times what the largest move adds when trending. */
+  /**
+   * Volume rank: 24-hour volume in USD over the listed markets, or -1 if no market has one. The trending rank multiplies
+   * it by 1 + `TRENDING_MOVE_WEIGHT` times the largest price move.
+   */
   #rank({ number, event, rows }: Entry): void {
-    const columns = this.#columns;
-    let isOpen = false;
+    let hasActiveMarket = false;
     let volume: number | null = null;
     let largestMove = 0;
     for (const row of rows) {
-      if (!columns.isListed(row)) continue;
-      isOpen ||= columns.isActive(row);
-      const own = columns.value(row, "volume_24h");
-      if (own !== null) volume = (volume ?? 0) + own;
-      largestMove = Math.max(largestMove, Math.abs(columns.value(row, "price_change_24h") ?? 0));
+      if (!this.#marketIndex.isListed(row)) continue;
+      hasActiveMarket ||= this.#marketIndex.isActive(row);
+      const marketVolume = this.#marketIndex.value(row, "volume_24h");
+      if (marketVolume !== null) volume = (volume ?? 0) + marketVolume;
+      largestMove = Math.max(largestMove, Math.abs(this.#marketIndex.value(row, "price_change_24h") ?? 0));
     }
-    if (!isOpen || event === null) {
+    if (!hasActiveMarket || event === null) {
       this.#orders.volume.delete(number);
       this.#orders.trending.delete(number);
       return;
@@ -217,18 +219,18 @@ export class EventIndex {
 
   #grow(rows: number): void {
     const length = Math.max(rows, this.#numberOfRow.length * 2);
-    this.#numberOfRow = grown(this.#numberOfRow, length);
-    this.#shownNumberOfRow = grown(this.#shownNumberOfRow, length);
+    this.#numberOfRow = resized(this.#numberOfRow, length);
+    this.#listedNumberOfRow = resized(this.#listedNumberOfRow, length);
   }
 }
 
-function grown(from: Int32Array, length: number): Int32Array<ArrayBuffer> {
+function resized(from: Int32Array, length: number): Int32Array<ArrayBuffer> {
   const to = new Int32Array(length).fill(-1);
   to.set(from);
   return to;
 }
 
-/** USD to the cent. */
+/** Rounds USD to cents. */
 export function toCents(usd: number): number {
   return Math.round(usd * 100) / 100;
 }

@@ -1,4 +1,4 @@
-/** The market board: the current state of every market of every venue, in memory, indexed for lists and search. */
+/** The market board: the current state of all markets of all venues, in memory, indexed for lists and search. */
 export { MarketBoard } from "./board.ts";
 export { type EventQuery, toCents } from "./event-index.ts";
 export {

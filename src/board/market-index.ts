@@ -4,39 +4,39 @@ import { type BoardMarket, SORT_KEYS, type SortKey } from "./model.ts";
 import { OrderedIndex } from "./ordered-index.ts";
 import { StringInterner } from "./string-interner.ts";
 
-const ROWS_AT_FIRST = 1_024;
+const INITIAL_ROWS = 1_024;
 const STATUS_BITS = 3;
-/** Facets of a row that no list shows: empty, or of a market without a price. */
+/** Facets of a row that is never listed: an unused row, or a market without a price. */
 const UNLISTED = 0;
 
-export interface BestOptions {
+export interface MarketSelection {
   readonly venues: readonly VenueId[];
   readonly statuses: readonly MarketStatus[];
-  /** In any case; null for all. */
+  /** Case-insensitive; null for all. */
   readonly category: string | null;
   readonly sort: SortKey;
   readonly limit: number;
   readonly after: { readonly value: number | null; readonly id: string } | null;
-  /** Only these rows, or all when null. */
-  readonly among: Bitmap | null;
+  /** Rows to select from; null for all. */
+  readonly candidates: Bitmap | null;
 }
 
 /**
- * What lists are filtered and sorted by: every sort's order, kept up to date with each change, and the facets in a typed
- * array. A list walks its order from where the page begins and takes what fits; a search that found little sorts that
- * little instead. Neither reads more than the rows once, a few nanoseconds each.
+ * Filters and sorts markets for lists. It keeps one ordered index per sort key, updated on every change, and the facets
+ * of each row in typed arrays. A list walks the ordered index from the start of its page and selects matching rows. If a
+ * search has only a few candidates, those are filtered and sorted instead. Each row is read at most once.
  */
 export class MarketIndex {
   readonly #orders: Readonly<Record<SortKey, OrderedIndex>>;
-  /** 1 + venue and status, or `UNLISTED`. */
-  #facets = new Uint32Array(ROWS_AT_FIRST);
-  /** 1 + number of the category, or 0 for none. */
-  #categories = new Uint32Array(ROWS_AT_FIRST);
+  /** 1 + the encoded venue and status, or `UNLISTED`. */
+  #facets = new Uint32Array(INITIAL_ROWS);
+  /** 1 + the number of the category, or 0 for none. */
+  #categories = new Uint32Array(INITIAL_ROWS);
   readonly #categoryOfRow: (string | null | undefined)[] = [];
   readonly #categoryNumbers = new StringInterner();
   readonly #venueNumbers = new Map<VenueId, number>();
 
-  /** @param idOf  the id by which rows of equal values are ordered; fixed as long as the row is in use */
+  /** @param idOf  id that orders rows of equal value; must not change while the row is in use */
   constructor(idOf: (row: number) => string) {
     const order = () => new OrderedIndex(idOf);
     this.#orders = {
@@ -61,24 +61,24 @@ export class MarketIndex {
     this.#orders.price_change_24h.set(row, change24h);
   }
 
-  /** The category a market is shown with, which may be its event's. */
+  /** Sets the displayed category of a market: its own or that of its event. */
   setCategory(row: number, category: string | null): void {
     if (row >= this.#categories.length) this.#grow(row + 1);
     const next = category?.toLowerCase() ?? null;
-    const known = this.#categoryOfRow[row] ?? null;
-    if (next === known) return;
-    this.#categories[row] = next === null ? 0 : 1 + this.#categoryNumbers.take(next);
-    if (known !== null) this.#categoryNumbers.release(known);
+    const current = this.#categoryOfRow[row] ?? null;
+    if (next === current) return;
+    this.#categories[row] = next === null ? 0 : 1 + this.#categoryNumbers.acquire(next);
+    if (current !== null) this.#categoryNumbers.release(current);
     this.#categoryOfRow[row] = next;
   }
 
-  clear(row: number): void {
+  delete(row: number): void {
     this.#facets[row] = UNLISTED;
     this.setCategory(row, null);
     for (const key of SORT_KEYS) this.#orders[key].delete(row);
   }
 
-  /** Sorts what was only gathered so far, so that no first list has to. */
+  /** Sorts all ordered indexes, which the first list of each sort key would otherwise do. */
   prepare(rowsById: readonly number[]): void {
     for (const key of SORT_KEYS) this.#orders[key].prepare(rowsById);
   }
@@ -97,31 +97,30 @@ export class MarketIndex {
     return facets !== UNLISTED && ((facets - 1) & ((1 << STATUS_BITS) - 1)) === ACTIVE;
   }
 
-  /** Rows in order: larger values first, unknown ones last, equal ones by id. */
-  best(options: BestOptions): number[] {
-    const { among, limit } = options;
+  /** The first matching rows after a position: larger values first, unknown values last, equal values by id. */
+  select(options: MarketSelection): number[] {
+    const { candidates, limit, after } = options;
     const order = this.#orders[options.sort];
-    const after = options.after === null ? null : { value: options.after.value, name: options.after.id };
     const categoryNumber =
       options.category === null ? null : this.#categoryNumbers.find(options.category.toLowerCase());
     if ((options.category !== null && categoryNumber === null) || limit <= 0) return [];
     const category = categoryNumber === null ? null : categoryNumber + 1;
-    const wanted = this.#wantedFacets(options.venues, options.statuses);
-    const fits = (row: number): boolean =>
-      wanted[this.#facets[row] ?? UNLISTED] === 1 && (category === null || this.#categories[row] === category);
+    const isSelected = this.#selectedFacets(options.venues, options.statuses);
+    const matches = (row: number): boolean =>
+      isSelected[this.#facets[row] ?? UNLISTED] === 1 && (category === null || this.#categories[row] === category);
 
-    const best: number[] = [];
-    if (among?.isSparse === true) {
-      among.forEach((row) => {
-        if (fits(row) && (after === null || order.isBehind(row, after))) best.push(row);
+    const rows: number[] = [];
+    if (candidates?.isSparse === true) {
+      candidates.forEach((row) => {
+        if (matches(row) && (after === null || order.isAfter(row, after))) rows.push(row);
       });
-      return best.sort((a, b) => order.compare(a, b)).slice(0, limit);
+      return rows.sort((a, b) => order.compare(a, b)).slice(0, limit);
     }
     order.walk(after, (row) => {
-      if (fits(row) && (among === null || among.has(row))) best.push(row);
-      return best.length < limit;
+      if (matches(row) && (candidates === null || candidates.has(row))) rows.push(row);
+      return rows.length < limit;
     });
-    return best;
+    return rows;
   }
 
   #facetsOf(venue: VenueId, status: MarketStatus): number {
@@ -133,26 +132,26 @@ export class MarketIndex {
     return 1 + ((number << STATUS_BITS) | MARKET_STATUSES.indexOf(status));
   }
 
-  /** For each value that facets may have: 1 when it is asked for. */
-  #wantedFacets(venues: readonly VenueId[], statuses: readonly MarketStatus[]): Uint8Array {
-    const wanted = new Uint8Array(1 + (this.#venueNumbers.size << STATUS_BITS));
+  /** For each possible facets value: 1 if its venue and status are selected, else 0. */
+  #selectedFacets(venues: readonly VenueId[], statuses: readonly MarketStatus[]): Uint8Array {
+    const isSelected = new Uint8Array(1 + (this.#venueNumbers.size << STATUS_BITS));
     for (const venue of venues) {
       if (!this.#venueNumbers.has(venue)) continue;
-      for (const status of statuses) wanted[this.#facetsOf(venue, status)] = 1;
+      for (const status of statuses) isSelected[this.#facetsOf(venue, status)] = 1;
     }
-    return wanted;
+    return isSelected;
   }
 
   #grow(rows: number): void {
     const length = Math.max(rows, this.#facets.length * 2);
-    this.#facets = grown(this.#facets, length);
-    this.#categories = grown(this.#categories, length);
+    this.#facets = resized(this.#facets, length);
+    this.#categories = resized(this.#categories, length);
   }
 }
 
 const ACTIVE = MARKET_STATUSES.indexOf("active");
 
-function grown(from: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
+function resized(from: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
   const to = new Uint32Array(length);
   to.set(from);
   return to;

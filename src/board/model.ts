@@ -1,7 +1,7 @@
 import type { Activity, EventListing, MarketListing, MarketStatus, Quote, VenueId } from "../domain/market.ts";
 import { fromMicros, toMicros } from "../domain/price.ts";
 
-/** Orders a list may have. `resolution_date` runs from the soonest on, all others from the largest down. */
+/** Sort keys of market lists. `resolution_date` sorts ascending, all others descending. */
 export const SORT_KEYS = [
   "volume_24h",
   "liquidity",
@@ -12,17 +12,17 @@ export const SORT_KEYS = [
 ] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** One market as the board holds it. Replaced, never changed, so that a reader's copy stays true to itself. */
+/** A market on the board. Immutable: each change replaces the object, so references stay consistent. */
 export interface BoardMarket {
   readonly row: number;
   readonly listing: MarketListing;
   readonly quote: Quote;
   readonly activity: Activity;
   readonly yesPrice: number | null;
-  /** When the quote was last confirmed: the venue's time for a streamed one, ours for a polled one. */
+  /** When the quote was last confirmed, Unix milliseconds: venue time for a streamed quote, our time for a polled one. */
   readonly updatedAt: number;
   readonly priceDayAgo: number | null;
-  /** Key of its rows in the store; null until it was stored. */
+  /** Primary key in the store; null until the market has been stored. */
   readonly storeKey: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface BoardEvent {
   readonly listing: EventListing;
 }
 
-/** What an update did, so that the caller knows what to store and tell. */
+/** The effect of an update, from which the caller decides what to store and publish. */
 export interface BoardChange {
   readonly market: BoardMarket;
   readonly isNew: boolean;
@@ -47,18 +47,18 @@ export interface MarketQuery {
   readonly text: string | null;
   readonly sort: SortKey;
   readonly limit: number;
-  /** Continue behind this position: the sort value and id of the last market seen. */
+  /** Keyset pagination: sort value and id of the last market of the previous page; null for the first page. */
   readonly after: { readonly value: number | null; readonly id: string } | null;
 }
 
 export type QuoteRefusal = "out_of_order" | "crossed_book" | "unknown_market";
 
-/** Slug of an event in our paths. */
+/** Slug of an event in API paths. */
 export function eventSlug(venue: VenueId, eventId: string): string {
   return `${venue}:${eventId.toLowerCase()}`;
 }
 
-/** Present price minus the price 24 hours ago, null when either is unknown. */
+/** Current price minus the price 24 hours ago; null if either is unknown. */
 export function priceChange24h(market: Pick<BoardMarket, "yesPrice" | "priceDayAgo">): number | null {
   if (market.yesPrice === null || market.priceDayAgo === null) return null;
   return fromMicros(toMicros(market.yesPrice) - toMicros(market.priceDayAgo));

@@ -3,119 +3,115 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { OrderedIndex, type OrderedPosition } from "./ordered-index.ts";
 
-/** Names whose order is not that of the rows. */
-const nameOf = (row: number) => `${(row * 7) % 10}/${row}`;
+/** Ids whose order differs from that of the rows. */
+const idOf = (row: number) => `${(row * 7) % 10}/${row}`;
 
-function walked(rows: OrderedIndex, after: OrderedPosition | null = null, limit = Number.POSITIVE_INFINITY): number[] {
-  const seen: number[] = [];
-  rows.walk(after, (row) => {
-    seen.push(row);
-    return seen.length < limit;
+function walk(index: OrderedIndex, after: OrderedPosition | null = null, limit = Number.POSITIVE_INFINITY): number[] {
+  const visited: number[] = [];
+  index.walk(after, (row) => {
+    visited.push(row);
+    return visited.length < limit;
   });
-  return seen;
+  return visited;
 }
 
-/** The order that is promised, by a plain sort. */
+/** Reference implementation of the order. */
 function sorted(values: ReadonlyMap<number, number | null>): number[] {
-  const known = (row: number) => values.get(row) ?? Number.NEGATIVE_INFINITY;
+  const rankOf = (row: number) => values.get(row) ?? Number.NEGATIVE_INFINITY;
   return [...values.keys()].sort((a, b) => {
-    if (known(a) !== known(b)) return known(b) > known(a) ? 1 : -1;
-    return nameOf(a) < nameOf(b) ? -1 : 1;
+    if (rankOf(a) !== rankOf(b)) return rankOf(b) > rankOf(a) ? 1 : -1;
+    return idOf(a) < idOf(b) ? -1 : 1;
   });
 }
 
-test("larger values come first, unknown ones last, equal ones by name; 0 and -0 are equal", () => {
-  const rows = new OrderedIndex(nameOf);
+test("sorts larger values first, unknown values last and equal values by id; 0 equals -0", () => {
+  const index = new OrderedIndex(idOf);
   const values: readonly (readonly [number, number | null])[] = [
-    ...([
-      [1, 5],
-      [13, 5],
-    ] as const),
-    ...([
-      [2, null],
-      [3, 9],
-    ] as const),
-    ...([
-      [6, -0],
-      [7, 0],
-    ] as const),
+    [1, 5],
+    [13, 5],
+    [2, null],
+    [3, 9],
+    [6, -0],
+    [7, 0],
     [4, Number.NaN],
   ];
-  for (const [row, value] of values) rows.set(row, value);
-  // By name: 1 is "7/1" and 13 "1/13"; 6 is "2/6" and 7 "9/7"; 2 is "4/2" and 4 "8/4".
-  assert.deepEqual(walked(rows), [3, 13, 1, 6, 7, 2, 4]);
-  assert.deepEqual([rows.value(3), rows.value(2), rows.value(4), rows.value(99)], [9, null, null, null]);
+  for (const [row, value] of values) index.set(row, value);
+  // By id: 1 is "7/1" and 13 "1/13"; 6 is "2/6" and 7 "9/7"; 2 is "4/2" and 4 "8/4".
+  assert.deepEqual(walk(index), [3, 13, 1, 6, 7, 2, 4]);
+  assert.deepEqual([index.value(3), index.value(2), index.value(4), index.value(99)], [9, null, null, null]);
 });
 
-test("a walk begins behind any place, whether a row stands there or not, and ends when told to", () => {
-  const rows = new OrderedIndex(nameOf, 4);
-  for (let row = 0; row < 50; row++) rows.set(row, row % 5 === 4 ? null : row % 5);
-  const whole = walked(rows);
-  whole.forEach((row, index) => {
-    const place = { value: rows.value(row), name: nameOf(row) };
-    assert.deepEqual(walked(rows, place), whole.slice(index + 1));
+test("a walk starts after any position, occupied or not, and stops when the visitor returns false", () => {
+  const index = new OrderedIndex(idOf, 4);
+  for (let row = 0; row < 50; row++) index.set(row, row % 5 === 4 ? null : row % 5);
+  const all = walk(index);
+  all.forEach((row, rank) => {
+    const position = { value: index.value(row), id: idOf(row) };
+    assert.deepEqual(walk(index, position), all.slice(rank + 1));
     assert.deepEqual(
-      whole.filter((other) => rows.isBehind(other, place)),
-      whole.slice(index + 1),
+      all.filter((other) => index.isAfter(other, position)),
+      all.slice(rank + 1),
     );
-    const gone = { value: rows.value(row), name: `${nameOf(row)}!` };
-    assert.deepEqual(walked(rows, gone), whole.slice(index + 1));
+    const unoccupied = { value: index.value(row), id: `${idOf(row)}!` };
+    assert.deepEqual(walk(index, unoccupied), all.slice(rank + 1));
   });
-  assert.deepEqual(walked(rows, { value: 1e9, name: "" }), whole);
-  assert.deepEqual(walked(rows, { value: null, name: "~" }), []);
-  assert.deepEqual(walked(rows, null, 3), whole.slice(0, 3));
+  assert.deepEqual(walk(index, { value: 1e9, id: "" }), all);
+  assert.deepEqual(walk(index, { value: null, id: "~" }), []);
+  assert.deepEqual(walk(index, null, 3), all.slice(0, 3));
 });
 
-const change = fc.oneof(
+const changeArbitrary = fc.oneof(
   { weight: 8, arbitrary: fc.record({ row: fc.nat(60), value: fc.option(fc.integer({ min: -3, max: 3 })) }) },
   { weight: 3, arbitrary: fc.record({ row: fc.nat(60), value: fc.constant("delete" as const) }) },
-  { weight: 1, arbitrary: fc.constant("look" as const) },
+  { weight: 1, arbitrary: fc.constant("walk" as const) },
   { weight: 1, arbitrary: fc.constant("prepare" as const) },
 );
 
-test("after any series of changes the order is that of a plain sort, from any place on", () => {
+test("matches a plain sort after any sequence of changes, from any position", () => {
   fc.assert(
     fc.property(
-      fc.array(change, { maxLength: 300, size: "max" }),
+      fc.array(changeArbitrary, { maxLength: 300, size: "max" }),
       fc.integer({ min: 2, max: 9 }),
       fc.option(fc.integer({ min: -4, max: 4 })),
       fc.nat(60),
       (changes, blockRowsMax, fromValue, fromRow) => {
-        const rows = new OrderedIndex(nameOf, blockRowsMax);
+        const index = new OrderedIndex(idOf, blockRowsMax);
         const values = new Map<number, number | null>();
-        const byName = () => [...values.keys()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-        for (const one of changes) {
-          if (one === "look") assert.deepEqual(walked(rows), sorted(values));
-          else if (one === "prepare") rows.prepare([...byName(), 10_000]);
-          else if (one.value === "delete") {
-            rows.delete(one.row);
-            values.delete(one.row);
+        const byId = () => [...values.keys()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+        for (const change of changes) {
+          if (change === "walk") assert.deepEqual(walk(index), sorted(values));
+          else if (change === "prepare") index.prepare([...byId(), 10_000]);
+          else if (change.value === "delete") {
+            index.delete(change.row);
+            values.delete(change.row);
           } else {
-            rows.set(one.row, one.value);
-            values.set(one.row, one.value);
+            index.set(change.row, change.value);
+            values.set(change.row, change.value);
           }
         }
         const expected = sorted(values);
-        assert.deepEqual(walked(rows), expected);
-        for (const [row, value] of values) assert.equal(rows.value(row), value);
+        assert.deepEqual(walk(index), expected);
+        for (const [row, value] of values) assert.equal(index.value(row), value);
         assert.deepEqual(
-          [...values.keys()].sort((a, b) => rows.compare(a, b)),
+          [...values.keys()].sort((a, b) => index.compare(a, b)),
           expected,
         );
-        const place = { value: fromValue, name: nameOf(fromRow) };
-        const behind = expected.filter((row) => rows.isBehind(row, place));
-        assert.deepEqual(walked(rows, place), behind);
+        const position = { value: fromValue, id: idOf(fromRow) };
+        assert.deepEqual(
+          walk(index, position),
+          expected.filter((row) => index.isAfter(row, position)),
+        );
       },
     ),
     { numRuns: 300 },
   );
 });
 
-test("a name that changes while its row is sorted is an error, not a wrong order", () => {
-  const names = ["a", "b", "c"];
-  const rows = new OrderedIndex((row) => names[row] ?? "");
-  for (const row of [0, 1, 2]) rows.set(row, 1);
-  walked(rows);
-  names[0] = "z";
-  assert.throws(() => rows.set(0, 2));
+test("throws if the id of a row changes while the row is in the index", () => {
+  const ids = ["a", "b", "c"];
+  const index = new OrderedIndex((row) => ids[row] ?? "");
+  for (const row of [0, 1, 2]) index.set(row, 1);
+  walk(index);
+  ids[0] = "z";
+  assert.throws(() => index.set(0, 2));
 });

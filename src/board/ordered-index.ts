@@ -1,44 +1,45 @@
-const ROWS_AT_FIRST = 1_024;
+const INITIAL_ROWS = 1_024;
 const BLOCK_ROWS_MAX = 1_024;
-/** Neighbours that together fill at most this share of a block become one. */
+/** Two adjacent blocks are merged if together they fill at most this share of one block. */
 const MERGED_SHARE_MAX = 0.625;
-/** What an unknown value is kept as: behind every number. */
+/** Stored for an unknown value, which sorts after every number. */
 const UNKNOWN = Number.NEGATIVE_INFINITY;
 
-/** A place in the order: behind every row of a larger value, or of an equal one and a smaller name. */
+/** A position in the order. Larger values come first; equal values are ordered by id. */
 export interface OrderedPosition {
   readonly value: number | null;
-  readonly name: string;
+  readonly id: string;
 }
 
 interface Block {
-  /** In order; only the first `length` count. */
+  /** Sorted. Only the first `length` elements are in use. */
   readonly rows: Uint32Array;
   length: number;
 }
 
 /**
- * Rows, which are small integers, in the order of a number each has: larger ones first, unknown ones last, equal ones by
- * name. The order is kept in blocks, so that a change of one among 300,000 rows costs about a microsecond and a walk from
- * any place begins after some twenty comparisons. Nothing is sorted before the first walk: filling costs next to nothing.
+ * Rows (small integers) sorted by one value each: larger values first, unknown values last, equal values by id. Rows are
+ * stored in sorted blocks, so moving one of 300,000 rows takes a few microseconds, and a walk from any position starts
+ * after about twenty comparisons. Nothing is sorted before the first walk or `prepare`, which makes the initial fill
+ * cheap. Decision 0007 compares this class with a B-tree library.
  */
 export class OrderedIndex {
-  /** NaN where the row is not in here. */
-  #values = new Float64Array(ROWS_AT_FIRST).fill(Number.NaN);
+  /** NaN if the row is not in the index. */
+  #values = new Float64Array(INITIAL_ROWS).fill(Number.NaN);
   #blocks: Block[] | null = null;
-  readonly #nameOf: (row: number) => string;
+  readonly #idOf: (row: number) => string;
   readonly #blockRowsMax: number;
 
   /**
-   * @param nameOf  tells rows of equal values apart; must not change while the row is in here
-   * @param blockRowsMax  for tests: small blocks split and merge often
+   * @param idOf  id that orders rows of equal value; must not change while the row is in the index
+   * @param blockRowsMax  block size; tests use small blocks, which split and merge often
    */
-  constructor(nameOf: (row: number) => string, blockRowsMax = BLOCK_ROWS_MAX) {
-    this.#nameOf = nameOf;
+  constructor(idOf: (row: number) => string, blockRowsMax = BLOCK_ROWS_MAX) {
+    this.#idOf = idOf;
     this.#blockRowsMax = blockRowsMax;
   }
 
-  /** The row's value; null when it is unknown or the row is not in here. */
+  /** The row's value; null if it is unknown or the row is not in the index. */
   value(row: number): number | null {
     const value = this.#values[row];
     return value === undefined || Number.isNaN(value) || value === UNKNOWN ? null : value;
@@ -47,30 +48,30 @@ export class OrderedIndex {
   set(row: number, value: number | null): void {
     const next = value === null || Number.isNaN(value) ? UNKNOWN : value;
     if (row >= this.#values.length) this.#grow(row + 1);
-    const known = this.#values[row];
-    if (known === next) return;
-    if (known !== undefined && !Number.isNaN(known)) this.#takeOut(row);
+    const current = this.#values[row];
+    if (current === next) return;
+    if (current !== undefined && !Number.isNaN(current)) this.#remove(row);
     this.#values[row] = next;
-    this.#putIn(row);
+    this.#insert(row);
   }
 
   delete(row: number): void {
-    const known = this.#values[row];
-    if (known === undefined || Number.isNaN(known)) return;
-    this.#takeOut(row);
+    const current = this.#values[row];
+    if (current === undefined || Number.isNaN(current)) return;
+    this.#remove(row);
     this.#values[row] = Number.NaN;
   }
 
   /**
-   * Sorts what was only gathered so far; otherwise the first walk does, and takes longer.
+   * Sorts the rows set so far. Without this call the first walk sorts them, which takes longer.
    *
-   * @param rowsByName  rows in the order of their names, among them all that are in here
+   * @param rowsById  rows sorted by id, including at least every row of the index
    */
-  prepare(rowsByName: readonly number[]): void {
+  prepare(rowsById: readonly number[]): void {
     if (this.#blocks !== null) return;
-    const rows = Uint32Array.from(rowsByName.filter((row) => !Number.isNaN(this.#values[row] ?? Number.NaN)));
+    const rows = Uint32Array.from(rowsById.filter((row) => !Number.isNaN(this.#values[row] ?? Number.NaN)));
     const values = this.#values;
-    // The sort is stable, so equal values stay in the order of their names.
+    // The sort is stable, so rows of equal value stay sorted by id.
     this.#fill(
       rows.sort((a, b) => {
         const [x, y] = [values[a] ?? UNKNOWN, values[b] ?? UNKNOWN];
@@ -79,45 +80,47 @@ export class OrderedIndex {
     );
   }
 
-  /** Passes the rows behind a place, or all, in order, until `visit` gives false. Nothing may change meanwhile. */
+  /**
+   * Visits the rows after a position, or all rows, in order, until `visit` returns false. The index must not be changed
+   * during the walk.
+   */
   walk(after: OrderedPosition | null, visit: (row: number) => boolean): void {
-    const blocks = this.#sorted();
+    const blocks = this.#sortedBlocks();
+    let blockIndex = 0;
     let index = 0;
-    let place = 0;
     if (after !== null) {
       const value = after.value ?? UNKNOWN;
-      index = this.#blockOf(blocks, value, after.name);
-      const block = blocks[index];
+      blockIndex = this.#findBlock(blocks, value, after.id);
+      const block = blocks[blockIndex];
       if (block === undefined) return;
-      place = this.#placeIn(block, value, after.name);
-      // The row that stands exactly here was seen.
-      const row = place < block.length ? block.rows[place] : undefined;
-      if (row !== undefined && this.#values[row] === value && this.#nameOf(row) === after.name) place += 1;
+      index = this.#findInBlock(block, value, after.id);
+      // The row at the position itself is excluded.
+      const row = index < block.length ? block.rows[index] : undefined;
+      if (row !== undefined && this.#values[row] === value && this.#idOf(row) === after.id) index += 1;
     }
-    for (; index < blocks.length; index++, place = 0) {
-      const block = blocks[index];
+    for (; blockIndex < blocks.length; blockIndex++, index = 0) {
+      const block = blocks[blockIndex];
       if (block === undefined) return;
       const { rows, length } = block;
-      for (; place < length; place++) if (!visit(rows[place] as number)) return;
+      for (; index < length; index++) if (!visit(rows[index] as number)) return;
     }
   }
 
-  /** Whether `a` stands before, at or behind `b`: below 0, 0 or above. */
+  /** Comparator for sorting rows of the index: negative if `a` comes before `b`. */
   compare(a: number, b: number): number {
     const [x, y] = [this.#values[a] ?? UNKNOWN, this.#values[b] ?? UNKNOWN];
     if (x !== y) return x > y ? -1 : 1;
     if (a === b) return 0;
-    return this.#nameOf(a) < this.#nameOf(b) ? -1 : 1;
+    return this.#idOf(a) < this.#idOf(b) ? -1 : 1;
   }
 
-  /** Whether the row stands behind a place. */
-  isBehind(row: number, place: OrderedPosition): boolean {
-    const value = place.value ?? UNKNOWN;
-    const own = this.#values[row] ?? UNKNOWN;
-    return own < value || (own === value && this.#nameOf(row) > place.name);
+  isAfter(row: number, position: OrderedPosition): boolean {
+    const value = position.value ?? UNKNOWN;
+    const rowValue = this.#values[row] ?? UNKNOWN;
+    return rowValue < value || (rowValue === value && this.#idOf(row) > position.id);
   }
 
-  #sorted(): Block[] {
+  #sortedBlocks(): Block[] {
     if (this.#blocks !== null) return this.#blocks;
     const rows: number[] = [];
     for (let row = 0; row < this.#values.length; row++) if (!Number.isNaN(this.#values[row])) rows.push(row);
@@ -126,7 +129,7 @@ export class OrderedIndex {
 
   #fill(sorted: Uint32Array): Block[] {
     const blocks: Block[] = [];
-    // Half full, so that the first changes do not split every block.
+    // Blocks start half full; otherwise the first inserts would split every block.
     const step = Math.ceil(this.#blockRowsMax / 2);
     for (let start = 0; start < sorted.length; start += step)
       blocks.push(this.#newBlock(sorted.subarray(start, start + step)));
@@ -134,25 +137,25 @@ export class OrderedIndex {
     return blocks;
   }
 
-  #putIn(row: number): void {
+  #insert(row: number): void {
     const blocks = this.#blocks;
     if (blocks === null) return;
     const value = this.#values[row] ?? UNKNOWN;
-    const name = this.#nameOf(row);
-    const index = this.#blockOf(blocks, value, name);
-    let block = blocks[index];
+    const id = this.#idOf(row);
+    const blockIndex = this.#findBlock(blocks, value, id);
+    let block = blocks[blockIndex];
     if (block === undefined) {
       block = this.#newBlock(new Uint32Array(0));
       blocks.push(block);
     }
-    const place = this.#placeIn(block, value, name);
-    block.rows.copyWithin(place + 1, place, block.length);
-    block.rows[place] = row;
+    const index = this.#findInBlock(block, value, id);
+    block.rows.copyWithin(index + 1, index, block.length);
+    block.rows[index] = row;
     block.length += 1;
     if (block.length < this.#blockRowsMax) return;
-    const kept = block.length >> 1;
-    blocks.splice(index + 1, 0, this.#newBlock(block.rows.subarray(kept, block.length)));
-    block.length = kept;
+    const half = block.length >> 1;
+    blocks.splice(blockIndex + 1, 0, this.#newBlock(block.rows.subarray(half, block.length)));
+    block.length = half;
   }
 
   #newBlock(rows: Uint32Array): Block {
@@ -161,55 +164,54 @@ export class OrderedIndex {
     return block;
   }
 
-  #takeOut(row: number): void {
+  #remove(row: number): void {
     const blocks = this.#blocks;
     if (blocks === null) return;
     const value = this.#values[row] ?? UNKNOWN;
-    const name = this.#nameOf(row);
-    const index = this.#blockOf(blocks, value, name);
-    const block = blocks[index];
-    const place = block === undefined ? 0 : this.#placeIn(block, value, name);
-    if (block === undefined || place >= block.length || block.rows[place] !== row)
-      throw new Error("a row's name changed while it was sorted");
-    block.rows.copyWithin(place, place + 1, block.length);
+    const id = this.#idOf(row);
+    const blockIndex = this.#findBlock(blocks, value, id);
+    const block = blocks[blockIndex];
+    const index = block === undefined ? 0 : this.#findInBlock(block, value, id);
+    if (block === undefined || index >= block.length || block.rows[index] !== row)
+      throw new Error("The id of a row changed while the row was in the index");
+    block.rows.copyWithin(index, index + 1, block.length);
     block.length -= 1;
-    const next = blocks[index + 1];
+    const next = blocks[blockIndex + 1];
     if (next !== undefined && block.length + next.length <= this.#blockRowsMax * MERGED_SHARE_MAX) {
       block.rows.set(next.rows.subarray(0, next.length), block.length);
       block.length += next.length;
-      blocks.splice(index + 1, 1);
-    } else if (block.length === 0) blocks.splice(index, 1);
+      blocks.splice(blockIndex + 1, 1);
+    } else if (block.length === 0) blocks.splice(blockIndex, 1);
   }
 
-  /** The last block that begins at or before a place. */
-  #blockOf(blocks: readonly Block[], value: number, name: string): number {
+  /** Index of the last block whose first row is at or before the position. */
+  #findBlock(blocks: readonly Block[], value: number, id: string): number {
     let low = 0;
     let high = blocks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.#isBefore(blocks[middle]?.rows[0] ?? 0, value, name)) low = middle;
+      if (this.#isBefore(blocks[middle]?.rows[0] ?? 0, value, id)) low = middle;
       else high = middle - 1;
     }
     const next = blocks[low + 1]?.rows[0];
-    // A block that begins exactly here is the one.
-    return next !== undefined && this.#values[next] === value && this.#nameOf(next) === name ? low + 1 : low;
+    return next !== undefined && this.#values[next] === value && this.#idOf(next) === id ? low + 1 : low;
   }
 
-  /** How many of a block's rows stand before a place. */
-  #placeIn({ rows, length }: Block, value: number, name: string): number {
+  /** Number of rows in the block before the position. */
+  #findInBlock({ rows, length }: Block, value: number, id: string): number {
     let low = 0;
     let high = length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#isBefore(rows[middle] ?? 0, value, name)) low = middle + 1;
+      if (this.#isBefore(rows[middle] ?? 0, value, id)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #isBefore(row: number, value: number, name: string): boolean {
-    const own = this.#values[row] ?? UNKNOWN;
-    return own > value || (own === value && this.#nameOf(row) < name);
+  #isBefore(row: number, value: number, id: string): boolean {
+    const rowValue = this.#values[row] ?? UNKNOWN;
+    return rowValue > value || (rowValue === value && this.#idOf(row) < id);
   }
 
   #grow(rows: number): void {

@@ -3,27 +3,27 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { StringInterner } from "./string-interner.ts";
 
-test("names in use have numbers of their own, and there are never more than names were in use at once", () => {
-  const name = fc.constantFrom("a", "b", "c", "d", "constructor");
+test("gives referenced strings distinct numbers and reuses the numbers of released strings", () => {
+  const text = fc.constantFrom("a", "b", "c", "d", "constructor");
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.boolean(), name)), (steps) => {
-      const numbers = new StringInterner();
-      const users = new Map<string, number>();
-      let mostInUse = 0;
-      for (const [isTaken, one] of steps) {
-        const count = users.get(one) ?? 0;
-        if (isTaken) {
-          users.set(one, count + 1);
-          assert.equal(numbers.take(one), numbers.find(one));
+    fc.property(fc.array(fc.tuple(fc.boolean(), text)), (steps) => {
+      const interner = new StringInterner();
+      const references = new Map<string, number>();
+      let inUseMax = 0;
+      for (const [isAcquire, string] of steps) {
+        const count = references.get(string) ?? 0;
+        if (isAcquire) {
+          references.set(string, count + 1);
+          assert.equal(interner.acquire(string), interner.find(string));
         } else if (count > 0) {
-          users.set(one, count - 1);
-          numbers.release(one);
+          references.set(string, count - 1);
+          interner.release(string);
         }
-        const inUse = [...users].filter(([, left]) => left > 0).map(([used]) => numbers.find(used));
-        mostInUse = Math.max(mostInUse, inUse.length);
+        const inUse = [...references].filter(([, left]) => left > 0).map(([used]) => interner.find(used));
+        inUseMax = Math.max(inUseMax, inUse.length);
         assert.equal(new Set(inUse).size, inUse.length);
-        for (const number of inUse) assert.ok(number !== null && number < mostInUse);
-        for (const [unused, left] of users) if (left === 0) assert.equal(numbers.find(unused), null);
+        for (const number of inUse) assert.ok(number !== null && number < inUseMax);
+        for (const [unused, left] of references) if (left === 0) assert.equal(interner.find(unused), null);
       }
     }),
   );

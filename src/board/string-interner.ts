@@ -1,33 +1,33 @@
-/** Gives each distinct name a small number while anybody uses it; numbers of names that nobody uses are given again. */
+/** Reference-counted mapping from strings to small integers. The number of a released string is reused. */
 export class StringInterner {
-  readonly #known = new Map<string, { readonly number: number; users: number }>();
-  readonly #free: number[] = [];
+  readonly #entries = new Map<string, { readonly number: number; references: number }>();
+  readonly #freeNumbers: number[] = [];
   #next = 0;
 
-  /** The name's number, counting one more user. */
-  take(name: string): number {
-    const known = this.#known.get(name);
-    if (known !== undefined) {
-      known.users += 1;
-      return known.number;
+  /** Adds a reference to the string and returns its number. */
+  acquire(text: string): number {
+    const entry = this.#entries.get(text);
+    if (entry !== undefined) {
+      entry.references += 1;
+      return entry.number;
     }
-    const number = this.#free.pop() ?? this.#next++;
-    this.#known.set(name, { number, users: 1 });
+    const number = this.#freeNumbers.pop() ?? this.#next++;
+    this.#entries.set(text, { number, references: 1 });
     return number;
   }
 
-  /** One user fewer; one who never took the name must not give it back. */
-  release(name: string): void {
-    const known = this.#known.get(name);
-    if (known === undefined) return;
-    known.users -= 1;
-    if (known.users > 0) return;
-    this.#known.delete(name);
-    this.#free.push(known.number);
+  /** Removes a reference. Call it once per `acquire`. */
+  release(text: string): void {
+    const entry = this.#entries.get(text);
+    if (entry === undefined) return;
+    entry.references -= 1;
+    if (entry.references > 0) return;
+    this.#entries.delete(text);
+    this.#freeNumbers.push(entry.number);
   }
 
-  /** The number of a name in use; null when nobody uses it. */
-  find(name: string): number | null {
-    return this.#known.get(name)?.number ?? null;
+  /** The number of the string; null if it has no references. */
+  find(text: string): number | null {
+    return this.#entries.get(text)?.number ?? null;
   }
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isStructurallyEqual, shareStructure } from "./structural-sharing.ts";
 
-test("two values say the same exactly when they are deeply equal, whatever the order of their fields", () => {
+test("structural equality is deep equality, regardless of key order", () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const reversed = (json: unknown): unknown => {
     if (Array.isArray(json)) return json.map(reversed);
@@ -32,13 +32,13 @@ test("two values say the same exactly when they are deeply equal, whatever the o
   assert.equal(isStructurallyEqual([1, 2], { 0: 1, 1: 2 }), false);
 });
 
-test("what is shared says what it said before, holds the other's own parts where equal, and changes neither", () => {
-  const facts = () => ({ venue: "alpha", fee: { kind: "none" }, keys: { yes: "1" }, closeAt: 5, url: null });
-  const other = Object.freeze({ ...facts(), keys: { yes: "2" } });
-  const before = facts();
-  const shared = shareStructure(before, other);
-  assert.deepEqual(shared, before);
-  assert.deepEqual(before, facts());
+test("reuses equal parts of the other object and changes neither object", () => {
+  const create = () => ({ venue: "alpha", fee: { kind: "none" }, keys: { yes: "1" }, closeAt: 5, url: null });
+  const other = Object.freeze({ ...create(), keys: { yes: "2" } });
+  const source = create();
+  const shared = shareStructure(source, other);
+  assert.deepEqual(shared, source);
+  assert.deepEqual(source, create());
   assert.equal(shared.fee, other.fee);
-  assert.equal(shared.keys, before.keys);
+  assert.equal(shared.keys, source.keys);
 });

@@ -1,4 +1,4 @@
-/** Whether two plain values, as JSON has them, say the same, whatever the order of their fields. */
+/** Deep equality of two JSON values. The order of object keys does not matter. */
 export function isStructurallyEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -11,15 +11,15 @@ export function isStructurallyEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * A copy of `facts` that holds the parts which `other` says too as `other`'s own: neighbours in a listing repeat their
- * venue, event, category, fee and often their rules, and a parsed copy of each would be kept for every market.
+ * A shallow copy of `source` that reuses each equal string or object of `other`. Consecutive markets of a listing have
+ * the same venue, event, category, fee and often the same rules, so this saves one copy of each per market.
  */
-export function shareStructure<Facts extends object>(facts: Facts, other: Facts): Facts {
-  const shared = { ...facts };
-  for (const key of Object.keys(shared) as (keyof Facts)[]) {
+export function shareStructure<Source extends object>(source: Source, other: Source): Source {
+  const shared = { ...source };
+  for (const key of Object.keys(shared) as (keyof Source)[]) {
     const value = shared[key];
-    const isHeld = typeof value === "string" || (typeof value === "object" && value !== null);
-    if (isHeld && isStructurallyEqual(value, other[key])) shared[key] = other[key];
+    const isShareable = typeof value === "string" || (typeof value === "object" && value !== null);
+    if (isShareable && isStructurallyEqual(value, other[key])) shared[key] = other[key];
   }
   return shared;
 }

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { TextIndex, words } from "./text-index.ts";
 
-test("words are lower case, without accents or punctuation, and numbers stay whole", () => {
+test("splits text into lower-case words without accents or punctuation and keeps decimals", () => {
   assert.deepEqual(words("S. Núñez, 3.5% — ÅRHUS?"), ["s", "nunez", "3.5", "arhus"]);
   assert.deepEqual(words("$96,000 by 2026-12-31"), ["96000", "by", "2026", "12", "31"]);
   assert.deepEqual(words("!?… "), []);
 });
 
-test("every word must be there, the last one only as a beginning", () => {
+test("requires every word of the query; the last word may be a prefix", () => {
   const index = new TextIndex();
   index.set(1, "Will the Fed cut rates in December?");
   index.set(2, "Will the Fed hold in December?");
@@ -18,7 +18,7 @@ test("every word must be there, the last one only as a beginning", () => {
   assert.deepEqual(index.search("rat fed"), new Set());
 });
 
-test("a beginning shorter than three letters is looked up as a whole word", () => {
+test("a last word shorter than three letters matches only complete words", () => {
   const index = new TextIndex();
   index.set(1, "Inflation in May");
   assert.deepEqual(index.search("in"), new Set([1]));
@@ -26,14 +26,14 @@ test("a beginning shorter than three letters is looked up as a whole word", () =
   assert.deepEqual(index.search("may"), new Set([1]));
 });
 
-test("a word typed again does not turn a finished word into an unfinished one", () => {
+test("a repeated last word does not turn the earlier, complete word into a prefix", () => {
   const index = new TextIndex();
   index.set(1, "Fed ratification");
   index.set(2, "Fed rat");
   assert.deepEqual(index.search("fed rat fed"), new Set([2]));
 });
 
-test("a number is found with or without its digit groups, also while it is being typed", () => {
+test("finds a number with or without digit group commas, also by prefix", () => {
   const index = new TextIndex();
   index.set(1, "Jobs added — Above 125,000");
   for (const query of ["125000", "125,000", "$125,000", "125,0", "above 1250"])
@@ -42,13 +42,13 @@ test("a number is found with or without its digit groups, also while it is being
   assert.deepEqual(index.search("000"), new Set());
 });
 
-test("a query without words finds nothing", () => {
+test("a query without words matches nothing", () => {
   const index = new TextIndex();
   index.set(1, "Anything");
   for (const query of ["", "  ", "?!", "\0"]) assert.deepEqual(index.search(query), new Set());
 });
 
-test("a replaced or deleted text is found no more", () => {
+test("does not find replaced or deleted text", () => {
   const index = new TextIndex();
   index.set(1, "old words");
   index.set(1, "new words");
@@ -74,18 +74,18 @@ const word = fc.constantFrom(
 );
 const text = fc.array(word, { maxLength: 5 }).map((list) => list.join(" "));
 
-/** What the index promises, said as a scan over all texts. */
+/** Reference implementation: scans all texts. */
 function scan(texts: ReadonlyMap<number, string>, query: string): Set<number> {
-  const wanted = words(query);
-  const last = wanted.pop();
+  const queryWords = words(query);
+  const last = queryWords.pop();
   if (last === undefined) return new Set();
-  const fits = (has: readonly string[]) =>
-    wanted.every((whole) => has.includes(whole)) &&
-    has.some((candidate) => candidate === last || (last.length >= 3 && candidate.startsWith(last)));
-  return new Set([...texts].filter(([, content]) => fits(words(content))).map(([row]) => row));
+  const matches = (textWords: readonly string[]) =>
+    queryWords.every((queryWord) => textWords.includes(queryWord)) &&
+    textWords.some((candidate) => candidate === last || (last.length >= 3 && candidate.startsWith(last)));
+  return new Set([...texts].filter(([, content]) => matches(words(content))).map(([row]) => row));
 }
 
-test("a search finds what a scan of all texts finds, after any series of changes", () => {
+test("returns the same rows as a scan of all texts, after any sequence of changes", () => {
   const change = fc.record({ row: fc.nat(6), text: fc.option(text) });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 25 }), fc.array(text, { maxLength: 4 }), (changes, queries) => {
@@ -105,7 +105,7 @@ test("a search finds what a scan of all texts finds, after any series of changes
   );
 });
 
-test("each word of a query has the rows whose text has it or a longer word that it begins, fewest first", () => {
+test("findEach returns the rows of each query word, as a prefix, rarest word first", () => {
   fc.assert(
     fc.property(fc.array(text, { maxLength: 12 }), text, (texts, query) => {
       const index = new TextIndex();
@@ -118,18 +118,18 @@ test("each word of a query has the rows whose text has it or a longer word that 
         });
         return list;
       });
-      const expected = [...new Set(words(query))].map((one) => [...scan(byRow, one)]);
+      const expected = [...new Set(words(query))].map((queryWord) => [...scan(byRow, queryWord)]);
       const bySize = (a: number[], b: number[]) => a.length - b.length;
       assert.deepEqual(found, expected.sort(bySize));
     }),
   );
 });
 
-test("words without accents and signs are the same whichever way they are read", () => {
+test("the ASCII fast path and the Unicode path return the same words", () => {
   const ascii = fc.string({ unit: fc.constantFrom(..."aZ09.,;-$%é ") });
   fc.assert(
     fc.property(ascii, (content) => {
-      // The last letter, and nothing else, asks for Unicode's tables.
+      // Appending a non-ASCII letter selects the Unicode path.
       assert.deepEqual(words(`${content} \u00e9`), [...words(content), "e"]);
     }),
   );

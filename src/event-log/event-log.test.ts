@@ -10,8 +10,13 @@ import { appendEvents, createEventLog, type NewEvent } from "./index.ts";
 
 const AT = Date.UTC(2026, 10, 21);
 const logOf = (database: Database) => createEventLog({ database, bus: createInProcessBus(quietLog) });
-const happening = (key: string, parts: Partial<NewEvent> = {}): NewEvent => ({
-  ...{ type: "price_shift", key, occurredAt: AT, venue: "alpha", marketId: "m", payload: { key } },
+const newEvent = (key: string, parts: Partial<NewEvent> = {}): NewEvent => ({
+  type: "price_shift",
+  key,
+  occurredAt: AT,
+  venue: "alpha",
+  marketId: "m",
+  payload: { key },
   ...parts,
 });
 const append = (database: Database, events: readonly NewEvent[]) =>
@@ -19,51 +24,53 @@ const append = (database: Database, events: readonly NewEvent[]) =>
 const keysOf = (events: readonly { readonly payload: Readonly<Record<string, unknown>> }[]) =>
   events.map(({ payload }) => payload.key);
 
-eachDatabase("events come back in their order, whole, and an empty log has none", async (database) => {
+eachDatabase("returns events completely and in order, and an empty page for an empty log", async (database) => {
   const log = logOf(database);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), { events: [], through: 0, hasGap: false, latestId: 0 });
   assert.deepEqual([await log.latestId(), await log.oldestId()], [0, 1]);
-  const hostile = { text: "a\0b\ud800 \u{1f600}\"'\\", none: null, share: 0.1, list: [1] };
+  const unusual = { text: "a\0b\ud800 \u{1f600}\"'\\", none: null, share: 0.1, list: [1] };
   await append(database, [
-    happening("a", { payload: hostile }),
-    happening("b", { type: "analysis_complete", venue: null, marketId: null, occurredAt: AT + 1 }),
+    newEvent("a", { payload: unusual }),
+    newEvent("b", { type: "analysis_complete", venue: null, marketId: null, occurredAt: AT + 1 }),
   ]);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), {
     events: [
-      { id: 1, type: "price_shift", occurredAt: AT, venue: "alpha", marketId: "m", payload: hostile },
+      { id: 1, type: "price_shift", occurredAt: AT, venue: "alpha", marketId: "m", payload: unusual },
       { id: 2, type: "analysis_complete", occurredAt: AT + 1, venue: null, marketId: null, payload: { key: "b" } },
     ],
-    ...{ through: 2, hasGap: false, latestId: 2 },
+    through: 2,
+    hasGap: false,
+    latestId: 2,
   });
   assert.deepEqual([await log.latestId(), await log.oldestId()], [2, 1]);
 });
 
-eachDatabase("what is rolled back was never in the log and leaves no id behind", async (database) => {
+eachDatabase("a rolled-back append leaves no event and uses no id", async (database) => {
   const log = logOf(database);
   const failing = database.transaction(async (transaction) => {
-    assert.equal(await appendEvents(transaction, [happening("lost")]), 1);
-    throw new Error("no");
+    assert.equal(await appendEvents(transaction, [newEvent("lost")]), 1);
+    throw new Error("rolled back");
   });
-  await assert.rejects(failing, /no/);
+  await assert.rejects(failing, /rolled back/);
   assert.equal(await log.latestId(), 0);
-  assert.equal(await append(database, [happening("lost")]), 1);
+  assert.equal(await append(database, [newEvent("lost")]), 1);
   const { events } = await log.readAfter(0, { limit: 10 });
   assert.deepEqual([events.map(({ id }) => id), keysOf(events)], [[1], ["lost"]]);
 });
 
-eachDatabase("an event appended again is kept once, within a batch and after it", async (database) => {
+eachDatabase("stores an event with the same key once, within a batch and across batches", async (database) => {
   const log = logOf(database);
-  assert.equal(await append(database, [happening("a"), happening("a"), happening("b")]), 2);
-  assert.equal(await append(database, [happening("b"), happening("c")]), 1);
+  assert.equal(await append(database, [newEvent("a"), newEvent("a"), newEvent("b")]), 2);
+  assert.equal(await append(database, [newEvent("b"), newEvent("c")]), 1);
   const { events, through, latestId } = await log.readAfter(0, { limit: 10 });
   assert.deepEqual(keysOf(events), ["a", "b", "c"]);
   assert.equal(through, latestId);
 });
 
-eachDatabase("more events than one statement takes keep their order", async (database) => {
+eachDatabase("keeps the order of events that are appended in several statements", async (database) => {
   const log = logOf(database);
   const count = 2_300;
-  const all = Array.from({ length: count }, (_, number) => happening(`k${number}`));
+  const all = Array.from({ length: count }, (_, number) => newEvent(`k${number}`));
   assert.equal(await append(database, all), count);
   const seen: unknown[] = [];
   for (let after = 0; after < count; ) {
@@ -77,18 +84,18 @@ eachDatabase("more events than one statement takes keep their order", async (dat
   );
 });
 
-eachDatabase("a filter gives what it asks for and says how far it looked", async (database) => {
+eachDatabase("a filter returns matching events and the last id scanned", async (database) => {
   const log = logOf(database);
   await append(database, [
-    happening("1"),
-    happening("2", { type: "whale_alert" }),
-    happening("3", { marketId: "n" }),
-    happening("4", { venue: "beta" }),
-    happening("5", { type: "whale_alert", marketId: "n" }),
-    happening("6", { venue: null, marketId: null }),
+    newEvent("1"),
+    newEvent("2", { type: "whale_alert" }),
+    newEvent("3", { marketId: "n" }),
+    newEvent("4", { venue: "beta" }),
+    newEvent("5", { type: "whale_alert", marketId: "n" }),
+    newEvent("6", { venue: null, marketId: null }),
   ]);
   const read = async (filter: Parameters<typeof log.readAfter>[1]["filter"], limit = 10, after = 0) => {
-    const page = await log.readAfter(after, { limit, ...(filter === undefined ? {} : { filter }) });
+    const page = await log.readAfter(after, { limit, filter });
     return [keysOf(page.events).join(""), page.through];
   };
   assert.deepEqual(await read({ types: ["whale_alert"] }), ["25", 6]);
@@ -106,9 +113,8 @@ eachDatabase("a filter gives what it asks for and says how far it looked", async
   assert.deepEqual(await read({}, 2, 3), ["45", 5]);
 });
 
-eachDatabase("a choosy reader of a long log gets there in steps that are bounded", async (database) => {
+eachDatabase("a read with a selective filter scans a bounded number of ids", async (database) => {
   const log = logOf(database);
-  // Rows in one statement: what is measured is the reading.
   await database.query(
     `insert into event_log (id, event_key, type, occurred_at, payload)
      select n, n::text, case when n = 25000 then 'whale_alert' else 'price_shift' end, now(), '{}'
@@ -128,20 +134,20 @@ eachDatabase("a choosy reader of a long log gets there in steps that are bounded
   ]);
 });
 
-eachDatabase("what is out of bounds is refused, and nothing of its transaction is kept", async (database) => {
+eachDatabase("rejects an event that exceeds a bound and rolls back its transaction", async (database) => {
   const log = logOf(database);
-  const bad: NewEvent[] = [
-    happening(""),
-    happening("a\0b"),
-    happening("\ud800"),
-    happening("k".repeat(601)),
-    happening("large", { payload: { text: "x".repeat(16 * 1_024) } }),
-    happening("wide", { payload: { text: "é".repeat(8 * 1_024) } }),
-    { ...happening("type"), type: "nonsense" as NewEvent["type"] },
+  const invalid: NewEvent[] = [
+    newEvent(""),
+    newEvent("a\0b"),
+    newEvent("\ud800"),
+    newEvent("k".repeat(601)),
+    newEvent("large", { payload: { text: "x".repeat(16 * 1_024) } }),
+    newEvent("wide", { payload: { text: "é".repeat(8 * 1_024) } }),
+    { ...newEvent("type"), type: "nonsense" as NewEvent["type"] },
   ];
-  for (const event of bad) await assert.rejects(append(database, [happening("good"), event]), RangeError);
-  const full = JSON.stringify({ text: "" }).length;
-  await append(database, [happening("k".repeat(600), { payload: { text: "x".repeat(16 * 1_024 - full) } })]);
+  for (const event of invalid) await assert.rejects(append(database, [newEvent("good"), event]), RangeError);
+  const overhead = JSON.stringify({ text: "" }).length;
+  await append(database, [newEvent("k".repeat(600), { payload: { text: "x".repeat(16 * 1_024 - overhead) } })]);
   assert.equal(await log.latestId(), 1);
   for (const after of [-1, 0.5, Number.NaN]) await assert.rejects(log.readAfter(after, { limit: 1 }), RangeError);
   for (const limit of [0, 1_001, 1.5]) await assert.rejects(log.readAfter(0, { limit }), RangeError);
@@ -149,14 +155,14 @@ eachDatabase("what is out of bounds is refused, and nothing of its transaction i
   await assert.rejects(log.readAfter(0, { limit: 1, filter: { markets } }), RangeError);
 });
 
-eachDatabase("retention drops the old, keeps the young, and tells a reader that comes too late", async (database) => {
+eachDatabase("retention deletes old events and reports a gap to a reader that is too late", async (database) => {
   const log = logOf(database);
   await append(
     database,
-    ["1", "2", "3", "4"].map((key) => happening(key)),
+    ["1", "2", "3", "4"].map((key) => newEvent(key)),
   );
   await database.query("update event_log set appended_at = now() - interval '8 days' where id <= 2");
-  // A younger event ends the old ones even where an older one follows: ids are dropped from the beginning only.
+  // Ids are deleted only from the beginning of the log, so an old event after a newer one is retained.
   await database.query("update event_log set appended_at = now() - interval '9 days' where id = 4");
   assert.equal((await log.readAfter(1, { limit: 10 })).hasGap, false);
   assert.equal(await log.applyRetention(7), 2);
@@ -170,24 +176,27 @@ eachDatabase("retention drops the old, keeps the young, and tells a reader that 
   assert.equal(await log.applyRetention(7), 2);
   assert.deepEqual([await log.oldestId(), await log.latestId()], [5, 4]);
   assert.deepEqual(await log.readAfter(4, { limit: 10 }), { events: [], through: 4, hasGap: false, latestId: 4 });
-  await append(database, [happening("5")]);
+  await append(database, [newEvent("5")]);
   assert.deepEqual(keysOf((await log.readAfter(4, { limit: 10 })).events), ["5"]);
 });
 
-eachDatabase("ids lost to repeated events are no gap, and a position never given out is one", async (database) => {
-  const log = logOf(database);
-  await append(database, [happening("a")]);
-  await append(database, [happening("a"), happening("a")]);
-  await append(database, [happening("b")]);
-  const { events, hasGap } = await log.readAfter(1, { limit: 10 });
-  assert.deepEqual([keysOf(events), hasGap], [["b"], false]);
-  const ahead = await log.readAfter(1_000, { limit: 10 });
-  assert.deepEqual([ahead.events, ahead.hasGap, ahead.through], [[], true, await log.latestId()]);
-});
+eachDatabase(
+  "ids skipped by repeated events are not a gap; a position that was never assigned is",
+  async (database) => {
+    const log = logOf(database);
+    await append(database, [newEvent("a")]);
+    await append(database, [newEvent("a"), newEvent("a")]);
+    await append(database, [newEvent("b")]);
+    const { events, hasGap } = await log.readAfter(1, { limit: 10 });
+    assert.deepEqual([keysOf(events), hasGap], [["b"], false]);
+    const ahead = await log.readAfter(1_000, { limit: 10 });
+    assert.deepEqual([ahead.events, ahead.hasGap, ahead.through], [[], true, await log.latestId()]);
+  },
+);
 
-eachDatabase("a writer that stalls before its commit is ended by the server within seconds", async (database) => {
+eachDatabase("the server ends a writer that is idle before its commit within seconds", async (database) => {
   const bound = await database.transaction(async (transaction) => {
-    await appendEvents(transaction, [happening("a")]);
+    await appendEvents(transaction, [newEvent("a")]);
     const [row] = await transaction.query<{ bound: string }>(
       "select current_setting('idle_in_transaction_session_timeout') as bound",
     );
@@ -197,17 +206,21 @@ eachDatabase("a writer that stalls before its commit is ended by the server with
 });
 
 /**
- * Writers whose transactions last differently long, some of them rolled back, while a reader follows: what it has seen
- * must be everything that was committed, once, in the order of the ids.
+ * Runs writers whose transactions have different durations, some rolled back, while a reader follows the log. Returns
+ * what the reader saw and what was committed.
  */
 async function writeAndFollow(
   database: Database,
-  writers: readonly (readonly { readonly before: number; readonly after: number; readonly fails: boolean }[])[],
+  writers: readonly (readonly {
+    readonly statementsBefore: number;
+    readonly statementsAfter: number;
+    readonly fails: boolean;
+  }[])[],
 ): Promise<{ seen: { id: number; key: unknown }[]; committed: Set<string> }> {
   const log = logOf(database);
   const committed = new Set<string>();
   const seen: { id: number; key: unknown }[] = [];
-  let areWriting = true;
+  let isWriting = true;
   let after = 0;
   const read = async () => {
     const { events, through } = await log.readAfter(after, { limit: 7 });
@@ -216,45 +229,45 @@ async function writeAndFollow(
     return events.length;
   };
   const follow = async () => {
-    while (areWriting) await read();
+    while (isWriting) await read();
     while ((await read()) > 0);
   };
   const following = follow();
   await Promise.all(
     writers.map(async (transactions, writer) => {
-      for (const [number, { before, after: later, fails }] of transactions.entries()) {
+      for (const [number, { statementsBefore, statementsAfter, fails }] of transactions.entries()) {
         const keys = [`${writer}/${number}/0`, `${writer}/${number}/1`];
-        const done = database.transaction(async (transaction) => {
-          for (let turn = 0; turn < before; turn++) await transaction.query("select 1");
+        const transaction = database.transaction(async (transaction) => {
+          for (let count = 0; count < statementsBefore; count++) await transaction.query("select 1");
           await appendEvents(
             transaction,
-            keys.map((key) => happening(key)),
+            keys.map((key) => newEvent(key)),
           );
-          for (let turn = 0; turn < later; turn++) await transaction.query("select 1");
+          for (let count = 0; count < statementsAfter; count++) await transaction.query("select 1");
           if (fails) throw new Error("rolled back");
         });
-        await done.then(
+        await transaction.then(
           () => keys.forEach((key) => void committed.add(key)),
           (error: Error) => assert.equal(error.message, "rolled back"),
         );
       }
     }),
   );
-  areWriting = false;
+  isWriting = false;
   await following;
   return { seen, committed };
 }
 
-const work = fc.record({
-  before: fc.integer({ min: 0, max: 3 }),
-  after: fc.integer({ min: 0, max: 3 }),
+const transactionPlan = fc.record({
+  statementsBefore: fc.integer({ min: 0, max: 3 }),
+  statementsAfter: fc.integer({ min: 0, max: 3 }),
   fails: fc.boolean(),
 });
 
-eachDatabase("no event is skipped, repeated or out of order, however writers overlap", async (database) => {
+eachDatabase("a reader sees every committed event once and in order while writers overlap", async (database) => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.array(work, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
+      fc.array(fc.array(transactionPlan, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
       async (writers) => {
         await database.query("truncate event_log, event_log_head");
         const { seen, committed } = await writeAndFollow(database, writers);
@@ -269,7 +282,7 @@ eachDatabase("no event is skipped, repeated or out of order, however writers ove
   );
 });
 
-test("a transaction that appended first is seen first, although one that appended later wants to commit before it", {
+test("a transaction that appended first becomes visible first, even if a later one is ready to commit earlier", {
   skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
 }, async () => {
   const database = await postgresDatabase();
@@ -278,20 +291,20 @@ test("a transaction that appended first is seen first, although one that appende
   const hold = Promise.withResolvers<void>();
   const appended = Promise.withResolvers<number | undefined>();
   const slow = database.transaction(async (transaction) => {
-    await appendEvents(transaction, [happening("slow")]);
+    await appendEvents(transaction, [newEvent("slow")]);
     const [session] = await transaction.query<{ pid: number }>("select pg_backend_pid() as pid");
     appended.resolve(session?.pid);
     await hold.promise;
   });
   const pid = await appended.promise;
-  const quick = append(database, [happening("quick")]);
-  const isWaiting = async () => {
-    const waiting = await database.query("select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", [pid]);
-    return waiting.length > 0;
+  const fast = append(database, [newEvent("fast")]);
+  const isBlocked = async () => {
+    const blocked = await database.query("select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", [pid]);
+    return blocked.length > 0;
   };
-  while (!(await isWaiting())) await pause(1);
+  while (!(await isBlocked())) await pause(1);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), { events: [], through: 0, hasGap: false, latestId: 0 });
   hold.resolve();
-  await Promise.all([slow, quick]);
-  assert.deepEqual(keysOf((await log.readAfter(0, { limit: 10 })).events), ["slow", "quick"]);
+  await Promise.all([slow, fast]);
+  assert.deepEqual(keysOf((await log.readAfter(0, { limit: 10 })).events), ["slow", "fast"]);
 });

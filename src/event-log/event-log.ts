@@ -1,3 +1,4 @@
+import { chunksOf } from "../lib/chunks.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import {
@@ -10,62 +11,60 @@ import {
 } from "./model.ts";
 import { advanceDropped, deleteEventsThrough, insertEvents, selectEventsAfter, selectHead } from "./queries.ts";
 
-/** The bus topic on which `announce` tells that the log has grown. */
+/** Bus topic on which `announce` wakes the readers. */
 export const EVENTS_TOPIC = "events";
 const EVENTS_PER_READ_MAX = 1_000;
 const EVENTS_PER_STATEMENT_MAX = 1_000;
 const MARKETS_PER_FILTER_MAX = 1_000;
 const DELETE_ROWS_MAX = 5_000;
-/** Rows beyond this wait for the next run; one run must not hold the store for minutes. */
+/** Bounds one run, which must not occupy the database for minutes. The next run deletes the remaining rows. */
 const DELETE_ROUNDS_MAX = 200;
 
 /**
- * Appends to the log inside the transaction of what the events tell of: both are kept or neither. Call it last, because
- * from here to the commit every other appender waits. Gives how many were new; one whose key is known is left out, so
- * a repeated transaction tells nothing twice.
+ * Appends events inside the transaction of the change they describe, so both are committed or neither. Call it last: it
+ * blocks all other appenders until the commit. Events whose key is already in the log are ignored, so a repeated
+ * transaction logs nothing twice.
  *
- * Throws `RangeError` for an event that is out of bounds (`model.ts`).
+ * @returns how many events were new
+ * @throws RangeError if an event exceeds the bounds in `model.ts`
  */
 export async function appendEvents(transaction: Transaction, events: readonly NewEvent[]): Promise<number> {
   const rows = events.map((event) => ({ ...event, payload: encodePayload(event) }));
   let added = 0;
-  for (let start = 0; start < rows.length; start += EVENTS_PER_STATEMENT_MAX) {
-    added += await insertEvents(transaction, rows.slice(start, start + EVENTS_PER_STATEMENT_MAX));
-  }
+  for (const chunk of chunksOf(rows, EVENTS_PER_STATEMENT_MAX)) added += await insertEvents(transaction, chunk);
   return added;
 }
 
 function encodePayload({ type, key, payload }: NewEvent): string {
-  if (!EVENT_TYPES.includes(type)) throw new RangeError(`no such type of event: ${type}`);
+  if (!EVENT_TYPES.includes(type)) throw new RangeError(`Unknown event type: ${type}`);
   if (key === "" || key.length > EVENT_KEY_LENGTH_MAX || key.includes("\0") || !key.isWellFormed()) {
-    throw new RangeError(`the key of an event is 1 to ${EVENT_KEY_LENGTH_MAX} storable characters`);
+    throw new RangeError(`An event key must have 1 to ${EVENT_KEY_LENGTH_MAX} characters that PostgreSQL can store`);
   }
-  // JSON writes NUL and broken surrogates as escapes, so any text of a venue's fits.
+  // JSON escapes NUL and unpaired surrogates, so any text is storable here.
   const text = JSON.stringify(payload);
   if (Buffer.byteLength(text) > EVENT_PAYLOAD_BYTES_MAX) {
-    throw new RangeError(`the payload of an event is at most ${EVENT_PAYLOAD_BYTES_MAX} bytes of JSON`);
+    throw new RangeError(`An event payload must have at most ${EVENT_PAYLOAD_BYTES_MAX} bytes of JSON`);
   }
   return text;
 }
 
 /**
- * What happened, in the order in which it became true. An id that has been seen has no unseen id below it, whatever
- * writers do at the same time, so a reader that remembers one number misses nothing and repeats nothing. Ids rise, mostly
- * by one.
+ * Events in commit order. Ids become visible in ascending order even with concurrent writers, so a reader only needs to
+ * remember the last id to read each event exactly once. Ids may have gaps.
  */
 export interface EventLog {
   /**
-   * The events behind `after` that the filter wants, at most `limit` (1 to 1,000) of them. A choosy reader may get few or
-   * none while more follow; `through` says how far this page reached.
+   * Matching events after the id `after`, at most `limit` (1 to 1,000). One read scans a bounded number of ids, so a page
+   * may be empty although later events match; continue from `through`.
    */
   readAfter(after: number, options: { readonly limit: number; readonly filter?: EventFilter }): Promise<EventPage>;
-  /** Id of the newest event; 0 when there never was one. */
+  /** Id of the latest event; 0 if no event has ever been logged. */
   latestId(): Promise<number>;
-  /** Everything with this id and above is still kept. A reader that has seen less than the id before it has a gap. */
+  /** Lowest id that is still retained. A reader whose last id is below `oldestId - 1` has missed events. */
   oldestId(): Promise<number>;
-  /** Wakes the readers. To be called after the commit of a transaction that appended. */
+  /** Wakes the readers. Call it after the commit of a transaction that appended events. */
   announce(): void;
-  /** Drops what is older than `days`; gives how many. Running it again changes nothing. */
+  /** Deletes events older than `days` and returns how many. Idempotent. */
   applyRetention(days: number): Promise<number>;
 }
 
@@ -73,12 +72,12 @@ export function createEventLog(options: { readonly database: Database; readonly 
   const { database, bus } = options;
   return {
     async readAfter(after, { limit, filter = {} }) {
-      if (!Number.isSafeInteger(after) || after < 0) throw new RangeError("an event id is a whole number from 0");
+      if (!Number.isSafeInteger(after) || after < 0) throw new RangeError("An event id must be a non-negative integer");
       if (!Number.isInteger(limit) || limit < 1 || limit > EVENTS_PER_READ_MAX) {
-        throw new RangeError(`limit is 1 to ${EVENTS_PER_READ_MAX}`);
+        throw new RangeError(`The limit must be 1 to ${EVENTS_PER_READ_MAX}`);
       }
       if ((filter.markets?.length ?? 0) > MARKETS_PER_FILTER_MAX) {
-        throw new RangeError(`a filter names at most ${MARKETS_PER_FILTER_MAX} markets`);
+        throw new RangeError(`A filter can have at most ${MARKETS_PER_FILTER_MAX} markets`);
       }
       return selectEventsAfter(database, after, limit, filter);
     },

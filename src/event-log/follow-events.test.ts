@@ -12,98 +12,102 @@ import { appendEvents, createEventLog, EVENTS_TOPIC, type EventFilter, type Even
 
 const BURST = 10_000;
 
-/** A log over a real store behind a switch, whose reads are counted, and a follower of it. */
-function bench(database: Database) {
+/** An event log on a real database whose reads are counted and can be made to fail, and followers of it. */
+function openHarness(database: Database) {
   const bus = createInProcessBus(quietLog);
   const clock = new FakeClock();
   const log = createEventLog({ database, bus });
   const state = { reads: 0, failure: null as Error | null };
-  const answered: Promise<unknown>[] = [];
-  const counted: Pick<EventLog, "readAfter"> = {
+  const reads: Promise<unknown>[] = [];
+  const countingLog: Pick<EventLog, "readAfter"> = {
     readAfter(after, options) {
       state.reads += 1;
-      const answer = state.failure === null ? log.readAfter(after, options) : Promise.reject(state.failure);
-      answered.push(answer.catch(() => {}));
-      return answer;
+      const read = state.failure === null ? log.readAfter(after, options) : Promise.reject(state.failure);
+      reads.push(read.catch(() => {}));
+      return read;
     },
   };
-  const stopping = new AbortController();
+  const controller = new AbortController();
   const follow = (options: { after?: number; filter?: EventFilter; batchMax?: number; bus?: Bus } = {}) =>
-    followEvents({ log: counted, bus, clock, after: 0, signal: stopping.signal, ...options });
+    followEvents({ log: countingLog, bus, clock, after: 0, signal: controller.signal, ...options });
   const append = (...keys: string[]) =>
     database.transaction((transaction) =>
       appendEvents(
         transaction,
         keys.map((key) => ({
-          ...{ type: key.startsWith("w") ? "whale_alert" : "price_shift", key, occurredAt: 0 },
-          ...{ venue: null, marketId: null, payload: { key } },
+          type: key.startsWith("w") ? "whale_alert" : "price_shift",
+          key,
+          occurredAt: 0,
+          venue: null,
+          marketId: null,
+          payload: { key },
         })),
       ),
     );
-  /** Everything asked of the store is answered and everybody has gone as far as he can. */
+  /** Waits until no read is pending and all followers are idle. */
   const settle = async () => {
-    for (let count = -1; count !== answered.length; ) {
-      count = answered.length;
-      await Promise.all(answered);
+    for (let count = -1; count !== reads.length; ) {
+      count = reads.length;
+      await Promise.all(reads);
       await nextTurn();
       await nextTurn();
     }
   };
-  return { bus, clock, log, state, stopping, follow, append, settle };
+  return { bus, clock, log, state, controller, follow, append, settle };
 }
 
 const keysOf = (result: Awaited<ReturnType<ReturnType<typeof followEvents>["next"]>>) =>
   result.done === true ? "done" : result.value.events.map(({ payload }) => payload.key).join(",");
 
-eachDatabase(
-  "a follower gets what is there in batches, and then what comes as soon as it is woken",
-  async (database) => {
-    const { log, stopping, follow, append, settle, clock } = bench(database);
-    await append("1", "2", "3");
-    const events = follow({ batchMax: 2 });
-    assert.equal(keysOf(await events.next()), "1,2");
-    assert.equal(keysOf(await events.next()), "3");
-    const next = events.next();
-    await settle();
-    await append("4");
-    log.announce();
-    assert.equal(keysOf(await next), "4");
-    assert.equal(clock.monotonic(), 0);
-    stopping.abort();
-    assert.equal(keysOf(await events.next()), "done");
-  },
-);
+eachDatabase("yields existing events in batches, then new events immediately after a wake-up", async (database) => {
+  const { log, controller, follow, append, settle, clock } = openHarness(database);
+  await append("1", "2", "3");
+  const events = follow({ batchMax: 2 });
+  assert.equal(keysOf(await events.next()), "1,2");
+  assert.equal(keysOf(await events.next()), "3");
+  const next = events.next();
+  await settle();
+  await append("4");
+  log.announce();
+  assert.equal(keysOf(await next), "4");
+  assert.equal(clock.monotonic(), 0);
+  controller.abort();
+  assert.equal(keysOf(await events.next()), "done");
+});
 
-eachDatabase("without a wake-up it looks by itself once a second", async (database) => {
-  const { clock, state, stopping, follow, append, settle } = bench(database);
+eachDatabase("polls once a second without a wake-up", async (database) => {
+  const { clock, state, controller, follow, append, settle } = openHarness(database);
   const events = follow();
   const next = events.next();
   await settle();
   await append("lost wake-up");
-  const before = state.reads;
+  const readsBefore = state.reads;
   await clock.advance(999);
   await settle();
-  assert.equal(state.reads, before);
+  assert.equal(state.reads, readsBefore);
   await clock.advance(1);
   assert.equal(keysOf(await next), "lost wake-up");
-  stopping.abort();
+  controller.abort();
 });
 
-eachDatabase("a wake-up during a read is not lost", async (database) => {
-  const { bus, clock, log, stopping, append } = bench(database);
-  let during: () => Promise<unknown> = async () => {};
+eachDatabase("does not lose a wake-up during a read", async (database) => {
+  const { bus, clock, log, controller, append } = openHarness(database);
+  let duringRead: () => Promise<unknown> = async () => {};
   const events = followEvents({
     log: {
       async readAfter(after, options) {
         const page = await log.readAfter(after, options);
-        await during();
+        await duringRead();
         return page;
       },
     },
-    ...{ bus, clock, after: 0, signal: stopping.signal },
+    bus,
+    clock,
+    after: 0,
+    signal: controller.signal,
   });
-  during = async () => {
-    during = async () => {};
+  duringRead = async () => {
+    duringRead = async () => {};
     await append("late");
     log.announce();
     await nextTurn();
@@ -111,42 +115,42 @@ eachDatabase("a wake-up during a read is not lost", async (database) => {
   };
   assert.equal(keysOf(await events.next()), "late");
   assert.equal(clock.monotonic(), 0);
-  stopping.abort();
+  controller.abort();
 });
 
-test("a burst of wake-ups makes a slow taker read a few times, and never while he is busy", async () => {
+test("a burst of wake-ups causes few reads, and none while the consumer is busy", async () => {
   const database = await embeddedDatabase();
   await database.query("truncate event_log, event_log_head");
-  const { log, state, stopping, follow, append, settle } = bench(database);
+  const { log, state, controller, follow, append, settle } = openHarness(database);
   await append("1");
   const events = follow();
   assert.equal(keysOf(await events.next()), "1");
-  const before = state.reads;
+  const readsBefore = state.reads;
   await append("2");
   for (let number = 0; number < BURST; number++) {
     log.announce();
     if (number % 100 === 0) await nextTurn();
   }
   await settle();
-  assert.equal(state.reads, before);
+  assert.equal(state.reads, readsBefore);
   assert.equal(keysOf(await events.next()), "2");
   void events.next();
   await settle();
-  assert.ok(state.reads - before <= 3, `${state.reads - before} reads`);
-  stopping.abort();
+  assert.ok(state.reads - readsBefore <= 3, `${state.reads - readsBefore} reads`);
+  controller.abort();
 });
 
-eachDatabase("a filter's follower passes over what it does not want and says how far it has come", async (database) => {
-  const { stopping, follow, append } = bench(database);
+eachDatabase("a follower with a filter skips other events and reports its position", async (database) => {
+  const { controller, follow, append } = openHarness(database);
   await append("1", "2", "w3", "4");
   const events = follow({ filter: { types: ["whale_alert"] } });
   const { value } = await events.next();
   assert.deepEqual([value?.events.map(({ id }) => id), value?.through], [[3], 4]);
-  stopping.abort();
+  controller.abort();
 });
 
-eachDatabase("a position that is no longer kept is told once, with what is left", async (database) => {
-  const { log, stopping, follow, append, settle } = bench(database);
+eachDatabase("reports a gap once if the position is no longer retained", async (database) => {
+  const { log, controller, follow, append, settle } = openHarness(database);
   await append("1", "2", "3");
   await database.query("update event_log set appended_at = now() - interval '8 days' where id <= 2");
   await log.applyRetention(7);
@@ -159,17 +163,17 @@ eachDatabase("a position that is no longer kept is told once, with what is left"
   log.announce();
   const second = await next;
   assert.deepEqual([keysOf(second), second.value?.hasGap], ["4", false]);
-  stopping.abort();
+  controller.abort();
 
-  const { stopping: stoppingToo, follow: followToo } = bench(database);
-  const ahead = await followToo({ after: 99 }).next();
+  const { controller: otherController, follow: followOther } = openHarness(database);
+  const ahead = await followOther({ after: 99 }).next();
   assert.deepEqual([keysOf(ahead), ahead.value?.hasGap, ahead.value?.through], ["", true, 4]);
-  stoppingToo.abort();
+  otherController.abort();
 });
 
-eachDatabase("a store that is away is waited for, and wake-ups do not hammer it", async (database) => {
-  const { clock, log, state, stopping, follow, append, settle } = bench(database);
-  state.failure = new AppError("store_unavailable", "gone");
+eachDatabase("waits while the database is unavailable and ignores wake-ups", async (database) => {
+  const { clock, log, state, controller, follow, append, settle } = openHarness(database);
+  state.failure = new AppError("store_unavailable", "unavailable");
   const events = follow();
   const next = events.next();
   await settle();
@@ -182,36 +186,36 @@ eachDatabase("a store that is away is waited for, and wake-ups do not hammer it"
   await settle();
   assert.equal(state.reads, 2);
   state.failure = null;
-  await append("back");
+  await append("recovered");
   await clock.advance(1_000);
-  assert.equal(keysOf(await next), "back");
-  stopping.abort();
+  assert.equal(keysOf(await next), "recovered");
+  controller.abort();
 });
 
-eachDatabase("any other failure ends it, and nothing stays behind", async (database) => {
-  const { bus, clock, state, follow } = bench(database);
-  const ended: string[] = [];
-  const watched: Bus = {
+eachDatabase("ends on any other error and releases its subscription and timers", async (database) => {
+  const { bus, clock, state, follow } = openHarness(database);
+  const unsubscribed: string[] = [];
+  const observedBus: Bus = {
     ...bus,
     subscribe(topic, wake) {
-      const end = bus.subscribe(topic, wake);
+      const unsubscribe = bus.subscribe(topic, wake);
       return () => {
-        ended.push(topic);
-        end();
+        unsubscribed.push(topic);
+        unsubscribe();
       };
     },
   };
-  state.failure = new Error("a fault of ours");
-  await assert.rejects(follow({ bus: watched }).next(), /a fault of ours/);
-  assert.deepEqual([ended, clock.pending], [[EVENTS_TOPIC], 0]);
+  state.failure = new Error("internal error");
+  await assert.rejects(follow({ bus: observedBus }).next(), /internal error/);
+  assert.deepEqual([unsubscribed, clock.pending], [[EVENTS_TOPIC], 0]);
 });
 
-eachDatabase("an abort ends it at once, while it waits or before it begins", async (database) => {
-  const { clock, state, stopping, follow, settle } = bench(database);
+eachDatabase("an abort ends it immediately, while it waits or before it starts", async (database) => {
+  const { clock, state, controller, follow, settle } = openHarness(database);
   const next = follow().next();
   await settle();
   assert.equal(clock.pending, 1);
-  stopping.abort();
+  controller.abort();
   assert.equal(keysOf(await next), "done");
   assert.equal(clock.pending, 0);
   const reads = state.reads;

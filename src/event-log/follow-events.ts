@@ -4,22 +4,22 @@ import type { Clock } from "../ports/clock.ts";
 import { EVENTS_TOPIC, type EventLog } from "./event-log.ts";
 import type { EventFilter, LoggedEvent } from "./model.ts";
 
-/** Without a wake-up the log is looked at this often: a lost one costs a second, never an event. */
+/** Polling interval in addition to wake-ups: a lost wake-up delays events by at most this time. */
 const POLL_MS = 1_000;
 const BATCH_DEFAULT = 200;
 
 export interface EventBatch {
   readonly events: readonly LoggedEvent[];
-  /** The position to resume from once this batch is dealt with. */
+  /** Position to resume from after this batch has been processed. */
   readonly through: number;
-  /** Before these events some are missing for good: retention has dropped them, or the position was never given out. */
+  /** Events before this batch are missing: they were deleted by retention, or the position was never assigned. */
   readonly hasGap: boolean;
 }
 
 /**
- * Follows the log behind `after` until the signal aborts: yields what is there, then waits for more. Reads one batch at a
- * time and only when the last one was taken, so a slow taker costs nothing but his own delay. While the store is
- * away it waits; other errors end it.
+ * Follows the log after the id `after` until the signal aborts: yields existing events, then waits for new ones. It reads
+ * the next batch only after the previous one was consumed, so a slow consumer delays only itself. It waits while the
+ * database is unavailable; any other error ends it.
  */
 export async function* followEvents(options: {
   readonly log: Pick<EventLog, "readAfter">;
@@ -27,16 +27,16 @@ export async function* followEvents(options: {
   readonly clock: Clock;
   readonly after: number;
   readonly filter?: EventFilter;
-  /** Events in a batch, 1 to 1,000. */
+  /** Maximum number of events in a batch, 1 to 1,000. */
   readonly batchMax?: number;
   readonly signal: AbortSignal;
 }): AsyncGenerator<EventBatch, void, void> {
   const { log, bus, clock, filter, batchMax = BATCH_DEFAULT, signal } = options;
   let after = options.after;
-  let isWoken = false;
+  let hasWakeUp = false;
   let endWait: () => void = () => {};
   const unsubscribe = bus.subscribe(EVENTS_TOPIC, () => {
-    isWoken = true;
+    hasWakeUp = true;
     endWait();
   });
   const onAbort = () => endWait();
@@ -48,21 +48,19 @@ export async function* followEvents(options: {
         cancel();
         resolve();
       };
-      // Woken while it was reading: what woke it may have come too late for that read.
-      if (isWoken || signal.aborted) endWait();
+      // A wake-up during the last read may be for an event that the read did not include.
+      if (hasWakeUp || signal.aborted) endWait();
     });
   try {
     while (!signal.aborted) {
-      isWoken = false;
-      const page = await log
-        .readAfter(after, { limit: batchMax, ...(filter === undefined ? {} : { filter }) })
-        .catch((error: unknown) => {
-          if (error instanceof AppError && error.code === "store_unavailable") return null;
-          throw error;
-        });
+      hasWakeUp = false;
+      const page = await log.readAfter(after, { limit: batchMax, filter }).catch((error: unknown) => {
+        if (error instanceof AppError && error.code === "store_unavailable") return null;
+        throw error;
+      });
       if (signal.aborted) return;
       if (page === null) {
-        // A wake-up does not bring the store back, and must not make us hammer it.
+        // Wake-ups are ignored here, so that they do not cause retries at a high rate.
         await clock.sleep(POLL_MS, signal).catch(() => {});
         continue;
       }

@@ -1,45 +1,45 @@
 import type { VenueId } from "../domain/market.ts";
 
-/** What can happen, as the wire spells it. */
+/** Event types, as sent to clients. */
 export const EVENT_TYPES = ["price_shift", "whale_alert", "analysis_complete", "market_resolved"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Payloads go to webhooks, whose receivers commonly refuse more than 20 kB. */
+/** Payloads are sent to webhooks, whose receivers commonly reject bodies above 20 kB. */
 export const EVENT_PAYLOAD_BYTES_MAX = 16 * 1024;
 export const EVENT_KEY_LENGTH_MAX = 600;
 
-/** Something that happened, before the log has given it its id. */
+/** An event that has no id yet. */
 export interface NewEvent {
   readonly type: EventType;
-  /** Names this one happening: appended twice it is kept once, for as long as the log keeps it. */
+  /** Idempotency key: while an event with this key is in the log, another one is ignored. */
   readonly key: string;
   /** Unix milliseconds. */
   readonly occurredAt: number;
-  /** The market it is about, where it is about one. */
+  /** Venue and id of the related market; both null if the event has none. */
   readonly venue: VenueId | null;
   readonly marketId: string | null;
-  /** The fields of its type beside `id`, `type` and `timestamp`, as the wire spells them. */
+  /** Fields sent to clients in addition to `id`, `type` and `timestamp`. */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 export interface LoggedEvent extends Omit<NewEvent, "key"> {
-  /** Rises with the order in which events became visible; below 2^53. */
+  /** Ascending in the order in which events became visible; below 2^53. */
   readonly id: number;
 }
 
-/** Which events a reader wants; what is left out is not asked for. An empty list wants none. */
+/** Selects events. An undefined field matches all events; an empty list matches none. */
 export interface EventFilter {
   readonly types?: readonly EventType[];
   readonly markets?: readonly { readonly venue: VenueId; readonly marketId: string }[];
 }
 
-/** Events behind a position, in the order of their ids. */
+/** Events after a position, sorted by id. */
 export interface EventPage {
   readonly events: readonly LoggedEvent[];
-  /** Nothing wanted lies between the position asked for and this id but `events`: the position to go on from. */
+  /** Last id that was scanned. All matching events up to it are in `events`; continue from here. */
   readonly through: number;
-  /** Events behind the position asked for are gone, or it was never given out: the reader must be told. */
+  /** Events after the requested position were deleted, or the position was never assigned. Report it to the reader. */
   readonly hasGap: boolean;
-  /** The last id of the whole log when this was read. */
+  /** Id of the latest event in the log at the time of the read. */
   readonly latestId: number;
 }

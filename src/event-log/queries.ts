@@ -1,30 +1,30 @@
 import type { Database, Transaction } from "../ports/database.ts";
 import { EVENT_TYPES, type EventFilter, type EventPage, type EventType, type LoggedEvent } from "./model.ts";
 
-/** Ids that one read looks through, wanted or not, so that a choosy reader cannot hold the store for long. */
+/** Maximum number of ids that one read scans, which bounds a read with a selective filter. */
 const SCAN_IDS_MAX = 10_000;
-/** A writer that stops between its append and its commit holds up every other one; the server ends it after this. */
-const STALLED_WRITER_MS_MAX = 5_000;
+/** The server ends a transaction that is idle this long after its append, because it blocks all other writers. */
+const IDLE_WRITER_MS_MAX = 5_000;
 
 /**
- * Ids come from a row and not from a sequence. Its lock is held until the commit is visible, so writers commit in the
- * order of their ids; a rolled-back append leaves no trace; and a reader can tell from one snapshot how far the log goes.
- * One statement, so that the lock is held for no more than it and the commit.
+ * Ids come from a row instead of a sequence. The row lock is held until the commit, so writers commit in the order of
+ * their ids, a rolled-back append uses no ids, and a reader gets the last id from the same snapshot as the events. The
+ * append is a single statement, so the lock is held only during it and the commit.
  */
 const APPEND = `
 with bound as materialized (
-  select set_config('idle_in_transaction_session_timeout', '${STALLED_WRITER_MS_MAX}', true)
+  select set_config('idle_in_transaction_session_timeout', '${IDLE_WRITER_MS_MAX}', true)
 ), head as (
   insert into event_log_head (last_id, dropped_through) select cardinality($1::text[]), 0 from bound
   on conflict (is_only) do update set last_id = event_log_head.last_id + excluded.last_id
   returning last_id - cardinality($1::text[]) as before
 ), added as (
   insert into event_log (id, event_key, type, venue, market_id, occurred_at, payload)
-  select head.before + event.place, event.event_key, event.type, event.venue, event.market_id,
+  select head.before + event.ordinal, event.event_key, event.type, event.venue, event.market_id,
     to_timestamp(event.occurred_ms / 1000), event.payload
   from head, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[]) with ordinality
-    as event (event_key, type, venue, market_id, occurred_ms, payload, place)
-  order by event.place
+    as event (event_key, type, venue, market_id, occurred_ms, payload, ordinal)
+  order by event.ordinal
   on conflict (event_key) do nothing
   returning 1
 ) select count(*) as count from added`;
@@ -38,7 +38,7 @@ export interface EventRow {
   readonly payload: string;
 }
 
-/** Gives how many were new. */
+/** Returns how many events were new. */
 export async function insertEvents(transaction: Transaction, rows: readonly EventRow[]): Promise<number> {
   const [added] = await transaction.query<{ count: number }>(APPEND, [
     rows.map(({ key }) => key),
@@ -54,7 +54,7 @@ export async function insertEvents(transaction: Transaction, rows: readonly Even
 const HEAD = `
 select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) as dropped_through from event_log_head`;
 
-/** Head and events are of one snapshot: whatever is not among the rows up to the head is not in the log. */
+/** Reads head and events from the same snapshot, so the rows are complete up to the head. */
 const READ_AFTER = `
 with head as (${HEAD}), start as (
   select head.*, least(greatest($1::int8, dropped_through), last_id) as after from head
@@ -96,7 +96,7 @@ export async function selectEventsAfter(
     filter.markets?.map(({ marketId }) => marketId) ?? null,
   ]);
   const [head] = rows;
-  if (head === undefined) throw new Error("the head of the event log was not read");
+  if (head === undefined) throw new Error("The event log query returned no head row");
   const events = rows.flatMap((row) => (row.id === null ? [] : [toEvent(row)]));
   const isFull = events.length >= limit;
   return {
@@ -108,8 +108,8 @@ export async function selectEventsAfter(
 }
 
 function toEvent(row: Exclude<ReadRow, { id: null }>): LoggedEvent {
-  const type = EVENT_TYPES.find((known) => known === row.type);
-  if (type === undefined) throw new Error(`the event log holds an event of a type unknown here: ${row.type}`);
+  const type = EVENT_TYPES.find((eventType) => eventType === row.type);
+  if (type === undefined) throw new Error(`The event log contains an event of unknown type: ${row.type}`);
   return {
     id: row.id,
     type,
@@ -126,8 +126,8 @@ export async function selectHead(database: Database): Promise<{ lastId: number; 
 }
 
 /**
- * Moves the beginning of what is promised to the first event younger than `days` by the store's own clock, which also
- * dated them; gives the id before it. Nodes whose clocks are wrong thus drop nothing early.
+ * Advances the retention boundary to the first event that is not older than `days`, and returns the id before it. Uses
+ * the database clock, which also set `appended_at`, so a node with a wrong clock deletes nothing early.
  */
 export async function advanceDropped(database: Database, days: number): Promise<number> {
   const [head] = await database.query<{ dropped_through: number }>(

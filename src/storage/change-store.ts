@@ -1,17 +1,18 @@
 import type { Activity, EventListing, Quote, VenueId } from "../domain/market.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import type { StoreDrop, StoredMarket } from "./market-store.ts";
+import type { StoredMarket } from "./load-markets.ts";
 import type { VenueFence } from "./model.ts";
 import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
-import { storableAmount, storablePrice, storableTime } from "./storable.ts";
+import { type StoreDrop, storableAmount, storablePrice, storableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 2_000;
-/** Rows of one venue and one kind that a single read gives. */
+/** Maximum rows per venue and table in one read. */
 const CHANGES_PER_READ_MAX = 2_000;
 
-/** How far a venue's changes have been read, by table. */
+/** Position up to which a venue's changes have been read, for each table. */
 export interface ChangeCursor {
   readonly events: number;
   readonly markets: number;
@@ -30,7 +31,7 @@ export interface CurrentQuote {
 export interface QuoteChange {
   readonly venue: VenueId;
   readonly marketId: string;
-  /** `receivedAt` is when it was last confirmed. */
+  /** Its `receivedAt` is the time the quote was last confirmed. */
   readonly quote: Quote;
   readonly activity: Activity;
 }
@@ -38,27 +39,27 @@ export interface QuoteChange {
 export interface Changes {
   readonly events: readonly EventListing[];
   readonly quotes: readonly QuoteChange[];
-  /** With their present quotes, which are never older than those above: apply them last. */
+  /** Include the current quotes, which are never older than those in `quotes`. Apply them last. */
   readonly markets: readonly StoredMarket[];
-  /** Where each venue's next read begins. */
+  /** Start positions of the next read, by venue. */
   readonly cursors: ReadonlyMap<VenueId, ChangeCursor>;
-  /** There is more to read at once. */
+  /** Whether more changes can be read immediately. */
   readonly isMore: boolean;
 }
 
 /**
- * What changed in the store, venue by venue, for nodes that follow it.
+ * Change feed of the store, per venue, for nodes that follow it.
  *
- * Positions are drawn from one sequence inside the writing statement. A venue has one writer at a time, which writes one
- * statement after the other, and a take-over waits for what is being written: so a venue's positions are committed in
- * their order, and a reader who has seen one has seen all before it.
+ * Positions come from one sequence, drawn inside the writing statement. A venue has one writer at a time, which runs one
+ * statement after the other, and a takeover waits for the running statement. Positions of a venue therefore become
+ * visible in order: a reader that has seen one position has seen all lower ones.
  */
 export interface ChangeStore {
-  /** Stores present quotes, of venues whose leases still hold. */
-  saveQuotes(quotes: readonly CurrentQuote[], claims: readonly VenueFence[]): Promise<void>;
-  /** The last positions of these venues; take them before loading everything, and nothing is missed after it. */
+  /** Stores current quotes of the venues whose leases still hold. */
+  saveQuotes(quotes: readonly CurrentQuote[], fences: readonly VenueFence[]): Promise<void>;
+  /** The latest positions of these venues. Read them before loading the whole store, so that no change is missed. */
   latest(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>>;
-  /** The next changes behind the cursors; without markets finalized and last seen before `finalizedSinceMs`. */
+  /** The next changes after the cursors, except of finalized markets last updated before `finalizedSinceMs`. */
   read(cursors: ReadonlyMap<VenueId, ChangeCursor>, finalizedSinceMs: number): Promise<Changes>;
 }
 
@@ -80,7 +81,7 @@ on conflict (market_key) do update set
   liquidity_usd = excluded.liquidity_usd, open_interest_usd = excluded.open_interest_usd,
   event_at = excluded.event_at, updated_at = excluded.updated_at`;
 
-/** The next rows of a table behind each venue's cursor, in order; `$1` are the venues and `$2` their cursors. */
+/** SQL for the next rows of a table after each venue's cursor. Parameters: `$1` venues, `$2` their cursors. */
 const nextRows = (table: "events" | "markets" | "quotes", columns: string, join = "", condition = "") => `
 select next.venue, next.position, ${columns}
 from unnest($1::text[], $2::int8[]) as cursor (venue, after)
@@ -109,12 +110,10 @@ interface ChangeRow extends Record<string, unknown> {
   readonly position: number;
 }
 
-/** @param drop  told of every row that could not be read back */
 export function createChangeStore(database: Database, drop: StoreDrop = () => {}): ChangeStore {
   return {
-    async saveQuotes(quotes, claims) {
-      for (let start = 0; start < quotes.length; start += ROWS_PER_STATEMENT_MAX) {
-        const rows = quotes.slice(start, start + ROWS_PER_STATEMENT_MAX);
+    async saveQuotes(quotes, fences) {
+      for (const rows of chunksOf(quotes, ROWS_PER_STATEMENT_MAX)) {
         await database.query(SAVE_QUOTES, [
           rows.map(({ marketKey }) => marketKey),
           rows.map(({ venue }) => venue),
@@ -129,7 +128,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
           rows.map(({ activity }) => storableAmount(activity.liquidityUsd)),
           rows.map(({ activity }) => storableAmount(activity.openInterestUsd)),
           rows.map(({ quote }) => storableTime(quote.eventAt)),
-          ...fenceColumns(claims),
+          ...fenceColumns(fences),
           rows.map(({ updatedAt }) => storableTime(updatedAt) ?? 0),
         ]);
       }
@@ -138,10 +137,10 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
     async latest(venues) {
       const rows = await database.query<{ venue: string; events: number; markets: number; quotes: number }>(
         `select venue,
-           coalesce((select max(position) from events where events.venue = wanted.venue), 0) as events,
-           coalesce((select max(position) from markets where markets.venue = wanted.venue), 0) as markets,
-           coalesce((select max(position) from quotes where quotes.venue = wanted.venue), 0) as quotes
-         from unnest($1::text[]) as wanted (venue)`,
+           coalesce((select max(position) from events where events.venue = requested.venue), 0) as events,
+           coalesce((select max(position) from markets where markets.venue = requested.venue), 0) as markets,
+           coalesce((select max(position) from quotes where quotes.venue = requested.venue), 0) as quotes
+         from unnest($1::text[]) as requested (venue)`,
         [venues],
       );
       return new Map(rows.map(({ venue, ...cursor }) => [venue, cursor]));
@@ -149,17 +148,18 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
 
     async read(cursors, finalizedSinceMs) {
       const venues = [...cursors.keys()];
-      const after = (table: keyof ChangeCursor) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
-      // Markets come with their present quotes and are read after them: a quote whose market is not known yet is with it.
+      const parameters = (table: keyof ChangeCursor) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
+      // Markets are read after quotes and include their current quote. A quote in the first read whose market is not
+      // known to the follower yet is therefore also part of the second.
       const quotes = await database.query<ChangeRow & { market_id: string } & StoredQuoteRow>(
         NEXT_QUOTES,
-        after("quotes"),
+        parameters("quotes"),
       );
       const markets = await database.query<ChangeRow & { key: number; snapshot: string } & StoredQuoteRow>(
         NEXT_MARKETS,
-        [...after("markets"), finalizedSinceMs],
+        [...parameters("markets"), finalizedSinceMs],
       );
-      const events = await database.query<ChangeRow & { listing: string }>(NEXT_EVENTS, after("events"));
+      const events = await database.query<ChangeRow & { listing: string }>(NEXT_EVENTS, parameters("events"));
       const next = new Map(cursors);
       let isMore = false;
       for (const [table, rows] of Object.entries({ events, markets, quotes } satisfies Record<
@@ -184,7 +184,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
         quotes: quotes.map((row) => ({
           venue: row.venue,
           marketId: row.market_id,
-          ...withStoredQuote(UNKNOWN, row),
+          ...withStoredQuote(NO_QUOTE, row),
         })),
         cursors: next,
         isMore,
@@ -198,10 +198,16 @@ function dropped(drop: StoreDrop, reason: string): [] {
   return [];
 }
 
-const UNKNOWN: Pick<QuoteChange, "quote" | "activity"> = {
+const NO_QUOTE: Pick<QuoteChange, "quote" | "activity"> = {
   quote: {
-    ...{ bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null, indicativePrice: null },
-    ...{ eventAt: null, receivedAt: 0 },
+    bid: null,
+    ask: null,
+    bidSize: null,
+    askSize: null,
+    lastPrice: null,
+    indicativePrice: null,
+    eventAt: null,
+    receivedAt: 0,
   },
   activity: { volume24hUsd: null, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
 };

@@ -17,7 +17,7 @@ const point = (startAt: number, endAt: number, fields: Partial<HistoryPoint> = {
   ...fields,
 });
 
-test("the contract's default of 48 points gives 7 days in steps of four hours", () => {
+test("chooses the smallest interval that needs at most maxPoints bins: four hours for 7 days and 48 points", () => {
   assert.deepEqual(historyGrid("7d", 48, NOW), {
     fromMs: Date.UTC(2026, 10, 14, 4),
     intervalMs: 4 * HOUR_MS,
@@ -30,7 +30,7 @@ test("the contract's default of 48 points gives 7 days in steps of four hours", 
   assert.throws(() => historyGrid("30d", 9, NOW), RangeError);
 });
 
-test("a grid covers its period up to now, in at most maxPoints bins at whole multiples of the interval", () => {
+test("the grid covers the period up to now with at most maxPoints bins, aligned to multiples of the interval", () => {
   fc.assert(
     fc.property(
       periods,
@@ -61,7 +61,7 @@ const samples = fc.uniqueArray(
 const toPoints = (list: { slot: number; yesPrice: number | null; volumeUsd: number | null }[]) =>
   list.map(({ slot, ...fields }) => point(slot * FIVE_MINUTES_MS, (slot + 1) * FIVE_MINUTES_MS, fields));
 
-test("each bin's price is the last one at or before its end, and bins before the first known price are left out", () => {
+test("the price of a bin is the last one at or before its end, and bins before the first known price are omitted", () => {
   fc.assert(
     fc.property(samples, (list) => {
       const input = Object.freeze(toPoints(list)) as HistoryPoint[];
@@ -78,7 +78,7 @@ test("each bin's price is the last one at or before its end, and bins before the
   );
 });
 
-test("volume is neither lost nor counted twice, and unknown wherever a part of it is", () => {
+test("volume is the sum over the bin, and null if the volume of a part is unknown", () => {
   fc.assert(
     fc.property(samples, (list) => {
       const input = toPoints(list);
@@ -91,7 +91,7 @@ test("volume is neither lost nor counted twice, and unknown wherever a part of i
   );
 });
 
-test("the order of the samples does not matter", () => {
+test("the result does not depend on the order of the samples", () => {
   fc.assert(
     fc.property(samples, (list) => {
       assert.deepEqual(binHistory(grid, toPoints(list)), binHistory(grid, toPoints(list.toReversed())));
@@ -99,7 +99,7 @@ test("the order of the samples does not matter", () => {
   );
 });
 
-test("a gap carries the price forward but neither quote nor volume", () => {
+test("bins without samples repeat the price but have no quote and no volume", () => {
   const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
     point(0, HOUR_MS, { yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: 7 }),
   ]);
@@ -110,7 +110,7 @@ test("a gap carries the price forward but neither quote nor volume", () => {
   ]);
 });
 
-test("a sample longer than a bin tells its price at its end and makes the volume of the bins it covers unknown", () => {
+test("a sample longer than a bin sets the price at its end, and the volume of the bins it covers is null", () => {
   const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
     point(0, HOUR_MS, { volumeUsd: 5 }),
     point(HOUR_MS, 3 * HOUR_MS, { yesPrice: 0.7, volumeUsd: 9 }),

@@ -7,7 +7,7 @@ export const PERIOD_MS: Readonly<Record<HistoryPeriod, number>> = {
   "30d": 30 * DAY_MS,
 };
 
-/** Steps a reader can name. The last two serve 30 days in fewer than 30 points. */
+/** Interval lengths in ascending order. The last two are for 30 days in fewer than 30 points. */
 const INTERVALS_MS: readonly number[] = [
   ...[1, 2, 3, 6].map((count) => count * FIVE_MINUTES_MS),
   ...[1, 2, 3, 4, 6, 8, 12, 24, 48, 72].map((count) => count * HOUR_MS),
@@ -21,8 +21,8 @@ export interface Grid {
 }
 
 /**
- * The grid for a period that ends now: the smallest named interval that needs at most `maxPoints` bins, bins at whole
- * multiples of it since the epoch, the last one the bin that `now` lies in (or ends with).
+ * The grid for a period that ends now. It uses the smallest interval that needs at most `maxPoints` bins. Bins start at
+ * whole multiples of the interval since the epoch, and the last bin contains `now` or ends at it.
  *
  * @throws RangeError when `maxPoints` is below 10, fewer than any named interval can serve
  */
@@ -44,15 +44,16 @@ const volumeOf = (samples: readonly HistoryPoint[]): number | null => {
 };
 
 /**
- * Samples of any length put on a grid, oldest bin first.
+ * Resamples points of any length to a grid, oldest bin first.
  *
- * A bin's price is that of the last sample that ended at or before the bin's end; bins before the first known price are
- * left out, bins without a sample carry the price forward. Bid and ask are those of the bin's own last sample, null
- * where it has none: a quote is not carried into a time nobody looked at. Volume is the sum of the samples inside the
- * bin, null when there is none, when one of them does not know it, or when one reaches over the bin's edge.
+ * - Price: that of the last sample that ended at or before the end of the bin. Bins without a sample repeat the previous
+ *   price. Bins before the first known price are omitted.
+ * - Bid and ask: those of the last sample that ended inside the bin, else null. Quotes are not carried forward.
+ * - Volume: the sum over the samples inside the bin; null if there are none, if one has an unknown volume, or if a sample
+ *   crosses a boundary of the bin.
  *
- * @param samples        prices, in any order, also from before the grid
- * @param volumeSamples  where volume is taken from; intervals that do not overlap
+ * @param samples        prices in any order; may start before the grid
+ * @param volumeSamples  samples used for the volume; must not overlap
  */
 export function binHistory(
   grid: Grid,
@@ -61,31 +62,31 @@ export function binHistory(
 ): HistoryPoint[] {
   const byEnd = samples.filter((sample) => sample.yesPrice !== null).sort((a, b) => a.endAt - b.endAt);
   const inside = new Map<number, HistoryPoint[]>();
-  const torn = new Set<number>();
+  const partlyCovered = new Set<number>();
   for (const sample of volumeSamples) {
     const first = Math.floor((sample.startAt - grid.fromMs) / grid.intervalMs);
     const last = Math.ceil((sample.endAt - grid.fromMs) / grid.intervalMs) - 1;
     if (last < 0 || first >= grid.count) continue;
     if (first === last) inside.set(first, [...(inside.get(first) ?? []), sample]);
-    else for (let bin = Math.max(0, first); bin <= Math.min(last, grid.count - 1); bin++) torn.add(bin);
+    else for (let bin = Math.max(0, first); bin <= Math.min(last, grid.count - 1); bin++) partlyCovered.add(bin);
   }
   const points: HistoryPoint[] = [];
   let next = 0;
-  let known: HistoryPoint | null = null;
+  let latest: HistoryPoint | null = null;
   for (let bin = 0; bin < grid.count; bin++) {
     const startAt = grid.fromMs + bin * grid.intervalMs;
     const endAt = startAt + grid.intervalMs;
     for (let sample = byEnd[next]; sample !== undefined && sample.endAt <= endAt; sample = byEnd[++next])
-      known = sample;
-    if (known === null) continue;
-    const isOwn = known.endAt > startAt;
+      latest = sample;
+    if (latest === null) continue;
+    const endsInBin = latest.endAt > startAt;
     points.push({
       startAt,
       endAt,
-      yesPrice: known.yesPrice,
-      bid: isOwn ? known.bid : null,
-      ask: isOwn ? known.ask : null,
-      volumeUsd: torn.has(bin) ? null : volumeOf(inside.get(bin) ?? []),
+      yesPrice: latest.yesPrice,
+      bid: endsInBin ? latest.bid : null,
+      ask: endsInBin ? latest.ask : null,
+      volumeUsd: partlyCovered.has(bin) ? null : volumeOf(inside.get(bin) ?? []),
     });
   }
   return points;

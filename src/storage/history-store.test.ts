@@ -12,12 +12,12 @@ import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "./model.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
-/** A whole hour, so that positions in the grid are easy to say. */
+/** A full hour, so that offsets in the grid are easy to read. */
 const HOUR = Date.UTC(2026, 10, 21, 12);
 
 type Write = readonly [atMs: number, yesPrice: number, volumeUsd?: number | null];
 
-/** Writes ticks of market 1 as the service would have, watching since the given instant. */
+/** Writes ticks of market 1 as a service that has been recording since the given time. */
 async function writeTicks(database: Database, ticks: readonly Write[], observingSince = HOUR - 10 * DAY_MS) {
   const clock = new FakeClock(observingSince);
   const writer = createTickWriter({ database, clock, log: quietLog });
@@ -52,7 +52,7 @@ const venuePoint = (
   volumeUsd,
 });
 
-eachDatabase("closed intervals become bars; the running one waits; running again changes nothing", async (database) => {
+eachDatabase("rolls up closed intervals but not the current one, and is idempotent", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(database, [
     [HOUR + 1 * MINUTE_MS, 0.4, 100],
@@ -64,7 +64,7 @@ eachDatabase("closed intervals become bars; the running one waits; running again
   const now = HOUR + 12 * MINUTE_MS;
   await history.rollUp(now);
   const expected = [
-    // The tick at 12:05:00 sharp is the last price at or before the first bar's end.
+    // The tick at exactly 12:05:00 belongs to the first bar.
     bar(0, [400_000, 600_000, 400_000, 500_000], null),
     bar(FIVE_MINUTES_MS, [300_000, 300_000, 300_000, 300_000], 40),
   ];
@@ -76,7 +76,7 @@ eachDatabase("closed intervals become bars; the running one waits; running again
   assert.deepEqual(await bars(database, "bars_1h"), [bar(0, [400_000, 900_000, 300_000, 900_000], null)]);
 });
 
-eachDatabase("ticks and trades that come a few minutes late still reach their bar", async (database) => {
+eachDatabase("ticks and trades that arrive a few minutes late are included in their bar", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(database, [[HOUR + MINUTE_MS, 0.4]]);
   await history.rollUp(HOUR + 7 * MINUTE_MS);
@@ -89,28 +89,25 @@ eachDatabase("ticks and trades that come a few minutes late still reach their ba
   assert.deepEqual(await bars(database, "bars_5m"), [bar(0, [400_000, 600_000, 400_000, 600_000], 16)]);
 });
 
-eachDatabase(
-  "volume is not made up across a time in which nobody watched, or when the venue's total falls",
-  async (database) => {
-    const history = createHistoryStore(database);
-    await writeTicks(database, [[HOUR + MINUTE_MS, 0.4, 100]]);
-    await writeTicks(
-      database,
-      [
-        [HOUR + 31 * MINUTE_MS, 0.5, 900],
-        [HOUR + 36 * MINUTE_MS, 0.5, 950],
-        [HOUR + 41 * MINUTE_MS, 0.5, 10],
-      ],
-      HOUR + 30 * MINUTE_MS,
-    );
-    await history.rollUp(HOUR + 50 * MINUTE_MS);
-    const volumes = (await bars(database, "bars_5m")).map((row) => row.volume_usd);
-    assert.deepEqual(volumes, [null, null, 50, null]);
-  },
-);
+eachDatabase("volume is null across a recording gap and when the venue's total volume decreases", async (database) => {
+  const history = createHistoryStore(database);
+  await writeTicks(database, [[HOUR + MINUTE_MS, 0.4, 100]]);
+  await writeTicks(
+    database,
+    [
+      [HOUR + 31 * MINUTE_MS, 0.5, 900],
+      [HOUR + 36 * MINUTE_MS, 0.5, 950],
+      [HOUR + 41 * MINUTE_MS, 0.5, 10],
+    ],
+    HOUR + 30 * MINUTE_MS,
+  );
+  await history.rollUp(HOUR + 50 * MINUTE_MS);
+  const volumes = (await bars(database, "bars_5m")).map((row) => row.volume_usd);
+  assert.deepEqual(volumes, [null, null, 50, null]);
+});
 
 eachDatabase(
-  "history is read from bars and from ticks that no bar holds yet, with the price carried over gaps",
+  "reads history from bars and from ticks not rolled up yet, and repeats the price in gaps",
   async (database) => {
     const history = createHistoryStore(database);
     await writeTicks(database, [
@@ -143,42 +140,42 @@ eachDatabase(
   },
 );
 
-test("the embedded store turns to others between any two intervals of a roll-up", async () => {
+test("the embedded database runs other statements between the intervals of a roll-up", async () => {
   const database = await embeddedDatabase();
   const history = createHistoryStore(database);
   await writeTicks(
     database,
     Array.from({ length: 25 }, (_, minute) => [HOUR + minute * MINUTE_MS, 0.5]),
   );
-  let turns = 0;
-  let isOver = false;
+  let otherStatements = 0;
+  let isDone = false;
   const other = (async () => {
-    for (; !isOver; turns++) await database.query("select 1");
+    for (; !isDone; otherStatements++) await database.query("select 1");
   })();
   await history.rollUp(HOUR + 26 * MINUTE_MS);
-  isOver = true;
+  isDone = true;
   await other;
-  // Six intervals, the first tick's own included, beside what is asked before them.
-  assert.ok(turns >= 6 + 2, `${turns} turns`);
+  // Six intervals, including that of the first tick, and two statements before them.
+  assert.ok(otherStatements >= 6 + 2, `${otherStatements} other statements`);
   assert.deepEqual(await history.rollUp(HOUR + 29 * MINUTE_MS), { bars5m: 0, bars1h: 0 });
 });
 
-eachDatabase("what was rolled up is found by time in the index, without a daemon that vacuums", async (database) => {
+eachDatabase("the roll-up adds its pages to the BRIN index without autovacuum", async (database) => {
   await writeTicks(database, [[HOUR, 0.5]]);
   await database.query(
     `insert into ticks (market_key, event_at, received_at, yes_price)
      select 1, at, at, 500000 from generate_series(1, 20000) as i, to_timestamp(${HOUR / 1000} + i / 100.0) as at`,
   );
-  const fresh = () =>
+  const summarisePages = () =>
     database.query<{ pages: number }>(
       `select sum(brin_summarize_new_values(inhrelid::regclass))::int4 as pages from pg_inherits
        where inhparent = 'ticks_by_time'::regclass`,
     );
   await createHistoryStore(database).rollUp(HOUR + 6 * MINUTE_MS);
-  assert.deepEqual(await fresh(), [{ pages: 0 }]);
+  assert.deepEqual(await summarisePages(), [{ pages: 0 }]);
 });
 
-eachDatabase("a price from before the period is where its first bin starts", async (database) => {
+eachDatabase("the first bin has the last price from before the period", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(database, [[HOUR - 5 * DAY_MS, 0.2]]);
   await history.rollUp(HOUR);
@@ -188,29 +185,32 @@ eachDatabase("a price from before the period is where its first bin starts", asy
   assert.deepEqual((await history.readHistory(2, { period: "48h", maxPoints: 48, now: HOUR })).points, []);
 });
 
-eachDatabase("history fetched from the venue fills gaps, and never replaces what we saw", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [[HOUR + 8 * MINUTE_MS, 0.5]]);
-  await history.rollUp(HOUR + 61 * MINUTE_MS);
-  const range = { fromMs: HOUR - HOUR_MS, toMs: HOUR + HOUR_MS };
-  const points = [0, 5, 10, 15].map((minutes) => venuePoint(HOUR + minutes * MINUTE_MS, FIVE_MINUTES_MS, 0.1, 2));
-  await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
-  await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
-  const venuePrices = [100_000, 100_000, 100_000, 100_000];
-  assert.deepEqual(await bars(database, "bars_5m"), [
-    bar(-FIVE_MINUTES_MS, venuePrices, 2, "venue"),
-    bar(0, venuePrices, 2, "venue"),
-    bar(FIVE_MINUTES_MS, [500_000, 500_000, 500_000, 500_000], 2, "ticks"),
-    bar(2 * FIVE_MINUTES_MS, venuePrices, 2, "venue"),
-  ]);
-  assert.deepEqual(await bars(database, "bars_1h"), [
-    bar(-HOUR_MS, venuePrices, 2, "venue"),
-    bar(0, [100_000, 500_000, 100_000, 100_000], 6, "ticks"),
-  ]);
-});
+eachDatabase(
+  "history fetched from the venue fills gaps and does not replace bars made from ticks",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, [[HOUR + 8 * MINUTE_MS, 0.5]]);
+    await history.rollUp(HOUR + 61 * MINUTE_MS);
+    const range = { fromMs: HOUR - HOUR_MS, toMs: HOUR + HOUR_MS };
+    const points = [0, 5, 10, 15].map((minutes) => venuePoint(HOUR + minutes * MINUTE_MS, FIVE_MINUTES_MS, 0.1, 2));
+    await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
+    await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
+    const venuePrices = [100_000, 100_000, 100_000, 100_000];
+    assert.deepEqual(await bars(database, "bars_5m"), [
+      bar(-FIVE_MINUTES_MS, venuePrices, 2, "venue"),
+      bar(0, venuePrices, 2, "venue"),
+      bar(FIVE_MINUTES_MS, [500_000, 500_000, 500_000, 500_000], 2, "ticks"),
+      bar(2 * FIVE_MINUTES_MS, venuePrices, 2, "venue"),
+    ]);
+    assert.deepEqual(await bars(database, "bars_1h"), [
+      bar(-HOUR_MS, venuePrices, 2, "venue"),
+      bar(0, [100_000, 500_000, 100_000, 100_000], 6, "ticks"),
+    ]);
+  },
+);
 
 eachDatabase(
-  "ticks replace what the venue told of the same interval, and keep a volume only the venue knows",
+  "bars made from ticks replace fetched bars of the same interval but keep a volume that only the venue reported",
   async (database) => {
     const history = createHistoryStore(database);
     const range = { fromMs: HOUR, toMs: HOUR + HOUR_MS };
@@ -229,7 +229,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "an interval of the venue's that is not over, or outside the range, or priced outside [0, 1], is left out",
+  "ignores fetched points that have not ended, are outside the range or have a price outside [0, 1]",
   async (database) => {
     const history = createHistoryStore(database);
     const points = [
@@ -243,7 +243,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("fetched spans that touch become one, and others stay apart", async (database) => {
+eachDatabase("merges fetched ranges that adjoin and keeps others separate", async (database) => {
   const history = createHistoryStore(database);
   const save = (from: number, to: number, intervalMs = HOUR_MS) =>
     history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR + from * HOUR_MS, toMs: HOUR + to * HOUR_MS });
@@ -262,21 +262,24 @@ eachDatabase("fetched spans that touch become one, and others stay apart", async
   assert.deepEqual(await history.coverage(2), []);
 });
 
-eachDatabase("the price a day ago is the last one known then, and absent where none is", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [
-    [HOUR - DAY_MS - 5 * HOUR_MS, 0.1],
-    [HOUR - DAY_MS - 7 * MINUTE_MS, 0.2],
-    [HOUR - DAY_MS + 7 * MINUTE_MS, 0.3],
-  ]);
-  await history.rollUp(HOUR);
-  assert.deepEqual([...(await history.priceDayAgo(HOUR))], [[1, 0.2]]);
-  assert.deepEqual([...(await history.priceDayAgo(HOUR - HOUR_MS))], [[1, 0.1]]);
-  assert.equal(await history.priceAt(1, HOUR), 0.3);
-  assert.equal(await history.priceAt(1, HOUR - 3 * DAY_MS), null);
-});
+eachDatabase(
+  "the price a day ago is the last one known at that time, and omitted if there was none",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, [
+      [HOUR - DAY_MS - 5 * HOUR_MS, 0.1],
+      [HOUR - DAY_MS - 7 * MINUTE_MS, 0.2],
+      [HOUR - DAY_MS + 7 * MINUTE_MS, 0.3],
+    ]);
+    await history.rollUp(HOUR);
+    assert.deepEqual([...(await history.priceDayAgo(HOUR))], [[1, 0.2]]);
+    assert.deepEqual([...(await history.priceDayAgo(HOUR - HOUR_MS))], [[1, 0.1]]);
+    assert.equal(await history.priceAt(1, HOUR), 0.3);
+    assert.equal(await history.priceAt(1, HOUR - 3 * DAY_MS), null);
+  },
+);
 
-eachDatabase("retention drops whole days of ticks, old trades and old bars, and nothing younger", async (database) => {
+eachDatabase("retention deletes expired tick partitions, trades and bars, and nothing newer", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(
     database,
@@ -292,16 +295,16 @@ eachDatabase("retention drops whole days of ticks, old trades and old bars, and 
   });
   await createMarketStore(database).insertTrades([trade("old", HOUR - 31 * DAY_MS - 1), trade("new", HOUR - DAY_MS)]);
   await history.rollUp(HOUR);
-  const done = await history.applyRetention(HOUR, {
+  const deleted = await history.applyRetention(HOUR, {
     tickDays: 30,
     tradeDays: 30,
     fiveMinuteBarDays: 30,
     settledMarketDays: null,
   });
-  // Two days of ticks held one each, and each writer had made the day after its own.
-  assert.equal(done.trades, 1);
-  assert.equal(done.fiveMinuteBars, 1);
-  assert.ok(done.tickPartitions >= 1);
+  // Two partitions contained one tick each, and each writer had also created the partition of the next day.
+  assert.equal(deleted.trades, 1);
+  assert.equal(deleted.fiveMinuteBars, 1);
+  assert.ok(deleted.tickPartitions >= 1);
   const ticks = await database.query("select event_at from ticks");
   assert.deepEqual(ticks, [{ event_at: new Date(HOUR - 29 * DAY_MS) }]);
   assert.equal((await bars(database, "bars_1h")).length, 3);
@@ -314,65 +317,56 @@ eachDatabase("retention drops whole days of ticks, old trades and old bars, and 
   assert.deepEqual(again, { tickPartitions: 0, trades: 0, fiveMinuteBars: 0, coverage: 0, settledMarkets: 0 });
 });
 
-eachDatabase(
-  "retention makes the days of ticks that come next before anything is written to them",
-  async (database) => {
-    await createHistoryStore(database).applyRetention(HOUR);
-    const days = await database.query<{ name: string }>(
-      "select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'ticks'::regclass order by 1",
-    );
-    assert.deepEqual(
-      days.map(({ name }) => name),
-      ["ticks_20261121", "ticks_20261122", "ticks_20261123"],
-    );
-  },
-);
+eachDatabase("retention creates the tick partitions of today and the next two days", async (database) => {
+  await createHistoryStore(database).applyRetention(HOUR);
+  const days = await database.query<{ name: string }>(
+    "select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'ticks'::regclass order by 1",
+  );
+  assert.deepEqual(
+    days.map(({ name }) => name),
+    ["ticks_20261121", "ticks_20261122", "ticks_20261123"],
+  );
+});
 
-eachDatabase(
-  "settled markets are deleted with all of their past where that is wanted, and others never",
-  async (database) => {
-    const history = createHistoryStore(database);
-    const store = createMarketStore(database);
-    const seen = (id: string, status: "active" | "finalized", days: number) =>
-      sampleMarket(id, { listing: { status }, quote: { receivedAt: HOUR - days * DAY_MS } });
-    const keys = await store.upsertMarkets([
-      seen("old", "finalized", 41),
-      seen("young", "finalized", 39),
-      seen("open", "active", 41),
-    ]);
-    for (const marketKey of keys) {
-      if (marketKey === null) throw new Error("a sample market can be stored");
-      const trade = { tradeId: "t", executedAt: HOUR - DAY_MS, yesPrice: 0.5, size: 1, takerSide: null };
-      await store.insertTrades([{ marketKey, trade }]);
-      await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: HOUR });
-      const range = { fromMs: HOUR - DAY_MS, toMs: HOUR };
-      await history.saveVenueHistory(marketKey, HOUR_MS, [venuePoint(HOUR - HOUR_MS, HOUR_MS, 0.5)], range);
-    }
-    const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
-    const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
-    await history.applyRetention(HOUR);
-    for (const table of tables) assert.equal(await countOf(table), 3, table);
-    const done = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
-    assert.equal(done.settledMarkets, 1);
-    for (const table of tables) assert.equal(await countOf(table), 2, table);
-    assert.deepEqual(await database.query("select market_id from markets order by 1"), [
-      { market_id: "open" },
-      { market_id: "young" },
-    ]);
-  },
-);
+eachDatabase("deletes settled markets with their data if configured, and no other markets", async (database) => {
+  const history = createHistoryStore(database);
+  const store = createMarketStore(database);
+  const market = (id: string, status: "active" | "finalized", days: number) =>
+    sampleMarket(id, { listing: { status }, quote: { receivedAt: HOUR - days * DAY_MS } });
+  const keys = await store.upsertMarkets([
+    market("old", "finalized", 41),
+    market("young", "finalized", 39),
+    market("open", "active", 41),
+  ]);
+  for (const marketKey of keys) {
+    if (marketKey === null) throw new Error("The sample market was not stored");
+    const trade = { tradeId: "t", executedAt: HOUR - DAY_MS, yesPrice: 0.5, size: 1, takerSide: null };
+    await store.insertTrades([{ marketKey, trade }]);
+    await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: HOUR });
+    const range = { fromMs: HOUR - DAY_MS, toMs: HOUR };
+    await history.saveVenueHistory(marketKey, HOUR_MS, [venuePoint(HOUR - HOUR_MS, HOUR_MS, 0.5)], range);
+  }
+  const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
+  const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
+  await history.applyRetention(HOUR);
+  for (const table of tables) assert.equal(await countOf(table), 3, table);
+  const deleted = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
+  assert.equal(deleted.settledMarkets, 1);
+  for (const table of tables) assert.equal(await countOf(table), 2, table);
+  assert.deepEqual(await database.query("select market_id from markets order by 1"), [
+    { market_id: "open" },
+    { market_id: "young" },
+  ]);
+});
 
-eachDatabase(
-  "that a venue was asked for five-minute bars is forgotten when those bars are dropped",
-  async (database) => {
-    const history = createHistoryStore(database);
-    for (const intervalMs of [FIVE_MINUTES_MS, HOUR_MS])
-      await history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR - 40 * DAY_MS, toMs: HOUR - 31 * DAY_MS });
-    const done = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 });
-    assert.equal(done.coverage, 1);
-    assert.deepEqual(
-      (await history.coverage(1)).map(({ intervalMs }) => intervalMs),
-      [HOUR_MS],
-    );
-  },
-);
+eachDatabase("deletes the coverage of five-minute bars together with the bars", async (database) => {
+  const history = createHistoryStore(database);
+  for (const intervalMs of [FIVE_MINUTES_MS, HOUR_MS])
+    await history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR - 40 * DAY_MS, toMs: HOUR - 31 * DAY_MS });
+  const deleted = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 });
+  assert.equal(deleted.coverage, 1);
+  assert.deepEqual(
+    (await history.coverage(1)).map(({ intervalMs }) => intervalMs),
+    [HOUR_MS],
+  );
+});

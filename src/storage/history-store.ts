@@ -6,29 +6,29 @@ import { applyRetention, type DeletedRows, type RetentionDays } from "./retentio
 import { rollUp } from "./roll-up.ts";
 import { coverage, saveVenueHistory } from "./venue-history.ts";
 
-/** Prices over time. Times are Unix milliseconds, prices lie in [0, 1]. */
+/** Price history. Times are Unix milliseconds; prices are in [0, 1]. */
 export interface HistoryStore {
-  /** A market's prices over a period ending at `now`, at most `maxPoints` (10 to 200) of them. */
+  /** Prices of a market over the period that ends at `now`, with at most `maxPoints` (10 to 200) points. */
   readHistory(
     marketKey: number,
     options: { readonly period: HistoryPeriod; readonly maxPoints: number; readonly now: number },
   ): Promise<MarketHistory>;
-  /** Keeps what the venue itself remembers, and that this span was asked for; our own bars stay as they are. */
+  /** Stores history fetched from the venue and records the range as fetched. Prices of our own bars are not changed. */
   saveVenueHistory(
     marketKey: number,
     intervalMs: number,
     points: readonly HistoryPoint[],
     range: { readonly fromMs: number; readonly toMs: number },
   ): Promise<void>;
-  /** The spans fetched from the venue so far, oldest first. */
+  /** The ranges fetched from the venue, oldest first. */
   coverage(marketKey: number): Promise<CoveredRange[]>;
-  /** The last price at or before an instant that a bar tells; null when none does. */
+  /** The last bar price at or before a timestamp; null if there is none. */
   priceAt(marketKey: number, atMs: number): Promise<number | null>;
-  /** Every market's price 24 hours before `now`, where known. */
+  /** Prices 24 hours before `now` by market key; markets without a known price are omitted. */
   priceDayAgo(now: number): Promise<Map<number, number>>;
-  /** Turns ticks into bars up to the last closed interval; run it every minute or so. */
+  /** Makes bars from ticks up to the last closed interval. Run it about once a minute. */
   rollUp(now: number): Promise<{ bars5m: number; bars1h: number }>;
-  /** Makes the next days' partitions and drops what is too old; run it every hour. */
+  /** Creates the tick partitions of the next days and deletes expired data. Run it every hour. */
   applyRetention(now: number, days?: RetentionDays): Promise<DeletedRows>;
 }
 

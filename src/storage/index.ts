@@ -1,6 +1,6 @@
 /**
- * What the service remembers of markets: the markets themselves, every change of their prices (ticks), bars made from
- * those or fetched from the venue, trades, and the reading of all that as history.
+ * The database side of market data: markets, price changes (ticks), bars made from ticks or fetched from the venue,
+ * trades, and the price history read from them.
  */
 export { type ChangeCursor, type ChangeStore, type CurrentQuote, createChangeStore } from "./change-store.ts";
 export { createHistoryStore, type HistoryStore } from "./history-store.ts";

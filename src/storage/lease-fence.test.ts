@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { CompiledQuery } from "kysely";
 import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
@@ -11,11 +10,11 @@ import { createMarketStore } from "./market-store.ts";
 import type { Tick, VenueFence } from "./model.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
-const NOW_HELD: VenueFence = { venue: "alpha", fence: 7 };
-const TAKEN_OVER: VenueFence = { venue: "alpha", fence: 6 };
+const CURRENT: VenueFence = { venue: "alpha", fence: 7 };
+const OUTDATED: VenueFence = { venue: "alpha", fence: 6 };
 
-/** The lease of the venue alpha is held under fence 7. */
-async function withLease(database: Database): Promise<void> {
+/** Inserts a lease of the venue alpha with fence 7. */
+async function insertLease(database: Database): Promise<void> {
   await database.query(
     "insert into leases (name, holder, fence, expires_at) values ('venue:alpha', 'me', 7, now() + interval '1 hour')",
   );
@@ -23,119 +22,120 @@ async function withLease(database: Database): Promise<void> {
 
 const count = async (database: Database, table: string) => (await database.query(`select 1 from ${table}`)).length;
 
-const tick = (marketKey: number, claim?: VenueFence): Tick => ({
-  ...{ marketKey, eventAt: SAMPLE_AT, receivedAt: SAMPLE_AT, bid: 0.4, ask: 0.42, lastPrice: 0.41, yesPrice: 0.41 },
-  ...{ volumeUsd: 100, ...(claim === undefined ? {} : { fence: claim }) },
+const tick = (marketKey: number, fence?: VenueFence): Tick => ({
+  marketKey,
+  eventAt: SAMPLE_AT,
+  receivedAt: SAMPLE_AT,
+  bid: 0.4,
+  ask: 0.42,
+  lastPrice: 0.41,
+  yesPrice: 0.41,
+  volumeUsd: 100,
+  fence,
 });
 
 const quote = (marketKey: number, bid: number): CurrentQuote => ({
-  ...{ marketKey, venue: "alpha", updatedAt: SAMPLE_AT + 5 },
+  marketKey,
+  venue: "alpha",
+  updatedAt: SAMPLE_AT + 5,
   quote: { ...sampleMarket("x").quote, bid, bidSize: 12.5 },
   activity: { volume24hUsd: 1.5, volumeTotalUsd: null, liquidityUsd: 0, openInterestUsd: null },
 });
 
-eachDatabase(
-  "ticks heard under a lease that was taken over since are refused and counted, the others stored",
-  async (database) => {
-    await withLease(database);
-    const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
-    writer.write(tick(1, NOW_HELD));
-    writer.write(tick(2, TAKEN_OVER));
-    writer.write(tick(3, { venue: "beta", fence: 7 }));
-    writer.write(tick(4));
-    await writer.close();
-    const rows = await database.query<{ market_key: number }>("select market_key from ticks order by 1");
-    assert.deepEqual(
-      rows.map(({ market_key }) => market_key),
-      [1, 4],
-    );
-    assert.deepEqual(writer.counters, { written: 2, dropped: 2, queued: 0 });
-  },
-);
-
-eachDatabase(
-  "markets, events, quotes and changes of status are written under the lease's own fence only",
-  async (database) => {
-    await withLease(database);
-    const store = createMarketStore(database);
-    const changes = createChangeStore(database);
-    const writeAll = async (claim: VenueFence, title: string, bid: number) => {
-      const keys = await store.upsertMarkets([sampleMarket("a", { listing: { title } })], [claim]);
-      await store.upsertEvents([sampleEvent("E", { title })], [claim]);
-      await changes.saveQuotes([quote(1, bid)], [claim]);
-      const status = { marketKey: 1, from: "active", to: "closed", outcome: null, changedAt: SAMPLE_AT } as const;
-      await store.recordStatusChange(status, claim);
-      return keys;
-    };
-    const tables = ["markets", "events", "quotes", "status_changes"];
-    assert.deepEqual(await writeAll(TAKEN_OVER, "never", 0.1), [null]);
-    for (const table of tables) assert.equal(await count(database, table), 0, table);
-    const [key] = await writeAll(NOW_HELD, "first", 0.2);
-    assert.equal(typeof key, "number");
-    for (const table of tables) assert.equal(await count(database, table), 1, table);
-    assert.deepEqual(await writeAll(TAKEN_OVER, "never", 0.1), [null]);
-    const [row] = await database.query<{ title: string; bid: number; listing: string }>(
-      "select title, bid, listing from markets, quotes, events",
-    );
-    assert.deepEqual([row?.title, row?.bid, JSON.parse(row?.listing ?? "{}").title], ["first", 200_000, "first"]);
-  },
-);
-
-onPostgres("a take-over waits for what is being written under the old fence; a renewal does not", async (database) => {
-  await withLease(database);
-  const takeOver = () =>
-    database
-      .query("update leases set fence = fence + 1, holder = 'you' where name = 'venue:alpha'")
-      .then(() => "taken");
-  let taken: Promise<string> | null = null;
-  await database.kysely.transaction().execute(async (trx) => {
-    const { rows } = await trx.executeQuery(CompiledQuery.raw(heldFencesSql("$1", "$2"), fenceColumns([NOW_HELD])));
-    assert.equal(rows.length, 1);
-    await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
-    taken = takeOver();
-    // Seen waiting by the server itself, however slow this machine is.
-    for (let waiting = 0; waiting === 0; ) {
-      const seen = await database.query(
-        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update leases set fence%'",
-      );
-      waiting = seen.length;
-    }
-  });
-  assert.equal(await taken, "taken");
-  const held = await database.query(heldFencesSql("$1", "$2"), fenceColumns([NOW_HELD]));
-  assert.deepEqual(held, []);
+eachDatabase("rejects and counts ticks with an outdated fence and stores the others", async (database) => {
+  await insertLease(database);
+  const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
+  writer.write(tick(1, CURRENT));
+  writer.write(tick(2, OUTDATED));
+  writer.write(tick(3, { venue: "beta", fence: 7 }));
+  writer.write(tick(4));
+  await writer.close();
+  const rows = await database.query<{ market_key: number }>("select market_key from ticks order by 1");
+  assert.deepEqual(
+    rows.map(({ market_key }) => market_key),
+    [1, 4],
+  );
+  assert.deepEqual(writer.counters, { written: 2, dropped: 2, queued: 0 });
 });
 
-onPostgres("who comes to write while a take-over is being made waits for it and is refused", async (database) => {
-  await withLease(database);
+eachDatabase("writes markets, events, quotes and status changes only with the current fence", async (database) => {
+  await insertLease(database);
+  const store = createMarketStore(database);
+  const changes = createChangeStore(database);
+  const writeAll = async (fence: VenueFence, title: string, bid: number) => {
+    const keys = await store.upsertMarkets([sampleMarket("a", { listing: { title } })], [fence]);
+    await store.upsertEvents([sampleEvent("E", { title })], [fence]);
+    await changes.saveQuotes([quote(1, bid)], [fence]);
+    const status = { marketKey: 1, from: "active", to: "closed", outcome: null, changedAt: SAMPLE_AT } as const;
+    await store.recordStatusChange(status, fence);
+    return keys;
+  };
+  const tables = ["markets", "events", "quotes", "status_changes"];
+  assert.deepEqual(await writeAll(OUTDATED, "never", 0.1), [null]);
+  for (const table of tables) assert.equal(await count(database, table), 0, table);
+  const [key] = await writeAll(CURRENT, "first", 0.2);
+  assert.equal(typeof key, "number");
+  for (const table of tables) assert.equal(await count(database, table), 1, table);
+  assert.deepEqual(await writeAll(OUTDATED, "never", 0.1), [null]);
+  const [row] = await database.query<{ title: string; bid: number; listing: string }>(
+    "select title, bid, listing from markets, quotes, events",
+  );
+  assert.deepEqual([row?.title, row?.bid, JSON.parse(row?.listing ?? "{}").title], ["first", 200_000, "first"]);
+});
+
+/** Waits until the server reports a statement like `pattern` as blocked by a lock, so the test needs no sleep. */
+async function untilBlocked(database: Database, pattern: string): Promise<void> {
+  const findBlocked = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like $1";
+  while ((await database.query(findBlocked, [pattern])).length === 0);
+}
+
+onPostgres(
+  "a takeover waits for a transaction that writes with the old fence; a renewal does not",
+  async (database) => {
+    await insertLease(database);
+    const takeOver = () =>
+      database
+        .query("update leases set fence = fence + 1, holder = 'you' where name = 'venue:alpha'")
+        .then(() => "taken");
+    let taken: Promise<string> | null = null;
+    await database.transaction(async (transaction) => {
+      const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT]));
+      assert.equal(rows.length, 1);
+      await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
+      taken = takeOver();
+      await untilBlocked(database, "update leases set fence%");
+    });
+    assert.equal(await taken, "taken");
+    const held = await database.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT]));
+    assert.deepEqual(held, []);
+  },
+);
+
+onPostgres("a write during a takeover waits for it and is rejected", async (database) => {
+  await insertLease(database);
   const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
   let written: Promise<void> | null = null;
-  await database.kysely.transaction().execute(async (trx) => {
-    await trx.executeQuery(CompiledQuery.raw("update leases set fence = fence + 1 where name = 'venue:alpha'"));
-    writer.write(tick(1, NOW_HELD));
+  await database.transaction(async (transaction) => {
+    await transaction.query("update leases set fence = fence + 1 where name = 'venue:alpha'");
+    writer.write(tick(1, CURRENT));
     written = writer.flush();
-    for (let waiting = 0; waiting === 0; ) {
-      const seen = await database.query(
-        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into ticks%'",
-      );
-      waiting = seen.length;
-    }
+    await untilBlocked(database, "%insert into ticks%");
   });
   await written;
   assert.deepEqual([writer.counters, await count(database, "ticks")], [{ written: 0, dropped: 1, queued: 0 }, 0]);
   await writer.close();
 });
 
-eachDatabase("a follower reads each change once, in order, and a market with its present quote", async (database) => {
-  await withLease(database);
+eachDatabase("a follower reads each change once, in order, and markets with their current quote", async (database) => {
+  await insertLease(database);
   const store = createMarketStore(database);
   const changes = createChangeStore(database);
-  const claims = [NOW_HELD];
+  const fences = [CURRENT];
   const start = await changes.latest(["alpha", "beta"]);
-  await store.upsertEvents([sampleEvent("E")], claims);
-  const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], claims);
+  await store.upsertEvents([sampleEvent("E")], fences);
+  const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], fences);
   const [a = 0, b = 0] = keys.map((key) => key ?? 0);
-  await changes.saveQuotes([quote(a, 0.2)], claims);
+  await changes.saveQuotes([quote(a, 0.2)], fences);
   const first = await changes.read(start, 0);
   assert.deepEqual(
     first.events.map(({ eventId }) => eventId),
@@ -150,7 +150,8 @@ eachDatabase("a follower reads each change once, in order, and a market with its
   );
   assert.deepEqual(first.quotes, [
     {
-      ...{ venue: "alpha", marketId: "a" },
+      venue: "alpha",
+      marketId: "a",
       quote: { ...quote(a, 0.2).quote, receivedAt: SAMPLE_AT + 5 },
       activity: quote(a, 0.2).activity,
     },
@@ -158,28 +159,28 @@ eachDatabase("a follower reads each change once, in order, and a market with its
   assert.equal(first.isMore, false);
   const second = await changes.read(first.cursors, 0);
   assert.deepEqual([second.events, second.markets, second.quotes], [[], [], []]);
-  await store.upsertEvents([sampleEvent("E")], claims);
-  await changes.saveQuotes([quote(b, 0.3)], claims);
+  await store.upsertEvents([sampleEvent("E")], fences);
+  await changes.saveQuotes([quote(b, 0.3)], fences);
   const third = await changes.read(second.cursors, 0);
   assert.deepEqual(
     [third.events.length, third.quotes.map(({ marketId }) => marketId)],
     [0, ["b"]],
-    "an event told again is no change",
+    "an unchanged event is not a change",
   );
-  await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], claims);
+  await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], fences);
   const fourth = await changes.read(third.cursors, 0);
   assert.deepEqual(
     fourth.markets.map(({ snapshot }) => snapshot.quote.bid),
     [0.35],
-    "the snapshot is younger than the quote",
+    "the snapshot is newer than the quote",
   );
 });
 
-eachDatabase("many changes are read in parts, none left out and none twice", async (database) => {
-  await withLease(database);
+eachDatabase("reads many changes in several parts, without gaps or duplicates", async (database) => {
+  await insertLease(database);
   const changes = createChangeStore(database);
   const snapshots = Array.from({ length: 4_500 }, (_, index) => sampleMarket(`m${index}`));
-  await createMarketStore(database).upsertMarkets(snapshots, [NOW_HELD]);
+  await createMarketStore(database).upsertMarkets(snapshots, [CURRENT]);
   const seen: string[] = [];
   let cursors: ReadonlyMap<string, { events: number; markets: number; quotes: number }> = new Map([
     ["alpha", { events: 0, markets: 0, quotes: 0 }],
@@ -194,12 +195,12 @@ eachDatabase("many changes are read in parts, none left out and none twice", asy
 });
 
 eachDatabase(
-  "what is restored at start has the present quote of the narrow table where that is younger",
+  "loading at start uses the quote of the quotes table if it is newer than the snapshot",
   async (database) => {
-    await withLease(database);
+    await insertLease(database);
     const store = createMarketStore(database);
-    const [key] = await store.upsertMarkets([sampleMarket("a")], [NOW_HELD]);
-    await createChangeStore(database).saveQuotes([quote(key ?? 0, 0.2)], [NOW_HELD]);
+    const [key] = await store.upsertMarkets([sampleMarket("a")], [CURRENT]);
+    await createChangeStore(database).saveQuotes([quote(key ?? 0, 0.2)], [CURRENT]);
     const bids: (number | null)[] = [];
     for await (const page of store.loadAll()) bids.push(...page.map(({ snapshot }) => snapshot.quote.bid));
     assert.deepEqual(bids, [0.2]);

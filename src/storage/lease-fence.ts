@@ -1,22 +1,22 @@
 import type { VenueFence } from "./model.ts";
 
 /**
- * The claims that still hold, by venue and by their number in the arrays (from 1). Their leases stay locked until the
- * statement's end: a take-over waits for what is being written, a renewal does not. Whoever waits here for a take-over
- * finds its claim gone.
+ * SQL that selects the fences that still match their lease, with venue and position in the arrays (from 1). It locks
+ * the leases for the rest of the transaction: a takeover waits for the write, a renewal does not. If a takeover is
+ * already under way, the statement waits for it and then finds that the fence no longer matches.
  *
- * @param venues  the parameter that holds the claims' venues, as `$1`
- * @param fences  the parameter that holds their fences
+ * @param venues  parameter with the venues of the fences, as `$1`
+ * @param fences  parameter with the fence numbers
  */
 export function heldFencesSql(venues: string, fences: string): string {
   return `
-  select claim.venue, claim.number::int4 as number
-  from unnest(${venues}::text[], ${fences}::int8[]) with ordinality as claim (venue, fence, number)
-  join leases on leases.name = 'venue:' || claim.venue and leases.fence = claim.fence
+  select expected.venue, expected.number::int4 as number
+  from unnest(${venues}::text[], ${fences}::int8[]) with ordinality as expected (venue, fence, number)
+  join leases on leases.name = 'venue:' || expected.venue and leases.fence = expected.fence
   for key share of leases`;
 }
 
-/** The two parameters of `heldClaimsSql`. */
-export function fenceColumns(claims: readonly VenueFence[]): [string[], number[]] {
-  return [claims.map(({ venue }) => venue), claims.map(({ fence }) => fence)];
+/** The two parameters of `heldFencesSql`. */
+export function fenceColumns(fences: readonly VenueFence[]): [string[], number[]] {
+  return [fences.map(({ venue }) => venue), fences.map(({ fence }) => fence)];
 }

@@ -12,17 +12,17 @@ import { createMarketStore } from "./index.ts";
 const YES = { kind: "yes" } as const;
 const NO = { kind: "no" } as const;
 
-/** A store of markets over a real database that can be made to fail at its n-th statement. */
-function bench(real: Database) {
-  const state = { failAt: Number.POSITIVE_INFINITY, statements: 0, announced: 0, drops: [] as string[] };
+/** A market store on a real database that can be made to fail at its n-th statement. */
+function openHarness(real: Database) {
+  const state = { failAt: Number.POSITIVE_INFINITY, statements: 0, notifications: 0, drops: [] as string[] };
   const failing = ({ query }: Transaction): Transaction["query"] =>
     function queryUnlessFailing<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
       state.statements += 1;
-      if (state.statements === state.failAt) return Promise.reject(new AppError("store_unavailable", "gone"));
+      if (state.statements === state.failAt) return Promise.reject(new AppError("store_unavailable", "unavailable"));
       return query<Row>(text, parameters);
     };
   const database: Database = {
-    kysely: real.kysely,
+    ...real,
     query: failing(real),
     transaction: (run) => real.transaction((transaction) => run({ query: failing(transaction) })),
     close: async () => {},
@@ -31,37 +31,46 @@ function bench(real: Database) {
     database,
     (reason) => void state.drops.push(reason),
     () => {
-      state.announced += 1;
+      state.notifications += 1;
     },
   );
   const log = createEventLog({ database: real, bus: createInProcessBus(quietLog) });
   const put = (id: string, listing: Partial<MarketListing> = {}, quote: SampleParts["quote"] = {}) =>
     store.upsertMarkets([sampleMarket(id, { listing, quote })]);
-  const told = async () => (await log.readAfter(0, { limit: 1_000 })).events;
-  const outcomes = async () => (await told()).map(({ payload }) => `${payload.market_id} ${payload.outcome}`);
-  return { state, store, put, told, outcomes };
+  const loggedEvents = async () => (await log.readAfter(0, { limit: 1_000 })).events;
+  const outcomes = async () => (await loggedEvents()).map(({ payload }) => `${payload.market_id} ${payload.outcome}`);
+  return { state, store, put, loggedEvents, outcomes };
 }
 
-eachDatabase("a market that settles is told once, with what is known of it", async (database) => {
-  const { state, put, told } = bench(database);
+eachDatabase("logs one market_resolved event when a market settles", async (database) => {
+  const { state, put, loggedEvents } = openHarness(database);
   await put("a");
-  assert.deepEqual(await told(), []);
+  assert.deepEqual(await loggedEvents(), []);
   const settled = { status: "finalized", outcome: YES, title: "Will \0it \ud800rain?" } as const;
   await put("a", settled, { receivedAt: SAMPLE_AT + 5, lastPrice: 0.97 });
   await put("a", settled, { receivedAt: SAMPLE_AT + 900, lastPrice: 0.97 });
-  const [event, ...more] = await told();
-  assert.deepEqual([more, state.announced], [[], 1]);
+  const [event, ...more] = await loggedEvents();
+  assert.deepEqual([more, state.notifications], [[], 1]);
   assert.deepEqual(event, {
-    ...{ id: 1, type: "market_resolved", occurredAt: SAMPLE_AT + 5, venue: "alpha", marketId: "a" },
+    id: 1,
+    type: "market_resolved",
+    occurredAt: SAMPLE_AT + 5,
+    venue: "alpha",
+    marketId: "a",
     payload: {
-      ...{ platform: "alpha", market_id: "a", title: "Will it \ufffdrain?", outcome: "yes" },
-      ...{ settlement_value: 1, last_price: 0.97, model_probability: null },
+      platform: "alpha",
+      market_id: "a",
+      title: "Will it \ufffdrain?",
+      outcome: "yes",
+      settlement_value: 1,
+      last_price: 0.97,
+      model_probability: null,
     },
   });
 });
 
-eachDatabase("every kind of outcome says what a contract pays, and unknown is null", async (database) => {
-  const { store, told } = bench(database);
+eachDatabase("the event has the payout of each kind of outcome, or null if it is unknown", async (database) => {
+  const { store, loggedEvents } = openHarness(database);
   const outcomes = [
     YES,
     NO,
@@ -69,17 +78,17 @@ eachDatabase("every kind of outcome says what a contract pays, and unknown is nu
     { kind: "void", value: 0.5 },
     { kind: "void", value: null },
   ];
-  const as = (status: MarketListing["status"]) =>
+  const marketsWith = (status: MarketListing["status"]) =>
     outcomes.map((outcome, number) =>
       sampleMarket(`${number}`, {
         listing: { status, outcome: status === "finalized" ? (outcome as MarketListing["outcome"]) : null },
         quote: { lastPrice: null },
       }),
     );
-  await store.upsertMarkets(as("active"));
-  await store.upsertMarkets(as("finalized"));
+  await store.upsertMarkets(marketsWith("active"));
+  await store.upsertMarkets(marketsWith("finalized"));
   assert.deepEqual(
-    (await told()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
+    (await loggedEvents()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
     [
       ["yes", 1, null],
       ["no", 0, null],
@@ -90,8 +99,8 @@ eachDatabase("every kind of outcome says what a contract pays, and unknown is nu
   );
 });
 
-eachDatabase("a market met already settled, and one whose result is only proposed, is no news", async (database) => {
-  const { put, outcomes } = bench(database);
+eachDatabase("logs no event for a market first seen as settled or with a proposed outcome", async (database) => {
+  const { put, outcomes } = openHarness(database);
   await put("old", { status: "finalized", outcome: YES });
   await put("old", { status: "finalized", outcome: YES, title: "Changed" });
   await put("old-without-outcome", { status: "finalized", outcome: null });
@@ -101,20 +110,20 @@ eachDatabase("a market met already settled, and one whose result is only propose
   assert.deepEqual(await outcomes(), []);
 });
 
-eachDatabase("an outcome that comes after the settlement is told when it comes", async (database) => {
-  const { put, outcomes } = bench(database);
+eachDatabase("logs an outcome published after the settlement when it is published", async (database) => {
+  const { put, outcomes } = openHarness(database);
   await put("a");
   await put("a", { status: "finalized", outcome: null });
   assert.deepEqual(await outcomes(), []);
-  // Each at a time of its own: told again, it would be another event to the log.
+  // Different times, so that a repeated announcement would be a different event in the log.
   for (const [number, outcome] of [NO, null, NO].entries()) {
     await put("a", { status: "finalized", outcome }, { receivedAt: SAMPLE_AT + number });
   }
   assert.deepEqual(await outcomes(), ["a no"]);
 });
 
-eachDatabase("a settlement that is undone and comes again is told when it differs", async (database) => {
-  const { put, outcomes } = bench(database);
+eachDatabase("logs a settlement after a reversal only if the outcome differs", async (database) => {
+  const { put, outcomes } = openHarness(database);
   const steps = [YES, null, YES, null, NO, YES];
   for (const [number, outcome] of [null, ...steps].entries()) {
     await put("a", { status: outcome === null ? "active" : "finalized", outcome }, { receivedAt: SAMPLE_AT + number });
@@ -122,39 +131,36 @@ eachDatabase("a settlement that is undone and comes again is told when it differ
   assert.deepEqual(await outcomes(), ["a yes", "a no", "a yes"]);
 });
 
-eachDatabase(
-  "wherever the write breaks off, the settlement and its event are kept together or not at all",
-  async (database) => {
-    const { state, put, outcomes } = bench(database);
-    const isStored = async () => (await database.query("select 1 from markets where status = 'finalized'")).length > 0;
-    await put("a");
-    for (let failAt = 1; ; failAt++) {
-      Object.assign(state, { failAt, statements: 0 });
-      const failure = await put("a", { status: "finalized", outcome: YES }).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      if (failure === null) break;
-      assert.deepEqual([await isStored(), await outcomes(), state.announced], [false, [], 0]);
-    }
-    assert.equal(state.failAt, 4);
-    assert.deepEqual([await isStored(), await outcomes(), state.announced], [true, ["a yes"], 1]);
-  },
-);
-
-eachDatabase("two processes that see the same settlement at once tell it once", async (database) => {
-  const here = bench(database);
-  const there = bench(database);
-  const ids = Array.from({ length: 20 }, (_, number) => `m${number}`);
-  for (const id of ids) await here.put(id);
-  await Promise.all(
-    ids.flatMap((id) => [here, there].map(({ put }) => put(id, { status: "finalized", outcome: YES }))),
-  );
-  assert.deepEqual((await here.outcomes()).sort(), ids.map((id) => `${id} yes`).sort());
+eachDatabase("stores the settlement and its event atomically, whichever statement fails", async (database) => {
+  const { state, put, outcomes } = openHarness(database);
+  const isStored = async () => (await database.query("select 1 from markets where status = 'finalized'")).length > 0;
+  await put("a");
+  for (let failAt = 1; ; failAt++) {
+    Object.assign(state, { failAt, statements: 0 });
+    const failure = await put("a", { status: "finalized", outcome: YES }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (failure === null) break;
+    assert.deepEqual([await isStored(), await outcomes(), state.notifications], [false, [], 0]);
+  }
+  assert.equal(state.failAt, 4);
+  assert.deepEqual([await isStored(), await outcomes(), state.notifications], [true, ["a yes"], 1]);
 });
 
-eachDatabase("an id too long for any path is counted, not told, and its batch is stored", async (database) => {
-  const { state, store, outcomes } = bench(database);
+eachDatabase("two processes that store the same settlement simultaneously log it once", async (database) => {
+  const first = openHarness(database);
+  const second = openHarness(database);
+  const ids = Array.from({ length: 20 }, (_, number) => `m${number}`);
+  for (const id of ids) await first.put(id);
+  await Promise.all(
+    ids.flatMap((id) => [first, second].map(({ put }) => put(id, { status: "finalized", outcome: YES }))),
+  );
+  assert.deepEqual((await first.outcomes()).sort(), ids.map((id) => `${id} yes`).sort());
+});
+
+eachDatabase("counts a market id that is too long for an event and stores the batch", async (database) => {
+  const { state, store, outcomes } = openHarness(database);
   const long = "x".repeat(513);
   const both = (listing: Partial<MarketListing>) => [long, "b"].map((id) => sampleMarket(id, { listing }));
   await store.upsertMarkets(both({ title: "t".repeat(100_000) }));

@@ -2,17 +2,17 @@ import type { MarketSnapshot, Outcome } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
 import { storableText, storableTime } from "./storable.ts";
 
-/** Paths take no longer ids, and an event's key and payload have bounds. */
+/** API paths accept no longer ids, and keys and payloads of events are bounded. */
 export const EVENT_MARKET_ID_LENGTH_MAX = 512;
 const TITLE_LENGTH_MAX = 1_000;
 
-/** A settlement as text, to tell whether it is the one told already; empty while its outcome is unknown. */
+/** Encodes an outcome for comparison with the announced one; empty while the outcome is unknown. */
 export function outcomeText(outcome: Outcome | null): string {
   if (outcome === null) return "";
   return "value" in outcome ? `${outcome.kind} ${outcome.value}` : outcome.kind;
 }
 
-/** The event of a settled market. `model_probability` is null until a model has an opinion of the market. */
+/** The `market_resolved` event of a market. `model_probability` is null if no model has analysed the market. */
 export function marketResolved({ listing, quote }: MarketSnapshot, outcome: Outcome): NewEvent {
   const { venue, marketId } = listing;
   const occurredAt = storableTime(quote.receivedAt) ?? 0;
@@ -34,7 +34,7 @@ export function marketResolved({ listing, quote }: MarketSnapshot, outcome: Outc
   };
 }
 
-/** What one YES contract pays, in [0, 1]; null where the venue does not say. */
+/** Payout of one YES contract, in [0, 1]; null if the venue does not report it. */
 function settlementValue(outcome: Outcome): number | null {
   if (outcome.kind === "yes") return 1;
   return outcome.kind === "no" ? 0 : outcome.value;

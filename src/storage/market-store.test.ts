@@ -62,22 +62,19 @@ const collect = async <Item>(pages: AsyncIterable<readonly Item[]>) => {
   return all;
 };
 
-eachDatabase(
-  "a market comes back as it was stored, under the same key however often it is stored",
-  async (database) => {
-    const store = createMarketStore(database);
-    const odd = snapshot("b", { title: 'NUL \0, quote " \\ {}, \ud800', outcome: { kind: "void", value: null } });
-    const keys = await store.upsertMarkets([snapshot("a"), odd]);
-    const again = await store.upsertMarkets([odd, snapshot("a", { title: "Changed?" }), snapshot("c")]);
-    assert.deepEqual(again.slice(0, 2), [keys[1], keys[0]]);
-    const stored = new Map((await collect(store.loadAll())).map((market) => [market.key, market.snapshot]));
-    assert.equal(stored.size, 3);
-    assert.deepEqual(stored.get(keys[1] ?? -1), odd);
-    assert.equal(stored.get(keys[0] ?? -1)?.listing.title, "Changed?");
-  },
-);
+eachDatabase("loads markets as they were stored; their keys do not change on repeated writes", async (database) => {
+  const store = createMarketStore(database);
+  const unusual = snapshot("b", { title: 'NUL \0, quote " \\ {}, \ud800', outcome: { kind: "void", value: null } });
+  const keys = await store.upsertMarkets([snapshot("a"), unusual]);
+  const again = await store.upsertMarkets([unusual, snapshot("a", { title: "Changed?" }), snapshot("c")]);
+  assert.deepEqual(again.slice(0, 2), [keys[1], keys[0]]);
+  const stored = new Map((await collect(store.loadAll())).map((market) => [market.key, market.snapshot]));
+  assert.equal(stored.size, 3);
+  assert.deepEqual(stored.get(keys[1] ?? -1), unusual);
+  assert.equal(stored.get(keys[0] ?? -1)?.listing.title, "Changed?");
+});
 
-eachDatabase("storing known markets again uses up no keys", async (database) => {
+eachDatabase("storing existing markets again consumes no keys", async (database) => {
   const store = createMarketStore(database);
   for (let round = 0; round < 5; round++) await store.upsertMarkets([snapshot("a"), snapshot("b")]);
   const [key] = await store.upsertMarkets([snapshot("c")]);
@@ -85,7 +82,7 @@ eachDatabase("storing known markets again uses up no keys", async (database) => 
 });
 
 eachDatabase(
-  "a market twice in a batch is stored once, the later one; an impossible id is counted and has no key",
+  "stores the last of several entries for a market in one batch; counts an unstorable id and returns null for it",
   async (database) => {
     const drops: string[] = [];
     const store = createMarketStore(database, (reason) => drops.push(reason));
@@ -103,7 +100,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("long settled markets stay in the store and out of the start", async (database) => {
+eachDatabase("does not load markets that were finalized before the given time", async (database) => {
   const store = createMarketStore(database);
   await store.upsertMarkets([snapshot("open"), snapshot("done", { status: "finalized", outcome: { kind: "yes" } })]);
   assert.equal((await collect(store.loadAll())).length, 2);
@@ -114,7 +111,7 @@ eachDatabase("long settled markets stay in the store and out of the start", asyn
   );
 });
 
-eachDatabase("a stored row that this version cannot read is counted and skipped", async (database) => {
+eachDatabase("skips and counts a stored row that this version cannot read", async (database) => {
   const drops: string[] = [];
   const store = createMarketStore(database, (reason) => drops.push(reason));
   await store.upsertMarkets([snapshot("a"), snapshot("b")]);
@@ -123,31 +120,28 @@ eachDatabase("a stored row that this version cannot read is counted and skipped"
   assert.deepEqual(drops, ["stored_market_unreadable"]);
 });
 
-eachDatabase("events come back as last stored", async (database) => {
+eachDatabase("loads the latest version of each event", async (database) => {
   const store = createMarketStore(database);
   await store.upsertEvents([event("E"), event("F")]);
   await store.upsertEvents([{ ...event("E"), featured: true }]);
   assert.deepEqual(await collect(store.loadEvents()), [{ ...event("E"), featured: true }, event("F")]);
 });
 
-eachDatabase(
-  "a trade told twice counts once, and the day's volume is the sum of size times price",
-  async (database) => {
-    const drops: string[] = [];
-    const store = createMarketStore(database, (reason) => drops.push(reason));
-    const trade = (tradeId: string, executedAt: number, fields = {}) => ({
-      marketKey: 1,
-      trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
-    });
-    assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("b", NOW - 2), trade("b", NOW - 2)]), 2);
-    assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("old", NOW - DAY_MS - 1)]), 1);
-    assert.equal(await store.insertTrades([trade("bad", NOW, { size: Number.NaN })]), 0);
-    assert.deepEqual(drops, ["trade_not_storable"]);
-    assert.deepEqual([...(await store.volume24hFromTrades(NOW))], [[1, 4]]);
-  },
-);
+eachDatabase("stores a repeated trade once; the 24-hour volume is the sum of size times price", async (database) => {
+  const drops: string[] = [];
+  const store = createMarketStore(database, (reason) => drops.push(reason));
+  const trade = (tradeId: string, executedAt: number, fields = {}) => ({
+    marketKey: 1,
+    trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
+  });
+  assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("b", NOW - 2), trade("b", NOW - 2)]), 2);
+  assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("old", NOW - DAY_MS - 1)]), 1);
+  assert.equal(await store.insertTrades([trade("bad", NOW, { size: Number.NaN })]), 0);
+  assert.deepEqual(drops, ["trade_not_storable"]);
+  assert.deepEqual([...(await store.volume24hFromTrades(NOW))], [[1, 4]]);
+});
 
-eachDatabase("a status change told twice is kept once, with its outcome", async (database) => {
+eachDatabase("stores a repeated status change once, with its outcome", async (database) => {
   const store = createMarketStore(database);
   const change = {
     marketKey: 1,

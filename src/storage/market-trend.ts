@@ -1,17 +1,17 @@
 import type { Database } from "../ports/database.ts";
 import { HOUR_MS } from "./model.ts";
 
-/** Sums over all markets now and a day before; null where nothing was stored. */
+/** Figures over all markets, now and one day earlier; null if nothing is stored for that time. */
 export interface MarketWideTrend {
-  /** USD traded in the last 24 whole hours, and in the 24 before. */
+  /** USD traded in the last 24 full hours, and in the 24 hours before. */
   readonly volumeUsd: number | null;
   readonly volumeBeforeUsd: number | null;
-  /** Mean quoted spread at the end of the last three whole hours, and of the same hours yesterday. */
+  /** Mean quoted spread at the ends of the last three full hours, and of the same hours yesterday. */
   readonly spread: number | null;
   readonly spreadBefore: number | null;
 }
 
-/** How trading as a whole compares with yesterday, from hourly bars. */
+/** Compares overall trading with yesterday, from hourly bars. */
 export async function readMarketWideTrend(database: Database, now: number): Promise<MarketWideTrend> {
   const until = Math.floor(now / HOUR_MS) * HOUR_MS;
   const [row] = await database.query<{

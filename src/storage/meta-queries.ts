@@ -1,11 +1,11 @@
 import type { Database } from "../ports/database.ts";
 import { META_OBSERVING_SINCE, META_ROLLED_UP_UNTIL } from "./model.ts";
 
-/** How far the bars have come and since when ticks are taken without a break; Unix milliseconds. */
+/** Progress of the roll-up, and start of the current uninterrupted tick recording; Unix milliseconds. */
 export interface RollUpState {
   /** Null before the first roll-up. */
   readonly rolledUpUntil: number | null;
-  /** 0 when no ticks were ever written. */
+  /** 0 if no ticks have been written yet. */
   readonly observingSince: number;
 }
 

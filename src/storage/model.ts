@@ -3,32 +3,33 @@ import type { VenueId } from "../domain/market.ts";
 import type { HistoryPoint, Trade } from "../domain/trade.ts";
 
 /**
- * The right to write what a venue told: the fence of the lease under which it was heard. Writes under a fence that is no
- * longer the lease's are refused by the store, so that two nodes never write the same venue.
+ * Fencing token of a venue lease. The store rejects writes whose fence no longer matches the lease, so two nodes never
+ * write data of the same venue.
  */
 export interface VenueFence {
   readonly venue: VenueId;
   readonly fence: number;
 }
 
-/** Name of the lease of a venue. */
+/** Name of the lease for a venue. */
 export const venueLeaseName = (venue: VenueId) => `venue:${venue}`;
 
-/** What a market looked like from one instant on; kept only when something changed. Prices in [0, 1]. */
+/** The state of a market from one timestamp on; stored only if something changed. Prices in [0, 1]. */
 export interface Tick {
-  /** Key of the market as `MarketStore.upsertMarkets` gave it. */
+  /** Key of the market, as returned by `MarketStore.upsertMarkets`. */
   readonly marketKey: number;
-  /** When the venue says it became so, Unix milliseconds; null when it does not say. */
+  /** Venue time of the change, Unix milliseconds; null if the venue does not report it. */
   readonly eventAt: number | null;
+  /** Unix milliseconds. */
   readonly receivedAt: number;
   readonly bid: number | null;
   readonly ask: number | null;
   readonly lastPrice: number | null;
-  /** The price a reader sees, by the `yesPrice` rule. */
+  /** Displayed price, computed by `yesPrice`. */
   readonly yesPrice: number | null;
-  /** USD traded since the market opened, as the venue counts it. */
+  /** USD traded since the market opened, as reported by the venue. */
   readonly volumeUsd: number | null;
-  /** Left out where no other node can write. */
+  /** Undefined if this process is the only writer. */
   readonly fence?: VenueFence;
 }
 
@@ -45,19 +46,20 @@ export interface MarketHistory {
   readonly points: readonly HistoryPoint[];
 }
 
-/** A market's past over a period, and when it was read (Unix milliseconds). */
+/** The price history of a market over a period. */
 export interface HistoryReading extends MarketHistory {
   readonly period: HistoryPeriod;
+  /** Unix milliseconds. */
   readonly generatedAt: number;
 }
 
-/** Where past prices come from: the store, and the venue for what the store does not have yet. */
+/** Reads price history from the store and fetches missing history from the venue. */
 export interface PastPrices {
-  /** @throws VenueError when nothing is stored and the venue gives no answer; AppError `store_unavailable` */
+  /** @throws VenueError if nothing is stored and the venue request fails; AppError `store_unavailable` */
   read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<HistoryReading>;
 }
 
-/** A span of time whose history was fetched from the venue, Unix milliseconds. */
+/** A time range whose history was fetched from the venue, Unix milliseconds. */
 export interface CoveredRange {
   readonly intervalMs: number;
   readonly fromMs: number;
@@ -69,6 +71,6 @@ export const FIVE_MINUTES_MS = 5 * MINUTE_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Names of our entries in the table `meta`. */
+/** Keys in the table `meta`. */
 export const META_ROLLED_UP_UNTIL = "ticks_rolled_up_until";
 export const META_OBSERVING_SINCE = "ticks_observing_since";

@@ -9,31 +9,36 @@ import type { HistoryPoint } from "../domain/trade.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const failure = new VenueError("timeout", "no answer", { retryable: true });
+const failure = new VenueError("timeout", "timed out", { retryable: true });
 
 const point = (endAt: number, yesPrice: number | null, lengthMs = HOUR_MS): HistoryPoint => ({
-  ...{ startAt: endAt - lengthMs, endAt, yesPrice, bid: null, ask: null, volumeUsd: null },
+  startAt: endAt - lengthMs,
+  endAt,
+  yesPrice,
+  bid: null,
+  ask: null,
+  volumeUsd: null,
 });
 
-/** One market on the board, as yet unknown to the store. */
-function bench(listing: Partial<MarketListing> = {}) {
-  const opened = openIngestHarness();
-  const [venue] = opened.venues;
-  if (venue === undefined) throw new Error("a bench has a venue");
+/** One market that is on the board but not in the store. */
+function openHarness(listing: Partial<MarketListing> = {}) {
+  const harness = openIngestHarness();
+  const [venue] = harness.venues;
+  if (venue === undefined) throw new Error("The harness has no venue");
   const snapshot = sampleMarket("m", { listing });
   venue.show(snapshot);
-  for (const shown of samplePage([snapshot]).markets) opened.recorder.note(opened.board.apply(shown, SAMPLE_AT));
+  for (const listed of samplePage([snapshot]).markets) harness.recorder.note(harness.board.apply(listed, SAMPLE_AT));
   const market = (): BoardMarket => {
-    const found = opened.market("m");
-    if (found === null) throw new Error("the market is on the board");
+    const found = harness.market("m");
+    if (found === null) throw new Error("The market is not on the board");
     return found;
   };
-  const asked = () => venue.asked("getHistory").length;
-  return { ...opened, venue, current: market, asked };
+  const requestCount = () => venue.asked("getHistory").length;
+  return { ...harness, venue, current: market, requestCount };
 }
 
-test("the first read of a market just met stores it, fetches its past in both grains and keeps it", async () => {
-  const { venue, past, history, current, asked } = bench();
+test("the first read of a new market stores it and fetches its hourly and five-minute history once", async () => {
+  const { venue, past, history, current, requestCount } = openHarness();
   venue.history.set("m", [point(SAMPLE_AT - DAY_MS, 0.3), point(SAMPLE_AT, 0.4)]);
   const reading = await past.read(current(), "7d", 48);
   assert.deepEqual([current().storeKey, reading.period, reading.generatedAt], [1, "7d", SAMPLE_AT]);
@@ -46,11 +51,11 @@ test("the first read of a market just met stores it, fetches its past in both gr
     ],
   );
   await past.read(current(), "30d", 10);
-  assert.equal(asked(), 2);
+  assert.equal(requestCount(), 2);
 });
 
-test("calls at the same time share one fetch", async () => {
-  const { venue, clock, past, current, asked } = bench();
+test("concurrent calls share one fetch", async () => {
+  const { venue, clock, past, current, requestCount } = openHarness();
   venue.answerMs = 100;
   const reads = Promise.all([
     past.read(current(), "7d", 48),
@@ -58,20 +63,20 @@ test("calls at the same time share one fetch", async () => {
     past.read(current(), "7d", 10),
   ]);
   await clock.until(reads);
-  assert.equal(asked(), 2);
+  assert.equal(requestCount(), 2);
 });
 
-test("what the store has is not fetched again after a restart", async () => {
-  const { past, history, current, asked } = bench();
+test("does not fetch stored history again after a restart", async () => {
+  const { past, history, current, requestCount } = openHarness();
   for (const intervalMs of [HOUR_MS, HOUR_MS / 12]) {
     history.ranges.push({ key: 1, intervalMs, fromMs: SAMPLE_AT - DAY_MS, toMs: SAMPLE_AT - HOUR_MS });
   }
   await past.read(current(), "7d", 48);
-  assert.equal(asked(), 0);
+  assert.equal(requestCount(), 0);
 });
 
-test("nothing is asked for from before a market opened", async () => {
-  const { past, history, current } = bench({ openAt: SAMPLE_AT - 90 * 60_000 });
+test("requests no history from before the market opened", async () => {
+  const { past, history, current } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
   await past.read(current(), "7d", 48);
   assert.deepEqual(
     history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs),
@@ -79,56 +84,56 @@ test("nothing is asked for from before a market opened", async () => {
   );
 });
 
-test("a market that has yet to open has no past to ask for", async () => {
-  const { past, current, asked } = bench({ openAt: SAMPLE_AT + DAY_MS });
+test("requests no history for a market that has not opened yet", async () => {
+  const { past, current, requestCount } = openHarness({ openAt: SAMPLE_AT + DAY_MS });
   assert.deepEqual((await past.read(current(), "7d", 48)).points, []);
-  assert.equal(asked(), 0);
+  assert.equal(requestCount(), 0);
 });
 
-test("with the venue down and nothing stored, the venue's error is told; the next read asks again", async () => {
-  const { venue, past, current, asked } = bench();
+test("throws the venue error if nothing is stored, and the next read requests again", async () => {
+  const { venue, past, current, requestCount } = openHarness();
   venue.failing.set("getHistory", failure);
   await assert.rejects(past.read(current(), "7d", 48), (error) => error === failure);
   assert.equal(past.has(current()), false);
   venue.failing.clear();
   await past.read(current(), "7d", 48);
-  assert.deepEqual([asked(), past.has(current())], [3, true]);
+  assert.deepEqual([requestCount(), past.has(current())], [3, true]);
 });
 
-test("with the venue down and something stored, what is stored is told", async () => {
-  const { venue, recorder, past, history, current } = bench();
+test("returns stored history if the venue request fails", async () => {
+  const { venue, recorder, past, history, current } = openHarness();
   await recorder.flush();
   history.points.set(1, [point(SAMPLE_AT, 0.4)]);
   venue.failing.set("getHistory", failure);
   assert.equal((await past.read(current(), "7d", 48)).points.length, 1);
 });
 
-test("the price of a day ago is taken from the last point at or before that instant", async () => {
-  const { venue, past, current } = bench();
+test("sets the price a day ago from the last point at or before that time", async () => {
+  const { venue, past, current } = openHarness();
   const dayAgo = SAMPLE_AT - DAY_MS;
   venue.history.set("m", [point(dayAgo - HOUR_MS, 0.2), point(dayAgo, null), point(dayAgo + HOUR_MS, 0.9)]);
   await past.read(current(), "7d", 48);
   assert.equal(current().priceDayAgo, 0.2);
 });
 
-test("a market of a venue that nobody reads any more has what is stored of it", async () => {
-  const { past, board, history } = bench();
-  board.restore(sampleMarket("m", { listing: { venue: "gone" } }), 7);
+test("returns stored history of a market whose venue is no longer configured", async () => {
+  const { past, board, history } = openHarness();
+  board.restore(sampleMarket("m", { listing: { venue: "removed" } }), 7);
   history.points.set(7, [point(SAMPLE_AT, 0.4)]);
-  const market = board.find("gone", "m");
+  const market = board.find("removed", "m");
   assert.ok(market);
   assert.equal((await past.read(market, "7d", 48)).points.length, 1);
 });
 
-test("a market just met while the store is away has no history to tell, and says so; once stored it has", async () => {
-  const { store, past, current, asked } = bench();
+test("throws store_unavailable for a new market until it can be stored", async () => {
+  const { store, past, current, requestCount } = openHarness();
   const upsert = store.upsertMarkets.bind(store);
   store.upsertMarkets = async () => {
-    throw new AppError("store_unavailable", "The store is away.");
+    throw new AppError("store_unavailable", "The database is unavailable");
   };
   const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
   await assert.rejects(past.read(current(), "7d", 48), isUnavailable);
-  assert.equal(asked(), 0);
+  assert.equal(requestCount(), 0);
   store.upsertMarkets = upsert;
   assert.equal((await past.read(current(), "7d", 48)).intervalSeconds, 3_600);
 });

@@ -1,7 +1,7 @@
 import type { MarketSnapshot } from "../domain/market.ts";
 import { fromMicros } from "../domain/price.ts";
 
-/** A row of the table `quotes` as it is read; `quote_updated_at` is null where a market has none. */
+/** A row of the table `quotes`. In a left join, `quote_updated_at` is null if the market has no row. */
 export interface StoredQuoteRow extends Record<string, unknown> {
   readonly bid: number | null;
   readonly ask: number | null;
@@ -22,9 +22,9 @@ export const QUOTE_COLUMNS = `quotes.bid, quotes.ask, quotes.bid_size, quotes.as
   quotes.volume_24h_usd as quote_volume_24h_usd, quotes.volume_total_usd, quotes.liquidity_usd, quotes.open_interest_usd,
   quotes.event_at, quotes.updated_at as quote_updated_at`;
 
-const priceOf = (micros: number | null) => (micros === null ? null : fromMicros(micros));
+const toPrice = (micros: number | null) => (micros === null ? null : fromMicros(micros));
 
-/** A market with the quote and figures of its row in `quotes`; as it is where there is none. */
+/** Replaces quote and activity of a market with those of its `quotes` row, if it has one. */
 export function withStoredQuote<Market extends Pick<MarketSnapshot, "quote" | "activity">>(
   market: Market,
   row: StoredQuoteRow,
@@ -33,12 +33,12 @@ export function withStoredQuote<Market extends Pick<MarketSnapshot, "quote" | "a
   return {
     ...market,
     quote: {
-      bid: priceOf(row.bid),
-      ask: priceOf(row.ask),
+      bid: toPrice(row.bid),
+      ask: toPrice(row.ask),
       bidSize: row.bid_size,
       askSize: row.ask_size,
-      lastPrice: priceOf(row.last),
-      indicativePrice: priceOf(row.indicative),
+      lastPrice: toPrice(row.last),
+      indicativePrice: toPrice(row.indicative),
       eventAt: row.event_at?.getTime() ?? null,
       receivedAt: row.quote_updated_at.getTime(),
     },

@@ -25,8 +25,8 @@ const within = (table: string, lengthMs: number) => `
    where market_key = $1 and start_at > to_timestamp(($2::float8 - ${lengthMs}) / 1000)
      and start_at < to_timestamp($3::float8 / 1000))`;
 
-/** Five-minute bars of hours that have no bar of their own: a month holds thousands that its hours have told already. */
-const WITHIN_OPEN_HOURS = `
+/** Five-minute bars of hours without an hourly bar. The others would be redundant: a month has thousands of them. */
+const WITHIN_HOURS_WITHOUT_BAR = `
   (select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from bars_5m as bar
    where market_key = $1 and start_at > to_timestamp(($2::float8 - ${FIVE_MINUTES_MS}) / 1000)
      and start_at < to_timestamp($3::float8 / 1000)
@@ -37,8 +37,8 @@ const WITHIN_OPEN_HOURS = `
          and hour.start_at = date_bin('1 hour', bar.start_at, timestamptz '1970-01-01 00:00:00+00')))`;
 
 /**
- * The bars that overlap [$2, $3) of market $1, and the last one of each length before it. For a grid of whole hours an
- * hour's own bar speaks for the five-minute bars that it was made from.
+ * The bars of market $1 that overlap [$2, $3), and the last bar of each length before that range. For a grid of whole
+ * hours, an hourly bar replaces the five-minute bars it was made from.
  */
 const selectBars = (fiveMinutes: string) =>
   [
@@ -48,7 +48,7 @@ const selectBars = (fiveMinutes: string) =>
     fiveMinutes,
   ].join(" union all ");
 const SELECT_BARS = selectBars(within("bars_5m", FIVE_MINUTES_MS));
-const SELECT_BARS_BY_HOUR = selectBars(WITHIN_OPEN_HOURS);
+const SELECT_BARS_BY_HOUR = selectBars(WITHIN_HOURS_WITHOUT_BAR);
 
 const toPrice = (micros: number | null) => (micros === null ? null : fromMicros(micros));
 
@@ -65,8 +65,8 @@ function toPoint(row: BarRow): HistoryPoint {
 }
 
 /**
- * Where volume is read from, so that no minute counts twice. Bins of an hour or more take whole hours, and shorter bars
- * only in hours that have no bar of their own yet; shorter bins take the five-minute bars.
+ * Selects the bars used for volume, without overlap. Bins of an hour or more use hourly bars, and five-minute bars only in
+ * hours without an hourly bar. Shorter bins use five-minute bars.
  */
 function volumeSamples(
   hours: readonly HistoryPoint[],
@@ -74,13 +74,13 @@ function volumeSamples(
   intervalMs: number,
 ): HistoryPoint[] {
   if (intervalMs < HOUR_MS) return [...fiveMinutes];
-  const isDone = new Set(hours.map((hour) => hour.startAt));
-  return [...hours, ...fiveMinutes.filter((bar) => !isDone.has(Math.floor(bar.startAt / HOUR_MS) * HOUR_MS))];
+  const hourStarts = new Set(hours.map((hour) => hour.startAt));
+  return [...hours, ...fiveMinutes.filter((bar) => !hourStarts.has(Math.floor(bar.startAt / HOUR_MS) * HOUR_MS))];
 }
 
 /**
- * A market's prices over a period that ends now, as `contract.md` section 3 says, from bars and the ticks that no bar
- * holds yet. Empty when nothing is known.
+ * Prices of a market over a period that ends now, from bars and from ticks that have not been rolled up yet. Empty if
+ * no price is known.
  *
  * @param options.maxPoints  10 to 200
  * @param options.now        Unix milliseconds
@@ -104,7 +104,7 @@ export async function readHistory(
     ),
   ]);
   const hours = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toPoint);
-  // What the tail knows of an interval is newer than a bar that the venue may have given for it.
+  // Bars from recent ticks replace bars of the same interval that were fetched from the venue.
   const fiveMinutes = [
     ...new Map(
       [...bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS), ...tail].map((row) => [
@@ -113,14 +113,14 @@ export async function readHistory(
       ]),
     ).values(),
   ];
-  // An hour and its last five minutes end together; the shorter one, later in the list, tells the quote.
+  // An hourly bar and its last five-minute bar have the same end. The later one in the list sets the quote.
   const points = binHistory(grid, [...hours, ...fiveMinutes], volumeSamples(hours, fiveMinutes, grid.intervalMs));
   return { intervalSeconds: grid.intervalMs / 1_000, points };
 }
 
 /**
- * Each market's price 24 hours ago: the last known one at or before that instant, at most three days older. Markets
- * without one are not in the map.
+ * Prices 24 hours ago by market key: the last known price at or before that time, at most three days older. Markets
+ * without such a price are omitted.
  */
 export async function priceDayAgo(database: Database, now: number): Promise<Map<number, number>> {
   const rows = await database.query<{ market_key: number; yes_close: number }>(
@@ -139,7 +139,7 @@ export async function priceDayAgo(database: Database, now: number): Promise<Map<
   return new Map(rows.map((row) => [row.market_key, fromMicros(row.yes_close)]));
 }
 
-/** The last known price at or before an instant, from bars alone; null when none is known. */
+/** The last known price at or before a timestamp, from bars only; null if none is known. */
 export async function priceAt(database: Database, marketKey: number, atMs: number): Promise<number | null> {
   const rows = await database.query<BarRow>(
     [lastBefore("bars_1h", HOUR_MS), lastBefore("bars_5m", FIVE_MINUTES_MS)].join(" union all "),

@@ -1,13 +1,13 @@
 import type { Database } from "../ports/database.ts";
 import { DAY_MS, HOUR_MS } from "./model.ts";
-import { dropTickPartitions, makeTickPartitions } from "./tick-partitions.ts";
+import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
 
-/** How long what is kept. Hourly bars and changes of status are kept as long as their market. */
+/** Retention periods. Hourly bars and status changes are kept as long as their market. */
 export interface RetentionDays {
   readonly tickDays: number;
   readonly tradeDays: number;
   readonly fiveMinuteBarDays: number;
-  /** Counted from when a settled market was last seen; null keeps it and all of its past for ever. */
+  /** Days since the last update of a settled market; null keeps settled markets and their data permanently. */
   readonly settledMarketDays: number | null;
 }
 
@@ -19,10 +19,10 @@ export const DEFAULT_RETENTION: RetentionDays = {
 };
 
 const DELETE_ROWS_MAX = 20_000;
-/** Rows beyond this wait for the next run; one run must not hold the store for minutes. */
+/** Bounds one run, which must not occupy the database for minutes. The next run deletes the remaining rows. */
 const DELETE_ROUNDS_MAX = 100;
 
-/** How much a run dropped. */
+/** Number of rows or partitions that a run deleted. */
 export interface DeletedRows {
   readonly tickPartitions: number;
   readonly trades: number;
@@ -57,11 +57,11 @@ async function deleteOlder(
   return count;
 }
 
-/** Tables of a market's past, and the market itself as the last, so that a deletion cut short is taken up again. */
+/** Tables with data of a market. The market itself is deleted last, so an interrupted deletion is resumed. */
 const TABLES_OF_MARKET = ["trades", "bars_5m", "bars_1h", "status_changes", "history_coverage", "quotes"] as const;
 const MARKETS_PER_ROUND = 200;
 
-/** Deletes settled markets last seen before an instant, with all of their past but ticks, whose days are dropped whole. */
+/** Deletes settled markets last updated before `beforeMs` and their data, except ticks, whose partitions expire. */
 async function deleteSettledMarkets(database: Database, beforeMs: number): Promise<number> {
   let count = 0;
   for (let round = 0; round < DELETE_ROUNDS_MAX; round++) {
@@ -80,8 +80,8 @@ async function deleteSettledMarkets(database: Database, beforeMs: number): Promi
   return count;
 }
 
-/** A server's own daemon does this; the embedded engine has none, and its planner would work from no statistics at all. */
-async function vacuumWhereNobodyElseDoes(database: Database): Promise<void> {
+/** Vacuums and analyses if there is no autovacuum daemon: the embedded engine has none and would plan without statistics. */
+async function vacuumWithoutDaemon(database: Database): Promise<void> {
   const daemons = await database.query(
     "select 1 from pg_stat_activity where backend_type = 'autovacuum launcher' limit 1",
   );
@@ -92,19 +92,19 @@ async function vacuumWhereNobodyElseDoes(database: Database): Promise<void> {
 }
 
 /**
- * Makes the days of ticks that will soon be needed and drops what is older than `days` says. Once a day is enough;
- * running it again, or on two nodes at once, changes nothing.
+ * Creates the tick partitions of the next days and deletes data older than the retention periods. Running it once a day
+ * is enough. Idempotent, also if two nodes run it simultaneously.
  */
 export async function applyRetention(
   database: Database,
   now: number,
   days: RetentionDays = DEFAULT_RETENTION,
 ): Promise<DeletedRows> {
-  await makeTickPartitions(database, now);
+  await createNextPartitions(database, now);
   const tickPartitions = await dropTickPartitions(database, now - days.tickDays * DAY_MS);
   const trades = await deleteOlder(database, "trades", "executed_at", now - days.tradeDays * DAY_MS);
   const fiveMinuteBars = await deleteOlder(database, "bars_5m", "start_at", now - days.fiveMinuteBarDays * DAY_MS);
-  // A span fetched from the venue says that its bars are here; once they are dropped, it may be fetched again.
+  // Deleting the coverage of deleted bars allows that range to be fetched from the venue again.
   const coverage = await deleteOlder(
     database,
     "history_coverage",
@@ -114,6 +114,6 @@ export async function applyRetention(
   );
   const settledMarkets =
     days.settledMarketDays === null ? 0 : await deleteSettledMarkets(database, now - days.settledMarketDays * DAY_MS);
-  await vacuumWhereNobodyElseDoes(database);
+  await vacuumWithoutDaemon(database);
   return { tickPartitions, trades, fiveMinuteBars, coverage, settledMarkets };
 }

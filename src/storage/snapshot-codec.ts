@@ -2,7 +2,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { EventListing, MarketSnapshot } from "../domain/market.ts";
 
-/** Our own JSON in the store, checked on the way back: a row of an older or broken version is skipped, not believed. */
+/** Schemas of the JSON in the store. Rows written by an incompatible version fail validation and are skipped. */
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const MaybeText = nullable(Text);
@@ -31,7 +31,9 @@ const SnapshotSchema = Type.Object({
     outcomeLabel: MaybeText,
     url: MaybeText,
     category: MaybeText,
-    status: Type.Union(["pending", "active", "closed", "determined", "finalized"].map((word) => Type.Literal(word))),
+    status: Type.Union(
+      ["pending", "active", "closed", "determined", "finalized"].map((status) => Type.Literal(status)),
+    ),
     paused: Type.Boolean(),
     outcome: nullable(OutcomeSchema),
     rules: MaybeText,
@@ -85,14 +87,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A stored market, or null when it is not one this version can read. */
+/** Parses a stored market; returns null if this version cannot read it. */
 export function parseSnapshot(text: string): MarketSnapshot | null {
   const value = parseJson(text);
-  // The schema above is the domain type field by field; the compiler cannot see that the status words are the same.
+  // The schema equals the domain type, but the compiler cannot infer the status literals from an array.
   return snapshotCheck.Check(value) ? (value as MarketSnapshot) : null;
 }
 
-/** A stored event, or null when it is not one this version can read. */
+/** Parses a stored event; returns null if this version cannot read it. */
 export function parseEvent(text: string): EventListing | null {
   const value = parseJson(text);
   return eventCheck.Check(value) ? value : null;

@@ -3,14 +3,14 @@ import type { Database } from "../ports/database.ts";
 import { DAY_MS } from "./model.ts";
 
 const PARTITION_NAME = /^ticks_(\d{4})(\d{2})(\d{2})$/;
-/** Two nodes may make the same day at once: "exists already" and its race on the catalogue are no failures. */
+/** SQLSTATEs that occur when two nodes create the same partition simultaneously: duplicate table, unique violation. */
 const EXISTS_STATES = new Set(["42P07", "23505"]);
 
 const DAYS_AHEAD = 2;
 
 const isoDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
 
-/** The table of the UTC day that an instant lies in. */
+/** Name of the partition of the UTC day that contains a timestamp. */
 export const tickPartitionName = (at: number) => `ticks_${isoDay(at).replaceAll("-", "")}`;
 
 async function createPartition(database: Database, dayMs: number): Promise<void> {
@@ -26,36 +26,36 @@ async function createPartition(database: Database, dayMs: number): Promise<void>
   }
 }
 
-/** The days of the table of ticks, made as they are needed and one ahead, so that midnight costs nothing. */
+/** Creates daily tick partitions on demand and one day ahead, so that no write waits for it at midnight. */
 export function createTickPartitions(database: Database, clock: Clock) {
-  let known = new Set<number>();
+  let createdDays = new Set<number>();
   return {
-    /** Makes the days of these rows and tomorrow's, where they are missing. */
+    /** Creates the partitions of these rows and of tomorrow if they are missing. */
     async ensure(rows: readonly { readonly eventAt: number }[]): Promise<void> {
       const days = new Set(rows.map((row) => Math.floor(row.eventAt / DAY_MS) * DAY_MS));
       days.add((Math.floor(clock.now() / DAY_MS) + 1) * DAY_MS);
       for (const day of days) {
-        if (known.has(day)) continue;
+        if (createdDays.has(day)) continue;
         await createPartition(database, day);
-        known.add(day);
+        createdDays.add(day);
       }
-      // Days long gone are not asked for again; the set must not grow with the age of the process.
-      if (known.size > 64) known = days;
+      // Bounds the set in a process that runs for months; old days are no longer written.
+      if (createdDays.size > 64) createdDays = days;
     },
-    /** Looks again next time: something outside changed the table. */
-    forget() {
-      known = new Set();
+    /** Forces the next `ensure` to check all partitions, after a write has failed. */
+    invalidate() {
+      createdDays = new Set();
     },
   };
 }
 
-/** Makes today's partition and those of the next two days: a store whose writers were away for long is ready too. */
-export async function makeTickPartitions(database: Database, now: number): Promise<void> {
+/** Creates the partitions of today and the next two days, even if nothing has been written for a long time. */
+export async function createNextPartitions(database: Database, now: number): Promise<void> {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) await createPartition(database, today + ahead * DAY_MS);
 }
 
-/** Drops the days that ended at or before `beforeMs`; gives how many. */
+/** Drops the partitions of days that ended at or before `beforeMs`; returns how many. */
 export async function dropTickPartitions(database: Database, beforeMs: number): Promise<number> {
   const partitions = await database.query<{ name: string }>(
     `select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid

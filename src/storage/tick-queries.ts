@@ -2,7 +2,7 @@ import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import type { VenueFence } from "./model.ts";
 
-/** A tick as stored: prices in micros, times in Unix milliseconds. */
+/** A tick as it is stored: prices in micros, times in Unix milliseconds. */
 export interface TickRow {
   readonly marketKey: number;
   readonly eventAt: number;
@@ -12,7 +12,7 @@ export interface TickRow {
   readonly last: number | null;
   readonly yesPrice: number | null;
   readonly volumeTotalUsd: number | null;
-  readonly claim?: VenueFence;
+  readonly fence?: VenueFence;
 }
 
 const TICK_COLUMNS = "market_key, event_at, received_at, bid, ask, last, yes_price, volume_total_usd";
@@ -31,20 +31,20 @@ const INSERT_TICKS = `
 insert into ticks (${TICK_COLUMNS})
 select ${TICK_VALUES} from unnest(${TICK_ARRAYS}) as tick (${TICK_NAMES}) ${ON_SAME_INSTANT}`;
 
-/** Each row names its claim by its number in the arrays of claims; rows of a claim that is no longer held are left out. */
-const INSERT_CLAIMED_TICKS = `
+/** Each row refers to its fence by position, or to none by 0. Rows whose fence no longer holds are skipped. */
+const INSERT_FENCED_TICKS = `
 with held as materialized (${heldFencesSql("$9", "$10")}), added as (
   insert into ticks (${TICK_COLUMNS})
-  select ${TICK_VALUES} from unnest(${TICK_ARRAYS}, $11::int4[]) as tick (${TICK_NAMES}, claim)
-  where claim = 0 or claim in (select number from held) ${ON_SAME_INSTANT}
+  select ${TICK_VALUES} from unnest(${TICK_ARRAYS}, $11::int4[]) as tick (${TICK_NAMES}, fence_number)
+  where fence_number = 0 or fence_number in (select number from held) ${ON_SAME_INSTANT}
 )
 select number from held`;
 
 /**
- * Without those that another for the same market and instant replaces, in the order of the table's key: neighbours in
- * the index are then written one after the other, and two nodes that write the same rows lock them in one order.
+ * Keeps the last row per market and timestamp and sorts by primary key. Sorted writes are adjacent in the index, and two
+ * nodes that write the same rows lock them in the same order.
  */
-function lastOfEach(rows: readonly TickRow[]): TickRow[] {
+function deduplicate(rows: readonly TickRow[]): TickRow[] {
   const sorted = rows.toSorted(
     (a, b) => a.marketKey - b.marketKey || a.eventAt - b.eventAt || a.receivedAt - b.receivedAt,
   );
@@ -55,36 +55,38 @@ function lastOfEach(rows: readonly TickRow[]): TickRow[] {
 }
 
 /**
- * Stores ticks; of two for the same market and instant the one received last stays, within a batch and across batches.
- * Gives how many were refused because the lease they were heard under has been taken over since.
+ * Stores ticks. Of several ticks for the same market and timestamp, the one received last is kept, within a batch and
+ * across batches.
+ *
+ * @returns how many ticks were rejected because their venue lease has been taken over
  */
 export async function insertTicks(database: Database, rows: readonly TickRow[]): Promise<number> {
-  const kept = lastOfEach(rows);
+  const unique = deduplicate(rows);
   const columns = [
-    kept.map((row) => row.marketKey),
-    kept.map((row) => row.eventAt),
-    kept.map((row) => row.receivedAt),
-    kept.map((row) => row.bid),
-    kept.map((row) => row.ask),
-    kept.map((row) => row.last),
-    kept.map((row) => row.yesPrice),
-    kept.map((row) => row.volumeTotalUsd),
+    unique.map((row) => row.marketKey),
+    unique.map((row) => row.eventAt),
+    unique.map((row) => row.receivedAt),
+    unique.map((row) => row.bid),
+    unique.map((row) => row.ask),
+    unique.map((row) => row.last),
+    unique.map((row) => row.yesPrice),
+    unique.map((row) => row.volumeTotalUsd),
   ];
-  const claims = new Map<string, { readonly claim: VenueFence; readonly number: number }>();
-  const numbers = kept.map(({ claim }) => {
-    if (claim === undefined) return 0;
-    const name = `${claim.fence} ${claim.venue}`;
-    const known = claims.get(name) ?? { claim, number: claims.size + 1 };
-    claims.set(name, known);
-    return known.number;
+  const fences = new Map<string, { readonly fence: VenueFence; readonly number: number }>();
+  const numbers = unique.map(({ fence }) => {
+    if (fence === undefined) return 0;
+    const name = `${fence.fence} ${fence.venue}`;
+    const entry = fences.get(name) ?? { fence, number: fences.size + 1 };
+    fences.set(name, entry);
+    return entry.number;
   });
-  if (claims.size === 0) {
+  if (fences.size === 0) {
     await database.query(INSERT_TICKS, columns);
     return 0;
   }
-  const held = await database.query<{ number: number }>(INSERT_CLAIMED_TICKS, [
+  const held = await database.query<{ number: number }>(INSERT_FENCED_TICKS, [
     ...columns,
-    ...fenceColumns([...claims.values()].map(({ claim }) => claim)),
+    ...fenceColumns([...fences.values()].map(({ fence }) => fence)),
     numbers,
   ]);
   const accepted = new Set([0, ...held.map(({ number }) => number)]);
@@ -92,17 +94,17 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
 }
 
 /**
- * Five-minute bars from ticks and trades in ($1, $2]; parameters: from, to, observing since (all Unix milliseconds), and
- * $4 the market's key where `oneMarket`.
+ * SQL for five-minute bars from ticks and trades in ($1, $2]. Parameters: $1 from, $2 to, $3 observing since (all Unix
+ * milliseconds), and $4 the market key if `isSingleMarket`.
  *
- * Prices hold for (start, end], so that a close is the last price at or before the bar's end. Volume is the sum of the
- * bar's trades where we have them; else the growth of the venue's running total since the last tick before the bar. That
- * difference never reaches across a time in which nobody watched: it would pile a night's volume on one bar.
+ * A bar covers (start, end], so its close is the last price at or before its end. Its volume is the sum of its trades if
+ * there are any, else the increase of the venue's total volume since the last tick before the bar. That increase is null
+ * across a recording gap, because one bar would otherwise get the volume of the whole gap.
  *
- * First and last prices are looked up by their instant: sorting every tick of the bar would take three times as long.
+ * Open and close prices are looked up by timestamp, which is three times as fast as sorting all ticks of the bar.
  */
-export function tickBarsSql(oneMarket: boolean): string {
-  const market = oneMarket ? "and market_key = $4::int4" : "";
+export function tickBarsSql(isSingleMarket: boolean): string {
+  const market = isSingleMarket ? "and market_key = $4::int4" : "";
   const epoch = "timestamptz '1970-01-01 00:00:00+00'";
   return `
   with spans as (
@@ -134,7 +136,7 @@ export function tickBarsSql(oneMarket: boolean): string {
       order by before.event_at desc limit 1
     ) as volume_grown
     from priced
-  ), tape as (
+  ), traded as (
     select market_key, date_bin('5 minutes', executed_at, ${epoch}) as start_at,
       sum(size * yes_price / 1000000.0) as volume_usd
     from trades
@@ -142,6 +144,6 @@ export function tickBarsSql(oneMarket: boolean): string {
     group by 1, 2
   )
   select market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close,
-    coalesce(tape.volume_usd, volume_grown)::float8 as volume_usd
-  from grown full outer join tape using (market_key, start_at)`;
+    coalesce(traded.volume_usd, volume_grown)::float8 as volume_usd
+  from grown full outer join traded using (market_key, start_at)`;
 }

@@ -22,7 +22,7 @@ const tick = (marketKey: number, at: number, fields: Partial<Tick> = {}): Tick =
 });
 
 eachDatabase(
-  "ticks of two days are stored in micros, each in its day, and of two at one instant the later stays",
+  "stores prices in micros in daily partitions, and keeps the tick received last per timestamp",
   async (database) => {
     const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
     writer.write(tick(1, NOW, { yesPrice: 0.1 }));
@@ -48,7 +48,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("a tick is written by time alone, without anyone flushing", async (database) => {
+eachDatabase("writes queued ticks after a delay without an explicit flush", async (database) => {
   const clock = new FakeClock(NOW);
   const writer = createTickWriter({ database, clock, log: quietLog });
   writer.write(tick(1, NOW));
@@ -59,7 +59,7 @@ eachDatabase("a tick is written by time alone, without anyone flushing", async (
   assert.equal((await database.query("select 1 from ticks")).length, 1);
 });
 
-test("a tick's time is the venue's, but never after its receipt nor long before it", () => {
+test("the time of a tick is the venue time unless it is later or much earlier than the receive time", () => {
   assert.equal(tickTime({ eventAt: NOW - 5_000, receivedAt: NOW }), NOW - 5_000);
   assert.equal(tickTime({ eventAt: NOW + 5_000, receivedAt: NOW }), NOW);
   assert.equal(tickTime({ eventAt: NOW - 11 * MINUTE_MS, receivedAt: NOW }), NOW);
@@ -67,7 +67,7 @@ test("a tick's time is the venue's, but never after its receipt nor long before 
   assert.equal(tickTime({ eventAt: Number.NaN, receivedAt: NOW }), NOW);
 });
 
-/** A store that keeps what it is given and fails when told to. */
+/** A database that records stored market keys and fails while `state.failure` is set. */
 function fakeDatabase() {
   const stored: unknown[] = [];
   const state = { failure: null as Error | null, attempts: 0, stored };
@@ -83,28 +83,28 @@ function fakeDatabase() {
   return { state, database: database as Database };
 }
 
-test("ticks wait out a store that is away, tried again ever less often, and none is lost", async () => {
+test("retries with backoff while the database is unavailable and loses no tick", async () => {
   const clock = new FakeClock(NOW);
   const { state, database } = fakeDatabase();
-  state.failure = new AppError("store_unavailable", "away");
+  state.failure = new AppError("store_unavailable", "unavailable");
   const writer = createTickWriter({ database, clock, log: quietLog });
   for (let index = 0; index < 10; index++) writer.write(tick(index, NOW + index));
   await clock.advance(10 * MINUTE_MS);
   assert.ok(state.attempts > 5 && state.attempts < 40);
   assert.equal(writer.counters.queued, 10);
-  await assert.rejects(writer.flush(), /away/);
+  await assert.rejects(writer.flush(), /unavailable/);
   state.failure = null;
   await clock.advance(MINUTE_MS);
   assert.deepEqual(state.stored, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   assert.deepEqual(writer.counters, { written: 10, dropped: 0, queued: 0 });
 });
 
-test("a batch goes in the order of the table's key, and of two alike in time and receipt the one taken last stays", async () => {
+test("writes a batch in primary key order, and keeps the last queued of two ticks with equal times", async () => {
   const clock = new FakeClock(NOW);
-  const sent: unknown[] = [];
+  const written: unknown[] = [];
   const database: Pick<Database, "query"> = {
     async query(text, parameters = []) {
-      if (text.includes("insert into ticks")) sent.push(parameters[0], parameters[1], parameters[3]);
+      if (text.includes("insert into ticks")) written.push(parameters[0], parameters[1], parameters[3]);
       return [];
     },
   };
@@ -114,7 +114,7 @@ test("a batch goes in the order of the table's key, and of two alike in time and
   writer.write(tick(7, NOW, { bid: 0.3 }));
   writer.write(tick(3, NOW, { bid: 0.4 }));
   await writer.close();
-  assert.deepEqual(sent, [
+  assert.deepEqual(written, [
     [3, 3, 7],
     [NOW, NOW + 1, NOW],
     [400_000, 200_000, 300_000],
@@ -122,7 +122,7 @@ test("a batch goes in the order of the table's key, and of two alike in time and
   assert.deepEqual(writer.counters, { written: 4, dropped: 0, queued: 0 });
 });
 
-test("a full queue gives up its oldest tick and counts it", async () => {
+test("a full queue drops its oldest tick and counts it", async () => {
   const { state, database } = fakeDatabase();
   const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog, queueMax: 3 });
   for (let index = 0; index < 5; index++) writer.write(tick(index, NOW));
@@ -131,9 +131,9 @@ test("a full queue gives up its oldest tick and counts it", async () => {
   assert.deepEqual(state.stored, [2, 3, 4]);
 });
 
-test("a batch that the store refuses for good is given up after three attempts and does not block the next", async () => {
+test("drops a batch after three permanent failures and writes the next one", async () => {
   const { state, database } = fakeDatabase();
-  state.failure = new Error("refused");
+  state.failure = new Error("rejected");
   const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
   writer.write(tick(1, NOW));
   await writer.flush();
@@ -145,7 +145,7 @@ test("a batch that the store refuses for good is given up after three attempts a
   assert.deepEqual(state.stored, [2]);
 });
 
-test("a tick received on another day than ours, or after the end, is dropped and counted", async () => {
+test("drops and counts ticks with an implausible receive time, an invalid key or after close", async () => {
   const { state, database } = fakeDatabase();
   const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
   writer.write(tick(1, NOW + 2 * DAY_MS));
@@ -157,9 +157,9 @@ test("a tick received on another day than ours, or after the end, is dropped and
   assert.deepEqual(writer.counters, { written: 1, dropped: 3, queued: 0 });
 });
 
-test("closing while the store is away ends, and says what was lost", async () => {
+test("close ends while the database is unavailable and counts the lost ticks", async () => {
   const { state, database } = fakeDatabase();
-  state.failure = new AppError("store_unavailable", "away");
+  state.failure = new AppError("store_unavailable", "unavailable");
   const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
   writer.write(tick(1, NOW));
   await writer.close();

@@ -7,18 +7,18 @@ import { storableAmount, storablePrice } from "./storable.ts";
 import { createTickPartitions } from "./tick-partitions.ts";
 import { insertTicks, type TickRow } from "./tick-queries.ts";
 
-/** Ticks that may wait for the store; beyond it the oldest is given up, because the newest price matters most. */
+/** Maximum number of queued ticks. Beyond it the oldest are dropped, because the latest price matters most. */
 const TICK_QUEUE_MAX = 200_000;
 const BATCH_ROWS_MAX = 2_000;
-/** Often, because a batch is made ready at once: while it is, nobody else has a turn. */
+/** Short, because preparing a batch blocks the event loop: small batches block it only briefly. */
 const FLUSH_MS = 100;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
-/** A venue's time further back than this is "still so", not "just now": such a tick is stored at its receipt. */
+/** A tick whose venue time is older than this is stored under its receive time. */
 const LATE_MS_MAX = 10 * 60_000;
-/** A receipt this far from our own clock is a fault of ours and would make days of partitions. */
-const RECEIPT_MS_MAX = 24 * 3_600_000;
-/** A failure that is not "unavailable" is tried this often before its batch is given up. */
+/** Ticks whose receive time differs more than this from our clock are dropped; they would create extra partitions. */
+const CLOCK_DIFFERENCE_MS_MAX = 24 * 3_600_000;
+/** Attempts per batch before it is dropped, if the failure is not `store_unavailable`. */
 const ATTEMPTS_MAX = 3;
 
 export interface TickCounters {
@@ -28,18 +28,19 @@ export interface TickCounters {
 }
 
 export interface TickWriter {
-  /** Takes a tick without waiting; the caller passes only what changed. */
+  /** Queues a tick. Pass only ticks that differ from the previous one of the market. */
   write(tick: Tick): void;
-  /** Writes everything taken so far. Throws `store_unavailable` when that is not possible now; the ticks stay queued. */
+  /** Writes all queued ticks. Throws `store_unavailable` if the database is unavailable; the ticks stay queued. */
   flush(): Promise<void>;
-  /** Flushes once more and stops; what the store cannot take by then counts as dropped. */
+  /** Flushes and stops. Ticks that cannot be written are counted as dropped. */
   close(): Promise<void>;
   readonly counters: TickCounters;
 }
 
 /**
- * When a tick counts: the venue's time, but never after its receipt (a clock that runs ahead) and not long before it
- * (a quote that has not moved for days is still true now, and bars of the past are already made).
+ * The timestamp under which a tick is stored, Unix milliseconds. This is the venue time unless it is later than the
+ * receive time (the venue's clock is ahead) or more than ten minutes earlier (the quote has not changed for long, and the
+ * bars of that time already exist).
  */
 export function tickTime(tick: Pick<Tick, "eventAt" | "receivedAt">): number {
   const { eventAt, receivedAt } = tick;
@@ -57,11 +58,11 @@ function toRow(tick: Tick): TickRow {
     last: storablePrice(tick.lastPrice),
     yesPrice: storablePrice(tick.yesPrice),
     volumeTotalUsd: storableAmount(tick.volumeUsd),
-    ...(tick.fence === undefined ? {} : { claim: tick.fence }),
+    fence: tick.fence,
   };
 }
 
-/** Writes ticks in batches, by size or time, and waits out a store that is away. */
+/** Writes ticks in batches, by size or time, and retries while the database is unavailable. */
 export function createTickWriter(options: {
   readonly database: Database;
   readonly clock: Clock;
@@ -70,32 +71,32 @@ export function createTickWriter(options: {
 }): TickWriter {
   const { database, clock, log, queueMax = TICK_QUEUE_MAX } = options;
   const partitions = createTickPartitions(database, clock);
-  /** A ring would save nothing: a Set removes its oldest in constant time too. */
+  /** A Set removes its oldest element in constant time, as a ring buffer would. */
   const queue = new Set<TickRow>();
   let inFlight: readonly TickRow[] = [];
   let written = 0;
   let dropped = 0;
   let failures = 0;
   let isClosed = false;
-  let isAnnounced = false;
+  let isObservingSinceSaved = false;
   let draining: Promise<void> | null = null;
   let cancelTimer: (() => void) | null = null;
 
-  /** Gives how many rows were refused. */
+  /** Returns how many rows were rejected. */
   const writeBatch = async (rows: readonly TickRow[]) => {
-    if (!isAnnounced) {
+    if (!isObservingSinceSaved) {
       await database.query(
         "insert into meta (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value",
         [META_OBSERVING_SINCE, String(startedAt)],
       );
-      isAnnounced = true;
+      isObservingSinceSaved = true;
     }
     await partitions.ensure(rows);
     return insertTicks(database, rows);
   };
   const startedAt = clock.now();
 
-  /** Writes until the queue is empty. Throws when the store is away; the batch in hand is then kept for the next time. */
+  /** Writes until the queue is empty. Throws if the database is unavailable; the current batch is retried later. */
   const drainQueue = async () => {
     for (let attempts = 1; inFlight.length > 0 || queue.size > 0; ) {
       if (inFlight.length === 0) {
@@ -103,18 +104,18 @@ export function createTickWriter(options: {
         for (const row of inFlight) queue.delete(row);
       }
       try {
-        const refused = await writeBatch(inFlight);
-        if (refused > 0) log.warn({ rows: refused }, "ticks were refused: another node reads their venue by now");
-        written += inFlight.length - refused;
-        dropped += refused;
+        const rejected = await writeBatch(inFlight);
+        if (rejected > 0) log.warn({ rows: rejected }, "ticks rejected: another node has taken over the venue lease");
+        written += inFlight.length - rejected;
+        dropped += rejected;
         inFlight = [];
         failures = 0;
         attempts = 1;
       } catch (error) {
         if (error instanceof AppError) throw error;
-        partitions.forget();
+        partitions.invalidate();
         if (attempts++ < ATTEMPTS_MAX) continue;
-        log.error({ err: error, rows: inFlight.length }, "ticks could not be stored and were given up");
+        log.error({ err: error, rows: inFlight.length }, "ticks could not be stored and were dropped");
         dropped += inFlight.length;
         inFlight = [];
         attempts = 1;
@@ -130,13 +131,13 @@ export function createTickWriter(options: {
     }, delayMs);
   };
 
-  /** Drains once at a time. After a failure it comes back by itself, ever less often. */
+  /** Drains the queue. Concurrent calls share one drain. A failure schedules a retry with exponential backoff. */
   const drain = (): Promise<void> => {
     cancelTimer?.();
     cancelTimer = null;
     draining ??= drainQueue()
       .catch((error: unknown) => {
-        if (failures === 0) log.warn({ err: error }, "the store takes no ticks at the moment; they are kept");
+        if (failures === 0) log.warn({ err: error }, "ticks cannot be written now and stay queued");
         schedule(Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** failures));
         failures = Math.min(failures + 1, 10);
         throw error;
@@ -152,9 +153,9 @@ export function createTickWriter(options: {
       return { written, dropped, queued: queue.size + inFlight.length };
     },
     write(tick) {
-      const isPossible =
-        Number.isSafeInteger(tick.marketKey) && Math.abs(tick.receivedAt - clock.now()) < RECEIPT_MS_MAX;
-      if (isClosed || !isPossible) {
+      const isValid =
+        Number.isSafeInteger(tick.marketKey) && Math.abs(tick.receivedAt - clock.now()) < CLOCK_DIFFERENCE_MS_MAX;
+      if (isClosed || !isValid) {
         dropped += 1;
         return;
       }
@@ -180,7 +181,7 @@ export function createTickWriter(options: {
         dropped += lost;
         queue.clear();
         inFlight = [];
-        log.error({ err: error, rows: lost }, "the store was away at the end; the last ticks are lost");
+        log.error({ err: error, rows: lost }, "the database was unavailable at shutdown; queued ticks are lost");
       }
     },
   };

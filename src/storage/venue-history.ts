@@ -1,15 +1,15 @@
-import { CompiledQuery } from "kysely";
 import type { HistoryPoint } from "../domain/trade.ts";
-import type { Database } from "../ports/database.ts";
+import { chunksOf } from "../lib/chunks.ts";
+import type { Database, Transaction } from "../ports/database.ts";
 import { type CoveredRange, FIVE_MINUTES_MS, HOUR_MS } from "./model.ts";
 import { deriveHours } from "./roll-up.ts";
 import { storableAmount, storablePrice, storableTime } from "./storable.ts";
 
-/** Points of at most this length are kept as five-minute bars at their end; longer ones as hours. */
+/** Points up to this length are stored as five-minute bars, at the point's end; longer points as hourly bars. */
 const SHORT_POINT_MS_MAX = 30 * 60_000;
 const ROWS_PER_STATEMENT_MAX = 500;
 
-/** A bar that we saw ourselves stays as it is; only a volume it does not know is filled in. */
+/** A bar made from our own ticks keeps its prices; only a missing volume is filled in. */
 const insertVenueBars = (table: "bars_5m" | "bars_1h") => `
 insert into ${table} (market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close, volume_usd, source)
 select $1::int4, to_timestamp(start_ms / 1000), yes, yes, yes, yes, bid, ask, volume, 'venue'
@@ -32,31 +32,49 @@ interface VenueBar {
   readonly volumeUsd: number | null;
 }
 
-/** Points on our grid: each goes to the bar in which it ends; of several the last gives the price and volumes add up. */
+/**
+ * Assigns each point to the bar in which it ends. If a bar has several points, the last one sets the price and the
+ * volumes are added up.
+ */
 function toBars(points: readonly HistoryPoint[], lengthMs: number): VenueBar[] {
   const bars = new Map<number, VenueBar>();
   for (const point of points) {
     const startAt = Math.floor((point.endAt - 1) / lengthMs) * lengthMs;
-    const other = bars.get(startAt);
+    const previous = bars.get(startAt);
     const volume = storableAmount(point.volumeUsd);
     bars.set(startAt, {
       startAt,
-      yes: storablePrice(point.yesPrice) ?? other?.yes ?? null,
+      yes: storablePrice(point.yesPrice) ?? previous?.yes ?? null,
       bid: storablePrice(point.bid),
       ask: storablePrice(point.ask),
       volumeUsd:
-        other === undefined ? volume : volume === null || other.volumeUsd === null ? null : other.volumeUsd + volume,
+        previous === undefined
+          ? volume
+          : volume === null || previous.volumeUsd === null
+            ? null
+            : previous.volumeUsd + volume,
     });
   }
   return [...bars.values()].filter((bar) => bar.yes !== null || bar.volumeUsd !== null);
 }
 
+const MERGE_COVERAGE = `
+delete from history_coverage
+where market_key = $1 and interval_seconds = $2
+  and from_at <= to_timestamp($4::float8 / 1000) and to_at >= to_timestamp($3::float8 / 1000)
+returning from_at, to_at`;
+
+const INSERT_COVERAGE = `
+insert into history_coverage (market_key, interval_seconds, from_at, to_at)
+values ($1, $2, to_timestamp($3::float8 / 1000), to_timestamp($4::float8 / 1000))
+on conflict (market_key, interval_seconds, from_at) do update set to_at = excluded.to_at`;
+
 /**
- * Fills bars with what the venue itself remembers and notes the span as fetched, in one transaction. Bars made from our
- * own ticks are never overwritten. Points outside the range, not over at its end or without a valid time are left out.
+ * Stores price history fetched from the venue and records the range as fetched, in one transaction. Bars made from our
+ * own ticks keep their prices. Points are ignored if they end outside the range or have no valid time.
  *
- * @param intervalMs  what was asked of the venue; the points may be finer
- * @param range       the whole span that was asked for, also where the venue had nothing; toMs at most now
+ * @param intervalMs  interval requested from the venue; the points may be finer
+ * @param range       the requested range, even if the venue has no points for part of it; `toMs` at most now
  */
 export async function saveVenueHistory(
   database: Database,
@@ -78,54 +96,42 @@ export async function saveVenueHistory(
     HOUR_MS,
   );
 
-  await database.kysely.transaction().execute(async (trx) => {
-    const insert = async (table: "bars_5m" | "bars_1h", bars: readonly VenueBar[]) => {
-      for (let start = 0; start < bars.length; start += ROWS_PER_STATEMENT_MAX) {
-        const rows = bars.slice(start, start + ROWS_PER_STATEMENT_MAX);
-        await trx.executeQuery(
-          CompiledQuery.raw(insertVenueBars(table), [
-            marketKey,
-            rows.map((bar) => bar.startAt),
-            rows.map((bar) => bar.yes),
-            rows.map((bar) => bar.bid),
-            rows.map((bar) => bar.ask),
-            rows.map((bar) => bar.volumeUsd),
-          ]),
-        );
-      }
-    };
-    await insert("bars_5m", fiveMinutes);
-    await insert("bars_1h", hours);
+  await database.transaction(async (transaction) => {
+    await insertBars(transaction, "bars_5m", marketKey, fiveMinutes);
+    await insertBars(transaction, "bars_1h", marketKey, hours);
     const first = fiveMinutes[0]?.startAt;
-    if (first !== undefined) await deriveHours(trx, first, toMs, marketKey);
+    if (first !== undefined) await deriveHours(transaction, first, toMs, marketKey);
 
-    // Spans that touch become one, so that the table holds a handful of rows per market however often it is asked.
-    const merged = await trx
-      .deleteFrom("history_coverage")
-      .where("market_key", "=", marketKey)
-      .where("interval_seconds", "=", Math.round(intervalMs / 1_000))
-      .where("from_at", "<=", new Date(toMs))
-      .where("to_at", ">=", new Date(fromMs))
-      .returning(["from_at", "to_at"])
-      .execute();
-    await trx
-      .insertInto("history_coverage")
-      .values({
-        market_key: marketKey,
-        interval_seconds: Math.round(intervalMs / 1_000),
-        from_at: new Date(Math.min(fromMs, ...merged.map((row) => row.from_at.getTime()))),
-        to_at: new Date(Math.max(toMs, ...merged.map((row) => row.to_at.getTime()))),
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["market_key", "interval_seconds", "from_at"])
-          .doUpdateSet((row) => ({ to_at: row.ref("excluded.to_at") })),
-      )
-      .execute();
+    // Adjoining ranges are merged, so a market has only a few rows however often its history is requested.
+    const series = [marketKey, Math.round(intervalMs / 1_000)];
+    const merged = await transaction.query<{ from_at: Date; to_at: Date }>(MERGE_COVERAGE, [...series, fromMs, toMs]);
+    await transaction.query(INSERT_COVERAGE, [
+      ...series,
+      Math.min(fromMs, ...merged.map((row) => row.from_at.getTime())),
+      Math.max(toMs, ...merged.map((row) => row.to_at.getTime())),
+    ]);
   });
 }
 
-/** The spans fetched from the venue so far, oldest first; spans of one interval never touch. */
+async function insertBars(
+  transaction: Transaction,
+  table: "bars_5m" | "bars_1h",
+  marketKey: number,
+  bars: readonly VenueBar[],
+): Promise<void> {
+  for (const rows of chunksOf(bars, ROWS_PER_STATEMENT_MAX)) {
+    await transaction.query(insertVenueBars(table), [
+      marketKey,
+      rows.map((bar) => bar.startAt),
+      rows.map((bar) => bar.yes),
+      rows.map((bar) => bar.bid),
+      rows.map((bar) => bar.ask),
+      rows.map((bar) => bar.volumeUsd),
+    ]);
+  }
+}
+
+/** The ranges fetched from the venue, oldest first; ranges of one interval never overlap or adjoin. */
 export async function coverage(database: Database, marketKey: number): Promise<CoveredRange[]> {
   const rows = await database.query<{ interval_seconds: number; from_at: Date; to_at: Date }>(
     "select interval_seconds, from_at, to_at from history_coverage where market_key = $1 order by interval_seconds, from_at",

@@ -24,8 +24,8 @@ function boardOf(samples: Readonly<Record<string, Sample>>): MarketBoard {
     const listing = sampleEvent(eventId, event);
     board.applyEvent(listing);
     for (const [marketId, parts] of Object.entries(markets)) {
-      const ours = { ...parts, listing: { venue: listing.venue, eventId, ...parts.listing } };
-      const { market } = board.apply(sampleMarket(marketId, ours), SAMPLE_AT);
+      const partsWithEvent = { ...parts, listing: { venue: listing.venue, eventId, ...parts.listing } };
+      const { market } = board.apply(sampleMarket(marketId, partsWithEvent), SAMPLE_AT);
       if (parts.priceDayAgo !== undefined) board.annotate(market, { priceDayAgo: parts.priceDayAgo });
     }
   }
@@ -47,11 +47,11 @@ const UNPRICED = { bid: null, ask: null, lastPrice: null };
 function groupIn(board: MarketBoard, slug: string): EventGroup {
   const event = board.findEvent(slug);
   const group = event === null ? null : groupOf(board, event);
-  if (group === null) throw new Error(`${slug} has nothing to show`);
+  if (group === null) throw new Error(`${slug} has no priced market`);
   return group;
 }
 
-test("the volume of an event is the sum of what is known, to the cent, and null when nothing is", () => {
+test("the volume of an event is the sum of the known volumes, rounded to cents, and null if none is known", () => {
   const board = boardOf({
     some: { markets: { a: volume(0.1), b: volume(0.2), c: volume(null) } },
     none: { markets: { d: volume(null) } },
@@ -62,7 +62,7 @@ test("the volume of an event is the sum of what is known, to the cent, and null 
   assert.equal(groupIn(board, "alpha:zero").totalVolume24hUsd, 0);
 });
 
-test("an event's time is that of its freshest market, and markets without a price do not count", () => {
+test("updatedAt of an event is that of its latest market; markets without a price are ignored", () => {
   const board = boardOf({
     e: {
       markets: {
@@ -77,13 +77,13 @@ test("an event's time is that of its freshest market, and markets without a pric
   assert.equal(presentEventSummary(group).market_count, 2);
 });
 
-test("an event whose markets have no price has nothing to show", () => {
+test("an event without a priced market is not listed", () => {
   const board = boardOf({ e: { markets: { m: { quote: UNPRICED } } }, empty: { markets: {} } });
   assert.deepEqual(listEvents(board, ALL), []);
   for (const event of board.events()) assert.equal(groupOf(board, event), null);
 });
 
-test("an event is open while any market trades, settled when all are, closed in between", () => {
+test("an event is open while a market is active, settled once all are finalized, otherwise closed", () => {
   const statusOf = (...statuses: readonly ("active" | "closed" | "determined" | "finalized" | "pending")[]) => {
     const markets = Object.fromEntries(statuses.map((status, number) => [`m${number}`, { listing: { status } }]));
     return eventStatus(groupIn(boardOf({ e: { markets } }), "alpha:e"));
@@ -95,7 +95,7 @@ test("an event is open while any market trades, settled when all are, closed in 
   assert.equal(statusOf("finalized", "finalized"), "settled");
 });
 
-test("events are listed by volume, unknown volume last, equal ones by slug, and only open ones", () => {
+test("lists open events by volume, unknown volume last and equal volumes by slug", () => {
   const board = boardOf({
     unknown: { markets: { a: volume(null) } },
     small: { markets: { b: volume(0) } },
@@ -107,7 +107,7 @@ test("events are listed by volume, unknown volume last, equal ones by slug, and 
   assert.equal(listEvents(board, { ...ALL, limit: 1 }).length, 1);
 });
 
-test("trending weighs volume by one plus twenty times the largest move of a day", () => {
+test("trending multiplies the volume by one plus twenty times the largest 24-hour price change", () => {
   const board = boardOf({
     // 100 * (1 + 20 * 0.01) = 120
     calm: { markets: { a: { ...volume(100), priceDayAgo: 0.4 } } },
@@ -120,7 +120,7 @@ test("trending weighs volume by one plus twenty times the largest move of a day"
   assert.deepEqual(trending, ["alpha:moved", "alpha:unknownmove", "alpha:calm"]);
 });
 
-test("events are narrowed by venue, category in any case, and the venue's own promotion", () => {
+test("filters events by venue, category (case-insensitive) and featured flag", () => {
   const board = boardOf({
     plain: { markets: { a: {} } },
     sport: { event: { category: "Sports", featured: true }, markets: { b: {} } },
@@ -131,7 +131,7 @@ test("events are narrowed by venue, category in any case, and the venue's own pr
   assert.deepEqual(slugs(listEvents(board, { ...ALL, featuredOnly: true })), ["alpha:sport"]);
 });
 
-test("a search needs every word somewhere in the event or its markets", () => {
+test("a search requires every word in the event or one of its markets", () => {
   const board = boardOf({
     chile: {
       event: { title: "Elección en Chile" },
@@ -146,7 +146,7 @@ test("a search needs every word somewhere in the event or its markets", () => {
   assert.deepEqual(search("?!"), []);
 });
 
-test("one event shows its highest open price, its end and, when asked, its markets", () => {
+test("an event has the highest active price, its end date and, if requested, its markets", () => {
   const board = boardOf({
     E1: {
       event: { title: "T", description: "D", category: "C", mutuallyExclusive: true, endAt: SAMPLE_AT, featured: true },
@@ -158,16 +158,26 @@ test("one event shows its highest open price, its end and, when asked, its marke
   });
   const group = groupIn(board, "alpha:e1");
   const at = new Date(SAMPLE_AT).toISOString();
-  const facts = {
-    ...{ slug: "alpha:e1", title: "T", platform: "alpha", market_count: 2, total_volume_24h: 7, updated_at: at },
-    ...{ category: "C", featured: true, description: "D", top_yes_price: 0.41, mutually_exclusive: true },
-    ...{ status: "open", end_date: at },
+  const detail = {
+    slug: "alpha:e1",
+    title: "T",
+    platform: "alpha",
+    market_count: 2,
+    total_volume_24h: 7,
+    updated_at: at,
+    category: "C",
+    featured: true,
+    description: "D",
+    top_yes_price: 0.41,
+    mutually_exclusive: true,
+    status: "open",
+    end_date: at,
   };
-  assert.deepEqual(presentEvent(group, false), facts);
+  assert.deepEqual(presentEvent(group, false), detail);
   const low = { market_id: "low", title: "Question low", yes_price: 0.41, volume_24h: 7 };
   const over = { market_id: "over", title: "Question over", yes_price: 0.99, volume_24h: null };
   assert.deepEqual(presentEvent(group, true), {
-    ...facts,
+    ...detail,
     markets: [
       { ...low, url: "https://alpha.example/low", open_interest: 3, spread: 0.02 },
       { ...over, url: null, open_interest: null, spread: null },
@@ -175,8 +185,11 @@ test("one event shows its highest open price, its end and, when asked, its marke
   });
 });
 
-test("an event of which nothing trades has no top price", () => {
+test("an event without an active market has no top price", () => {
   const board = boardOf({ e: { markets: { m: { listing: { status: "closed" } } } } });
-  const shown = presentEvent(groupIn(board, "alpha:e"), false);
-  assert.deepEqual([shown.top_yes_price, shown.end_date, shown.description, shown.category], [null, null, null, ""]);
+  const detail = presentEvent(groupIn(board, "alpha:e"), false);
+  assert.deepEqual(
+    [detail.top_yes_price, detail.end_date, detail.description, detail.category],
+    [null, null, null, ""],
+  );
 });

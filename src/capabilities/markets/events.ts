@@ -4,19 +4,19 @@ import { isoTime } from "./present.ts";
 
 export type { EventQuery } from "../../board/index.ts";
 
-/** A market that can be shown. */
+/** A market that can be listed. */
 type PricedMarket = BoardMarket & { readonly yesPrice: number };
 
-/** An event with what its markets add up to. */
+/** An event with its priced markets and their totals. */
 export interface EventGroup {
   readonly event: BoardEvent;
   readonly markets: readonly PricedMarket[];
-  /** USD over the markets whose volume is known, null when none is. */
+  /** Sum in USD over the markets whose volume is known; null if none is known. */
   readonly totalVolume24hUsd: number | null;
   readonly updatedAt: number;
 }
 
-/** Gathers an event's priced markets; null when it has none to show. */
+/** The event with its priced markets; null if no market has a price. */
 export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | null {
   const markets = board.marketsOfEvent(event.slug).filter((market): market is PricedMarket => market.yesPrice !== null);
   if (markets.length === 0) return null;
@@ -29,18 +29,18 @@ export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | nul
   };
 }
 
-/** Events with an open market that fit, by their 24-hour volume or by volume and movement, largest first. */
+/** Events with an active market that match the query, in the requested order. */
 export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] {
   return board.listEvents(query).flatMap((event) => groupOf(board, event) ?? []);
 }
 
-/** open while any market trades, settled when all are, closed in between. */
+/** `open` while a market is active, `settled` once all are finalized, otherwise `closed`. */
 export function eventStatus(group: EventGroup): "open" | "closed" | "settled" {
   if (group.markets.some((market) => market.listing.status === "active")) return "open";
   return group.markets.every((market) => market.listing.status === "finalized") ? "settled" : "closed";
 }
 
-/** The list item of the specification. */
+/** The EventSummary object of the API. */
 export function presentEventSummary(group: EventGroup) {
   const { listing, slug } = group.event;
   return {
@@ -55,8 +55,8 @@ export function presentEventSummary(group: EventGroup) {
   };
 }
 
-/** One event: the summary and what the contract adds. */
-export function presentEvent(group: EventGroup, withMarkets: boolean) {
+/** The EventDetail object of the API. */
+export function presentEvent(group: EventGroup, hasMarkets: boolean) {
   const { listing } = group.event;
   const prices = group.markets.flatMap((market) => (market.listing.status === "active" ? (market.yesPrice ?? []) : []));
   return {
@@ -66,11 +66,11 @@ export function presentEvent(group: EventGroup, withMarkets: boolean) {
     mutually_exclusive: listing.mutuallyExclusive,
     status: eventStatus(group),
     end_date: listing.endAt === null ? null : isoTime(listing.endAt),
-    ...(withMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
+    ...(hasMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
   };
 }
 
-/** A market as an event lists it. */
+/** A market in the `markets` field of an EventDetail object. */
 function presentEventMarket(market: PricedMarket) {
   const { listing, quote, activity } = market;
   return {

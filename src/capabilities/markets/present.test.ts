@@ -14,86 +14,105 @@ function boardMarket(parts: SampleParts = {}): { board: MarketBoard; market: Boa
   return { board, market: board.apply(sampleMarket("m", parts), SAMPLE_AT).market };
 }
 
-test("what is unknown is absent, not null, 0 or empty", () => {
+test("omits unknown fields", () => {
   const { market } = boardMarket({ quote: { bid: null, ask: null, lastPrice: null, indicativePrice: 0.3 } });
   assert.deepEqual(presentMarket(market, null), {
-    ...{ platform: "alpha", market_id: "m", title: "Question m", yes_price: 0.3, updated_at: AT, status: "active" },
+    platform: "alpha",
+    market_id: "m",
+    title: "Question m",
+    yes_price: 0.3,
+    updated_at: AT,
+    status: "active",
   });
 });
 
-test("all that is known is shown under the specification's names", () => {
+test("presents all known fields with their API names", () => {
   const { board, market } = boardMarket({
     listing: { eventId: "E1", url: "https://alpha.example/m", category: "Economics", expectedResolutionAt: SAMPLE_AT },
     activity: { volume24hUsd: 0, volumeTotalUsd: 9, liquidityUsd: 2.5, openInterestUsd: 3 },
   });
   const event: BoardEvent = { slug: "alpha:e1", listing: sampleEvent("E1", { title: "Event", category: "Other" }) };
   assert.deepEqual(presentMarket(board.annotate(market, { priceDayAgo: 0.51 }), event), {
-    ...{ platform: "alpha", market_id: "m", title: "Question m", yes_price: 0.41, updated_at: AT, status: "active" },
-    ...{ url: "https://alpha.example/m", category: "Economics", bid: 0.4, ask: 0.42, last_price: 0.41 },
-    ...{ price_change_24h: -0.1, volume_24h: 0, liquidity: 2.5, open_interest: 3, resolution_date: AT },
-    ...{ event_slug: "alpha:e1", event_title: "Event" },
+    platform: "alpha",
+    market_id: "m",
+    title: "Question m",
+    yes_price: 0.41,
+    updated_at: AT,
+    status: "active",
+    url: "https://alpha.example/m",
+    category: "Economics",
+    bid: 0.4,
+    ask: 0.42,
+    last_price: 0.41,
+    price_change_24h: -0.1,
+    volume_24h: 0,
+    liquidity: 2.5,
+    open_interest: 3,
+    resolution_date: AT,
+    event_slug: "alpha:e1",
+    event_title: "Event",
   });
 });
 
-test("a price that did not move shows a change of 0, an unknown one none", () => {
+test("price_change_24h is 0 for an unchanged price and omitted if unknown", () => {
   const { board, market } = boardMarket();
   assert.equal("price_change_24h" in presentMarket(market, null), false);
   assert.equal(presentMarket(board.annotate(market, { priceDayAgo: 0.41 }), null).price_change_24h, 0);
 });
 
-test("a market without a category of its own has its event's, and one not yet trading has no status word", () => {
+test("uses the category of the event if the market has none, and omits the status pending", () => {
   const { market } = boardMarket({ listing: { eventId: "E", status: "pending" } });
-  const shown = presentMarket(market, { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) });
-  assert.equal(shown.category, "Sports");
-  assert.equal("status" in shown, false);
+  const presented = presentMarket(market, { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) });
+  assert.equal(presented.category, "Sports");
+  assert.equal("status" in presented, false);
 });
 
-test("a market's JSON is made once and again only after a change of the market or its event", () => {
+test("caches the JSON of a market until the market or its event changes", () => {
   const { board, market } = boardMarket({ listing: { eventId: "E" } });
   board.applyEvent(sampleEvent("E"));
   const event = () => board.findEvent("alpha:e");
-  const present = () => board.find("alpha", "m") ?? market;
-  const bytes = marketBytes(present(), event());
+  const current = () => board.find("alpha", "m") ?? market;
+  const bytes = marketBytes(current(), event());
   assert.deepEqual(JSON.parse(bytes.toString()), presentMarket(market, event()));
-  assert.equal(marketBytes(present(), event()), bytes);
+  assert.equal(marketBytes(current(), event()), bytes);
 
   board.applyEvent(sampleEvent("E"));
-  assert.equal(marketBytes(present(), event()), bytes);
+  assert.equal(marketBytes(current(), event()), bytes);
   board.applyEvent(sampleEvent("E", { title: "Renamed" }));
-  const renamed = marketBytes(present(), event());
+  const renamed = marketBytes(current(), event());
   assert.notEqual(renamed, bytes);
   assert.equal(JSON.parse(renamed.toString()).event_title, "Renamed");
 
   board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal(JSON.parse(marketBytes(present(), event()).toString()).bid, 0.41);
-  assert.equal(marketBytes(present(), event()), marketBytes(present(), event()));
+  assert.equal(JSON.parse(marketBytes(current(), event()).toString()).bid, 0.41);
+  assert.equal(marketBytes(current(), event()), marketBytes(current(), event()));
 });
 
-test("the JSON of markets that nobody asks for any more is forgotten, that of one asked for again is kept", () => {
+test("evicts the JSON of unused markets and keeps that of markets in use", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   const markets = Array.from(
     { length: 25_001 },
     (_, number) => board.apply(sampleMarket(`m${number}`), SAMPLE_AT).market,
   );
-  const [kept, forgotten, ...others] = markets;
-  if (kept === undefined || forgotten === undefined) throw new Error("there are markets");
-  const [keptBytes, forgottenBytes] = [marketBytes(kept, null), marketBytes(forgotten, null)];
+  const [used, unused, ...others] = markets;
+  if (used === undefined || unused === undefined) throw new Error("The board has too few markets");
+  const [usedBytes, unusedBytes] = [marketBytes(used, null), marketBytes(unused, null)];
   for (let round = 0; round < 3; round++) {
     for (const market of others) marketBytes(market, null);
-    assert.equal(marketBytes(kept, null), keptBytes);
+    assert.equal(marketBytes(used, null), usedBytes);
   }
-  assert.notEqual(marketBytes(forgotten, null), forgottenBytes);
-  assert.deepEqual(marketBytes(forgotten, null), forgottenBytes);
+  assert.notEqual(marketBytes(unused, null), unusedBytes);
+  assert.deepEqual(marketBytes(unused, null), unusedBytes);
 });
 
-test("an array of ready-made items is JSON for none, one and several", () => {
+test("joins no, one and several items into a JSON array", () => {
   for (const values of [[], [1], [1, "zwei", { three: 3 }]]) {
     const bytes = arrayBytes(values.map((value) => Buffer.from(JSON.stringify(value))));
     assert.deepEqual(JSON.parse(bytes.toString()), values);
   }
 });
 
-test("a history shows each point at its beginning and leaves out what has no price", () => {
+test("a history has the start time of each point and omits points without a price", () => {
   const { market } = boardMarket();
   const point = {
     startAt: SAMPLE_AT - 3_600_000,
@@ -106,7 +125,11 @@ test("a history shows each point at its beginning and leaves out what has no pri
   const points = [{ ...point, yesPrice: null }, point];
   const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
   assert.deepEqual(presentHistory(market, reading), {
-    ...{ platform: "alpha", market_id: "m", period: "48h", interval_seconds: 3_600, generated_at: AT },
+    platform: "alpha",
+    market_id: "m",
+    period: "48h",
+    interval_seconds: 3_600,
+    generated_at: AT,
     points: [{ timestamp: HOUR_AGO, yes_price: 0.4, bid: null, ask: 0.5, volume: null }],
   });
 });

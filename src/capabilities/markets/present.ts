@@ -1,19 +1,19 @@
 import type { BoardEvent, BoardMarket } from "../../board/index.ts";
 import { eventSlug, priceChange24h } from "../../board/index.ts";
 
-/** ISO 8601 in UTC of Unix milliseconds. */
+/** Formats Unix milliseconds as ISO 8601 in UTC. */
 export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Leaves out what is unknown: an absent field claims nothing. */
-function known<T extends Record<string, unknown>>(fields: T): Partial<T> {
+/** Removes null and undefined fields, because the API omits unknown values. */
+function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   ) as Partial<T>;
 }
 
-/** The Market of the specification; fields nobody knows are absent. */
+/** The Market object of the API. Unknown fields are omitted. */
 export function presentMarket(market: BoardMarket, event: BoardEvent | null): Record<string, unknown> {
   const { listing, quote, activity } = market;
   return {
@@ -22,7 +22,7 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
     title: listing.title,
     yes_price: market.yesPrice,
     updated_at: isoTime(market.updatedAt),
-    ...known({
+    ...omitUnknown({
       url: listing.url,
       category: listing.category ?? event?.listing.category,
       status: listing.status === "pending" ? null : listing.status,
@@ -40,29 +40,29 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
   };
 }
 
-type MadeTexts = WeakMap<BoardMarket, { readonly event: BoardEvent | null; readonly bytes: Buffer }>;
+type JsonCache = WeakMap<BoardMarket, { readonly event: BoardEvent | null; readonly bytes: Buffer }>;
 
-/** Texts are kept in two halves of at most this many; when the newer is full, the older is forgotten. */
-const TEXTS_KEPT_MAX = 25_000;
-let newer: MadeTexts = new WeakMap();
-let older: MadeTexts = new WeakMap();
+/** Entries per cache generation. When the newer generation is full, the older one is discarded. */
+const GENERATION_ENTRIES_MAX = 25_000;
+let newer: JsonCache = new WeakMap();
+let older: JsonCache = new WeakMap();
 let newerCount = 0;
 
 /**
- * The Market as JSON bytes, made once per change: a board market is replaced when anything about it changes. Bytes of
- * markets that nobody asks for are not kept: a caller who pages through 300,000 would leave a quarter of a gigabyte.
+ * The Market object as JSON bytes, cached until the market or its event changes (board objects are immutable). The cache
+ * is bounded, because a client that pages through 300,000 markets would otherwise fill a quarter of a gigabyte.
  */
 export function marketBytes(market: BoardMarket, event: BoardEvent | null): Buffer {
-  const made = newer.get(market);
-  if (made !== undefined && made.event === event) return made.bytes;
-  const before = older.get(market);
+  const cached = newer.get(market);
+  if (cached !== undefined && cached.event === event) return cached.bytes;
+  const previous = older.get(market);
   const bytes =
-    before !== undefined && before.event === event
-      ? before.bytes
+    previous !== undefined && previous.event === event
+      ? previous.bytes
       : Buffer.from(JSON.stringify(presentMarket(market, event)));
   newer.set(market, { event, bytes });
   newerCount += 1;
-  if (newerCount >= TEXTS_KEPT_MAX) {
+  if (newerCount >= GENERATION_ENTRIES_MAX) {
     older = newer;
     newer = new WeakMap();
     newerCount = 0;
@@ -74,7 +74,7 @@ const OPEN = Buffer.from("[");
 const COMMA = Buffer.from(",");
 const CLOSE = Buffer.from("]");
 
-/** A JSON array of ready-made items. */
+/** Joins serialised items into a JSON array. */
 export function arrayBytes(items: readonly Buffer[]): Buffer {
   return Buffer.concat([OPEN, ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])), CLOSE]);
 }

@@ -13,7 +13,7 @@ const EVENT_URLS = [
   "/v1/events/alpha:fed/markets",
 ];
 
-/** Two events of alpha, one of beta, one of the venue for reference. */
+/** Two events of alpha, one of beta and one of the reference venue gamma. */
 async function withEvents(): Promise<MarketApi> {
   const api = await openMarketApi();
   const { board } = api;
@@ -37,19 +37,25 @@ async function withEvents(): Promise<MarketApi> {
 
 const slugsOf = (reply: { json(): unknown }) => (reply.json() as { slug: string }[]).map(({ slug }) => slug);
 
-test("200: events by volume, in the specification's words", async () => {
+test("200: lists events by volume with the documented fields", async () => {
   const { app, get } = await withEvents();
   const reply = await get("/v1/events");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(slugsOf(reply), ["alpha:fed", "alpha:cpi", "beta:cup"]);
   assert.deepEqual(reply.json()[0], {
-    ...{ slug: "alpha:fed", title: "Fed decision", platform: "alpha", market_count: 2, total_volume_24h: 100 },
-    ...{ updated_at: AT, category: "Economics", featured: true },
+    slug: "alpha:fed",
+    title: "Fed decision",
+    platform: "alpha",
+    market_count: 2,
+    total_volume_24h: 100,
+    updated_at: AT,
+    category: "Economics",
+    featured: true,
   });
   await app.close();
 });
 
-test("200: events are narrowed by venue, category and promotion; empty filters count as not sent", async () => {
+test("200: filters events by venue, category and featured flag; empty filters are ignored", async () => {
   const { app, get } = await withEvents();
   const slugs = async (query: string) => slugsOf(await get(`/v1/events?${query}`));
   assert.deepEqual(await slugs("source=beta"), ["beta:cup"]);
@@ -61,7 +67,7 @@ test("200: events are narrowed by venue, category and promotion; empty filters c
   await app.close();
 });
 
-test("200: trending events weigh volume by movement", async () => {
+test("200: sorts trending events by volume and price change", async () => {
   const { app, get } = await withEvents();
   // cpi: 50 * (1 + 20 * 0.3) = 350; fed: 100; cup: 10.
   assert.deepEqual(slugsOf(await get("/v1/events/trending")), ["alpha:cpi", "alpha:fed", "beta:cup"]);
@@ -70,42 +76,50 @@ test("200: trending events weigh volume by movement", async () => {
   await app.close();
 });
 
-test("200: a search finds events by their words and those of their markets, and nothing is an empty array", async () => {
+test("200: searches the titles of events and their markets; no match returns an empty array", async () => {
   const { app, get } = await withEvents();
   const slugs = async (q: string) => slugsOf(await get(`/v1/events/search?q=${encodeURIComponent(q)}`));
   assert.deepEqual(await slugs("FED"), ["alpha:fed", "beta:cup"]);
   assert.deepEqual(await slugs("question above"), ["alpha:cpi"]);
-  assert.deepEqual(await slugs("nobody"), []);
+  assert.deepEqual(await slugs("unmatched"), []);
   assert.deepEqual(await slugs("?!"), []);
   assert.equal((await get(`/v1/events/search?q=${"a".repeat(500)}&limit=50`)).statusCode, 200);
   await app.close();
 });
 
-test("200: one event, with its markets only when asked", async () => {
+test("200: returns an event, with its markets only if requested", async () => {
   const { app, get } = await withEvents();
   const event = (await get("/v1/events/alpha:fed")).json();
   assert.deepEqual(event, {
-    ...{ slug: "alpha:fed", title: "Fed decision", platform: "alpha", market_count: 2, total_volume_24h: 100 },
-    ...{ updated_at: AT, category: "Economics", featured: true, description: null, top_yes_price: 0.41 },
-    ...{ mutually_exclusive: true, status: "open", end_date: null },
+    slug: "alpha:fed",
+    title: "Fed decision",
+    platform: "alpha",
+    market_count: 2,
+    total_volume_24h: 100,
+    updated_at: AT,
+    category: "Economics",
+    featured: true,
+    description: null,
+    top_yes_price: 0.41,
+    mutually_exclusive: true,
+    status: "open",
+    end_date: null,
   });
   const { markets, ...rest } = (await get("/v1/events/alpha%3Afed?expand=markets")).json();
   assert.deepEqual(rest, event);
   assert.deepEqual(markets[0], {
-    ...{
-      market_id: "cut",
-      title: "Question cut",
-      yes_price: 0.41,
-      volume_24h: 60,
-      url: null,
-      open_interest: null,
-      spread: 0.02,
-    },
+    market_id: "cut",
+    title: "Question cut",
+    yes_price: 0.41,
+    volume_24h: 60,
+    url: null,
+    open_interest: null,
+    spread: 0.02,
   });
   await app.close();
 });
 
-test("200: the markets of an event are the ones that the market routes show", async () => {
+test("200: lists the markets of an event as Market objects", async () => {
   const { app, get } = await withEvents();
   const reply = await get("/v1/events/alpha:fed/markets");
   assert.equal(reply.statusCode, 200);
@@ -116,19 +130,25 @@ test("200: the markets of an event are the ones that the market routes show", as
   await app.close();
 });
 
-test("200: the mood of all open markets", async () => {
+test("200: returns the sentiment over all active markets", async () => {
   const { app, get } = await withEvents();
   const reply = await get("/v1/sentiment");
   assert.equal(reply.statusCode, 200);
   const above = (await get("/v1/markets/alpha/above")).json();
   assert.deepEqual(reply.json(), {
-    ...{ fear_greed_index: 100, market_regime: "risk_on", volume_trend: null, spread_trend: null },
-    ...{ active_market_count: 4, dominant_category: null, top_movers: [above], generated_at: AT },
+    fear_greed_index: 100,
+    market_regime: "risk_on",
+    volume_trend: null,
+    spread_trend: null,
+    active_market_count: 4,
+    dominant_category: null,
+    top_movers: [above],
+    generated_at: AT,
   });
   await app.close();
 });
 
-test("200: an unknown parameter is named on every event route", async () => {
+test("200: every event route reports an unknown parameter in a header", async () => {
   const { app, get } = await withEvents();
   for (const url of [...EVENT_URLS, "/v1/sentiment"]) {
     const reply = await get(`${url}${url.includes("?") ? "&" : "?"}nonsense=1`);
@@ -137,7 +157,7 @@ test("200: an unknown parameter is named on every event route", async () => {
   await app.close();
 });
 
-test("304: an unchanged event is not sent again", async () => {
+test("304: an unchanged response is not sent again", async () => {
   const { app, get } = await withEvents();
   for (const url of EVENT_URLS) {
     const tag = { "if-none-match": String((await get(url)).headers.etag) };
@@ -146,7 +166,7 @@ test("304: an unchanged event is not sent again", async () => {
   await app.close();
 });
 
-test("401: nothing of events or the mood is told without a key", async () => {
+test("401: events and sentiment require an API key", async () => {
   const { app } = await withEvents();
   for (const url of [...EVENT_URLS, "/v1/events/search", "/v1/sentiment"]) {
     const reply = await app.inject({ url });
@@ -155,7 +175,7 @@ test("401: nothing of events or the mood is told without a key", async () => {
   await app.close();
 });
 
-test("404: an unknown event, one of a venue for reference and a slug of any kind are event_not_found", async () => {
+test("404: an unknown event, an event of a reference venue and a malformed slug return event_not_found", async () => {
   const { app, get } = await withEvents();
   for (const slug of ["alpha:none", "gamma:ref", "delta:fed", "fed", "a%00b", "x".repeat(600)]) {
     for (const url of [`/v1/events/${slug}`, `/v1/events/${slug}/markets`]) {
@@ -169,7 +189,7 @@ test("404: an unknown event, one of a venue for reference and a slug of any kind
   await app.close();
 });
 
-test("422: each bad parameter is refused in its own words", async () => {
+test("422: each invalid parameter is rejected with its specific error", async () => {
   const { app, get } = await withEvents();
   const cases: Readonly<Record<string, string>> = {
     "/v1/events?limit=0": "greater_than_equal at query.limit",
@@ -192,7 +212,7 @@ test("422: each bad parameter is refused in its own words", async () => {
   await app.close();
 });
 
-test("503: the mood says so when the store cannot be asked about yesterday", async () => {
+test("503: sentiment returns store_unavailable if the trend cannot be read", async () => {
   const { app, get } = await openMarketApi({
     readTrend: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")),
   });

@@ -15,16 +15,16 @@ async function withMarkets(count: number): Promise<MarketApi> {
 const idsOf = (reply: { json(): unknown }) =>
   (reply.json() as { market_id: string }[]).map((market) => market.market_id);
 
-/** Where the Link header leads, or null. */
-function nextOf(reply: { headers: Readonly<Record<string, unknown>> }): string | null {
+/** URL in the Link header, or null. */
+function nextUrlOf(reply: { headers: Readonly<Record<string, unknown>> }): string | null {
   const { link } = reply.headers;
   if (link === undefined) return null;
   const match = /^<([^>]+)>; rel="next"$/.exec(String(link));
-  if (match === null) throw new Error(`malformed Link header: ${link}`);
+  if (match === null) throw new Error(`Malformed Link header: ${link}`);
   return match[1] ?? null;
 }
 
-test("200: markets come as a bare array in the specification's words", async () => {
+test("200: returns an array of markets with the documented fields", async () => {
   const { app, get } = await withMarkets(1);
   const reply = await get("/v1/markets");
   assert.equal(reply.statusCode, 200);
@@ -37,54 +37,54 @@ test("200: markets come as a bare array in the specification's words", async () 
   await app.close();
 });
 
-test("200: an empty board is an empty array without a next page", async () => {
+test("200: an empty board returns an empty array without a next page", async () => {
   const { app, get } = await withMarkets(0);
   const reply = await get("/v1/markets");
   assert.deepEqual([reply.statusCode, reply.body, reply.headers.link], [200, "[]", undefined]);
   await app.close();
 });
 
-test("200: the Link header leads through every market once and then ends", async () => {
+test("200: following the Link header returns every market once and then ends", async () => {
   const { app, get } = await withMarkets(23);
-  const whole = idsOf(await get("/v1/markets?limit=100"));
-  assert.equal(whole.length, 23);
-  const seen: string[] = [];
+  const all = idsOf(await get("/v1/markets?limit=100"));
+  assert.equal(all.length, 23);
+  const received: string[] = [];
   let url: string | null = "/v1/markets?limit=5&sort=volume_24h&category=";
   for (let page = 0; url !== null && page < 10; page++) {
     const reply = await get(url);
     assert.equal(reply.statusCode, 200);
-    seen.push(...idsOf(reply));
-    url = nextOf(reply);
+    received.push(...idsOf(reply));
+    url = nextUrlOf(reply);
   }
   assert.equal(url, null);
-  assert.deepEqual(seen, whole);
+  assert.deepEqual(received, all);
   await app.close();
 });
 
-test("200: a market listed while a caller pages shifts nothing", async () => {
+test("200: a market added while a client pages does not shift later pages", async () => {
   const { app, board, get } = await withMarkets(10);
-  const whole = idsOf(await get("/v1/markets"));
+  const all = idsOf(await get("/v1/markets"));
   const first = await get("/v1/markets?limit=4");
-  board.apply(sampleMarket("newcomer", { activity: { volume24hUsd: 1e9 } }), SAMPLE_AT);
-  const rest = await get(`${nextOf(first)}`);
-  assert.deepEqual([...idsOf(first), ...idsOf(rest)], whole.slice(0, 8));
+  board.apply(sampleMarket("new", { activity: { volume24hUsd: 1e9 } }), SAMPLE_AT);
+  const rest = await get(`${nextUrlOf(first)}`);
+  assert.deepEqual([...idsOf(first), ...idsOf(rest)], all.slice(0, 8));
   await app.close();
 });
 
-test("200: the next page is relative, or at the public address, and never at the Host that a caller claims", async () => {
-  for (const [publicUrl, begin] of [
+test("200: the next URL is relative or uses the public URL, never the Host header", async () => {
+  for (const [publicUrl, prefix] of [
     [null, "/v1/markets?"],
     ["https://api.example.org", "https://api.example.org/v1/markets?"],
   ] as const) {
     const { app, board, get } = await openMarketApi({ publicUrl });
     for (const id of ["a", "b"]) board.apply(sampleMarket(id), SAMPLE_AT);
     const reply = await get("/v1/markets?limit=1", { host: "evil.example" });
-    assert.ok(nextOf(reply)?.startsWith(begin), String(reply.headers.link));
+    assert.ok(nextUrlOf(reply)?.startsWith(prefix), String(reply.headers.link));
     await app.close();
   }
 });
 
-test("200: filters narrow the list, empty ones count as not sent", async () => {
+test("200: filters markets; empty filters are ignored", async () => {
   const { app, board, get } = await withMarkets(2);
   board.apply(sampleMarket("b", { listing: { venue: "beta", category: "Sports", title: "Núñez scores" } }), SAMPLE_AT);
   board.apply(sampleMarket("over", { listing: { status: "finalized" } }), SAMPLE_AT);
@@ -99,7 +99,7 @@ test("200: filters narrow the list, empty ones count as not sent", async () => {
   await app.close();
 });
 
-test("200: limits and lengths are good at their bounds", async () => {
+test("200: parameters are accepted at their bounds", async () => {
   const { app, get } = await withMarkets(3);
   for (const query of ["limit=1", "limit=100", `query=${"a".repeat(500)}`, `category=${"c".repeat(50)}`]) {
     assert.equal((await get(`/v1/markets?${query}`)).statusCode, 200, query);
@@ -107,13 +107,13 @@ test("200: limits and lengths are good at their bounds", async () => {
   await app.close();
 });
 
-test("200: thirty markets by default", async () => {
+test("200: returns thirty markets by default", async () => {
   const { app, get } = await withMarkets(31);
   assert.equal(idsOf(await get("/v1/markets")).length, 30);
   await app.close();
 });
 
-test("200: a parameter that nobody reads is named, with the nearest known one", async () => {
+test("200: an unknown parameter is reported in a header with the closest known one", async () => {
   const { app, get } = await withMarkets(1);
   const reply = await get("/v1/markets?limt=3&risk_limit=5");
   assert.equal(reply.statusCode, 200);
@@ -122,7 +122,7 @@ test("200: a parameter that nobody reads is named, with the nearest known one", 
   await app.close();
 });
 
-test("304: the same list is not sent twice, a changed one is", async () => {
+test("304: an unchanged list is not sent again; a changed one is", async () => {
   const { app, board, get } = await withMarkets(3);
   const first = await get("/v1/markets");
   const tag = { "if-none-match": String(first.headers.etag) };
@@ -133,7 +133,7 @@ test("304: the same list is not sent twice, a changed one is", async () => {
   await app.close();
 });
 
-test("401: nobody lists markets without a key", async () => {
+test("401: listing markets requires a valid API key", async () => {
   const { app } = await withMarkets(1);
   for (const headers of [{}, { authorization: "Bearer wrong" }]) {
     const reply = await app.inject({ url: "/v1/markets?limit=0", headers });
@@ -143,7 +143,7 @@ test("401: nobody lists markets without a key", async () => {
   await app.close();
 });
 
-test("422: each bad parameter is refused in its own words", async () => {
+test("422: each invalid parameter is rejected with its specific error", async () => {
   const { app, get } = await withMarkets(3);
   const cases: Readonly<Record<string, string>> = {
     "limit=0": "greater_than_equal at query.limit",
@@ -174,21 +174,21 @@ test("422: each bad parameter is refused in its own words", async () => {
   await app.close();
 });
 
-test("200: a cursor is good for the same listing asked for in other words", async () => {
+test("200: a cursor is valid for an equivalent query", async () => {
   const { app, board, get } = await withMarkets(0);
   for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id, { listing: { category: "Sports" } }), SAMPLE_AT);
   const first = await get("/v1/markets?platform=alpha&category=Sports&limit=2");
-  const cursor = new URL(`http://x${nextOf(first)}`).searchParams.get("cursor");
-  const whole = idsOf(await get("/v1/markets?source=alpha&category=sports"));
-  assert.ok(whole.length > 2);
+  const cursor = new URL(`http://x${nextUrlOf(first)}`).searchParams.get("cursor");
+  const all = idsOf(await get("/v1/markets?source=alpha&category=sports"));
+  assert.ok(all.length > 2);
   const rest = await get(`/v1/markets?source=alpha&platform=alpha&category=SPORTS&cursor=${cursor}`);
-  assert.deepEqual([...idsOf(first), ...idsOf(rest)], whole);
+  assert.deepEqual([...idsOf(first), ...idsOf(rest)], all);
   await app.close();
 });
 
-test("422: a cursor is good only for the listing that it came from; another page size is the same listing", async () => {
+test("422: a cursor is invalid for other filters or another sort, but valid for another page size", async () => {
   const { app, get } = await withMarkets(10);
-  const cursor = new URL(`http://x${nextOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");
+  const cursor = new URL(`http://x${nextUrlOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");
   assert.equal((await get(`/v1/markets?limit=5&cursor=${cursor}`)).statusCode, 200);
   for (const other of ["sort=liquidity", "status=all", "source=alpha", "category=Sports", "query=question"]) {
     assert.deepEqual(

@@ -9,21 +9,30 @@ const NOT_FOUND = { detail: "There is no such market on this venue", code: "mark
 const UNREACHABLE = { detail: "The venue cannot be reached at the moment", code: "venue_unavailable" };
 const timeout = () => new VenueError("timeout", "inner-host:443 did not answer", { retryable: true });
 
-test("200: one market with its event's names", async () => {
+test("200: returns a market with the slug and title of its event", async () => {
   const { app, board, get } = await openMarketApi();
   board.applyEvent(sampleEvent("KXFed", { title: "Fed", category: "Economics" }));
   board.apply(sampleMarket("KX-25", { listing: { eventId: "KXFed" } }), SAMPLE_AT);
   const reply = await get("/v1/markets/alpha/KX-25");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(reply.json(), {
-    ...{ platform: "alpha", market_id: "KX-25", title: "Question KX-25", yes_price: 0.41, updated_at: AT },
-    ...{ status: "active", bid: 0.4, ask: 0.42, last_price: 0.41, category: "Economics" },
-    ...{ event_slug: "alpha:kxfed", event_title: "Fed" },
+    platform: "alpha",
+    market_id: "KX-25",
+    title: "Question KX-25",
+    yes_price: 0.41,
+    updated_at: AT,
+    status: "active",
+    bid: 0.4,
+    ask: 0.42,
+    last_price: 0.41,
+    category: "Economics",
+    event_slug: "alpha:kxfed",
+    event_title: "Fed",
   });
   await app.close();
 });
 
-test("200: an id with any characters is found by its percent-encoding, decoded once", async () => {
+test("200: finds a market id with special characters by its percent-encoded form, decoded once", async () => {
   const { app, board, get } = await openMarketApi();
   for (const id of ["a/b", "c:d", "50%", "%41", "ü ?#&", "x".repeat(512)]) {
     board.apply(sampleMarket(id), SAMPLE_AT);
@@ -33,7 +42,7 @@ test("200: an id with any characters is found by its percent-encoding, decoded o
   await app.close();
 });
 
-test("200: a market that only its venue knows is asked for", async () => {
+test("200: fetches a market that is not on the board from its venue", async () => {
   const api = await openMarketApi({
     lookUp: async (venue, marketId) => {
       api.board.apply(sampleMarket(marketId, { listing: { venue } }), SAMPLE_AT);
@@ -45,7 +54,7 @@ test("200: a market that only its venue knows is asked for", async () => {
   await api.app.close();
 });
 
-test("200: expand=history adds the week's history; an empty expand adds nothing", async () => {
+test("200: expand=history adds the 7-day history; an empty expand adds nothing", async () => {
   const { app, board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const { history, ...market } = (await get("/v1/markets/alpha/m?expand=history")).json();
@@ -55,12 +64,12 @@ test("200: expand=history adds the week's history; an empty expand adds nothing"
   await app.close();
 });
 
-test("200: a market's history in the specification's words, for each period and number of points", async () => {
-  const asked: unknown[] = [];
+test("200: returns the history for each period and number of points with the documented fields", async () => {
+  const requests: unknown[] = [];
   const { app, board, get } = await openMarketApi({
     past: {
       async read(_market, period, maxPoints) {
-        asked.push([period, maxPoints]);
+        requests.push([period, maxPoints]);
         const point = {
           startAt: SAMPLE_AT - 60_000,
           endAt: SAMPLE_AT,
@@ -77,7 +86,11 @@ test("200: a market's history in the specification's words, for each period and 
   const reply = await get("/v1/markets/alpha/m/history");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(reply.json(), {
-    ...{ platform: "alpha", market_id: "m", period: "7d", interval_seconds: 60, generated_at: AT },
+    platform: "alpha",
+    market_id: "m",
+    period: "7d",
+    interval_seconds: 60,
+    generated_at: AT,
     points: [
       { timestamp: new Date(SAMPLE_AT - 60_000).toISOString(), yes_price: 0.4, bid: null, ask: 0.41, volume: 3 },
     ],
@@ -85,7 +98,7 @@ test("200: a market's history in the specification's words, for each period and 
   for (const query of ["period=48h&max_points=10", "period=30d&max_points=200"]) {
     assert.equal((await get(`/v1/markets/alpha/m/history?${query}`)).statusCode, 200);
   }
-  assert.deepEqual(asked, [
+  assert.deepEqual(requests, [
     ["7d", 48],
     ["48h", 10],
     ["30d", 200],
@@ -93,7 +106,7 @@ test("200: a market's history in the specification's words, for each period and 
   await app.close();
 });
 
-test("200: an unknown parameter is named", async () => {
+test("200: an unknown parameter is reported in a header", async () => {
   const { app, board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const header = async (url: string) => (await get(url)).headers["x-ignored-parameters"];
@@ -102,7 +115,7 @@ test("200: an unknown parameter is named", async () => {
   await app.close();
 });
 
-test("304: an unchanged market is not sent again, a changed one is", async () => {
+test("304: an unchanged market is not sent again; a changed one is", async () => {
   const { app, board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const tag = { "if-none-match": String((await get("/v1/markets/alpha/m")).headers.etag) };
@@ -112,22 +125,22 @@ test("304: an unchanged market is not sent again, a changed one is", async () =>
   await app.close();
 });
 
-test("401: without a key the venue is not asked and nothing is told of the market", async () => {
-  const asked: string[] = [];
+test("401: without an API key no venue request is made and no data is returned", async () => {
+  const requests: string[] = [];
   const { app } = await openMarketApi({
     lookUp: async (_venue, id) => {
-      asked.push(id);
+      requests.push(id);
       return false;
     },
   });
   for (const url of ["/v1/markets/alpha/m", "/v1/markets/alpha/m/history"]) {
     assert.equal((await app.inject({ url })).statusCode, 401);
   }
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
   await app.close();
 });
 
-test("404: an unknown market is a market_not_found, whatever its id", async () => {
+test("404: an unknown market returns market_not_found for any id", async () => {
   const { app, get } = await openMarketApi();
   for (const id of ["m", "a%00b", "x".repeat(513), "%20", "..%2f..%2fetc"]) {
     for (const url of [`/v1/markets/alpha/${id}`, `/v1/markets/alpha/${id}/history`]) {
@@ -138,7 +151,7 @@ test("404: an unknown market is a market_not_found, whatever its id", async () =
   await app.close();
 });
 
-test("422: each bad parameter is refused in its own words, before the market is looked for", async () => {
+test("422: each invalid parameter is rejected before the market is looked up", async () => {
   const { app, get } = await openMarketApi();
   const cases: Readonly<Record<string, string>> = {
     "/v1/markets/gamma/m": "literal_error at path.platform",
@@ -155,7 +168,7 @@ test("422: each bad parameter is refused in its own words, before the market is 
   await app.close();
 });
 
-test("502: a venue that must be asked and does not answer is venue_unavailable, without inner names", async () => {
+test("502: a failed venue request returns venue_unavailable without internal details", async () => {
   const { app, get } = await openMarketApi({ lookUp: () => Promise.reject(timeout()) });
   for (const url of ["/v1/markets/alpha/m", "/v1/markets/alpha/m/history"]) {
     const reply = await get(url);
@@ -164,7 +177,7 @@ test("502: a venue that must be asked and does not answer is venue_unavailable, 
   await app.close();
 });
 
-test("502: so is a history of which nothing is stored", async () => {
+test("502: a history that is not stored returns venue_unavailable if the venue request fails", async () => {
   const { app, board, get } = await openMarketApi({ past: { read: () => Promise.reject(timeout()) } });
   board.apply(sampleMarket("m"), SAMPLE_AT);
   for (const url of ["/v1/markets/alpha/m/history", "/v1/markets/alpha/m?expand=history"]) {
@@ -174,7 +187,7 @@ test("502: so is a history of which nothing is stored", async () => {
   await app.close();
 });
 
-test("503: a history that the store cannot be asked for says so and when to come back", async () => {
+test("503: a history returns store_unavailable with Retry-After if the database is unavailable", async () => {
   const { app, board, get } = await openMarketApi({
     past: { read: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")) },
   });

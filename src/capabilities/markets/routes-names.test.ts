@@ -4,20 +4,20 @@ import { openMarketApi, refusals } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { VENUE_SERVICES } from "../../venues/registry.ts";
 
-const NAMES = { trading: ["venue_a", "venue_b", "venue_c"], reference: ["venue_d"] };
+const VENUES = { trading: ["venue_a", "venue_b", "venue_c"], reference: ["venue_d"] };
 
-async function withNames() {
-  const api = await openMarketApi(NAMES);
-  for (const venue of [...NAMES.trading, ...NAMES.reference]) {
+async function openNamedApi() {
+  const api = await openMarketApi(VENUES);
+  for (const venue of [...VENUES.trading, ...VENUES.reference]) {
     api.board.applyEvent(sampleEvent("E", { venue }));
     api.board.apply(sampleMarket("m", { listing: { venue, eventId: "E" } }), SAMPLE_AT);
   }
   return api;
 }
 
-test("200: venues are called as configured, in paths, filters, slugs and bodies", async () => {
-  const { app, get } = await withNames();
-  for (const venue of NAMES.trading) {
+test("200: paths, filters, slugs and bodies use the configured venue ids", async () => {
+  const { app, get } = await openNamedApi();
+  for (const venue of VENUES.trading) {
     const market = (await get(`/v1/markets/${venue}/m`)).json();
     assert.deepEqual([market.platform, market.event_slug], [venue, `${venue}:e`]);
     assert.deepEqual((await get(`/v1/markets?source=${venue}`)).json(), [market]);
@@ -28,8 +28,8 @@ test("200: venues are called as configured, in paths, filters, slugs and bodies"
   await app.close();
 });
 
-test("422: the adapters' own names and the venue for reference are unknown in paths and filters", async () => {
-  const { app, get } = await withNames();
+test("422: adapter names and reference venues are rejected in paths and filters", async () => {
+  const { app, get } = await openNamedApi();
   for (const name of [...Object.keys(VENUE_SERVICES), "venue_d"]) {
     assert.deepEqual(refusals(await get(`/v1/markets/${name}/m`)), ["literal_error at path.platform"]);
     assert.deepEqual(refusals(await get(`/v1/markets/${name}/m/history`)), ["literal_error at path.platform"]);
@@ -40,16 +40,16 @@ test("422: the adapters' own names and the venue for reference are unknown in pa
   await app.close();
 });
 
-test("200: the interface description offers the configured names alone", async () => {
-  const { app, get } = await withNames();
+test("200: the OpenAPI document contains only the configured venue ids", async () => {
+  const { app, get } = await openNamedApi();
   const text = (await get("/openapi.json")).body;
   for (const name of Object.keys(VENUE_SERVICES)) assert.equal(text.includes(name), false, name);
   const { paths } = JSON.parse(text);
   const enumOf = (path: string, name: string) =>
     paths[path].get.parameters.find((parameter: { name: string }) => parameter.name === name).schema.enum;
-  assert.deepEqual(enumOf("/v1/markets/{platform}/{market_id}", "platform"), NAMES.trading);
-  assert.deepEqual(enumOf("/v1/markets", "source"), NAMES.trading);
-  assert.deepEqual(enumOf("/v1/events", "platform"), NAMES.trading);
+  assert.deepEqual(enumOf("/v1/markets/{platform}/{market_id}", "platform"), VENUES.trading);
+  assert.deepEqual(enumOf("/v1/markets", "source"), VENUES.trading);
+  assert.deepEqual(enumOf("/v1/events", "platform"), VENUES.trading);
   assert.ok(text.includes("venue_d"));
   await app.close();
 });

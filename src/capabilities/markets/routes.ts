@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { MarketBoard } from "../../board/index.ts";
-import { type BoardMarket, SORT_KEYS } from "../../board/index.ts";
+import { type BoardMarket, eventSlug, type MarketBoard, SORT_KEYS } from "../../board/index.ts";
 import { METERING } from "../../domain/metering.ts";
 import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../http/pagination.ts";
 import { sendPreserialised } from "../../http/response/preserialised.ts";
@@ -8,51 +7,48 @@ import { defineRoute } from "../../http/route.ts";
 import { presentEvent, presentEventSummary } from "./events.ts";
 import { presentHistory } from "./history.ts";
 import { arrayBytes, isoTime, marketBytes, presentMarket } from "./present.ts";
-import { marketSchemas } from "./schema.ts";
+import { marketSchemas, type VenueIds } from "./schema.ts";
 import type { MarketsService } from "./service.ts";
 
 const HISTORY_EXPANSION_POINTS = 48;
+const EVENTS_LIMIT_DEFAULT = 20;
+
+/** Options common to all routes of this file. */
+const READ = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets" } as const;
 
 export interface MarketRoutesOptions {
   readonly service: MarketsService;
   readonly board: MarketBoard;
-  readonly venues: { readonly trading: readonly string[]; readonly all: readonly string[] };
+  readonly venues: VenueIds;
   readonly publicUrl: string | null;
   readonly now: () => number;
 }
 
-/** GET /v1/markets and what hangs below it, /v1/events, /v1/sentiment. */
-export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions): void {
-  const { service, board } = options;
-  const schemas = marketSchemas(options.venues);
-  const eventOf = (market: BoardMarket) => {
-    const { venue, eventId } = market.listing;
-    return eventId === null ? null : board.findEvent(`${venue}:${eventId.toLowerCase()}`);
-  };
-  /** The schema is for the description; these bytes were made from the same fields. */
-  const shown = (market: BoardMarket) => presentMarket(market, eventOf(market));
-  const sendMarket = (reply: FastifyReply, market: BoardMarket) =>
-    sendPreserialised(reply, marketBytes(market, eventOf(market)));
-  const sendRead = async (
-    reply: FastifyReply,
-    { platform, market_id }: { readonly platform: string; readonly market_id: string },
-    hasHistory: boolean,
-  ) => {
-    const market = await service.getMarket(platform, market_id);
-    if (!hasHistory) return sendMarket(reply, market);
-    const reading = await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS);
-    const json = JSON.stringify({ ...shown(market), history: presentHistory(market, reading) });
-    return sendPreserialised(reply, Buffer.from(json));
-  };
+interface RouteContext extends MarketRoutesOptions {
+  readonly schemas: ReturnType<typeof marketSchemas>;
+}
 
+/** GET /v1/markets, /v1/events and /v1/sentiment, with all their subresources. */
+export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions): void {
+  const context = { ...options, schemas: marketSchemas(options.venues) };
+  listMarketsRoute(app, context);
+  getMarketRoute(app, context);
+  getHistoryRoute(app, context);
+  listEventsRoute(app, context);
+  trendingEventsRoute(app, context);
+  searchEventsRoute(app, context);
+  getEventRoute(app, context);
+  listEventMarketsRoute(app, context);
+  sentimentRoute(app, context);
+}
+
+function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, schemas }: RouteContext): void {
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/markets",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
     summary: "List markets",
-    description: "Markets of all venues, filtered and sorted. The next page is in the Link header.",
+    description:
+      "Returns markets of all venues, filtered and sorted. The `Link` header contains the URL of the next page.",
     operationId: "list_markets",
     query: schemas.listQuery,
     responses: { 200: schemas.MarketList },
@@ -63,19 +59,31 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
         { ...filters, limit, sort, status },
         cursor === undefined ? null : keysetOf(decodeCursor(cursor, listing)),
       );
-      if (next !== null)
-        reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), options.publicUrl));
-      return sendPreserialised(reply, arrayBytes(markets.map((market) => marketBytes(market, eventOf(market)))));
+      if (next !== null) reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), publicUrl));
+      const items = markets.map((market) => marketBytes(market, parentEvent(board, market)));
+      return sendPreserialised(reply, arrayBytes(items));
     },
   });
+}
 
+function getMarketRoute(app: FastifyInstance, { service, board, schemas }: RouteContext): void {
+  const sendMarket = (reply: FastifyReply, market: BoardMarket) =>
+    sendPreserialised(reply, marketBytes(market, parentEvent(board, market)));
+  const fetchAndSend = async (
+    reply: FastifyReply,
+    { platform, market_id }: { readonly platform: string; readonly market_id: string },
+    hasHistory: boolean,
+  ) => {
+    const market = await service.getMarket(platform, market_id);
+    if (!hasHistory) return sendMarket(reply, market);
+    const reading = await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS);
+    const body = { ...presentMarket(market, parentEvent(board, market)), history: presentHistory(market, reading) };
+    return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
+  };
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/markets/:platform/:market_id",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "Get one market",
+    summary: "Retrieve a market",
     operationId: "get_market",
     params: schemas.marketPath,
     query: schemas.marketQuery,
@@ -83,21 +91,20 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     errors: ["market_not_found", "venue_unavailable"],
     handler({ params, query, reply }) {
       const hasHistory = query.expand?.includes("history") === true;
-      // Most requests are for what is known, and one that waits for nothing costs a good part less.
-      const known = hasHistory ? null : service.findMarket(params.platform, params.market_id);
-      return known === null ? sendRead(reply, params, hasHistory) : sendMarket(reply, known);
+      // Fast path: most requests are for a market on the board, and a synchronous handler is considerably cheaper.
+      const market = hasHistory ? null : service.findMarket(params.platform, params.market_id);
+      return market === null ? fetchAndSend(reply, params, hasHistory) : sendMarket(reply, market);
     },
   });
+}
 
+function getHistoryRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/markets/:platform/:market_id/history",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "Price and volume history",
+    summary: "Retrieve the price and volume history of a market",
     description:
-      "One point an interval of a fixed UTC grid; gaps carry the last price forward, and nothing is shown before the first known price.",
+      "Returns one point per interval, aligned to UTC. Intervals without a trade or quote repeat the previous price. Intervals before the first known price are omitted.",
     operationId: "get_market_history",
     params: schemas.marketPath,
     query: schemas.historyQuery,
@@ -108,72 +115,61 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
       return presentHistory(market, await service.getHistory(market, query.period ?? "7d", query.max_points ?? 48));
     },
   });
+}
 
+function listEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/events",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
     summary: "List events",
-    description: "Events with an open market, largest 24-hour volume first.",
+    description: "Returns events with at least one active market, sorted by 24-hour volume in descending order.",
     operationId: "list_events",
     query: schemas.eventsQuery,
     responses: { 200: schemas.EventSummaries },
-    handler: ({ query }) =>
+    handler: ({ query: { category = null, featured = false, limit = EVENTS_LIMIT_DEFAULT, ...filter } }) =>
       service
-        .listEvents({
-          ...query,
-          category: query.category ?? null,
-          featuredOnly: query.featured === true,
-          text: null,
-          order: "volume",
-          limit: query.limit ?? 20,
-        })
+        .listEvents({ ...filter, category, featuredOnly: featured, text: null, order: "volume", limit })
         .map(presentEventSummary),
   });
+}
 
+function trendingEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/events/trending",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "Trending events",
+    summary: "List trending events",
     description:
-      "Ranked by 24-hour volume times (1 + 20 × the largest price move of 24 hours among the event's markets).",
+      "Returns events sorted by 24-hour volume × (1 + 20 × the largest 24-hour price change among the event's markets), in descending order.",
     operationId: "list_trending_events",
     query: schemas.trendingQuery,
     responses: { 200: schemas.EventSummaries },
-    handler: ({ query }) =>
+    handler: ({ query: { limit = EVENTS_LIMIT_DEFAULT } }) =>
       service
-        .listEvents({ category: null, featuredOnly: false, text: null, order: "trending", limit: query.limit ?? 20 })
+        .listEvents({ category: null, featuredOnly: false, text: null, order: "trending", limit })
         .map(presentEventSummary),
   });
+}
 
+function searchEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/events/search",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
     summary: "Search events",
     operationId: "search_events",
     query: schemas.searchQuery,
     responses: { 200: schemas.EventSummaries },
-    handler: ({ query }) =>
+    handler: ({ query: { q: text, limit = EVENTS_LIMIT_DEFAULT } }) =>
       service
-        .listEvents({ category: null, featuredOnly: false, text: query.q, order: "volume", limit: query.limit ?? 20 })
+        .listEvents({ category: null, featuredOnly: false, text, order: "volume", limit })
         .map(presentEventSummary),
   });
+}
 
+function getEventRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/events/:slug",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "Get one event",
+    summary: "Retrieve an event",
     operationId: "get_event",
     params: schemas.slugPath,
     query: schemas.eventQuery,
@@ -182,65 +178,61 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
     handler: ({ params, query }) =>
       presentEvent(service.getEvent(params.slug), query.expand?.includes("markets") === true),
   });
+}
 
+function listEventMarketsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    method: "GET",
+    ...READ,
     url: "/v1/events/:slug/markets",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "Markets of one event",
+    summary: "List the markets of an event",
     operationId: "list_event_markets",
     params: schemas.slugPath,
     responses: { 200: schemas.MarketList },
     errors: ["event_not_found"],
     handler({ params, reply }) {
-      const group = service.getEvent(params.slug);
-      return sendPreserialised(reply, arrayBytes(group.markets.map((market) => marketBytes(market, group.event))));
-    },
-  });
-
-  defineRoute(app, {
-    method: "GET",
-    url: "/v1/sentiment",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Analytics",
-    summary: "Mood of all open markets",
-    operationId: "get_sentiment",
-    responses: { 200: schemas.Sentiment },
-    errors: ["store_unavailable"],
-    async handler({ reply }) {
-      const mood = await service.getSentiment();
-      return sendPreserialised(
-        reply,
-        Buffer.from(
-          JSON.stringify({
-            fear_greed_index: mood.fearGreedIndex,
-            market_regime: mood.marketRegime,
-            volume_trend: mood.volumeTrend,
-            spread_trend: mood.spreadTrend,
-            active_market_count: mood.activeMarketCount,
-            dominant_category: mood.dominantCategory,
-            top_movers: mood.topMovers.map(shown),
-            generated_at: isoTime(options.now()),
-          }),
-        ),
-      );
+      const { event, markets } = service.getEvent(params.slug);
+      return sendPreserialised(reply, arrayBytes(markets.map((market) => marketBytes(market, event))));
     },
   });
 }
 
-/** What makes two requests ask for the same list: the venue filter has two names, and a category any case. */
+function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: RouteContext): void {
+  defineRoute(app, {
+    ...READ,
+    url: "/v1/sentiment",
+    tag: "Analytics",
+    summary: "Retrieve the overall market sentiment",
+    operationId: "get_sentiment",
+    responses: { 200: schemas.Sentiment },
+    errors: ["store_unavailable"],
+    async handler({ reply }) {
+      const sentiment = await service.getSentiment();
+      const body = {
+        fear_greed_index: sentiment.fearGreedIndex,
+        market_regime: sentiment.marketRegime,
+        volume_trend: sentiment.volumeTrend,
+        spread_trend: sentiment.spreadTrend,
+        active_market_count: sentiment.activeMarketCount,
+        dominant_category: sentiment.dominantCategory,
+        top_movers: sentiment.topMovers.map((market) => presentMarket(market, parentEvent(board, market))),
+        generated_at: isoTime(now()),
+      };
+      return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
+    },
+  });
+}
+
+function parentEvent(board: MarketBoard, { listing: { venue, eventId } }: BoardMarket) {
+  return eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
+}
+
+/** Identifies a listing for its cursors: `source` and `platform` are aliases, and the category is case-insensitive. */
 function listingKey(filters: { source?: string; platform?: string; category?: string } & ListingKey): ListingKey {
   const { source, platform, category, ...others } = filters;
   return { ...others, source: source ?? platform, category: category?.toLowerCase() };
 }
 
-/** Cursors of market lists hold numbers only. */
-function keysetOf(keyset: { readonly value: number | string | null; readonly id: string }): {
-  value: number | null;
-  id: string;
-} {
-  return { value: typeof keyset.value === "number" ? keyset.value : null, id: keyset.id };
+/** The sort values of market lists are numbers or null. */
+function keysetOf({ value, id }: { readonly value: number | string | null; readonly id: string }) {
+  return { value: typeof value === "number" ? value : null, id };
 }

@@ -1,181 +1,227 @@
-import Type, { type TSchema } from "typebox";
+import Type, { type TProperties } from "typebox";
 import { SORT_KEYS } from "../../board/index.ts";
 import { commaList, emptyIsAbsent } from "../../http/validation/index.ts";
 
-/** One of these words; reads as a plain enum in the interface description. */
-function oneOf<const Word extends string>(
-  words: readonly Word[],
-  options: { description?: string; default?: Word } = {},
+/** Public ids of the configured venues. Venues that are only a price reference are in `all` but not in `trading`. */
+export interface VenueIds {
+  readonly trading: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** A string enum, which reads better in the OpenAPI document than a union of literals. */
+function oneOf<const Value extends string>(
+  values: readonly Value[],
+  options: { description?: string; default?: Value } = {},
 ) {
-  return Type.Unsafe<Word>({ type: "string", enum: [...words], ...options });
+  return Type.Unsafe<Value>({ type: "string", enum: [...values], ...options });
 }
 
 const nullableNumber = (description: string) => Type.Unsafe<number | null>({ type: ["number", "null"], description });
 const nullableString = (description: string) => Type.Unsafe<string | null>({ type: ["string", "null"], description });
+const nullableEnum = (values: readonly string[]) =>
+  Type.Unsafe<string | null>({ type: ["string", "null"], enum: [...values, null] });
 const timestamp = (description: string) => Type.String({ format: "date-time", description });
 const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const usd = (description: string) => Type.Number({ minimum: 0, description });
+const limitUpTo = (maximum: number, fallback: number) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }));
 
-export const STATUS_WORDS = ["active", "closed", "determined", "finalized", "all"] as const;
-export const PERIODS = ["48h", "7d", "30d"] as const;
+export const STATUS_FILTERS = ["active", "closed", "determined", "finalized", "all"] as const;
+const PERIODS = ["48h", "7d", "30d"] as const;
 export type Period = (typeof PERIODS)[number];
 
-/** Schemas that name venues are made for the venues this deployment has. */
-export function marketSchemas(venues: { readonly trading: readonly string[]; readonly all: readonly string[] }) {
-  const platform = oneOf(venues.all, { description: "Venue" });
-  const platformParameter = oneOf(venues.trading, { description: "Venue" });
-  const source = {
-    source: Type.Optional(emptyIsAbsent(oneOf(venues.trading, { description: "Only this venue" }))),
-    platform: Type.Optional(emptyIsAbsent(oneOf(venues.trading, { description: "The same filter by its other name" }))),
-  };
-  const category = Type.Optional(
-    emptyIsAbsent(Type.String({ maxLength: 50, description: "Only this category, in any case" })),
-  );
+const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
 
-  const HistoryPoint = Type.Object({
-    timestamp: timestamp("Start of the interval"),
-    yes_price: probability("Last price at or before the interval's end"),
-    bid: nullableNumber("Best YES bid at that time"),
-    ask: nullableNumber("Best YES ask at that time"),
-    volume: nullableNumber("USD traded in the interval, null where unknown"),
-  });
-  const History = Type.Object({
+const sourceFilter = (trading: readonly string[]) => ({
+  source: Type.Optional(emptyIsAbsent(oneOf(trading, { description: "Only return results from this venue." }))),
+  platform: Type.Optional(emptyIsAbsent(oneOf(trading, { description: "Alias of `source`." }))),
+});
+
+const categoryFilter = Type.Optional(
+  emptyIsAbsent(Type.String({ maxLength: 50, description: "Only return results in this category. Case-insensitive." })),
+);
+
+const historySchema = (platform: ReturnType<typeof oneOf>) =>
+  Type.Object({
     platform,
     market_id: Type.String(),
     period: oneOf(PERIODS),
-    interval_seconds: Type.Integer({ description: "Width of an interval of the fixed UTC grid" }),
-    points: Type.Array(HistoryPoint),
-    generated_at: timestamp("When this answer was made"),
-  });
-  const Market = Type.Object({
-    platform,
-    market_id: Type.String({ description: "The venue's ticker or id" }),
-    title: Type.String({ description: "Market question" }),
-    yes_price: probability(
-      "Mid of a two-sided book with a spread of at most 0.10, else the last trade, else the venue's indication",
+    interval_seconds: Type.Integer({ description: "Length of each interval in seconds, aligned to UTC." }),
+    points: Type.Array(
+      Type.Object({
+        timestamp: timestamp("Start of the interval."),
+        yes_price: probability("Last price at or before the end of the interval."),
+        bid: nullableNumber("Best YES bid at the end of the interval."),
+        ask: nullableNumber("Best YES ask at the end of the interval."),
+        volume: nullableNumber("USD traded in the interval. Null if unknown."),
+      }),
     ),
-    updated_at: timestamp("When the price was last confirmed"),
-    url: Type.Optional(Type.String({ description: "Page on the venue" })),
+    generated_at: timestamp("Time at which this history was generated."),
+  });
+
+const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<typeof historySchema>) =>
+  Type.Object({
+    platform,
+    market_id: Type.String({ description: "Market ticker or id at the venue." }),
+    title: Type.String({ description: "Market question." }),
+    yes_price: probability(
+      "Price of a YES contract: the mid price if the bid-ask spread is at most 0.10, otherwise the last trade price, otherwise the venue's indicative price.",
+    ),
+    updated_at: timestamp("Time at which the price was last confirmed."),
+    url: Type.Optional(Type.String({ description: "URL of the market at the venue." })),
     category: Type.Optional(Type.String()),
     also_on: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: "URL of the same market by venue" }),
+      Type.Record(Type.String(), Type.String(), {
+        description: "URLs of the same market at other venues, keyed by venue.",
+      }),
     ),
     status: Type.Optional(oneOf(["active", "closed", "determined", "finalized"])),
-    bid: Type.Optional(probability("Best YES bid")),
-    ask: Type.Optional(probability("Best YES ask")),
-    last_price: Type.Optional(probability("Price of the last trade")),
+    bid: Type.Optional(probability("Best YES bid.")),
+    ask: Type.Optional(probability("Best YES ask.")),
+    last_price: Type.Optional(probability("Price of the last trade.")),
     price_change_24h: Type.Optional(
-      Type.Number({ minimum: -1, maximum: 1, description: "Price now minus price 24 hours ago" }),
+      Type.Number({
+        minimum: -1,
+        maximum: 1,
+        description: "Difference between the current price and the price 24 hours ago.",
+      }),
     ),
-    volume_24h: Type.Optional(usd("USD traded in 24 hours, by the venue's count or summed from its tape")),
-    liquidity: Type.Optional(usd("USD, by the venue's own definition")),
-    open_interest: Type.Optional(usd("USD")),
-    resolution_date: Type.Optional(timestamp("When the result is expected")),
-    event_slug: Type.Optional(Type.String({ description: "Event that groups related markets" })),
+    volume_24h: Type.Optional(
+      usd("USD traded in the last 24 hours, as reported by the venue or computed from its trades."),
+    ),
+    liquidity: Type.Optional(usd("Liquidity in USD, as defined by the venue.")),
+    open_interest: Type.Optional(usd("Open interest in USD.")),
+    resolution_date: Type.Optional(timestamp("Expected resolution time.")),
+    event_slug: Type.Optional(Type.String({ description: "Slug of the event that groups related markets." })),
     event_title: Type.Optional(Type.String()),
-    model_probability: Type.Optional(probability("Our own estimate, where there is one")),
-    history: Type.Optional(History),
+    model_probability: Type.Optional(probability("Our estimate of the probability of YES, if available.")),
+    history: Type.Optional(history),
   });
-  const EventSummary = {
-    slug: Type.String({ description: "{platform}:{venue event id}" }),
+
+const eventSummaryFields = (platform: ReturnType<typeof oneOf>) =>
+  ({
+    slug: Type.String({ description: EVENT_SLUG }),
     title: Type.String(),
     platform,
     market_count: Type.Integer({ minimum: 0 }),
-    total_volume_24h: nullableNumber("USD over the markets whose volume is known, null when none is"),
-    updated_at: timestamp("Freshest price among its markets"),
+    total_volume_24h: nullableNumber(
+      "USD traded in the last 24 hours across the markets whose volume is known. Null if none is known.",
+    ),
+    updated_at: timestamp("Time of the most recent price update among the event's markets."),
     category: Type.String(),
-    featured: Type.Boolean({ description: "Promoted by the venue" }),
-  };
-  const EventMarket = Type.Object({
-    market_id: Type.String(),
-    title: Type.String(),
-    yes_price: probability("As in a market listing"),
-    volume_24h: nullableNumber("USD"),
-    url: nullableString("Page on the venue"),
-    open_interest: nullableNumber("USD"),
-    spread: nullableNumber("Ask minus bid"),
-  });
-  const EventDetail = Type.Object({
-    ...EventSummary,
-    description: nullableString("The venue's own words"),
-    top_yes_price: nullableNumber("Highest price among open markets"),
-    mutually_exclusive: Type.Boolean({ description: "At most one of its markets resolves YES" }),
-    status: oneOf(["open", "closed", "settled"]),
-    end_date: Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" }),
-    markets: Type.Optional(Type.Array(EventMarket)),
+    featured: Type.Boolean({ description: "Whether the venue features this event." }),
+  }) satisfies TProperties;
+
+const EventMarket = Type.Object({
+  market_id: Type.String(),
+  title: Type.String(),
+  yes_price: probability("Price of a YES contract, defined as in the Market object."),
+  volume_24h: nullableNumber("USD traded in the last 24 hours."),
+  url: nullableString("URL of the market at the venue."),
+  open_interest: nullableNumber("Open interest in USD."),
+  spread: nullableNumber("Best ask minus best bid."),
+});
+
+const sentimentSchema = (market: ReturnType<typeof marketSchema>) =>
+  Type.Object({
+    fear_greed_index: nullableNumber(
+      "Share of volume-weighted price movement in the last 24 hours that was upward, from 0 to 100.",
+    ),
+    market_regime: oneOf(["risk_on", "risk_off", "neutral"]),
+    volume_trend: nullableEnum(["rising", "falling", "stable"]),
+    spread_trend: nullableEnum(["widening", "tightening", "stable"]),
+    active_market_count: Type.Integer({ minimum: 0 }),
+    dominant_category: nullableString("Category with the highest 24-hour volume."),
+    top_movers: Type.Array(market),
+    generated_at: timestamp("Time at which this response was generated."),
   });
 
+const listQuery = (trading: readonly string[]) =>
+  Type.Object({
+    ...sourceFilter(trading),
+    query: Type.Optional(
+      emptyIsAbsent(
+        Type.String({
+          maxLength: 500,
+          description:
+            "Only return markets whose title, outcome or event title contains all of these words. The last word may be a prefix.",
+        }),
+      ),
+    ),
+    category: categoryFilter,
+    status: Type.Optional(oneOf(STATUS_FILTERS, { default: "active" })),
+    sort: Type.Optional(
+      oneOf(SORT_KEYS, {
+        default: "volume_24h",
+        description: "Sort field, in descending order. `resolution_date` is sorted in ascending order.",
+      }),
+    ),
+    limit: limitUpTo(100, 30),
+    cursor: Type.Optional(
+      emptyIsAbsent(
+        Type.String({ maxLength: 2_048, description: "Cursor from the `Link` header of the previous page." }),
+      ),
+    ),
+  });
+
+/** Request schemas that do not depend on the configured venues. */
+const REQUESTS = {
+  slugPath: Type.Object({ slug: Type.String({ description: EVENT_SLUG }) }),
+  marketQuery: Type.Object({
+    expand: Type.Optional(
+      commaList(["history", "analysis"], { description: "Fields to include in the response: `history`." }),
+    ),
+  }),
+  historyQuery: Type.Object({
+    period: Type.Optional(oneOf(PERIODS, { default: "7d" })),
+    max_points: Type.Optional(Type.Integer({ minimum: 10, maximum: 200, default: 48 })),
+  }),
+  trendingQuery: Type.Object({ limit: limitUpTo(50, 20) }),
+  searchQuery: Type.Object({
+    q: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: "Search words. Each must occur in the title of the event or in one of its markets.",
+    }),
+    limit: limitUpTo(50, 20),
+  }),
+  eventQuery: Type.Object({
+    expand: Type.Optional(commaList(["markets"], { description: "Fields to include in the response: `markets`." })),
+  }),
+};
+
+/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
+export function marketSchemas({ trading, all }: VenueIds) {
+  const platform = oneOf(all, { description: "Venue." });
+  const History = historySchema(platform);
+  const Market = marketSchema(platform, History);
+  const eventSummary = eventSummaryFields(platform);
   return {
+    ...REQUESTS,
     Market,
     History,
     MarketList: Type.Array(Market),
-    EventSummaries: Type.Array(Type.Object(EventSummary)),
-    EventDetail,
-    EventMarkets: Type.Array(EventMarket),
-    Sentiment: Type.Object({
-      fear_greed_index: nullableNumber("0 to 100: share of the money-weighted moves of 24 hours that went up"),
-      market_regime: oneOf(["risk_on", "risk_off", "neutral"]),
-      volume_trend: Type.Unsafe<string | null>({
-        type: ["string", "null"],
-        enum: ["rising", "falling", "stable", null],
-      }),
-      spread_trend: Type.Unsafe<string | null>({
-        type: ["string", "null"],
-        enum: ["widening", "tightening", "stable", null],
-      }),
-      active_market_count: Type.Integer({ minimum: 0 }),
-      dominant_category: nullableString("Category with the largest 24-hour volume"),
-      top_movers: Type.Array(Market),
-      generated_at: timestamp("When this answer was made"),
+    EventSummaries: Type.Array(Type.Object(eventSummary)),
+    EventDetail: Type.Object({
+      ...eventSummary,
+      description: nullableString("Description published by the venue."),
+      top_yes_price: nullableNumber("Highest YES price among the event's active markets."),
+      mutually_exclusive: Type.Boolean({ description: "Whether at most one of the event's markets can resolve YES." }),
+      status: oneOf(["open", "closed", "settled"]),
+      end_date: Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" }),
+      markets: Type.Optional(Type.Array(EventMarket)),
     }),
+    Sentiment: sentimentSchema(Market),
     marketPath: Type.Object({
-      platform: platformParameter,
-      market_id: Type.String({ description: "The venue's ticker or id, percent-encoded" }),
+      platform: oneOf(trading, { description: "Venue." }),
+      market_id: Type.String({ description: "Market ticker or id at the venue, percent-encoded." }),
     }),
-    slugPath: Type.Object({ slug: Type.String({ description: "{platform}:{venue event id}" }) }),
-    listQuery: Type.Object({
-      ...source,
-      query: Type.Optional(
-        emptyIsAbsent(
-          Type.String({
-            maxLength: 500,
-            description: "Words that title, outcome or event must have; the last may be unfinished",
-          }),
-        ),
-      ),
-      category,
-      status: Type.Optional(oneOf(STATUS_WORDS, { default: "active" })),
-      sort: Type.Optional(
-        oneOf(SORT_KEYS, { default: "volume_24h", description: "Largest first; resolution_date soonest first" }),
-      ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 30 })),
-      cursor: Type.Optional(
-        emptyIsAbsent(Type.String({ maxLength: 2_048, description: "From the Link header of the page before" })),
-      ),
-    }),
-    marketQuery: Type.Object({
-      expand: Type.Optional(commaList(["history", "analysis"], { description: "Parts to add: history" })),
-    }),
-    historyQuery: Type.Object({
-      period: Type.Optional(oneOf(PERIODS, { default: "7d" })),
-      max_points: Type.Optional(Type.Integer({ minimum: 10, maximum: 200, default: 48 })),
-    }),
+    listQuery: listQuery(trading),
     eventsQuery: Type.Object({
-      source: Type.Optional(emptyIsAbsent(oneOf(venues.trading, { description: "Only this venue" }))),
-      platform: Type.Optional(
-        emptyIsAbsent(oneOf(venues.trading, { description: "The same filter by its other name" })),
-      ),
-      category,
-      featured: Type.Optional(Type.Boolean({ description: "true: only events that the venue promotes" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+      ...sourceFilter(trading),
+      category: categoryFilter,
+      featured: Type.Optional(Type.Boolean({ description: "If true, only return events that the venue features." })),
+      limit: limitUpTo(100, 20),
     }),
-    trendingQuery: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })) }),
-    searchQuery: Type.Object({
-      q: Type.String({ minLength: 1, maxLength: 500, description: "Words that the event or its markets must have" }),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })),
-    }),
-    eventQuery: Type.Object({
-      expand: Type.Optional(commaList(["markets"], { description: "Parts to add: markets" })),
-    }),
-  } satisfies Record<string, TSchema>;
+  };
 }

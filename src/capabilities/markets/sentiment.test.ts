@@ -7,7 +7,7 @@ import { type Sentiment, sentiment } from "./sentiment.ts";
 
 const NO_TREND: MarketWideTrend = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
 
-/** Markets whose price is 0.41 now. */
+/** Markets with a current price of 0.41. */
 function moodOf(
   markets: Readonly<Record<string, SampleParts & { readonly priceDayAgo?: number }>>,
   trend: MarketWideTrend = NO_TREND,
@@ -22,7 +22,7 @@ function moodOf(
 
 const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
 
-test("the index is the share of the money-weighted moves that went up", () => {
+test("the index is the share of upward moves, weighted by volume", () => {
   // Up: 100 * 0.10 = 10. Down: 50 * 0.04 = 2. 100 * 10 / 12 = 83.3.
   const mood = moodOf({ up: { ...volume(100), priceDayAgo: 0.31 }, down: { ...volume(50), priceDayAgo: 0.45 } });
   assert.equal(mood.fearGreedIndex, 83);
@@ -41,17 +41,17 @@ test("the regime is risk_on from 60, risk_off up to 40, neutral between", () => 
   assert.deepEqual(regime(0, 1), [0, "risk_off"]);
 });
 
-test("without a known move there is no index, and the regime claims nothing", () => {
+test("without a known price change the index is null and the regime is neutral", () => {
   const mood = moodOf({ unmoved: { ...volume(9), priceDayAgo: 0.41 }, unknown: volume(5) });
   assert.deepEqual([mood.fearGreedIndex, mood.marketRegime, mood.topMovers.length], [null, "neutral", 0]);
 });
 
-test("a move without known volume weighs nothing but is a mover", () => {
+test("a price change without a known volume has no weight but can be a top mover", () => {
   const mood = moodOf({ m: { priceDayAgo: 0.2 } });
   assert.deepEqual([mood.fearGreedIndex, mood.topMovers.length], [null, 1]);
 });
 
-test("only open markets with a price count", () => {
+test("counts only active markets with a price", () => {
   const mood = moodOf({
     open: {},
     closed: { listing: { status: "closed" }, priceDayAgo: 0.1, ...volume(5) },
@@ -60,7 +60,7 @@ test("only open markets with a price count", () => {
   assert.deepEqual([mood.activeMarketCount, mood.fearGreedIndex], [1, null]);
 });
 
-test("the dominant category has the largest known volume; with none known there is none", () => {
+test("the dominant category has the highest known volume, and is null if none is known", () => {
   const market = (category: string | null, volume24hUsd: number | null) => ({
     listing: { category },
     activity: { volume24hUsd },
@@ -75,7 +75,7 @@ test("the dominant category has the largest known volume; with none known there 
   assert.equal(moodOf({ a: market("Sports", null), b: market("Politics", 0) }).dominantCategory, null);
 });
 
-test("the ten largest moves lead, in either direction, equal ones by id", () => {
+test("the top movers are the ten largest price changes in either direction, equal ones sorted by id", () => {
   const markets = Object.fromEntries(
     Array.from({ length: 12 }, (_, number) => [`m${number}`, { priceDayAgo: 0.4 - number * 0.01 }]),
   );
@@ -84,7 +84,7 @@ test("the ten largest moves lead, in either direction, equal ones by id", () => 
   assert.deepEqual(ids, ["y", "z", "m11", "m10", "m9", "m8", "m7", "m6", "m5", "m4"]);
 });
 
-test("more than a tenth above or below yesterday is a direction; a tenth is not", () => {
+test("a trend requires a difference of more than 10% from yesterday", () => {
   const trends = (now: number | null, before: number | null) => {
     const mood = moodOf({}, { volumeUsd: now, volumeBeforeUsd: before, spread: now, spreadBefore: before });
     return [mood.volumeTrend, mood.spreadTrend];

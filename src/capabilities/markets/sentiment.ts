@@ -3,7 +3,7 @@ import { priceChange24h } from "../../board/index.ts";
 import type { MarketWideTrend } from "../../storage/index.ts";
 
 export interface Sentiment {
-  /** 0 (all money-weighted moves of the last day were down) to 100 (all were up); null while no move is known. */
+  /** From 0 (all volume-weighted price moves of 24 hours were down) to 100 (all were up); null if none is known. */
   readonly fearGreedIndex: number | null;
   readonly marketRegime: "risk_on" | "risk_off" | "neutral";
   readonly volumeTrend: "rising" | "falling" | "stable" | null;
@@ -19,13 +19,13 @@ const TREND_RATIO = 0.1;
 const TOP_MOVERS = 10;
 
 /**
- * The mood of all open markets.
+ * Computes the sentiment over all active markets.
  *
- * fear_greed_index = 100 * (sum of volume * rise) / (sum of volume * |move|) over moves of YES prices in 24 hours.
+ * fear_greed_index = 100 * (sum of volume * rise) / (sum of volume * |change|) over 24-hour changes of YES prices.
  */
 export function sentiment(markets: Iterable<BoardMarket>, trend: MarketWideTrend): Sentiment {
-  let up = 0;
-  let moved = 0;
+  let upward = 0;
+  let total = 0;
   let activeMarketCount = 0;
   const volumes = new Map<string, number>();
   const movers: { market: BoardMarket; move: number }[] = [];
@@ -37,11 +37,11 @@ export function sentiment(markets: Iterable<BoardMarket>, trend: MarketWideTrend
     if (category !== null && volume > 0) volumes.set(category, (volumes.get(category) ?? 0) + volume);
     const change = priceChange24h(market);
     if (change === null || change === 0) continue;
-    moved += volume * Math.abs(change);
-    if (change > 0) up += volume * change;
+    total += volume * Math.abs(change);
+    if (change > 0) upward += volume * change;
     movers.push({ market, move: Math.abs(change) });
   }
-  const fearGreedIndex = moved === 0 ? null : Math.round((100 * up) / moved);
+  const fearGreedIndex = total === 0 ? null : Math.round((100 * upward) / total);
   movers.sort((a, b) => b.move - a.move || (a.market.listing.marketId < b.market.listing.marketId ? -1 : 1));
   return {
     fearGreedIndex,
@@ -61,7 +61,7 @@ export function sentiment(markets: Iterable<BoardMarket>, trend: MarketWideTrend
   };
 }
 
-/** More than a tenth above or below counts as a direction. */
+/** A difference of more than 10% counts as a direction. */
 function direction<Up extends string, Down extends string>(
   now: number | null,
   before: number | null,

@@ -10,22 +10,22 @@ import { createMarketsService, type MarketsPorts } from "./service.ts";
 const NO_TREND = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
 const LIST = { status: "active", sort: "volume_24h", limit: 10 } as const;
 
-/** The service over a real board; whatever is asked of a venue is counted and answered by `venue`. */
-function bench(
-  venue: (marketId: string, board: MarketBoard) => Promise<boolean> = async () => false,
+/** The service on a real board. `fetchMarket` handles venue requests, which are recorded in `requests`. */
+function openHarness(
+  fetchMarket: (marketId: string, board: MarketBoard) => Promise<boolean> = async () => false,
   { readMs = 0, failure = null }: { readonly readMs?: number; readonly failure?: Error | null } = {},
 ) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
-  const asked: string[] = [];
+  const requests: string[] = [];
   const reads = { trends: 0, histories: 0 };
   const ports: MarketsPorts = {
     board,
     clock,
     venues: ["alpha", "beta"],
     lookUp: (id, marketId) => {
-      asked.push(`${id}/${marketId}`);
-      return venue(marketId, board);
+      requests.push(`${id}/${marketId}`);
+      return fetchMarket(marketId, board);
     },
     past: {
       read: async (_market, period): Promise<HistoryReading> => {
@@ -40,38 +40,39 @@ function bench(
       return NO_TREND;
     },
   };
-  return { clock, board, asked, reads, service: createMarketsService(ports) };
+  return { clock, board, requests, reads, service: createMarketsService(ports) };
 }
 
-const isMissing = (error: unknown) => error instanceof AppError && error.code === "market_not_found";
+const isNotFound = (error: unknown) => error instanceof AppError && error.code === "market_not_found";
 
-test("a market on the board is answered without asking its venue", async () => {
-  const { board, asked, service } = bench();
+test("returns a market on the board without a venue request", async () => {
+  const { board, requests, service } = openHarness();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
 });
 
-test("an id that no venue can have is not found without asking anyone", async () => {
-  const { asked, service } = bench();
-  for (const id of ["", "a\0b", "\0", "x".repeat(513)]) await assert.rejects(service.getMarket("alpha", id), isMissing);
-  assert.deepEqual(asked, []);
-  await assert.rejects(service.getMarket("alpha", "x".repeat(512)), isMissing);
-  assert.equal(asked.length, 1);
+test("market_not_found without a venue request for an impossible id", async () => {
+  const { requests, service } = openHarness();
+  for (const id of ["", "a\0b", "\0", "x".repeat(513)])
+    await assert.rejects(service.getMarket("alpha", id), isNotFound);
+  assert.deepEqual(requests, []);
+  await assert.rejects(service.getMarket("alpha", "x".repeat(512)), isNotFound);
+  assert.equal(requests.length, 1);
 });
 
-test("a market that only the venue knows is asked for and answered", async () => {
-  const { asked, service } = bench(async (id, board) => {
+test("fetches a market that is not on the board from its venue once", async () => {
+  const { requests, service } = openHarness(async (id, board) => {
     board.apply(sampleMarket(id), SAMPLE_AT);
     return true;
   });
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
   await service.getMarket("alpha", "m");
-  assert.deepEqual(asked, ["alpha/m"]);
+  assert.deepEqual(requests, ["alpha/m"]);
 });
 
-test("calls for the same unknown market at the same time ask the venue once; other ids and venues are asked apart", async () => {
-  const { asked, service } = bench();
+test("concurrent calls for the same unknown market share one venue request", async () => {
+  const { requests, service } = openHarness();
   const ids = [
     ["alpha", "m"],
     ["alpha", "m"],
@@ -80,39 +81,39 @@ test("calls for the same unknown market at the same time ask the venue once; oth
     ["beta", "m"],
   ] as const;
   const results = await Promise.allSettled(ids.map(([venue, id]) => service.getMarket(venue, id)));
-  assert.ok(results.every((result) => result.status === "rejected" && isMissing(result.reason)));
-  assert.deepEqual(asked, ["alpha/m", "alpha/n", "beta/m"]);
+  assert.ok(results.every((result) => result.status === "rejected" && isNotFound(result.reason)));
+  assert.deepEqual(requests, ["alpha/m", "alpha/n", "beta/m"]);
 });
 
-test("that a venue does not know a market is remembered for 30 seconds and no longer", async () => {
-  const { clock, asked, service } = bench();
-  await assert.rejects(service.getMarket("alpha", "m"), isMissing);
+test("does not request a market again for 30 seconds after its venue did not have it", async () => {
+  const { clock, requests, service } = openHarness();
+  await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
   await clock.advance(29_999);
-  await assert.rejects(service.getMarket("alpha", "m"), isMissing);
-  assert.equal(asked.length, 1);
+  await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
+  assert.equal(requests.length, 1);
   await clock.advance(1);
-  await assert.rejects(service.getMarket("alpha", "m"), isMissing);
-  assert.equal(asked.length, 2);
+  await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
+  assert.equal(requests.length, 2);
 });
 
-test("a market that appears on the board meanwhile is found although its absence is remembered", async () => {
-  const { board, service } = bench();
-  await assert.rejects(service.getMarket("alpha", "m"), isMissing);
+test("finds a market that was added to the board after its venue did not have it", async () => {
+  const { board, service } = openHarness();
+  await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
   board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
 });
 
-test("a known market without a price is unavailable, and its venue is not asked about what the board knows", async () => {
-  const { board, asked, service } = bench();
+test("venue_unavailable without a venue request for a market on the board that has no price", async () => {
+  const { board, requests, service } = openHarness();
   board.apply(sampleMarket("m", { quote: { bid: null, ask: null, lastPrice: null } }), SAMPLE_AT);
   await assert.rejects(service.getMarket("alpha", "m"), { code: "venue_unavailable" });
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
 });
 
-test("a venue's failure is told as it is and not remembered as absence", async () => {
-  const failure = new VenueError("timeout", "no answer", { retryable: true });
+test("throws the venue error, and requests again on the next call", async () => {
+  const failure = new VenueError("timeout", "timed out", { retryable: true });
   let isDown = true;
-  const { asked, service } = bench(async (id, board) => {
+  const { requests, service } = openHarness(async (id, board) => {
     if (isDown) throw failure;
     board.apply(sampleMarket(id), SAMPLE_AT);
     return true;
@@ -121,11 +122,11 @@ test("a venue's failure is told as it is and not remembered as absence", async (
   for (const result of both) assert.equal(result.status === "rejected" && result.reason, failure);
   isDown = false;
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
 });
 
-test("source and platform are one filter: the same twice is fine, different is a value_error at platform", () => {
-  const { board, service } = bench();
+test("source and platform are aliases: equal values are accepted, different ones are a value_error", () => {
+  const { board, service } = openHarness();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   board.apply(sampleMarket("n", { listing: { venue: "beta" } }), SAMPLE_AT);
   const ids = (filter: { source?: string; platform?: string }) =>
@@ -134,13 +135,13 @@ test("source and platform are one filter: the same twice is fine, different is a
   for (const filter of [{ source: "beta" }, { platform: "beta" }, { source: "beta", platform: "beta" }]) {
     assert.deepEqual(ids(filter), ["n"]);
   }
-  const isRefusal = (error: unknown) => {
+  const isValueError = (error: unknown) => {
     assert.ok(error instanceof InvalidRequestError);
     const [item] = error.errors;
     assert.deepEqual([item?.type, item?.loc, item?.input], ["value_error", ["query", "platform"], "beta"]);
     return true;
   };
-  assert.throws(() => ids({ source: "alpha", platform: "beta" }), isRefusal);
+  assert.throws(() => ids({ source: "alpha", platform: "beta" }), isValueError);
   const events = {
     source: "alpha",
     platform: "beta",
@@ -150,11 +151,11 @@ test("source and platform are one filter: the same twice is fine, different is a
     order: "volume",
     limit: 5,
   } as const;
-  assert.throws(() => service.listEvents(events), isRefusal);
+  assert.throws(() => service.listEvents(events), isValueError);
 });
 
-test("all means every status but pending, and venues for reference are never listed", () => {
-  const { board, service } = bench();
+test("status all selects every status except pending; markets of reference venues are never listed", () => {
+  const { board, service } = openHarness();
   for (const status of ["pending", "active", "closed", "determined", "finalized"] as const) {
     board.apply(sampleMarket(status, { listing: { status } }), SAMPLE_AT);
   }
@@ -163,8 +164,8 @@ test("all means every status but pending, and venues for reference are never lis
   assert.deepEqual(ids, ["active", "closed", "determined", "finalized"]);
 });
 
-test("a next position is given exactly when more follows", () => {
-  const { board, service } = bench();
+test("returns a next position only if there are more markets", () => {
+  const { board, service } = openHarness();
   for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id), SAMPLE_AT);
   const first = service.listMarkets({ ...LIST, limit: 2 }, null);
   assert.deepEqual(first.next, { value: null, id: "alpha/b" });
@@ -173,8 +174,8 @@ test("a next position is given exactly when more follows", () => {
   assert.equal(service.listMarkets({ ...LIST, limit: 3 }, null).next, null);
 });
 
-test("an event of a venue for reference, an unknown one and one without a price are all not found", () => {
-  const { board, service } = bench();
+test("event_not_found for an unknown event, an event of a reference venue and one without a price", () => {
+  const { board, service } = openHarness();
   board.applyEvent(sampleEvent("E", { venue: "gamma" }));
   board.apply(sampleMarket("m", { listing: { venue: "gamma", eventId: "E" } }), SAMPLE_AT);
   board.applyEvent(sampleEvent("unpriced"));
@@ -186,8 +187,8 @@ test("an event of a venue for reference, an unknown one and one without a price 
   }
 });
 
-test("yesterday's figures are read at most once a minute, and the mood itself is fresh", async () => {
-  const { clock, board, reads, service } = bench();
+test("reads the trend at most once a minute and computes the sentiment on every call", async () => {
+  const { clock, board, reads, service } = openHarness();
   assert.equal((await service.getSentiment()).activeMarketCount, 0);
   board.apply(sampleMarket("m"), SAMPLE_AT);
   board.apply(sampleMarket("reference", { listing: { venue: "gamma" } }), SAMPLE_AT);
@@ -199,45 +200,45 @@ test("yesterday's figures are read at most once a minute, and the mood itself is
   assert.equal(reads.trends, 2);
 });
 
-test("a history is read from the store once a second, however many ask, and again a second after it was read", async () => {
-  const { clock, board, reads, service } = bench(undefined, { readMs: 700 });
+test("concurrent calls share one history read, which is cached for one second after it completes", async () => {
+  const { clock, board, reads, service } = openHarness(undefined, { readMs: 700 });
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
-  const ask = () => service.getHistory(market, "7d", 48);
-  const first = await clock.until(Promise.all([ask(), ask()]));
+  const read = () => service.getHistory(market, "7d", 48);
+  const first = await clock.until(Promise.all([read(), read()]));
   assert.equal(reads.histories, 1);
   await clock.advance(999);
-  assert.equal(await ask(), first[0]);
+  assert.equal(await read(), first[0]);
   await clock.advance(1);
-  await clock.until(ask());
+  await clock.until(read());
   assert.equal(reads.histories, 2);
 });
 
-test("histories of other markets, venues, periods or numbers of points are histories of their own", async () => {
-  const { board, reads, service } = bench();
+test("reads separate histories for each market, venue, period and number of points", async () => {
+  const { board, reads, service } = openHarness();
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
   const other = board.apply(sampleMarket("n"), SAMPLE_AT).market;
-  const elsewhere = board.apply(sampleMarket("m", { listing: { venue: "beta" } }), SAMPLE_AT).market;
-  for (const one of [market, other, elsewhere]) await service.getHistory(one, "7d", 48);
+  const sameIdAtBeta = board.apply(sampleMarket("m", { listing: { venue: "beta" } }), SAMPLE_AT).market;
+  for (const each of [market, other, sameIdAtBeta]) await service.getHistory(each, "7d", 48);
   assert.equal((await service.getHistory(market, "30d", 48)).period, "30d");
   await service.getHistory(market, "7d", 49);
   assert.equal(reads.histories, 5);
 });
 
-test("a history that could not be read is asked for again at once", async () => {
-  const failure = new VenueError("timeout", "no answer", { retryable: true });
-  const { board, reads, service } = bench(undefined, { failure });
+test("does not cache a failed history read", async () => {
+  const failure = new VenueError("timeout", "timed out", { retryable: true });
+  const { board, reads, service } = openHarness(undefined, { failure });
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
-  for (let time = 0; time < 2; time++)
+  for (let call = 0; call < 2; call++)
     await assert.rejects(service.getHistory(market, "7d", 48), (error) => error === failure);
   assert.equal(reads.histories, 2);
 });
 
-test("no more than five hundred histories are kept, the newest", async () => {
-  const { board, reads, service } = bench();
+test("caches at most the 500 most recent histories", async () => {
+  const { board, reads, service } = openHarness();
   const markets = Array.from({ length: 501 }, (_, number) => board.apply(sampleMarket(`m${number}`), SAMPLE_AT).market);
   for (const market of markets) await service.getHistory(market, "7d", 48);
   const [first, second] = markets;
-  if (first === undefined || second === undefined) throw new Error("there are markets");
+  if (first === undefined || second === undefined) throw new Error("The board has too few markets");
   await service.getHistory(second, "7d", 48);
   assert.equal(reads.histories, 501);
   await service.getHistory(first, "7d", 48);

@@ -4,24 +4,25 @@ import type { MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HistoryReading, MarketWideTrend, PastPrices } from "../../storage/index.ts";
 import { type EventGroup, groupOf, listEvents } from "./events.ts";
-import type { Period, STATUS_WORDS } from "./schema.ts";
+import type { Period, STATUS_FILTERS } from "./schema.ts";
 import { type Sentiment, sentiment } from "./sentiment.ts";
 
 const MARKET_ID_LENGTH_MAX = 512;
-const ABSENT_KEPT_MS = 30_000;
-const ABSENT_MAX = 10_000;
-const TREND_KEPT_MS = 60_000;
-/** A chart that many look at is read from the store once a second. */
-const HISTORY_KEPT_MS = 1_000;
-const HISTORIES_MAX = 500;
+/** How long the venue is not queried again for a market it does not have. */
+const NOT_FOUND_MS = 30_000;
+const NOT_FOUND_ENTRIES_MAX = 10_000;
+const TREND_CACHE_MS = 60_000;
+/** A history with many concurrent readers is read from the store at most once in this time. */
+const HISTORY_CACHE_MS = 1_000;
+const HISTORY_CACHE_ENTRIES_MAX = 500;
 const LISTED_STATUSES: readonly MarketStatus[] = ["active", "closed", "determined", "finalized"];
 
 export interface MarketsPorts {
   readonly board: MarketBoard;
   readonly clock: Clock;
-  /** Venues that may be asked about, by public id. */
+  /** Public ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
-  /** Asks the venue itself for a market that the board does not have, and puts it there; false where it has none. */
+  /** Fetches a market from its venue and adds it to the board; false if the venue does not have it. */
   readonly lookUp: (venue: VenueId, marketId: string) => Promise<boolean>;
   readonly past: PastPrices;
   readonly readTrend: () => Promise<MarketWideTrend>;
@@ -32,15 +33,19 @@ export interface ListRequest {
   readonly platform?: VenueId;
   readonly query?: string;
   readonly category?: string;
-  readonly status: (typeof STATUS_WORDS)[number];
+  readonly status: (typeof STATUS_FILTERS)[number];
   readonly sort: SortKey;
   readonly limit: number;
 }
 
 export interface MarketsService {
-  /** The market as it is known now, where that can be shown; null says only that `getMarket` has to look further. */
+  /** A market on the board that has a price; null means that only `getMarket` can tell whether the market exists. */
   findMarket(venue: VenueId, marketId: string): BoardMarket | null;
-  /** @throws AppError `market_not_found`, or `venue_unavailable` while it has no price; VenueError when the venue must be asked and gives no answer */
+  /**
+   * Returns a market from the board, or fetches it from its venue.
+   *
+   * @throws AppError `market_not_found`, or `venue_unavailable` if it has no price; VenueError if the venue request fails
+   */
   getMarket(venue: VenueId, marketId: string): Promise<BoardMarket>;
   listMarkets(
     request: ListRequest,
@@ -53,18 +58,18 @@ export interface MarketsService {
   getSentiment(): Promise<Sentiment>;
 }
 
-/** The reads of markets and events, all from the board; only what the board lacks is asked of a venue. */
+/** Reads markets and events from the board, and fetches markets that are missing there from their venue. */
 export function createMarketsService(ports: MarketsPorts): MarketsService {
   const { board, clock } = ports;
-  const absentUntil = new Map<string, number>();
+  const notFoundUntil = new Map<string, number>();
   const lookUps = new Map<string, Promise<boolean>>();
   const histories = new Map<string, { readonly reading: Promise<HistoryReading>; readAt: number | null }>();
   let trend: { readonly readAt: number; readonly value: MarketWideTrend } | null = null;
 
   const lookUp = (venue: VenueId, marketId: string): Promise<boolean> => {
     const id = `${venue}/${marketId}`;
-    const running = lookUps.get(id);
-    if (running !== undefined) return running;
+    const pending = lookUps.get(id);
+    if (pending !== undefined) return pending;
     const started = ports.lookUp(venue, marketId).finally(() => lookUps.delete(id));
     lookUps.set(id, started);
     return started;
@@ -73,7 +78,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
   const venuesOf = (filter: { source?: VenueId; platform?: VenueId }): readonly VenueId[] => {
     const { source, platform } = filter;
     if (source !== undefined && platform !== undefined && source !== platform) {
-      const msg = "Value error, source and platform are one filter; give one, or both the same";
+      const msg = "Value error, source and platform are aliases; send one of them, or the same value in both";
       throw new InvalidRequestError([
         { type: "value_error", loc: ["query", "platform"], msg, input: platform, ctx: { error: {} } },
       ]);
@@ -83,8 +88,8 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
   };
 
   const findMarket = (venue: VenueId, marketId: string): BoardMarket | null => {
-    const known = board.find(venue, marketId);
-    return known !== null && known.yesPrice !== null ? known : null;
+    const market = board.find(venue, marketId);
+    return market !== null && market.yesPrice !== null ? market : null;
   };
 
   return {
@@ -93,21 +98,21 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
     async getMarket(venue, marketId) {
       const notFound = () => new AppError("market_not_found", "There is no such market on this venue");
       if (marketId.length > MARKET_ID_LENGTH_MAX || marketId.includes("\0") || marketId === "") throw notFound();
-      const known = findMarket(venue, marketId);
-      if (known !== null) return known;
+      const market = findMarket(venue, marketId);
+      if (market !== null) return market;
       const id = `${venue}/${marketId}`;
       const now = clock.now();
-      // It may have had a price a moment ago and have one again in the next: it is there all the while.
+      // Not a 404: the market exists and may only temporarily have no price.
       if (board.find(venue, marketId) !== null)
-        throw new AppError("venue_unavailable", "The venue gives no price for this market at the moment");
-      if ((absentUntil.get(id) ?? 0) > now) throw notFound();
+        throw new AppError("venue_unavailable", "The venue currently has no price for this market");
+      if ((notFoundUntil.get(id) ?? 0) > now) throw notFound();
       await lookUp(venue, marketId);
-      const found = findMarket(venue, marketId);
-      if (found !== null) return found;
-      absentUntil.set(id, now + ABSENT_KEPT_MS);
-      for (const oldest of absentUntil.keys()) {
-        if (absentUntil.size <= ABSENT_MAX) break;
-        absentUntil.delete(oldest);
+      const fetched = findMarket(venue, marketId);
+      if (fetched !== null) return fetched;
+      notFoundUntil.set(id, now + NOT_FOUND_MS);
+      for (const oldest of notFoundUntil.keys()) {
+        if (notFoundUntil.size <= NOT_FOUND_ENTRIES_MAX) break;
+        notFoundUntil.delete(oldest);
       }
       throw notFound();
     },
@@ -130,15 +135,15 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
 
     getHistory(market, period, maxPoints) {
       const id = `${period}/${maxPoints}/${market.listing.venue}/${market.listing.marketId}`;
-      const known = histories.get(id);
-      if (known !== undefined && (known.readAt === null || clock.monotonic() - known.readAt < HISTORY_KEPT_MS))
-        return known.reading;
+      const cached = histories.get(id);
+      if (cached !== undefined && (cached.readAt === null || clock.monotonic() - cached.readAt < HISTORY_CACHE_MS))
+        return cached.reading;
       const reading = ports.past.read(market, period, maxPoints);
       const entry = { reading, readAt: null as number | null };
       histories.delete(id);
       histories.set(id, entry);
       for (const oldest of histories.keys()) {
-        if (histories.size <= HISTORIES_MAX) break;
+        if (histories.size <= HISTORY_CACHE_ENTRIES_MAX) break;
         histories.delete(oldest);
       }
       reading.then(
@@ -163,7 +168,8 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
 
     async getSentiment() {
       const now = clock.monotonic();
-      if (trend === null || now - trend.readAt > TREND_KEPT_MS) trend = { readAt: now, value: await ports.readTrend() };
+      if (trend === null || now - trend.readAt > TREND_CACHE_MS)
+        trend = { readAt: now, value: await ports.readTrend() };
       const venues = new Set(ports.venues);
       return sentiment(
         board.markets().filter((market) => venues.has(market.listing.venue)),

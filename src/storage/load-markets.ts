@@ -1,0 +1,78 @@
+import type { EventListing, MarketSnapshot } from "../domain/market.ts";
+import type { Database } from "../ports/database.ts";
+import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
+import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
+import type { StoreDrop } from "./storable.ts";
+
+const PAGE_ROWS = 2_000;
+
+export interface StoredMarket {
+  readonly key: number;
+  readonly snapshot: MarketSnapshot;
+}
+
+const LOAD_MARKETS = `
+select markets.key, markets.snapshot, ${QUOTE_COLUMNS}
+from markets left join quotes on quotes.market_key = markets.key and quotes.position > markets.position
+where markets.key > $1 and (markets.status <> 'finalized' or markets.updated_at >= to_timestamp($2::float8 / 1000))
+order by markets.key limit ${PAGE_ROWS}`;
+
+const LOAD_EVENTS = `
+select venue, event_id, listing from events where (venue, event_id) > ($1::text, $2::text)
+order by venue, event_id limit ${PAGE_ROWS}`;
+
+interface EventKey extends Record<string, unknown> {
+  readonly venue: string;
+  readonly event_id: string;
+}
+
+/** Implements `MarketStore.loadAll`. */
+export async function* loadMarkets(
+  database: Database,
+  finalizedSinceMs: number,
+  drop: StoreDrop,
+): AsyncGenerator<readonly StoredMarket[]> {
+  const readPage = (after: number) =>
+    database.query<{ key: number; snapshot: string } & StoredQuoteRow>(LOAD_MARKETS, [after, finalizedSinceMs]);
+  for await (const rows of readAhead(readPage, 0, (row) => row.key)) {
+    const page: StoredMarket[] = [];
+    for (const row of rows) {
+      const snapshot = parseSnapshot(row.snapshot);
+      if (snapshot === null) drop("stored_market_unreadable");
+      else page.push({ key: row.key, snapshot: withStoredQuote(snapshot, row) });
+    }
+    yield page;
+  }
+}
+
+/** Implements `MarketStore.loadEvents`. */
+export async function* loadEvents(database: Database, drop: StoreDrop): AsyncGenerator<readonly EventListing[]> {
+  const readPage = (after: EventKey) =>
+    database.query<EventKey & { listing: string }>(LOAD_EVENTS, [after.venue, after.event_id]);
+  for await (const rows of readAhead(readPage, { venue: "", event_id: "" }, (row) => row)) {
+    const page: EventListing[] = [];
+    for (const row of rows) {
+      const event = parseEvent(row.listing);
+      if (event === null) drop("stored_event_unreadable");
+      else page.push(event);
+    }
+    yield page;
+  }
+}
+
+/** Keyset pagination that requests the next page while the consumer processes the current one. */
+async function* readAhead<Row, Key>(
+  readPage: (after: Key) => Promise<readonly Row[]>,
+  first: Key,
+  keyOf: (row: Row) => Key,
+): AsyncGenerator<readonly Row[]> {
+  for (let next = readPage(first); ; ) {
+    const rows = await next;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    next = readPage(keyOf(last));
+    // The await above reports a failure. If the consumer stops early, an unhandled rejection would end the process.
+    next.catch(() => {});
+    yield rows;
+  }
+}
