@@ -67,7 +67,7 @@ function pager(rows: readonly { readonly createdTime: number }[]) {
 }
 
 test("a listing asks for open contracts by type, a thousand at a time, with the answers' probabilities", async () => {
-  const { asked, list } = setUp(() => body(JSON.parse(fixture("search-binary-open"))));
+  const { asked, list } = setUp(() => body(JSON.parse(fixture("search/binary-open"))));
   await list();
   assert.deepEqual(
     asked().map((url) => `${url.pathname}${url.search}`),
@@ -107,8 +107,8 @@ test("an empty page is asked for once more, because a search that failed looks t
 test("single markets are read once per contract, and those the venue does not know are left out", async () => {
   const { clock, adapter, asked } = setUp((url) =>
     url.pathname.endsWith("cupFinal7Xq")
-      ? { body: fixture("market-multiple-sum-to-one") }
-      : { status: 404, body: fixture("error-not-found") },
+      ? { body: fixture("market/multiple-sum-to-one") }
+      : { status: 404, body: fixture("market/not-found") },
   );
   const ids = ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2", "cupFinal7Xq:gone", "gone", "not an id"];
   const page = await clock.until(adapter.getMarkets(ids.map(listing), open()));
@@ -125,7 +125,7 @@ test("single markets are read once per contract, and those the venue does not kn
 
 test("an id without its answer, or with one too many, is no market", async () => {
   const { clock, adapter } = setUp((url) => ({
-    body: fixture(url.pathname.endsWith("cupFinal7Xq") ? "market-multiple-sum-to-one" : "market-binary-full"),
+    body: fixture(url.pathname.endsWith("cupFinal7Xq") ? "market/multiple-sum-to-one" : "market/binary-full"),
   }));
   assert.equal(await clock.until(adapter.findMarket("cupFinal7Xq", open())), null);
   assert.equal(await clock.until(adapter.findMarket("rainNYC12a:ansRed1", open())), null);
@@ -133,14 +133,14 @@ test("an id without its answer, or with one too many, is no market", async () =>
 });
 
 test("another contract than the one asked for is no answer", async () => {
-  const { clock, adapter } = setUp(() => ({ body: fixture("market-binary-full") }));
+  const { clock, adapter } = setUp(() => ({ body: fixture("market/binary-full") }));
   assert.equal(await clock.until(adapter.findMarket("somethingElse", open())), null);
 });
 
 test("answers found resolved in a full read are left out of later lists", async () => {
   const rows = [
     {
-      ...JSON.parse(fixture("market-independent-partly-settled")),
+      ...JSON.parse(fixture("market/independent-partly-settled")),
       answers: [
         { id: "ansA", text: "Phone", probability: 1 },
         { id: "ansB", text: "Car", probability: 0.3 },
@@ -150,7 +150,7 @@ test("answers found resolved in a full read are left out of later lists", async 
     },
   ];
   const { clock, adapter, list } = setUp((url) => {
-    if (url.pathname.includes("/market/")) return { body: fixture("market-independent-partly-settled") };
+    if (url.pathname.includes("/market/")) return { body: fixture("market/independent-partly-settled") };
     return body(url.searchParams.get("contractType") === "INDEPENDENT_MULTIPLE_CHOICE" ? rows : []);
   });
   assert.deepEqual(await list(), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
@@ -201,7 +201,7 @@ test("a tape of one answer asks for it and takes no other's bets", async () => {
 });
 
 test("history asks for the points of the range at once", async () => {
-  const { clock, adapter, asked } = setUp(() => ({ body: fixture("bet-points") }));
+  const { clock, adapter, asked } = setUp(() => ({ body: fixture("history/bet-points") }));
   const range = { fromMs: NOW - 10_800_000, toMs: NOW, intervalMs: 1_800_000 };
   const points = await clock.until(adapter.getHistory(listing("rainNYC12a"), range, open()));
   assert.equal(

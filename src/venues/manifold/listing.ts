@@ -4,7 +4,7 @@ import type { DropCounter, ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, Rows } from "./client.ts";
 import type { ContractCache } from "./contract-cache.ts";
-import { parseContract, parseTime } from "./parse.ts";
+import { parseContract, parseTime } from "./parse-market.ts";
 import { isContract } from "./wire.ts";
 import type { ManifoldWatches } from "./wire-shapes.ts";
 

@@ -11,7 +11,7 @@ import { openManifoldStream } from "./stream.ts";
 import { watchManifold } from "./wire-shapes.ts";
 
 const NOW = 1_795_230_000_000;
-const newBet = readFileSync(new URL("fixtures/socket-new-bet.json", import.meta.url), "utf8");
+const newBet = readFileSync(new URL("fixtures/stream/new-bet.json", import.meta.url), "utf8");
 
 function setUp(options: { missed?: readonly unknown[]; marketsMax?: number } = {}) {
   const clock = new FakeClock(NOW);
@@ -103,7 +103,7 @@ test("it pings every ten seconds with rising txid, and silence after that means 
   assert.equal(sockets.connections.length, 2);
 });
 
-test("socket-new-bet: followed markets get their trade and the probability it left, at the venue's time", () => {
+test("stream/new-bet: followed markets get their trade and the probability it left, at the venue's time", () => {
   const { sockets, messages, drops, follow } = setUp();
   follow("rainNYC12a", "cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2");
   sockets.last.accept();

@@ -4,8 +4,8 @@ import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { marketIdOf } from "./ids.ts";
-import { parseTime } from "./parse.ts";
-import { parseTrade } from "./parse-bets.ts";
+import { parseTime } from "./parse-market.ts";
+import { parseTrade } from "./parse-trades.ts";
 import { type BetWire, isBet, isContract, isSocketMessage } from "./wire.ts";
 import type { ManifoldWatches } from "./wire-shapes.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import { yesPrice } from "../../domain/market.ts";
-import { type ParseContext, parseContract } from "./parse.ts";
+import { type ParseContext, parseContract } from "./parse-market.ts";
 import { watchManifold } from "./wire-shapes.ts";
 
 const NOW = 1_795_230_000_000;
@@ -47,8 +47,8 @@ const endings = (name: string) => {
   return { outcomes, drops };
 };
 
-test("search-binary-open: a binary contract is one market whose indication is the probability on the micro grid", () => {
-  const { parsed, drops } = parseList("search-binary-open");
+test("search/binary-open: a binary contract is one market whose indication is the probability on the micro grid", () => {
+  const { parsed, drops } = parseList("search/binary-open");
   const [rain, bridge] = parsed.map(({ markets }) => markets[0]);
   assert.ok(rain !== undefined && bridge !== undefined);
   assert.deepEqual(rain, {
@@ -90,8 +90,8 @@ test("search-binary-open: a binary contract is one market whose indication is th
   assert.deepEqual(drops, []);
 });
 
-test("search-multiple-lite-answers: probability stands per answer, and the request says that answers exclude each other", () => {
-  const { parsed, drops } = parseList("search-multiple-lite-answers", { sumsToOne: true });
+test("search/multiple-lite-answers: probability stands per answer, and the request says that answers exclude each other", () => {
+  const { parsed, drops } = parseList("search/multiple-lite-answers", { sumsToOne: true });
   const contract = parsed[0];
   assert.ok(contract !== undefined);
   assert.deepEqual(
@@ -112,12 +112,12 @@ test("search-multiple-lite-answers: probability stands per answer, and the reque
 });
 
 test("where nothing says that answers exclude each other they are not said to", () => {
-  const { parsed } = parseList("search-multiple-lite-answers");
+  const { parsed } = parseList("search/multiple-lite-answers");
   assert.equal(parsed[0]?.event?.mutuallyExclusive, false);
 });
 
-test("search-independent-answer-settled: a resolved answer shown at 0 or 1 has no price, and counts as no bad one", () => {
-  const { parsed, drops } = parseList("search-independent-answer-settled", { sumsToOne: false });
+test("search/independent-answer-settled: a resolved answer shown at 0 or 1 has no price, and counts as no bad one", () => {
+  const { parsed, drops } = parseList("search/independent-answer-settled", { sumsToOne: false });
   assert.deepEqual(
     parsed[0]?.markets.map(({ quote }) => quote.indicativePrice),
     [null, 0.3, null],
@@ -125,14 +125,14 @@ test("search-independent-answer-settled: a resolved answer shown at 0 or 1 has n
   assert.deepEqual(drops, []);
 });
 
-test("search-other-types: polls, bounties, stocks and numbers are no yes-or-no questions and no garbage", () => {
-  const { parsed, drops } = parseList("search-other-types");
+test("search/other-types: polls, bounties, stocks and numbers are no yes-or-no questions and no garbage", () => {
+  const { parsed, drops } = parseList("search/other-types");
   assert.deepEqual(parsed, []);
   assert.deepEqual(drops, []);
 });
 
-test("search-garbage-among-good: bad rows are dropped and counted, good ones stay, no price is outside (0, 1)", () => {
-  const { parsed, drops } = parseList("search-garbage-among-good");
+test("search/invalid-rows: bad rows are dropped and counted, good ones stay, no price is outside (0, 1)", () => {
+  const { parsed, drops } = parseList("search/invalid-rows");
   assert.deepEqual(
     parsed.map(({ contractId }) => contractId),
     ["rainNYC12a", "probHigh", "badUrl"],
@@ -144,8 +144,8 @@ test("search-garbage-among-good: bad rows are dropped and counted, good ones sta
   assert.deepEqual(drops.sort(), [...Array(5).fill("bad_market"), "price_out_of_range"]);
 });
 
-test("market-binary-full: a full read tells the rules and a category", () => {
-  const { markets, note } = parseOne("market-binary-full");
+test("market/binary-full: a full read tells the rules and a category", () => {
+  const { markets, note } = parseOne("market/binary-full");
   assert.equal(markets[0]?.listing.rules, "Resolves YES if the station reports at least 0.1 mm.");
   assert.equal(markets[0]?.listing.category, "Weather");
   assert.deepEqual(note, { rules: markets[0]?.listing.rules, category: "Weather", settledAnswerIds: [] });
@@ -153,13 +153,13 @@ test("market-binary-full: a full read tells the rules and a category", () => {
 
 test("a later list does not forget what a full read told", () => {
   const note = { rules: "The rules.", category: "Weather", settledAnswerIds: [] };
-  const { parsed } = parseList("search-binary-open", { note });
+  const { parsed } = parseList("search/binary-open", { note });
   assert.equal(parsed[0]?.markets[0]?.listing.rules, "The rules.");
   assert.equal(parsed[0]?.markets[0]?.listing.category, "Weather");
 });
 
-test("market-binary-closed: past its close and not resolved is closed", () => {
-  assert.deepEqual(endings("market-binary-closed").outcomes, [[null, "closed", null]]);
+test("market/binary-closed: past its close and not resolved is closed", () => {
+  assert.deepEqual(endings("market/binary-closed").outcomes, [[null, "closed", null]]);
 });
 
 test("resolutions of binary contracts: YES, NO, a share by MKT, and CANCEL as void", () => {
@@ -168,73 +168,73 @@ test("resolutions of binary contracts: YES, NO, a share by MKT, and CANCEL as vo
   assert.deepEqual(outcome("no"), { kind: "no" });
   assert.deepEqual(outcome("mkt"), { kind: "partial", value: 0.35 });
   assert.deepEqual(outcome("cancel"), { kind: "void", value: null });
-  assert.equal(parseOne("market-binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - 3_600_000);
+  assert.equal(parseOne("market/binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - 3_600_000);
 });
 
-test("market-binary-resolved-unknown-word: settled, with an outcome nobody can read, counted", () => {
-  const { outcomes, drops } = endings("market-binary-resolved-unknown-word");
+test("market/binary-resolved-unknown-value: settled, with an outcome nobody can read, counted", () => {
+  const { outcomes, drops } = endings("market/binary-resolved-unknown-value");
   assert.deepEqual(outcomes, [[null, "finalized", null]]);
   assert.deepEqual(drops, ["unknown_resolution"]);
 });
 
-test("market-binary-unresolved-again: a resolution that was taken back makes it active once more", () => {
-  const { markets } = parseOne("market-binary-unresolved-again");
+test("market/binary-reopened: a resolution that was taken back makes it active once more", () => {
+  const { markets } = parseOne("market/binary-reopened");
   assert.deepEqual(
     [markets[0]?.listing.status, markets[0]?.listing.outcome, markets[0]?.listing.resolvedAt],
     ["active", null, null],
   );
 });
 
-test("market-multiple-sum-to-one: the contract itself says that its answers exclude each other", () => {
-  const { event, markets } = parseOne("market-multiple-sum-to-one", { sumsToOne: false });
+test("market/multiple-sum-to-one: the contract itself says that its answers exclude each other", () => {
+  const { event, markets } = parseOne("market/multiple-sum-to-one", { sumsToOne: false });
   assert.equal(event?.mutuallyExclusive, true);
   assert.equal(event?.description, "The side that lifts the cup.");
   assert.equal(markets[0]?.listing.category, "Sports");
 });
 
-test("market-multiple-resolved-one: the winner's id is yes for it and no for the others", () => {
-  assert.deepEqual(endings("market-multiple-resolved-one").outcomes, [
+test("market/multiple-resolved-one: the winner's id is yes for it and no for the others", () => {
+  assert.deepEqual(endings("market/multiple-resolved-one").outcomes, [
     ["Reds", "finalized", { kind: "no" }],
     ["Blues", "finalized", { kind: "yes" }],
     ["Other", "finalized", { kind: "no" }],
   ]);
 });
 
-test("market-multiple-resolved-choose-multiple: shares are parts of their sum, what was not chosen is no", () => {
-  assert.deepEqual(endings("market-multiple-resolved-choose-multiple").outcomes, [
+test("market/multiple-resolved-choose-multiple: shares are parts of their sum, what was not chosen is no", () => {
+  assert.deepEqual(endings("market/multiple-resolved-choose-multiple").outcomes, [
     ["Reds", "finalized", { kind: "partial", value: 0.75 }],
     ["Blues", "finalized", { kind: "partial", value: 0.25 }],
     ["Other", "finalized", { kind: "no" }],
   ]);
 });
 
-test("market-multiple-resolved-shares-untold: what each pays is unknown, and never the probability of before", () => {
-  const { outcomes } = endings("market-multiple-resolved-shares-untold");
+test("market/multiple-resolved-without-shares: what each pays is unknown, and never the probability of before", () => {
+  const { outcomes } = endings("market/multiple-resolved-without-shares");
   assert.deepEqual(
     outcomes.map(([, status, outcome]) => [status, outcome]),
     Array(3).fill(["finalized", null]),
   );
 });
 
-test("market-multiple-resolved-cancel: every answer is void", () => {
-  for (const [, , outcome] of endings("market-multiple-resolved-cancel").outcomes) {
+test("market/multiple-resolved-cancel: every answer is void", () => {
+  for (const [, , outcome] of endings("market/multiple-resolved-cancel").outcomes) {
     assert.deepEqual(outcome, { kind: "void", value: null });
   }
 });
 
-test("market-independent-partly-settled: each answer has its own end while the contract stays open", () => {
-  const { outcomes } = endings("market-independent-partly-settled");
+test("market/independent-partly-settled: each answer has its own end while the contract stays open", () => {
+  const { outcomes } = endings("market/independent-partly-settled");
   assert.deepEqual(outcomes, [
     ["Phone", "finalized", { kind: "yes" }],
     ["Car", "active", null],
     ["Boat", "finalized", { kind: "partial", value: 0.25 }],
     ["Plane", "finalized", { kind: "void", value: null }],
   ]);
-  assert.deepEqual(parseOne("market-independent-partly-settled").note.settledAnswerIds, ["ansA", "ansC", "ansD"]);
+  assert.deepEqual(parseOne("market/independent-partly-settled").note.settledAnswerIds, ["ansA", "ansC", "ansD"]);
 });
 
 test("mana never stands in a field of dollars", () => {
-  for (const name of ["search-binary-open", "search-multiple-lite-answers"]) {
+  for (const name of ["search/binary-open", "search/multiple-lite-answers"]) {
     for (const { markets } of parseList(name).parsed) {
       for (const { activity } of markets) assert.deepEqual(Object.values(activity), [null, null, null, null]);
     }
@@ -242,7 +242,7 @@ test("mana never stands in a field of dollars", () => {
 });
 
 test("no names of people come through", () => {
-  const { parsed } = parseList("search-binary-open");
+  const { parsed } = parseList("search/binary-open");
   const text = JSON.stringify(parsed.map(({ markets }) => markets.map(({ listing }) => ({ ...listing, url: null }))));
   assert.doesNotMatch(text, /SkyWatcher|Sky Watcher|u7Kc2LmQ/);
 });

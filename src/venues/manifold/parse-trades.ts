@@ -1,7 +1,7 @@
 import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { HistoryPoint, Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parseTime } from "./parse.ts";
+import { parseTime } from "./parse-market.ts";
 import { type BetWire, isBetPoint } from "./wire.ts";
 import type { ManifoldWatches } from "./wire-shapes.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { binPrices, parsePricePoints, parseTrade } from "./parse-bets.ts";
+import { binPrices, parsePricePoints, parseTrade } from "./parse-trades.ts";
 import { isBet } from "./wire.ts";
 import { watchManifold } from "./wire-shapes.ts";
 
@@ -30,8 +30,8 @@ function tape(name: string) {
   return { trades, drops };
 }
 
-test("bets-every-kind: a price is mana by shares, told from the YES side, whichever side was bought or sold", () => {
-  const { trades, drops } = tape("bets-every-kind");
+test("trades/all-kinds: a price is mana by shares, told from the YES side, whichever side was bought or sold", () => {
+  const { trades, drops } = tape("trades/all-kinds");
   const byId = new Map(
     trades.map(({ tradeId, yesPrice, size, takerSide }) => [tradeId, { yesPrice, size, takerSide }]),
   );
@@ -43,19 +43,19 @@ test("bets-every-kind: a price is mana by shares, told from the YES side, whiche
 });
 
 test("redemptions, rebalancing and resting orders are no trades", () => {
-  const ids = tape("bets-every-kind").trades.map(({ tradeId }) => tradeId);
+  const ids = tape("trades/all-kinds").trades.map(({ tradeId }) => tradeId);
   for (const id of ["betRedeem5", "betRebal06", "betResting7"]) assert.ok(!ids.includes(id), id);
 });
 
 test("what a resting order gave to later takers is told by their bets, not a second time by the order", () => {
-  const { trades } = tape("bets-every-kind");
+  const { trades } = tape("trades/all-kinds");
   assert.ok(!trades.some(({ tradeId }) => tradeId === "betMaker008"));
   const partly = trades.find(({ tradeId }) => tradeId === "betPartly09");
   assert.deepEqual([partly?.yesPrice, partly?.size], [0.5, 20]);
 });
 
-test("bets-garbage-among-good: bad bets are dropped and counted, and the good one stays", () => {
-  const { trades, drops } = tape("bets-garbage-among-good");
+test("trades/invalid-rows: bad bets are dropped and counted, and the good one stays", () => {
+  const { trades, drops } = tape("trades/invalid-rows");
   assert.deepEqual(
     trades.map(({ tradeId }) => tradeId),
     ["betGood0001"],
@@ -64,12 +64,12 @@ test("bets-garbage-among-good: bad bets are dropped and counted, and the good on
 });
 
 test("nobody's id comes through", () => {
-  assert.doesNotMatch(JSON.stringify(tape("bets-every-kind").trades), /uPrivate99/);
+  assert.doesNotMatch(JSON.stringify(tape("trades/all-kinds").trades), /uPrivate99/);
 });
 
-test("bet-points: points in any order become prices oldest first, a price outside (0, 1) is counted", () => {
+test("history/bet-points: points in any order become prices oldest first, a price outside (0, 1) is counted", () => {
   const drops: string[] = [];
-  const points = parsePricePoints(rows("bet-points"), null, {
+  const points = parsePricePoints(rows("history/bet-points"), null, {
     drop: (reason) => drops.push(reason),
     watch: watchManifold(() => {}),
   });
