@@ -3,12 +3,13 @@ import { describe, test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { createLimitlessVenue } from "./index.ts";
-import { fixture, fixtureText } from "./test-fixtures.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = Date.UTC(2026, 10, 21, 4);
 const signal = new AbortController().signal;
 
@@ -123,7 +124,7 @@ describe("single markets", () => {
     "/markets/f1-champion-2026-1784000000000": { body: group },
     "/markets/driver-b-1784000002000": { body: child },
     "/markets/rain-nyc-dec-1-1795000000000": { body: single },
-    "/markets/active/slugs": { body: fixtureText("market/active-slugs") },
+    "/markets/active/slugs": { body: JSON.stringify(fixture("market/active-slugs")) },
   };
   const respond = (path: string): ScriptedAnswer => responses[path] ?? { status: 404, body: "{}" };
 

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseBook, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
-import { fixture } from "./test-fixtures.ts";
 import { isBook, isBookFrame, isPriceFrame } from "./wire.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const TIMES = { eventAt: null, receivedAt: 5 };
 
 function parseFixture(name: string) {

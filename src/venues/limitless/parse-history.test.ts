@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseHistory } from "./parse-history.ts";
-import { fixture } from "./test-fixtures.ts";
 import { watchLimitless } from "./wire-shapes.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const HOUR_MS = 3_600_000;
 const END = 1795233600000;
 const QUERY = { fromMs: END - 3 * HOUR_MS, toMs: END, stepMs: HOUR_MS, titles: ["Driver B"] };

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { type MarketSnapshot, yesPrice } from "../../domain/market.ts";
 import { parseRows } from "./parse-market.ts";
-import { fixture } from "./test-fixtures.ts";
 import { watchLimitless } from "./wire-shapes.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21, 4);
 
 function parse(rows: readonly unknown[]) {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseFeed, parseTrades } from "./parse-trades.ts";
-import { fixture } from "./test-fixtures.ts";
 import { watchLimitless } from "./wire-shapes.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NO_TOKEN = "64119876543210987654321098765432109876543210987654321098765432109876543210";
 
 const watch = watchLimitless(() => {});

@@ -7,8 +7,8 @@ import type { LimitlessWatches } from "./wire-shapes.ts";
 
 /** Number of resolved markets remembered to deliver a repeated `marketResolved` frame only once. */
 const RESOLVED_MAX = 5_000;
-/** A venue timestamp further ahead of our clock is invalid. */
-const AHEAD_MS_MAX = 60_000;
+/** A frame whose timestamp is further ahead of our clock has an invalid timestamp. */
+const FRAME_AHEAD_MS_MAX = 60_000;
 
 export type FrameListener = (payload: unknown, receivedAt: number) => void;
 
@@ -37,7 +37,7 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
     if (isOutdated(market, timestamp, receivedAt)) return drop("stream_frame_overtaken");
     const quote = parse();
     if (quote === null) return;
-    const isAhead = typeof quote.eventAt === "number" && quote.eventAt > receivedAt + AHEAD_MS_MAX;
+    const isAhead = typeof quote.eventAt === "number" && quote.eventAt > receivedAt + FRAME_AHEAD_MS_MAX;
     if (isAhead) drop("stream_time_ahead");
     onMessage({
       kind: "quote",
@@ -80,7 +80,7 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
  */
 function isOutdated(market: FollowedMarket, timestamp: unknown, receivedAt: number): boolean {
   const eventAt = parseTime(timestamp);
-  if (eventAt === null || eventAt > receivedAt + AHEAD_MS_MAX) return false;
+  if (eventAt === null || eventAt > receivedAt + FRAME_AHEAD_MS_MAX) return false;
   if (eventAt < market.eventAt) return true;
   market.eventAt = eventAt;
   return false;

@@ -3,13 +3,14 @@ import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { openLimitlessStream } from "./stream.ts";
-import { fixture } from "./test-fixtures.ts";
 import { watchLimitless } from "./wire-shapes.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const SLUG = "rain-nyc-dec-1-1795000000000";
 const ADDRESS = "0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566";
 const NOW = Date.UTC(2026, 10, 21, 4);

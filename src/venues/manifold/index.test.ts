@@ -4,11 +4,12 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { createManifoldVenue } from "./index.ts";
-import { fixture, fixtureText } from "./test-fixtures.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
 const PAGE_ROWS = 1_000;
 const { signal } = new AbortController();
@@ -67,7 +68,7 @@ function servePages(rows: readonly { readonly createdTime: number }[]) {
 }
 
 test("a listing requests open contracts by type, 1,000 per page, with the answers' probabilities", async () => {
-  const { requestUrls, list } = setUp(() => ({ body: fixtureText("search/binary-open") }));
+  const { requestUrls, list } = setUp(() => ({ body: JSON.stringify(fixture("search/binary-open")) }));
   await list();
   assert.deepEqual(
     requestUrls().map((url) => `${url.pathname}${url.search}`),
@@ -107,8 +108,8 @@ test("an empty page is requested once more, because a failed search also returns
 test("requests each contract once and omits unknown markets", async () => {
   const { clock, adapter, requestUrls } = setUp((url) =>
     url.pathname.endsWith("cupFinal7Xq")
-      ? { body: fixtureText("market/multiple-sum-to-one") }
-      : { status: 404, body: fixtureText("market/not-found") },
+      ? { body: JSON.stringify(fixture("market/multiple-sum-to-one")) }
+      : { status: 404, body: JSON.stringify(fixture("market/not-found")) },
   );
   const ids = ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2", "cupFinal7Xq:unknown", "unknown", "not an id"];
   const page = await clock.until(adapter.getMarkets(ids.map(listing), signal));
@@ -125,7 +126,9 @@ test("requests each contract once and omits unknown markets", async () => {
 
 test("a multiple-choice id without an answer and a binary id with one are not markets", async () => {
   const { clock, adapter } = setUp((url) => ({
-    body: fixtureText(url.pathname.endsWith("cupFinal7Xq") ? "market/multiple-sum-to-one" : "market/binary-full"),
+    body: JSON.stringify(
+      fixture(url.pathname.endsWith("cupFinal7Xq") ? "market/multiple-sum-to-one" : "market/binary-full"),
+    ),
   }));
   assert.equal(await clock.until(adapter.findMarket("cupFinal7Xq", signal)), null);
   assert.equal(await clock.until(adapter.findMarket("rainNYC12a:ansRed1", signal)), null);
@@ -133,7 +136,7 @@ test("a multiple-choice id without an answer and a binary id with one are not ma
 });
 
 test("ignores a response with another contract than requested", async () => {
-  const { clock, adapter } = setUp(() => ({ body: fixtureText("market/binary-full") }));
+  const { clock, adapter } = setUp(() => ({ body: JSON.stringify(fixture("market/binary-full")) }));
   assert.equal(await clock.until(adapter.findMarket("somethingElse", signal)), null);
 });
 
@@ -150,7 +153,8 @@ test("later listings omit answers that a full read found resolved", async () => 
     },
   ];
   const { clock, adapter, list } = setUp((url) => {
-    if (url.pathname.includes("/market/")) return { body: fixtureText("market/independent-partly-settled") };
+    if (url.pathname.includes("/market/"))
+      return { body: JSON.stringify(fixture("market/independent-partly-settled")) };
     return body(url.searchParams.get("contractType") === "INDEPENDENT_MULTIPLE_CHOICE" ? rows : []);
   });
   assert.deepEqual(await list(), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
@@ -201,7 +205,7 @@ test("trades of an answer are requested by answer id and exclude bets on other a
 });
 
 test("history is one request for the points of the range", async () => {
-  const { clock, adapter, requestUrls } = setUp(() => ({ body: fixtureText("history/bet-points") }));
+  const { clock, adapter, requestUrls } = setUp(() => ({ body: JSON.stringify(fixture("history/bet-points")) }));
   const range = { fromMs: NOW - 10_800_000, toMs: NOW, intervalMs: 1_800_000 };
   const points = await clock.until(adapter.getHistory(listing("rainNYC12a"), range, signal));
   assert.equal(

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { binPrices, parsePricePoints } from "./parse-history.ts";
-import { fixture } from "./test-fixtures.ts";
 import { watchManifold } from "./wire-shapes.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
 const HOUR_MS = 3_600_000;
 

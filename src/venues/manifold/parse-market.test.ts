@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { yesPrice } from "../../domain/market.ts";
 import { type ParseContext, parseContract } from "./parse-market.ts";
-import { fixture } from "./test-fixtures.ts";
 import { watchManifold } from "./wire-shapes.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
 
 function setUp(options: Partial<ParseContext> = {}) {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseTrade } from "./parse-trades.ts";
-import { fixture } from "./test-fixtures.ts";
 import { isBet } from "./wire.ts";
+
+const fixture = fixtureReader(import.meta.url);
 
 function parseTrades(name: string) {
   const { drops, drop } = countDrops();

@@ -4,15 +4,16 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { parseMarketId } from "./ids.ts";
 import { openManifoldStream } from "./stream.ts";
-import { fixtureText } from "./test-fixtures.ts";
 import { watchManifold } from "./wire-shapes.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
-const newBet = fixtureText("stream/new-bet");
+const newBet = JSON.stringify(fixture("stream/new-bet"));
 
 function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number } = {}) {
   const clock = new FakeClock(NOW);

@@ -1,7 +1,7 @@
 import type { DropCounter } from "../../../src/ports/venue.ts";
 
-/** A drop counter that records its counts by reason. */
-export function countDrops(): { readonly drops: Record<string, number>; readonly drop: DropCounter } {
+/** A drop counter and its counts by reason. */
+export function countDrops(): { readonly drop: DropCounter; readonly drops: Record<string, number> } {
   const drops: Record<string, number> = {};
   return {
     drops,
