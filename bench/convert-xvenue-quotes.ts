@@ -1,15 +1,20 @@
 /**
- * Turns the tape of quotes of the same contract on Kalshi and Polymarket into a recording that the sandbox replays
+ * Converts recorded quotes of equal contracts on Kalshi and Polymarket to a recording that the sandbox can replay
  * (docs/recording.md).
  *
- *   node bench/convert-xvenue-quotes.ts [tape] [recording]
+ *   node bench/convert-xvenue-quotes.ts [source] [recording]
  */
-import { type Fact, openRecordingWriter } from "../src/recording/index.ts";
-import { isProgram, listingOf, NO_EVENT, readRecordingRows, writeSorted } from "./support/recording.ts";
+import type { Fact } from "../src/recording/index.ts";
+import {
+  type ConversionCounts,
+  listingOf,
+  NO_EVENT,
+  readRecordingRows,
+  runConverter,
+  writeSorted,
+} from "./support/recording.ts";
 
-const TAPE = "../shared/data/tape-xvenue-quotes.jsonl.gz";
-
-interface Top {
+interface BestPrices {
   readonly yes_bid: number | null;
   readonly yes_ask: number | null;
 }
@@ -18,32 +23,37 @@ export interface XvenueRow {
   readonly ts: string;
   readonly outcome: string;
   readonly contest: string;
-  readonly kalshi: Top & { readonly ticker: string };
-  readonly polymarket: Top & { readonly event_id: string; readonly market_id: string };
+  readonly kalshi: BestPrices & { readonly ticker: string };
+  readonly polymarket: BestPrices & { readonly event_id: string; readonly market_id: string };
 }
 
-/** A side that nobody quotes is written as 0, as 1 or as nothing. */
+/** Null for a side without orders, which the source stores as 0, 1 or null. */
 export function quotedPrice(price: number | null): number | null {
   return price !== null && price > 0 && price < 1 ? price : null;
 }
 
-/** The facts of one row: both venues' quotes, without sizes, which the tape does not know. */
-export function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
+/** The quotes of both venues; the source has no sizes. */
+function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
   const at = Date.parse(row.ts);
   const { ticker } = row.kalshi;
-  const places = [
-    { venue: "kalshi", top: row.kalshi, marketId: ticker, eventId: ticker.slice(0, ticker.lastIndexOf("-")) },
-    { venue: "polymarket", top: row.polymarket, marketId: row.polymarket.market_id, eventId: row.polymarket.event_id },
+  const contracts = [
+    { venue: "kalshi", prices: row.kalshi, marketId: ticker, eventId: ticker.slice(0, ticker.lastIndexOf("-")) },
+    {
+      venue: "polymarket",
+      prices: row.polymarket,
+      marketId: row.polymarket.market_id,
+      eventId: row.polymarket.event_id,
+    },
   ];
-  return places.flatMap(({ venue, top, marketId, eventId }): Fact[] => {
+  return contracts.flatMap(({ venue, prices, marketId, eventId }): Fact[] => {
     const quote: Fact = {
       at,
       venue,
       kind: "quote",
       marketId,
       quote: {
-        bid: quotedPrice(top.yes_bid),
-        ask: quotedPrice(top.yes_ask),
+        bid: quotedPrice(prices.yes_bid),
+        ask: quotedPrice(prices.yes_ask),
         bidSize: null,
         askSize: null,
         lastPrice: null,
@@ -56,7 +66,7 @@ export function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
       marketId,
       eventId,
       title: `${row.contest} — ${row.outcome}`,
-      label: row.outcome,
+      outcomeLabel: row.outcome,
       venueKeys: {},
     });
     return [
@@ -67,23 +77,15 @@ export function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
   });
 }
 
-/** @returns how many rows of the tape and how many facts of the recording there are */
-export async function convertXvenueQuotes(tape: string, recording: string): Promise<{ rows: number; facts: number }> {
-  const rows = await readRecordingRows<XvenueRow>(tape);
-  const seen = new Set<string>();
-  return writeSorted(recording, rows, {
-    source: "tape of quotes on two venues",
-    open: openRecordingWriter,
-    factsOf(row) {
-      const isFirst = !seen.has(row.kalshi.ticker);
-      seen.add(row.kalshi.ticker);
-      return factsOfXvenue(row, isFirst);
-    },
+export async function convertXvenueQuotes(source: string, recording: string): Promise<ConversionCounts> {
+  return writeSorted(recording, await readRecordingRows<XvenueRow>(source), {
+    source: "recorded quotes of two venues",
+    keyOf: (row) => row.kalshi.ticker,
+    factsOf: factsOfXvenue,
   });
 }
 
-if (isProgram(import.meta.url)) {
-  const [tape = TAPE, recording = "xvenue-quotes.jsonl.gz"] = process.argv.slice(2);
-  const { rows, facts } = await convertXvenueQuotes(tape, recording);
-  process.stdout.write(`${rows} rows of ${tape} are ${facts} facts in ${recording}\n`);
-}
+await runConverter(import.meta.url, convertXvenueQuotes, {
+  source: "../shared/data/tape-xvenue-quotes.jsonl.gz",
+  recording: "xvenue-quotes.jsonl.gz",
+});

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import type { EventListing, MarketListing } from "../../src/domain/market.ts";
-import type { Fact, openRecordingWriter } from "../../src/recording/index.ts";
+import { type Fact, openRecordingWriter } from "../../src/recording/index.ts";
 
 const BYTES_MAX = 100_000_000_000;
 
-/** The rows of a tape by time; tapes were written by several programs at once and are not in order. */
+/** The rows of a JSON lines file, sorted by time: several programs wrote them concurrently. */
 export async function readRecordingRows<Row extends { readonly ts: string }>(file: string): Promise<Row[]> {
   const bytes = await readFile(file);
   const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
@@ -16,7 +16,7 @@ export async function readRecordingRows<Row extends { readonly ts: string }>(fil
   return rows.sort((a, b) => Date.parse(a.ts) - Date.parse(b.ts));
 }
 
-/** What a tape does not tell of an event. */
+/** Event fields that the source data does not have. */
 export const NO_EVENT: Omit<EventListing, "venue" | "eventId" | "title"> = {
   description: null,
   category: null,
@@ -27,18 +27,12 @@ export const NO_EVENT: Omit<EventListing, "venue" | "eventId" | "title"> = {
   endAt: null,
 };
 
-/** A market that was quoted, so orders were taken; a tape tells nothing else of its life. */
-export function listingOf(known: {
-  readonly marketId: string;
-  readonly eventId: string;
-  readonly title: string;
-  readonly label: string;
-  readonly venueKeys: Readonly<Record<string, string>>;
-}): Omit<MarketListing, "venue"> {
-  const { label, ...ids } = known;
+/** A listing with the known fields. It is active, because the source data contains quotes of it. */
+export function listingOf(
+  known: Pick<MarketListing, "marketId" | "eventId" | "title" | "outcomeLabel" | "venueKeys">,
+): Omit<MarketListing, "venue"> {
   return {
-    ...ids,
-    outcomeLabel: label,
+    ...known,
     url: null,
     category: null,
     status: "active",
@@ -54,29 +48,46 @@ export function listingOf(known: {
   };
 }
 
-/** Writes the facts of all rows; a row that says the same as the one before of its market is still a fact. */
+/** Number of source rows and of recorded facts. */
+export interface ConversionCounts {
+  readonly rows: number;
+  readonly facts: number;
+}
+
+/** Writes the facts of all rows, including rows equal to the previous one of their market. */
 export async function writeSorted<Row extends { readonly ts: string }>(
   recording: string,
   rows: readonly Row[],
   options: {
     readonly source: string;
-    readonly open: typeof openRecordingWriter;
-    readonly factsOf: (row: Row) => readonly Fact[];
+    readonly keyOf: (row: Row) => string;
+    /** @param isFirst whether the row is the first one with its key */
+    readonly factsOf: (row: Row, isFirst: boolean) => readonly Fact[];
   },
-): Promise<{ rows: number; facts: number }> {
+): Promise<ConversionCounts> {
   const [first] = rows;
-  if (first === undefined) throw new Error("the tape is empty");
+  if (first === undefined) throw new Error("the source file has no rows");
   const header = { startedAt: Date.parse(first.ts), source: options.source };
-  const writer = await options.open({ file: recording, header, bytesMax: BYTES_MAX });
+  const writer = await openRecordingWriter({ file: recording, header, bytesMax: BYTES_MAX });
+  const keys = new Set<string>();
   for (const row of rows) {
-    for (const fact of options.factsOf(row)) writer.append(fact);
+    const key = options.keyOf(row);
+    for (const fact of options.factsOf(row, !keys.has(key))) writer.append(fact);
+    keys.add(key);
     await writer.ready();
   }
   await writer.close();
   return { rows: rows.length, facts: writer.facts };
 }
 
-/** Whether a file was started as a program, not imported. */
-export function isProgram(url: string): boolean {
-  return process.argv[1] !== undefined && new URL(url).pathname === process.argv[1];
+/** Runs a conversion if the module was started as a program: `node FILE [source] [recording]`. */
+export async function runConverter(
+  moduleUrl: string,
+  convert: (source: string, recording: string) => Promise<ConversionCounts>,
+  defaults: { readonly source: string; readonly recording: string },
+): Promise<void> {
+  if (process.argv[1] === undefined || new URL(moduleUrl).pathname !== process.argv[1]) return;
+  const [source = defaults.source, recording = defaults.recording] = process.argv.slice(2);
+  const { rows, facts } = await convert(source, recording);
+  process.stdout.write(`converted ${rows} rows of ${source} to ${facts} facts in ${recording}\n`);
 }

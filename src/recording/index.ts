@@ -1,4 +1,4 @@
-/** Recordings of what venue adapters deliver: their format (docs/recording.md), writing and reading. */
+/** Recordings of venue data (docs/recording.md): recording adapters, writing and reading files. */
 export type { Fact } from "./format.ts";
 export { readRecording, recordingFingerprint } from "./read.ts";
 export { recordVenue } from "./record-venue.ts";

@@ -2,72 +2,76 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { RecordingError } from "./errors.ts";
-import { type Fact, LINE_CHARS_MAX, LineFault, type RecordingHeader, readFact, readHeader } from "./format.ts";
+import { type Fact, LINE_CHARS_MAX, LineFault, type RecordingHeader, readHeader } from "./format.ts";
+import { readFact } from "./read-fact.ts";
 
 export interface RecordingReader {
   onHeader(header: RecordingHeader): void;
-  /** In the order of their `at`. @throws LineFault to refuse the line */
+  /** Called in the order of `at`. @throws LineFault to reject the line */
   onFact(fact: Fact): void;
 }
 
 export interface RecordingSummary {
   readonly header: RecordingHeader;
   readonly facts: number;
-  /** The last line was cut in the middle, as by a process that was killed; it was left out. */
+  /** The last line was incomplete, for example because the recorder was killed, and was ignored. */
   readonly isCut: boolean;
 }
 
 /**
- * Reads a recording from its first to its last line, gzip where the name ends in .gz.
- * @throws RecordingError naming the line when it is malformed, or older than the one before
+ * Reads a recording line by line. A file name ending in .gz means gzip.
+ * @throws RecordingError with the line number if a line is invalid or older than the previous one
  */
 export async function readRecording(file: string, reader: RecordingReader): Promise<RecordingSummary> {
   let header: RecordingHeader | null = null;
   let facts = 0;
-  let number = 0;
-  let newest = Number.NEGATIVE_INFINITY;
-  const take = (line: string) => {
-    number += 1;
+  let lineNumber = 0;
+  let newestAt = Number.NEGATIVE_INFINITY;
+  const onLine = (line: string) => {
+    lineNumber += 1;
     try {
       if (header === null) {
         header = readHeader(line);
-        newest = header.startedAt;
+        newestAt = header.startedAt;
         reader.onHeader(header);
-        return undefined;
+        return true;
       }
       const fact = readFact(line);
-      if (fact.at < newest) throw new LineFault(`older by ${newest - fact.at} ms than the line before`);
-      newest = fact.at;
+      if (fact.at < newestAt) throw new LineFault(`${newestAt - fact.at} ms older than the previous line`);
+      newestAt = fact.at;
       reader.onFact(fact);
       facts += 1;
-      return undefined;
+      return true;
     } catch (error) {
       if (!(error instanceof LineFault)) throw error;
-      throw new RecordingError(`${file}, line ${number}: ${error.message}.`);
+      throw new RecordingError(`${file}, line ${lineNumber}: ${error.message}.`);
     }
   };
-  const isCut = await eachLine(file, take);
-  if (header === null) throw new RecordingError(`${file} holds no whole line, so it is no recording.`);
+  const isCut = await readLines(file, onLine);
+  if (header === null) throw noCompleteLine(file);
   return { header, facts, isCut };
 }
 
-/** A number of 32 bits that tells one recording from another: made from its first line. */
+/** A 32-bit hash of the header line, used to tell recordings apart. */
 export async function recordingFingerprint(file: string): Promise<number> {
-  let first: string | null = null;
-  await eachLine(file, (line) => {
-    first = line;
-    return "enough";
+  let headerLine: string | null = null;
+  await readLines(file, (line) => {
+    headerLine = line;
+    return false;
   });
-  if (first === null) throw new RecordingError(`${file} holds no whole line, so it is no recording.`);
-  return createHash("sha256").update(first).digest().readUInt32BE(0);
+  if (headerLine === null) throw noCompleteLine(file);
+  return createHash("sha256").update(headerLine).digest().readUInt32BE(0);
 }
 
-/** Gives every whole line; true when the file ends in the middle of one. */
-async function eachLine(file: string, take: (line: string) => "enough" | undefined): Promise<boolean> {
-  const raw = createReadStream(file);
-  const text = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
-  // A failure of the file itself would otherwise leave the unpacking waiting for more.
-  raw.on("error", (error) => text.destroy(error));
+const noCompleteLine = (file: string) =>
+  new RecordingError(`${file} is not a recording: it contains no complete line.`);
+
+/** Calls `onLine` for each complete line until it returns false. Returns whether the file ends within a line. */
+async function readLines(file: string, onLine: (line: string) => boolean): Promise<boolean> {
+  const source = createReadStream(file);
+  const text = file.endsWith(".gz") ? source.pipe(createGunzip()) : source;
+  // pipe() does not forward errors: without this, decompression would wait forever.
+  source.on("error", (error) => text.destroy(error));
   text.setEncoding("utf8");
   let rest = "";
   let lines = 0;
@@ -79,24 +83,24 @@ async function eachLine(file: string, take: (line: string) => "enough" | undefin
         rest = "";
         start = end + 1;
         lines += 1;
-        if (take(line) === "enough") return false;
+        if (!onLine(line)) return false;
       }
       rest += chunk.slice(start);
       if (rest.length > LINE_CHARS_MAX)
         throw new RecordingError(`${file}, line ${lines + 1}: longer than ${LINE_CHARS_MAX} characters.`);
     }
   } catch (error) {
-    if (isUnexpectedEnd(error)) return true;
+    if (isTruncatedGzip(error)) return true;
     if (error instanceof RecordingError) throw error;
-    if (isFileError(error)) throw new RecordingError(`${file} cannot be read: ${error.message}.`);
+    if (isSystemError(error)) throw new RecordingError(`${file} cannot be read: ${error.message}.`);
     throw error;
   } finally {
-    raw.destroy();
+    source.destroy();
   }
   return rest !== "";
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : undefined);
-const isUnexpectedEnd = (error: unknown) =>
+const isTruncatedGzip = (error: unknown) =>
   codeOf(error) === "Z_BUF_ERROR" && error instanceof Error && error.message === "unexpected end of file";
-const isFileError = (error: unknown): error is Error => typeof codeOf(error) === "string";
+const isSystemError = (error: unknown): error is Error => typeof codeOf(error) === "string";

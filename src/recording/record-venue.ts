@@ -6,133 +6,62 @@ import type { Clock } from "../ports/clock.ts";
 import type { ListingPage, StreamMessage, VenueAdapter } from "../ports/venue.ts";
 import type { Fact } from "./format.ts";
 
-/** Markets whose last facts are remembered; beyond it all is forgotten, and told again when it comes again. */
+/** Markets remembered for change detection. Above it all are forgotten and recorded again when next delivered. */
 const MARKETS_MAX = 500_000;
-/** Trades remembered so that a tape read twice is written once. */
+/** Trades remembered to record each one once. */
 const TRADES_MAX = 200_000;
 
 type FactQuote = Omit<Quote, "receivedAt">;
 
-interface Told {
+/** The latest recorded facts of a market, as digests or JSON; empty if none. */
+interface RecordedMarket {
   listing: string;
   activity: string;
   book: string;
   quote: FactQuote | null;
-  /** When the stream last told this market's quote. */
+  /** When the stream last delivered a quote, Unix milliseconds. */
   streamedAt: number;
 }
 
 export interface RecordingOptions {
-  /** The adapter's name: tells a replay whose protocol to speak, whatever this deployment calls the venue. */
+  /** Name of the adapter, not of the deployment's venue: the replay uses it to choose the protocol. */
   readonly venue: string;
   readonly clock: Clock;
   readonly append: (fact: Fact) => void;
 }
 
-/**
- * The same adapter, and everything it delivers goes to the recording as well: listings and events when they change,
- * quotes, activity and books when they differ from the last ones, trades once.
- */
-export function recordVenue(adapter: VenueAdapter, { venue, clock, append }: RecordingOptions): VenueAdapter {
-  const markets = new Map<string, Told>();
-  const events = new Map<string, string>();
-  const trades = new Set<string>();
-
-  const takePage = (page: ListingPage) => {
-    if (events.size > MARKETS_MAX) events.clear();
-    if (markets.size > MARKETS_MAX) markets.clear();
-    const at = page.markets[0]?.quote.receivedAt ?? clock.now();
-    for (const { venue: _, ...event } of page.events) {
-      const text = digest(event);
-      if (events.get(event.eventId) === text) continue;
-      events.set(event.eventId, text);
-      append({ at, venue, kind: "event", event });
-    }
-    for (const snapshot of page.markets) takeSnapshot(snapshot, page.requestedAt);
-  };
-
-  const takeSnapshot = ({ listing, quote, activity }: MarketSnapshot, requestedAt: number) => {
-    const { venue: _, ...market } = listing;
-    const { marketId } = market;
-    const { receivedAt: at, ...shown } = quote;
-    const told = markets.get(marketId) ?? { listing: "", activity: "", book: "", quote: null, streamedAt: 0 };
-    markets.set(marketId, told);
-    const listingText = digest(market);
-    if (told.listing !== listingText) append({ at, venue, kind: "market", market });
-    told.listing = listingText;
-    // A slow page must not undo what the stream has told since it was asked for.
-    if (requestedAt >= told.streamedAt) takeQuote(marketId, told, shown, at);
-    const activityText = JSON.stringify(activity);
-    if (told.activity !== activityText) append({ at, venue, kind: "activity", marketId, activity });
-    told.activity = activityText;
-  };
-
-  const takeQuote = (marketId: string, told: Told, quote: FactQuote, at: number) => {
-    if (isCrossed(quote.bid, quote.ask) || (told.quote !== null && isSameQuote(told.quote, quote))) return;
-    told.quote = quote;
-    append({ at, venue, kind: "quote", marketId, quote });
-  };
-
-  const takeTrades = (marketId: string, found: readonly Trade[], at: number) => {
-    if (!markets.has(marketId)) return;
-    for (const trade of found.toReversed()) {
-      const key = `${marketId} ${trade.tradeId}`;
-      if (trades.has(key)) continue;
-      trades.add(key);
-      if (trades.size > TRADES_MAX) for (const oldest of trades.values().take(TRADES_MAX / 10)) trades.delete(oldest);
-      append({ at, venue, kind: "trade", marketId, trade });
-    }
-  };
-
-  const takeBook = (marketId: string, { receivedAt: at, ...book }: OrderBook) => {
-    const told = markets.get(marketId);
-    if (told === undefined || isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) return;
-    const merged = { ...book, bids: mergeLevels(book.bids), asks: mergeLevels(book.asks) };
-    const text = digest([merged.bids, merged.asks, merged.lastPrice]);
-    // A book counts as new also when a quote has come since: the later of the two says what the top is.
-    if (told.book !== text || !isTopOf(told.quote, merged)) append({ at, venue, kind: "book", marketId, book: merged });
-    told.book = text;
-  };
-
-  const takeMessage = (message: StreamMessage) => {
-    const { marketId, receivedAt: at } = message;
-    const told = markets.get(marketId);
-    if (told === undefined) return;
-    if (message.kind === "trade") takeTrades(marketId, [message.trade], at);
-    if (message.kind !== "quote") return;
-    told.streamedAt = at;
-    takeQuote(marketId, told, { ...(told.quote ?? NO_QUOTE), ...message.quote }, at);
-  };
-
+/** Wraps an adapter and records what it delivers: listings, events, quotes, activity and books on change, trades once. */
+export function recordVenue(adapter: VenueAdapter, options: RecordingOptions): VenueAdapter {
+  const recorder = new FactRecorder(options);
   return {
     id: adapter.id,
     playMoney: adapter.playMoney,
     profile: adapter.profile,
     async *listOpenMarkets(signal) {
       for await (const page of adapter.listOpenMarkets(signal)) {
-        takePage(page);
+        recorder.recordPage(page);
         yield page;
       }
     },
     async getMarkets(listings, signal) {
       const page = await adapter.getMarkets(listings, signal);
-      takePage(page);
+      recorder.recordPage(page);
       return page;
     },
     async findMarket(marketId, signal) {
       const page = await adapter.findMarket(marketId, signal);
-      if (page !== null) takePage(page);
+      if (page !== null) recorder.recordPage(page);
       return page;
     },
     async getBook(listing, signal) {
       const book = await adapter.getBook(listing, signal);
-      if (book !== null) takeBook(listing.marketId, book);
+      if (book !== null) recorder.recordBook(listing.marketId, book);
       return book;
     },
     async listTrades(listing, sinceMs, limit, signal) {
-      const found = await adapter.listTrades(listing, sinceMs, limit, signal);
-      takeTrades(listing.marketId, found, clock.now());
-      return found;
+      const trades = await adapter.listTrades(listing, sinceMs, limit, signal);
+      recorder.recordTrades(listing.marketId, trades, options.clock.now());
+      return trades;
     },
     getHistory: (listing, range, signal) => adapter.getHistory(listing, range, signal),
     openStream: (handlers) =>
@@ -140,11 +69,99 @@ export function recordVenue(adapter: VenueAdapter, { venue, clock, append }: Rec
         onUp: () => handlers.onUp(),
         onDown: (reason) => handlers.onDown(reason),
         onMessage(message) {
-          takeMessage(message);
+          recorder.recordMessage(message);
           handlers.onMessage(message);
         },
       }),
   };
+}
+
+/** Appends a fact for everything that differs from the latest recorded state. */
+class FactRecorder {
+  readonly #venue: string;
+  readonly #clock: Clock;
+  readonly #append: (fact: Fact) => void;
+  readonly #markets = new Map<string, RecordedMarket>();
+  /** Digests by event id. */
+  readonly #events = new Map<string, string>();
+  readonly #tradeKeys = new Set<string>();
+
+  constructor({ venue, clock, append }: RecordingOptions) {
+    this.#venue = venue;
+    this.#clock = clock;
+    this.#append = append;
+  }
+
+  recordPage(page: ListingPage): void {
+    if (this.#events.size > MARKETS_MAX) this.#events.clear();
+    if (this.#markets.size > MARKETS_MAX) this.#markets.clear();
+    const at = page.markets[0]?.quote.receivedAt ?? this.#clock.now();
+    for (const { venue: _, ...event } of page.events) {
+      const eventDigest = digest(event);
+      if (this.#events.get(event.eventId) === eventDigest) continue;
+      this.#events.set(event.eventId, eventDigest);
+      this.#append({ at, venue: this.#venue, kind: "event", event });
+    }
+    for (const snapshot of page.markets) this.#recordSnapshot(snapshot, page.requestedAt);
+  }
+
+  recordTrades(marketId: string, trades: readonly Trade[], at: number): void {
+    if (!this.#markets.has(marketId)) return;
+    const keys = this.#tradeKeys;
+    for (const trade of trades.toReversed()) {
+      const key = `${marketId} ${trade.tradeId}`;
+      if (keys.has(key)) continue;
+      keys.add(key);
+      if (keys.size > TRADES_MAX) for (const oldest of keys.values().take(TRADES_MAX / 10)) keys.delete(oldest);
+      this.#append({ at, venue: this.#venue, kind: "trade", marketId, trade });
+    }
+  }
+
+  recordBook(marketId: string, { receivedAt: at, ...book }: OrderBook): void {
+    const recorded = this.#markets.get(marketId);
+    if (recorded === undefined || isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) return;
+    const merged = { ...book, bids: mergeLevels(book.bids), asks: mergeLevels(book.asks) };
+    const bookDigest = digest([merged.bids, merged.asks, merged.lastPrice]);
+    // An unchanged book is recorded again after a different quote, because the later of the two defines the best prices.
+    if (recorded.book !== bookDigest || !hasBestPrices(recorded.quote, merged)) {
+      this.#append({ at, venue: this.#venue, kind: "book", marketId, book: merged });
+    }
+    recorded.book = bookDigest;
+  }
+
+  recordMessage(message: StreamMessage): void {
+    const { marketId, receivedAt: at } = message;
+    const recorded = this.#markets.get(marketId);
+    if (recorded === undefined) return;
+    if (message.kind === "trade") this.recordTrades(marketId, [message.trade], at);
+    if (message.kind !== "quote") return;
+    recorded.streamedAt = at;
+    this.#recordQuote(marketId, recorded, { ...(recorded.quote ?? NO_QUOTE), ...message.quote }, at);
+  }
+
+  #recordSnapshot({ listing, quote, activity }: MarketSnapshot, requestedAt: number): void {
+    const { venue: _, ...market } = listing;
+    const { marketId } = market;
+    const { receivedAt: at, ...quoteFact } = quote;
+    const recorded = this.#markets.get(marketId) ?? { listing: "", activity: "", book: "", quote: null, streamedAt: 0 };
+    this.#markets.set(marketId, recorded);
+    const listingDigest = digest(market);
+    if (recorded.listing !== listingDigest) this.#append({ at, venue: this.#venue, kind: "market", market });
+    recorded.listing = listingDigest;
+    // A page must not overwrite a quote that the stream delivered after the page was requested.
+    if (requestedAt >= recorded.streamedAt) this.#recordQuote(marketId, recorded, quoteFact, at);
+    const activityText = JSON.stringify(activity);
+    if (recorded.activity !== activityText) {
+      this.#append({ at, venue: this.#venue, kind: "activity", marketId, activity });
+    }
+    recorded.activity = activityText;
+  }
+
+  #recordQuote(marketId: string, recorded: RecordedMarket, quote: FactQuote, at: number): void {
+    if (isCrossed(quote.bid, quote.ask) || (recorded.quote !== null && isSameQuote(recorded.quote, quote))) return;
+    recorded.quote = quote;
+    this.#append({ at, venue: this.#venue, kind: "quote", marketId, quote });
+  }
 }
 
 const NO_QUOTE: FactQuote = {
@@ -161,7 +178,7 @@ function digest(value: unknown): string {
   return createHash("sha1").update(JSON.stringify(value)).digest("base64");
 }
 
-/** When it was true does not matter: a price told again is the same price. */
+/** Ignores `eventAt`: a repeated price is not a change. */
 function isSameQuote(a: FactQuote, b: FactQuote): boolean {
   return (
     a.bid === b.bid &&
@@ -173,11 +190,11 @@ function isSameQuote(a: FactQuote, b: FactQuote): boolean {
   );
 }
 
-function isTopOf(quote: FactQuote | null, book: Pick<OrderBook, "bids" | "asks">): boolean {
+function hasBestPrices(quote: FactQuote | null, book: Pick<OrderBook, "bids" | "asks">): boolean {
   return quote?.bid === (book.bids[0]?.price ?? null) && quote.ask === (book.asks[0]?.price ?? null);
 }
 
-/** Venues may send one price twice; in a recording each price stands once, with all its contracts. */
+/** Adds up levels with an equal price: a recorded book has each price once. */
 function mergeLevels(levels: OrderBook["bids"]): OrderBook["bids"] {
   const sizes = new Map<number, number>();
   for (const { price, size } of levels) sizes.set(price, (sizes.get(price) ?? 0) + size);

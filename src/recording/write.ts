@@ -3,86 +3,86 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { RecordingError } from "./errors.ts";
-import { type Fact, type RecordingHeader, writeFact, writeHeader } from "./format.ts";
+import { type Fact, type RecordingHeader, writeHeader } from "./format.ts";
+import { writeFact } from "./write-fact.ts";
 
-/** Waiting text above this is what the disk does not keep up with: whoever can wait is asked to. */
-const WAITING_BYTES_EASY = 1024 * 1024;
-/** Above this, facts that cannot wait (messages of a stream) are left out and counted. */
-const WAITING_BYTES_MAX = 32 * 1024 * 1024;
+/** Above this, `ready` waits for the disk. */
+const BUFFERED_BYTES_READY = 1024 * 1024;
+/** Above this, facts are discarded and counted: stream messages cannot wait. */
+const BUFFERED_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface RecordingWriter {
-  /** Facts written so far. */
+  /** Facts written. */
   readonly facts: number;
-  /** Facts left out because the disk did not keep up. */
+  /** Facts discarded because the disk was too slow. */
   readonly leftOut: number;
-  /** Size of the text so far, before any compression. */
+  /** Bytes written, before compression. */
   readonly bytes: number;
-  /** Nothing more is taken: the file has its full size, or cannot be written. */
+  /** Further facts are ignored: the file reached its maximum size or cannot be written. */
   readonly isFull: boolean;
   append(fact: Fact): void;
-  /** Resolves at once, or when the disk has caught up. */
+  /** Resolves when little enough is buffered; callers that can wait use it for backpressure. */
   ready(): Promise<void>;
-  /** Ends the file in good order. @throws RecordingError when it could not be written */
+  /** Flushes and closes the file. @throws RecordingError if writing failed */
   close(): Promise<void>;
 }
 
 export interface RecordingWriterOptions {
-  /** Gzip where it ends in .gz. An existing file is not overwritten. */
+  /** Must not exist. A name ending in .gz means gzip. */
   readonly file: string;
   readonly header: RecordingHeader;
-  /** Bytes of text, before compression, after which nothing more is taken. */
+  /** Maximum size before compression. */
   readonly bytesMax: number;
 }
 
 /**
- * Opens a new recording.
- * @throws RecordingError when the file is there already or cannot be made
+ * Creates a recording file.
+ * @throws RecordingError if the file exists or cannot be created
  */
 export async function openRecordingWriter(options: RecordingWriterOptions): Promise<RecordingWriter> {
-  const { file, bytesMax } = options;
+  const { file } = options;
   const disk = createWriteStream(file, { flags: "wx", mode: 0o600 });
   await new Promise<void>((resolve, reject) => {
     disk.once("open", () => resolve());
     disk.once("error", (error) => reject(new RecordingError(`${file} cannot be written: ${error.message}.`)));
   });
-  return startWriting(options, disk, file.endsWith(".gz") ? createGzip() : null, bytesMax);
+  return startWriter(options, disk, file.endsWith(".gz") ? createGzip() : null);
 }
 
-function startWriting(
-  { file, header }: RecordingWriterOptions,
+function startWriter(
+  { file, header, bytesMax }: RecordingWriterOptions,
   disk: Writable,
-  packer: (Writable & NodeJS.ReadableStream) | null,
-  bytesMax: number,
+  gzip: (Writable & NodeJS.ReadableStream) | null,
 ): RecordingWriter {
-  const first = packer ?? disk;
-  packer?.pipe(disk);
+  const input = gzip ?? disk;
+  gzip?.pipe(disk);
   let facts = 0;
   let leftOut = 0;
   let bytes = 0;
-  let newest = header.startedAt;
+  let newestAt = header.startedAt;
   let isFull = false;
   let failure: Error | null = null;
-  let wake: (() => void)[] = [];
-  const wakeAll = () => {
-    const waiting = wake;
-    wake = [];
+  let waiters: (() => void)[] = [];
+  const resolveWaiters = () => {
+    const waiting = waiters;
+    waiters = [];
     for (const resolve of waiting) resolve();
   };
-  const ended = finished(disk).catch((error: unknown) => {
+  const diskFinished = finished(disk).catch((error: unknown) => {
     failure = error instanceof Error ? error : new Error(String(error));
     isFull = true;
-    wakeAll();
+    resolveWaiters();
   });
-  packer?.on("error", (error) => disk.destroy(error));
-  const waiting = () => first.writableLength + (packer === null ? 0 : disk.writableLength);
-  disk.on("drain", wakeAll);
-  first.on("drain", wakeAll);
-  const write = (line: string) => {
+  gzip?.on("error", (error) => disk.destroy(error));
+  const bufferedBytes = () => input.writableLength + (gzip === null ? 0 : disk.writableLength);
+  disk.on("drain", resolveWaiters);
+  input.on("drain", resolveWaiters);
+  const writeLine = (line: string) => {
     const text = `${line}\n`;
     bytes += Buffer.byteLength(text);
-    first.write(text);
+    input.write(text);
   };
-  write(writeHeader(header));
+  writeLine(writeHeader(header));
 
   return {
     get facts() {
@@ -99,30 +99,30 @@ function startWriting(
     },
     append(fact) {
       if (isFull) return;
-      if (waiting() > WAITING_BYTES_MAX) {
+      if (bufferedBytes() > BUFFERED_BYTES_MAX) {
         leftOut += 1;
         return;
       }
-      // Clocks may be set back; a recording never runs backwards.
-      newest = Math.max(newest, fact.at);
-      const line = writeFact(fact.at === newest ? fact : { ...fact, at: newest });
+      // Clocks may be set back, but `at` must not decrease.
+      newestAt = Math.max(newestAt, fact.at);
+      const line = writeFact(fact.at === newestAt ? fact : { ...fact, at: newestAt });
       if (bytes + Buffer.byteLength(line) + 1 > bytesMax) {
         isFull = true;
-        wakeAll();
+        resolveWaiters();
         return;
       }
-      write(line);
+      writeLine(line);
       facts += 1;
     },
     async ready() {
-      if (isFull || waiting() <= WAITING_BYTES_EASY) return;
-      await new Promise<void>((resolve) => wake.push(resolve));
+      if (isFull || bufferedBytes() <= BUFFERED_BYTES_READY) return;
+      await new Promise<void>((resolve) => waiters.push(resolve));
     },
     async close() {
       isFull = true;
-      first.end();
-      await ended;
-      if (failure !== null) throw new RecordingError(`${file} could not be written to its end: ${failure.message}.`);
+      input.end();
+      await diskFinished;
+      if (failure !== null) throw new RecordingError(`${file} could not be written completely: ${failure.message}.`);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The Kalshi adapter against the sandbox over real HTTP and WebSockets: what comes out is what is true in the world. */
+/** The Kalshi adapter against the sandbox over real HTTP and WebSockets: its data must equal the world's state. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -28,18 +28,18 @@ const GENESIS = Date.UTC(2026, 10, 21);
 const signal = new AbortController().signal;
 
 const world = createWorld({ seed: 7, genesis: GENESIS, speed: 60, marketCount: 900 });
-const NOW = findInstant();
+const NOW = findTimeWithAllPhases();
 let now = () => NOW;
 
-/** The first moment after genesis at which markets are in every phase that needs no luck, and outcomes of every kind. */
-function findInstant(): number {
-  const wanted = ["active", "closed", "determined", "disputed", "yes", "no", "void", "partial"];
+/** The first time after genesis at which the markets have every kind of outcome and every phase except pauses. */
+function findTimeWithAllPhases(): number {
+  const required = ["active", "closed", "determined", "disputed", "yes", "no", "void", "partial"];
   for (let at = GENESIS + 1_234; at < GENESIS + 48 * HOUR_MS; at += 5 * 60_000) {
-    const lives = world.markets("kalshi", at).map((market) => world.lifecycle(market, at));
-    const seen = new Set<string>(lives.flatMap(({ phase, outcome }) => [phase, outcome?.kind ?? phase]));
-    if (wanted.every((word) => seen.has(word))) return at;
+    const lifecycles = world.markets("kalshi", at).map((market) => world.lifecycle(market, at));
+    const seen = new Set<string>(lifecycles.flatMap(({ phase, outcome }) => [phase, outcome?.kind ?? phase]));
+    if (required.every((value) => seen.has(value))) return at;
   }
-  throw new Error("no instant shows all phases; choose another seed");
+  throw new Error("no time has all phases; choose another seed");
 }
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -51,7 +51,7 @@ const exchange = kalshiExchange(
 );
 const http = createUndiciHttp(systemClock);
 const sockets = createWsSockets(systemClock);
-const dropped: string[] = [];
+const drops: string[] = [];
 
 let served: Awaited<ReturnType<typeof serveExchanges>>;
 let venue: VenueAdapter;
@@ -59,10 +59,19 @@ let venue: VenueAdapter;
 function createVenue(keyId: string): VenueAdapter {
   const urls = served.urls.kalshi;
   return createKalshiVenue({
-    ...{ id: "kalshi", playMoney: false, http, sockets, clock: systemClock, random: systemRandom, log: quietLog },
-    drop: (reason) => dropped.push(reason),
-    drift: (kind, field) => dropped.push(`${field} ${kind}`),
-    ...{ restUrl: urls?.rest ?? "", wsUrl: urls?.ws ?? "", keyId, privateKeyPem },
+    id: "kalshi",
+    playMoney: false,
+    http,
+    sockets,
+    clock: systemClock,
+    random: systemRandom,
+    log: quietLog,
+    drop: (reason) => drops.push(reason),
+    drift: (kind, field) => drops.push(`${field} ${kind}`),
+    restUrl: urls?.rest ?? "",
+    wsUrl: urls?.ws ?? "",
+    keyId,
+    privateKeyPem,
   });
 }
 
@@ -88,113 +97,134 @@ function usd(contracts: number, price: number | null): number | null {
   return price === null ? null : Math.round(contracts * price * 100) / 100;
 }
 
-/** The snapshot says of the market what the world says now. */
-function assertTrue(market: ListedMarket, { listing, quote, activity }: MarketSnapshot): void {
+/** Asserts that the snapshot equals the current state of the world. */
+function assertSnapshot(market: ListedMarket, { listing, quote, activity }: MarketSnapshot): void {
   const lifecycle = world.lifecycle(market, now());
   const book = world.book(market, now());
   const truth = world.activity(market, now());
   const price = yesPrice({
-    ...{ bid: book.bids[0]?.price ?? null, ask: book.asks[0]?.price ?? null },
-    ...{ lastPrice: book.lastPrice, indicativePrice: null },
+    bid: book.bids[0]?.price ?? null,
+    ask: book.asks[0]?.price ?? null,
+    lastPrice: book.lastPrice,
+    indicativePrice: null,
   });
   const status: Readonly<Record<Phase, string>> = {
-    ...{ pending: "pending", active: "active", paused: "active", closed: "closed" },
-    ...{ determined: "determined", disputed: "determined", finalized: "finalized" },
+    pending: "pending",
+    active: "active",
+    paused: "active",
+    closed: "closed",
+    determined: "determined",
+    disputed: "determined",
+    finalized: "finalized",
   };
   assert.deepEqual(
     {
-      ...{ bid: quote.bid, ask: quote.ask, bidSize: quote.bidSize, askSize: quote.askSize, last: quote.lastPrice },
-      ...{ day: activity.volume24hUsd, total: activity.volumeTotalUsd, open: activity.openInterestUsd },
-      ...{ status: listing.status, paused: listing.paused, event: listing.eventId, category: listing.category },
-      ...{ label: listing.outcomeLabel, tick: listing.tickSize, openAt: listing.openAt, eventAt: quote.eventAt },
+      bid: quote.bid,
+      ask: quote.ask,
+      bidSize: quote.bidSize,
+      askSize: quote.askSize,
+      lastPrice: quote.lastPrice,
+      eventAt: quote.eventAt,
+      volume24hUsd: activity.volume24hUsd,
+      volumeTotalUsd: activity.volumeTotalUsd,
+      openInterestUsd: activity.openInterestUsd,
     },
     {
-      ...{ bid: book.bids[0]?.price ?? null, ask: book.asks[0]?.price ?? null, last: book.lastPrice },
-      ...{ bidSize: book.bids[0]?.size ?? null, askSize: book.asks[0]?.size ?? null },
-      ...{ day: usd(truth.volume24hContracts, price), total: usd(truth.volumeContracts, price) },
-      ...{ open: usd(truth.openInterestContracts, price), status: status[lifecycle.phase] },
-      ...{ paused: lifecycle.phase === "paused", event: kalshiEventTicker(market.event) },
-      ...{ category: kalshiCategory(market.event), label: market.label === "Yes" ? null : market.label },
-      ...{ tick: market.tick, openAt: market.openAt, eventAt: null },
+      bid: book.bids[0]?.price ?? null,
+      ask: book.asks[0]?.price ?? null,
+      bidSize: book.bids[0]?.size ?? null,
+      askSize: book.asks[0]?.size ?? null,
+      lastPrice: book.lastPrice,
+      eventAt: null,
+      volume24hUsd: usd(truth.volume24hContracts, price),
+      volumeTotalUsd: usd(truth.volumeContracts, price),
+      openInterestUsd: usd(truth.openInterestContracts, price),
     },
     listing.marketId,
   );
+  assert.equal(listing.status, status[lifecycle.phase]);
+  assert.equal(listing.paused, lifecycle.phase === "paused");
+  assert.equal(listing.eventId, kalshiEventTicker(market.event));
+  assert.equal(listing.category, kalshiCategory(market.event));
+  assert.equal(listing.outcomeLabel, market.label === "Yes" ? null : market.label);
+  assert.equal(listing.tickSize, market.tick);
+  assert.equal(listing.openAt, market.openAt);
   assert.equal(listing.rules, market.rules);
   assert.ok(listing.title.startsWith(market.event.title));
 }
 
-test("the sweep lists exactly the world's open markets with the world's quotes, volumes and events", async () => {
+test("a sweep lists exactly the world's open markets with its quotes, volumes and events", async () => {
   const expected = new Map(listed(["active", "paused", "pending"]).map((market) => [kalshiTicker(market), market]));
   const events = new Map<string, boolean>();
-  let seen = 0;
+  let listedCount = 0;
   for await (const page of venue.listOpenMarkets(signal)) {
     for (const snapshot of page.markets) {
       const market = expected.get(snapshot.listing.marketId);
       assert.ok(market, snapshot.listing.marketId);
-      assertTrue(market, snapshot);
+      assertSnapshot(market, snapshot);
       assert.equal(snapshot.listing.closeAt, market.closeAt);
       assert.equal(snapshot.listing.outcome, null);
-      seen += 1;
+      listedCount += 1;
     }
     for (const event of page.events) events.set(event.eventId, event.mutuallyExclusive);
   }
-  assert.equal(seen, expected.size);
+  assert.equal(listedCount, expected.size);
   assert.deepEqual(
     events,
     new Map([...expected.values()].map(({ event }) => [kalshiEventTicker(event), event.mutuallyExclusive])),
   );
-  assert.deepEqual(dropped, []);
+  assert.deepEqual(drops, []);
 });
 
-test("closed, determined, disputed and settled markets of both tiers come out right by name", async () => {
+test("reads closed, determined, disputed and settled markets of both tiers by id", async () => {
   const markets = listed(["closed", "determined", "disputed", "finalized"]);
-  const found = await venue.getMarkets(ids(markets), signal);
-  const byId = new Map(found.markets.map((snapshot) => [snapshot.listing.marketId, snapshot]));
+  const page = await venue.getMarkets(ids(markets), signal);
+  const byId = new Map(page.markets.map((snapshot) => [snapshot.listing.marketId, snapshot]));
   const kinds = new Set<string>();
   for (const market of markets) {
     const snapshot = byId.get(kalshiTicker(market));
     assert.ok(snapshot, kalshiTicker(market));
-    assertTrue(market, snapshot);
+    assertSnapshot(market, snapshot);
     const lifecycle = world.lifecycle(market, now());
     const { outcome } = lifecycle;
     kinds.add(outcome?.kind ?? "none");
-    // The venue settles what is called off at a fair value, through the same field as any other share.
+    // The venue settles a void market at a fair value, in the same field as a partial outcome.
     const value = kalshiSettlementValue(world, market, lifecycle);
-    const isWhole = outcome?.kind === "yes" || outcome?.kind === "no";
+    const isYesOrNo = outcome?.kind === "yes" || outcome?.kind === "no";
     assert.deepEqual(
       snapshot.listing.outcome,
-      outcome === null ? null : isWhole ? { kind: outcome.kind } : { kind: "partial", value },
+      outcome === null ? null : isYesOrNo ? { kind: outcome.kind } : { kind: "partial", value },
     );
     assert.equal(snapshot.listing.resolvedAt, lifecycle.phase === "finalized" ? market.finalizeAt : null);
   }
   assert.deepEqual(kinds, new Set(["none", "yes", "no", "void", "partial"]));
-  assert.equal(found.markets.length, markets.length);
+  assert.equal(page.markets.length, markets.length);
   const week = 7 * 24 * HOUR_MS;
   assert.ok(markets.some(({ finalizeAt }) => finalizeAt < now() - week - HOUR_MS));
   assert.ok(markets.some(({ finalizeAt }) => finalizeAt > now() - week));
 });
 
-test("a paused market is active, paused and without quotes", async () => {
-  const market = listed(["active"]).find((one) => world.lifecycle(one, NOW).since > one.openAt);
-  assert.ok(market, "no market was paused lately; choose another seed");
+test("a paused market has status active, paused set and no quotes", async () => {
+  const market = listed(["active"]).find((candidate) => world.lifecycle(candidate, NOW).since > candidate.openAt);
+  assert.ok(market, "no market was paused recently; choose another seed");
   const pausedAt = world.lifecycle(market, NOW).since - 1;
   now = () => pausedAt;
   try {
     const found = await venue.findMarket(kalshiTicker(market), signal);
     assert.ok(found?.markets[0]);
     assert.equal(found.markets[0].listing.paused, true);
-    assertTrue(market, found.markets[0]);
+    assertSnapshot(market, found.markets[0]);
   } finally {
     now = () => NOW;
   }
 });
 
-test("an unknown market is null", async () => {
+test("an unknown market id returns null", async () => {
   assert.equal(await venue.findMarket("KXNOSUCH-26DEC01-T1", signal), null);
 });
 
-/** A lively market, older than the live tier, as the adapter lists it. */
-async function findLively(): Promise<{ market: ListedMarket; snapshot: MarketSnapshot }> {
+/** The busiest market that is older than the live tier, with its listing. */
+async function findBusiestMarket(): Promise<{ market: ListedMarket; snapshot: MarketSnapshot }> {
   const market = listed(["active"])
     .filter(({ openAt }) => openAt < NOW - 9 * 24 * HOUR_MS)
     .toSorted((a, b) => world.activity(b, NOW).volume24hUsd - world.activity(a, NOW).volume24hUsd)[0];
@@ -204,8 +234,8 @@ async function findLively(): Promise<{ market: ListedMarket; snapshot: MarketSna
   return { market, snapshot };
 }
 
-test("the book is the world's, level by level", async () => {
-  const { market, snapshot } = await findLively();
+test("the book equals the world's, level by level", async () => {
+  const { market, snapshot } = await findBusiestMarket();
   const book = await venue.getBook(snapshot.listing, signal);
   const { bids, asks } = world.book(market, NOW);
   assert.ok(bids.length > 0 && asks.length > 0);
@@ -213,8 +243,8 @@ test("the book is the world's, level by level", async () => {
   assert.deepEqual(book?.asks, asks);
 });
 
-test("trades are the world's, newest first, across pages and tiers, down to the asked instant", async () => {
-  const { market, snapshot } = await findLively();
+test("trades equal the world's, newest first, across pages and tiers, back to the requested time", async () => {
+  const { market, snapshot } = await findBusiestMarket();
   const since = NOW - 10 * 24 * HOUR_MS;
   const truth = world.trades(market, since, NOW + 1);
   const trades = await venue.listTrades(snapshot.listing, since, 10_000, signal);
@@ -224,29 +254,32 @@ test("trades are the world's, newest first, across pages and tiers, down to the 
   );
   const byId = new Map(truth.map((trade) => [kalshiTradeId(trade.id), trade]));
   for (const trade of trades) {
-    const known = byId.get(trade.tradeId);
-    assert.deepEqual([trade.yesPrice, trade.size, trade.takerSide], [known?.yesPrice, known?.size, known?.takerSide]);
+    const expected = byId.get(trade.tradeId);
+    assert.deepEqual(
+      [trade.yesPrice, trade.size, trade.takerSide],
+      [expected?.yesPrice, expected?.size, expected?.takerSide],
+    );
   }
   assert.ok(truth.length > 1_000 && truth.some(({ at }) => at < NOW - 8 * 24 * HOUR_MS));
   assert.equal((await venue.listTrades(snapshot.listing, since, 10, signal)).length, 10);
 });
 
-test("history is the world's past, of open markets and of the historical tier", async () => {
-  const { market, snapshot } = await findLively();
+test("history equals the world's, for open markets and the historical tier", async () => {
+  const { market, snapshot } = await findBusiestMarket();
   const settled = listed(["finalized"]).find(
-    (one) => one.finalizeAt < NOW - 8 * 24 * HOUR_MS && world.activity(one, NOW).volumeContracts > 0,
+    (candidate) => candidate.finalizeAt < NOW - 8 * 24 * HOUR_MS && world.activity(candidate, NOW).volumeContracts > 0,
   );
   assert.ok(settled);
-  const [old] = (await venue.getMarkets(ids([settled]), signal)).markets;
-  assert.ok(old);
-  for (const [one, { listing }, endAt] of [
+  const [settledSnapshot] = (await venue.getMarkets(ids([settled]), signal)).markets;
+  assert.ok(settledSnapshot);
+  for (const [tested, { listing }, endAt] of [
     [market, snapshot, NOW],
-    [settled, old, settled.closeAt],
+    [settled, settledSnapshot, settled.closeAt],
   ] as const) {
     const toMs = Math.floor(endAt / HOUR_MS) * HOUR_MS;
-    const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(one.openAt / HOUR_MS) * HOUR_MS);
+    const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(tested.openAt / HOUR_MS) * HOUR_MS);
     const points = await venue.getHistory(listing, { fromMs, toMs, intervalMs: HOUR_MS }, signal);
-    const truth = world.past(one, fromMs, toMs, HOUR_MS);
+    const truth = world.past(tested, fromMs, toMs, HOUR_MS);
     assert.ok(truth.length > 0);
     assert.deepEqual(
       points.map(({ startAt, endAt, bid, ask, yesPrice, volumeUsd }) => ({
@@ -258,15 +291,18 @@ test("history is the world's past, of open markets and of the historical tier", 
         volumeUsd,
       })),
       truth.map(({ at, bid, ask, lastPrice }) => ({
-        ...{ startAt: at - HOUR_MS, endAt: at, bid, ask },
+        startAt: at - HOUR_MS,
+        endAt: at,
+        bid,
+        ask,
         yesPrice: yesPrice({ bid, ask, lastPrice, indicativePrice: null }),
-        volumeUsd: volumeOf(one, at),
+        volumeUsd: volumeOf(tested, at),
       })),
     );
   }
 });
 
-/** Dollars traded in the hour up to and including `at`, as the venue's candle lets one see them: count times mean. */
+/** USD traded in the hour up to and including `at`, computed like a candle: contracts times mean price. */
 function volumeOf(market: ListedMarket, at: number): number {
   const trades = world.trades(market, at - HOUR_MS + 1, at + 1);
   const size = trades.reduce((sum, trade) => sum + trade.size, 0);
@@ -275,34 +311,34 @@ function volumeOf(market: ListedMarket, at: number): number {
   return Math.round(size * (Math.round(mean * 1e6) / 1e6) * 100) / 100;
 }
 
-test("a key that the venue does not know opens no stream, and that is counted", async () => {
+test("401: an unknown key opens no stream and is counted as a lost connection", async () => {
   const down = Promise.withResolvers<string>();
   const stream = createVenue("other-key").openStream({
-    onMessage: () => down.reject(new Error("a message came through")),
+    onMessage: () => down.reject(new Error("received a message")),
     onUp: () => down.reject(new Error("the stream opened")),
     onDown: down.resolve,
   });
   assert.ok(stream);
   assert.match(await down.promise, /401/);
   stream.close();
-  assert.deepEqual(dropped.splice(0), ["stream_connection_lost"]);
+  assert.deepEqual(drops.splice(0), ["stream_connection_lost"]);
 });
 
-test("the stream's quotes are the world's book at their instant, and its trades the world's", {
+test("streamed quotes equal the world's book at their time, and trades the world's trades", {
   timeout: 30_000,
 }, async () => {
   const startedAt = systemClock.monotonic();
-  // Half a minute of wall-clock time a second, of which each is an hour of activity a minute.
+  // Time passes 30 times as fast, and the world's activity another 60 times.
   now = () => NOW + Math.floor((systemClock.monotonic() - startedAt) * 30);
   const markets = listed(["active"]).slice(0, 100);
   const found = await venue.getMarkets(ids(markets), signal);
-  const told: StreamMessage[] = [];
+  const messages: StreamMessage[] = [];
   const enough = Promise.withResolvers<void>();
   const stream = venue.openStream({
     onMessage(message) {
-      told.push(message);
-      const trades = told.filter(({ kind }) => kind === "trade").length;
-      if (trades >= 20 && told.length - trades >= 300) enough.resolve();
+      messages.push(message);
+      const trades = messages.filter(({ kind }) => kind === "trade").length;
+      if (trades >= 20 && messages.length - trades >= 300) enough.resolve();
     },
     onUp() {},
     onDown: (reason) => enough.reject(new Error(reason)),
@@ -313,7 +349,7 @@ test("the stream's quotes are the world's book at their instant, and its trades 
   stream.close();
   now = () => NOW;
   const byId = new Map(markets.map((market) => [kalshiTicker(market), market]));
-  for (const message of told) {
+  for (const message of messages) {
     const market = byId.get(message.marketId);
     if (message.kind === "quote") {
       assert.ok(market);
@@ -331,5 +367,5 @@ test("the stream's quotes are the world's book at their instant, and its trades 
       assert.deepEqual([price, size, takerSide], [truth?.yesPrice, truth?.size, truth?.takerSide]);
     }
   }
-  assert.deepEqual(dropped, []);
+  assert.deepEqual(drops, []);
 });

@@ -14,16 +14,16 @@ import { quietLog } from "../support/quiet-log.ts";
 
 export const GENESIS = Date.UTC(2026, 10, 21, 4);
 
-/** Something that two sides agree on by hand: what the sandbox tells of the world, and when it is. */
+/** A served sandbox exchange whose time and events the test controls. */
 export interface LimitlessSandbox {
   readonly world: SimulatedWorld;
   readonly restUrl: string;
   readonly wsUrl: string;
-  /** The instant that the sandbox, the adapter and the assertions share. */
+  /** Sets the time of the sandbox, the adapter and the assertions. */
   setNow(at: number): void;
   now(): number;
-  /** Tells the sockets what happened. */
-  tell(event: FeedEvent): void;
+  /** Sends an event to the stream subscribers. */
+  publish(event: FeedEvent): void;
   close(): Promise<void>;
 }
 
@@ -53,38 +53,38 @@ export async function startLimitlessSandbox(
       at = next;
     },
     now,
-    tell(event) {
+    publish(event) {
       for (const listener of listeners) listener(event);
     },
     close: () => served.close(),
   };
 }
 
-/** The sandbox's instant as a clock whose waits cost no time, so that request limits do not slow a test down. */
+/** A clock with the sandbox's time whose waits end immediately, so request limits do not slow down tests. */
 export function sandboxClock(sandbox: LimitlessSandbox): Clock {
-  let waited = 0;
+  let sleptMs = 0;
   return {
     now: sandbox.now,
-    monotonic: () => systemClock.monotonic() + waited,
+    monotonic: () => systemClock.monotonic() + sleptMs,
     yieldToEventLoop: systemClock.yieldToEventLoop,
     setTimeout: systemClock.setTimeout,
     async sleep(delayMs) {
-      waited += delayMs;
-      // Lets answers arrive that a caller may be waiting for.
+      sleptMs += delayMs;
+      // Yields so that pending responses can arrive.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
 
-/** The production adapter over loopback, with a count of what it dropped. */
+/** The production adapter connected over loopback, with its drop counts. */
 export function connectLimitless(sandbox: LimitlessSandbox): {
   venue: VenueAdapter;
-  dropped: Map<string, number>;
+  drops: Map<string, number>;
   close(): Promise<void>;
 } {
   const clock = sandboxClock(sandbox);
   const http = createUndiciHttp(clock);
-  const dropped = new Map<string, number>();
+  const drops = new Map<string, number>();
   const venue = createLimitlessVenue({
     id: "limitless",
     playMoney: false,
@@ -94,12 +94,12 @@ export function connectLimitless(sandbox: LimitlessSandbox): {
     clock,
     random: systemRandom,
     log: quietLog,
-    drift: (kind, field) => dropped.set(`${field} ${kind}`, 1),
-    drop: (reason, count = 1) => dropped.set(reason, (dropped.get(reason) ?? 0) + count),
+    drift: (kind, field) => drops.set(`${field} ${kind}`, 1),
+    drop: (reason, count = 1) => drops.set(reason, (drops.get(reason) ?? 0) + count),
     restUrl: sandbox.restUrl,
     wsUrl: sandbox.wsUrl,
   });
-  return { venue, dropped, close: () => http.close() };
+  return { venue, drops, close: () => http.close() };
 }
 
 export function worldMarkets(sandbox: LimitlessSandbox): readonly ListedMarket[] {

@@ -34,7 +34,7 @@ async function sweep(): Promise<ListingPage[]> {
   return pages;
 }
 
-/** Limitless has one word for everything between trading and the result. */
+/** Limitless has one status for all phases between trading and settlement. */
 const STATUS: Readonly<Record<Phase, MarketStatus>> = {
   pending: "pending",
   active: "active",
@@ -45,63 +45,68 @@ const STATUS: Readonly<Record<Phase, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** Equal payouts are told the same way whether a market was called off or ended in a draw. */
-function toldOutcome(outcome: WorldOutcome): Outcome {
+/** Limitless sends equal payouts both for a void market and for a draw. */
+function limitlessOutcome(outcome: WorldOutcome): Outcome {
   if (outcome.kind === "void") return { kind: "void", value: 0.5 };
   if (outcome.kind === "partial" && outcome.value === 0.5) return { kind: "void", value: 0.5 };
   return outcome;
 }
 
-function assertTruth(market: ListedMarket, shown: MarketSnapshot): void {
+/** Asserts that the snapshot equals the state of the world. */
+function assertSnapshot(market: ListedMarket, snapshot: MarketSnapshot): void {
   const at = sandbox.now();
   const { phase, outcome } = sandbox.world.lifecycle(market, at);
   const book = sandbox.world.book(market, at);
   const activity = sandbox.world.activity(market, at);
-  const about = `${shown.listing.marketId} (${phase})`;
-  assert.equal(shown.listing.status, STATUS[phase], about);
+  const label = `${snapshot.listing.marketId} (${phase})`;
+  assert.equal(snapshot.listing.status, STATUS[phase], label);
   assert.deepEqual(
-    shown.listing.outcome,
-    phase === "finalized" && outcome !== null ? toldOutcome(outcome) : null,
-    about,
+    snapshot.listing.outcome,
+    phase === "finalized" && outcome !== null ? limitlessOutcome(outcome) : null,
+    label,
   );
-  assert.equal(shown.listing.eventId, market.event.markets.length > 1 ? limitlessEventSlug(market.event) : null, about);
-  assert.equal(shown.listing.closeAt, market.closeAt, about);
-  assert.equal(shown.listing.openAt, market.openAt, about);
-  assert.ok(shown.listing.rules?.startsWith(market.rules.slice(0, 40)), about);
-  assert.ok(Math.abs((shown.activity.volumeTotalUsd ?? Number.NaN) - activity.volumeUsd) < 1e-6, about);
-  assert.equal(shown.activity.volume24hUsd, null, about);
-  assert.equal(shown.activity.openInterestUsd, activity.openInterestContracts, about);
+  assert.equal(
+    snapshot.listing.eventId,
+    market.event.markets.length > 1 ? limitlessEventSlug(market.event) : null,
+    label,
+  );
+  assert.equal(snapshot.listing.closeAt, market.closeAt, label);
+  assert.equal(snapshot.listing.openAt, market.openAt, label);
+  assert.ok(snapshot.listing.rules?.startsWith(market.rules.slice(0, 40)), label);
+  assert.ok(Math.abs((snapshot.activity.volumeTotalUsd ?? Number.NaN) - activity.volumeUsd) < 1e-6, label);
+  assert.equal(snapshot.activity.volume24hUsd, null, label);
+  assert.equal(snapshot.activity.openInterestUsd, activity.openInterestContracts, label);
   if (market.mechanism === "amm") {
-    assert.equal(shown.quote.bid, null, about);
-    assert.equal(shown.quote.ask, null, about);
+    assert.equal(snapshot.quote.bid, null, label);
+    assert.equal(snapshot.quote.ask, null, label);
     assert.ok(
-      Math.abs((shown.quote.indicativePrice ?? Number.NaN) - sandbox.world.probability(market, at)) < 1e-6,
-      about,
+      Math.abs((snapshot.quote.indicativePrice ?? Number.NaN) - sandbox.world.probability(market, at)) < 1e-6,
+      label,
     );
   } else {
-    assert.equal(shown.quote.bid, book.bids[0]?.price ?? null, about);
-    assert.equal(shown.quote.ask, book.asks[0]?.price ?? null, about);
+    assert.equal(snapshot.quote.bid, book.bids[0]?.price ?? null, label);
+    assert.equal(snapshot.quote.ask, book.asks[0]?.price ?? null, label);
   }
 }
 
-describe("limitless adapter over the sandbox", () => {
-  test("a sweep lists every open market exactly once with the world's prices, volume and status", async () => {
+describe("limitless adapter against the sandbox", () => {
+  test("a sweep lists every open market once with the world's prices, volume and status", async () => {
     const pages = await sweep();
-    const shown = new Map(pages.flatMap((page) => page.markets).map((market) => [market.listing.marketId, market]));
+    const snapshots = new Map(pages.flatMap((page) => page.markets).map((market) => [market.listing.marketId, market]));
     const open = worldMarkets(sandbox).filter((market) =>
       ["active", "paused"].includes(sandbox.world.lifecycle(market, sandbox.now()).phase),
     );
     assert.ok(open.length > 50, `the world has ${open.length} open markets`);
     for (const market of open) {
-      const snapshot = shown.get(limitlessMarketId(market));
+      const snapshot = snapshots.get(limitlessMarketId(market));
       assert.ok(snapshot !== undefined, `${market.question} is not listed`);
-      assertTruth(market, snapshot);
+      assertSnapshot(market, snapshot);
     }
-    assert.equal(pages.flatMap((page) => page.markets).length, shown.size);
-    assert.deepEqual([...connection.dropped], []);
+    assert.equal(pages.flatMap((page) => page.markets).length, snapshots.size);
+    assert.deepEqual([...connection.drops], []);
   });
 
-  test("groups become events that are mutually exclusive exactly where the world's are", async () => {
+  test("groups become events with the world's mutual exclusion", async () => {
     const events = new Map((await sweep()).flatMap((page) => page.events).map((event) => [event.eventId, event]));
     const groups = sandbox.world
       .events("limitless", sandbox.now())
@@ -113,9 +118,9 @@ describe("limitless adapter over the sandbox", () => {
     }
   });
 
-  test("closed, determined, settled, split and called-off markets come out right when asked for by id", async () => {
+  test("markets in every phase and with every outcome are read correctly by id", async () => {
     const listed = (await sweep()).flatMap((page) => page.markets.map((market) => market.listing));
-    const known = new Map(listed.map((listing) => [listing.marketId, listing]));
+    const listings = new Map(listed.map((listing) => [listing.marketId, listing]));
     const markets = worldMarkets(sandbox);
     const page = await connection.venue.getMarkets(
       markets.map((market) => {
@@ -123,17 +128,17 @@ describe("limitless adapter over the sandbox", () => {
         const { event } = market;
         const group: Record<string, string> =
           event.markets.length > 1 ? { groupSlug: limitlessEventSlug(event), groupTitle: event.title } : {};
-        return known.get(marketId) ?? { marketId, venueKeys: group };
+        return listings.get(marketId) ?? { marketId, venueKeys: group };
       }),
       signal,
     );
-    const shown = new Map(page.markets.map((market) => [market.listing.marketId, market]));
+    const snapshots = new Map(page.markets.map((market) => [market.listing.marketId, market]));
     const phases = new Set<string>();
     const outcomes = new Set<string>();
     for (const market of markets) {
-      const snapshot = shown.get(limitlessMarketId(market));
+      const snapshot = snapshots.get(limitlessMarketId(market));
       assert.ok(snapshot !== undefined, `${market.question} is missing`);
-      assertTruth(market, snapshot);
+      assertSnapshot(market, snapshot);
       const { phase } = sandbox.world.lifecycle(market, sandbox.now());
       phases.add(phase);
       if (snapshot.listing.outcome !== null) outcomes.add(snapshot.listing.outcome.kind);
@@ -142,7 +147,7 @@ describe("limitless adapter over the sandbox", () => {
     assert.ok(outcomes.has("yes") && outcomes.has("no"), [...outcomes].join());
   });
 
-  test("a market is found by its public id, and an unknown one is null", async () => {
+  test("finds a market by id or slug and returns null for an unknown id", async () => {
     const market = worldMarkets(sandbox).find((candidate) => candidate.mechanism === "amm");
     assert.ok(market !== undefined);
     const page = await connection.venue.findMarket(limitlessMarketId(market), signal);
@@ -154,18 +159,18 @@ describe("limitless adapter over the sandbox", () => {
     assert.equal(await connection.venue.findMarket("..", signal), null);
   });
 
-  test("books, trades and history are the world's, for single, grouped and AMM markets", async () => {
+  test("books, trades and history of single, grouped and AMM markets equal the world's", async () => {
     const listed = (await sweep()).flatMap((page) => page.markets);
     const byId = new Map(worldMarkets(sandbox).map((market) => [limitlessMarketId(market), market]));
     const kindOf = (market: ListedMarket) =>
       market.mechanism === "amm" ? "amm" : market.event.markets.length > 1 ? "child" : "single";
-    const done = new Set<string>();
+    const testedKinds = new Set<string>();
     for (const { listing } of listed) {
       const market = byId.get(listing.marketId);
-      if (market === undefined || done.has(kindOf(market)) || listing.status !== "active") continue;
+      if (market === undefined || testedKinds.has(kindOf(market)) || listing.status !== "active") continue;
       const trades = sandbox.world.trades(market, sandbox.now() - 24 * HOUR_MS, sandbox.now() + 1);
       if (trades.length < 3) continue;
-      done.add(kindOf(market));
+      testedKinds.add(kindOf(market));
 
       const book = await connection.venue.getBook(listing, signal);
       if (market.mechanism === "amm") assert.equal(book, null);
@@ -176,41 +181,41 @@ describe("limitless adapter over the sandbox", () => {
       }
 
       const since = sandbox.now() - 24 * HOUR_MS;
-      const shown = await connection.venue.listTrades(listing, since, 500, signal);
-      const strip = (trade: { yesPrice: number; size: number; takerSide: string | null }, at: number) =>
+      const listedTrades = await connection.venue.listTrades(listing, since, 500, signal);
+      const summary = (trade: { yesPrice: number; size: number; takerSide: string | null }, at: number) =>
         `${at} ${trade.yesPrice.toFixed(6)} ${trade.size} ${trade.takerSide}`;
       assert.deepEqual(
-        shown.map((trade) => strip(trade, trade.executedAt)).sort(),
+        listedTrades.map((trade) => summary(trade, trade.executedAt)).sort(),
         trades
           .slice(-500)
-          .map((trade) => strip(trade, trade.at))
+          .map((trade) => summary(trade, trade.at))
           .sort(),
       );
-      assert.equal(new Set(shown.map((trade) => trade.tradeId)).size, shown.length);
+      assert.equal(new Set(listedTrades.map((trade) => trade.tradeId)).size, listedTrades.length);
 
       const range = { fromMs: sandbox.now() - 48 * HOUR_MS, toMs: sandbox.now(), intervalMs: HOUR_MS };
       const history = await connection.venue.getHistory(listing, range, signal);
-      const past = sandbox.world.past(market, range.fromMs, range.toMs, HOUR_MS).map((point) => {
+      const expected = sandbox.world.past(market, range.fromMs, range.toMs, HOUR_MS).map((point) => {
         if (market.mechanism === "amm") return [point.at, sandbox.world.probability(market, point.at)] as const;
         const { bid, ask, lastPrice } = point;
         return [point.at, bid !== null && ask !== null ? (bid + ask) / 2 : (lastPrice ?? Number.NaN)] as const;
       });
       assert.deepEqual(
         history.map((point) => point.endAt),
-        past.map(([at]) => at),
+        expected.map(([at]) => at),
       );
       history.forEach((point, index) => {
-        assert.ok(Math.abs((point.yesPrice ?? Number.NaN) - (past[index]?.[1] ?? Number.NaN)) < 2e-6);
+        assert.ok(Math.abs((point.yesPrice ?? Number.NaN) - (expected[index]?.[1] ?? Number.NaN)) < 2e-6);
         assert.ok(point.startAt >= range.fromMs && point.startAt < point.endAt && point.endAt <= range.toMs);
       });
     }
-    assert.deepEqual([...done].sort(), ["amm", "child", "single"]);
+    assert.deepEqual([...testedKinds].sort(), ["amm", "child", "single"]);
   });
 });
 
-describe("limitless stream over the sandbox", () => {
-  /** Messages as they come, and a way to wait for the next one. */
-  function openInbox() {
+describe("limitless stream against the sandbox", () => {
+  /** Opens a stream that collects messages; `next` waits for and removes the next ones. */
+  function openStream() {
     const messages: StreamMessage[] = [];
     let wake: () => void = () => {};
     const isUp = Promise.withResolvers<void>();
@@ -245,7 +250,7 @@ describe("limitless stream over the sandbox", () => {
     assert.equal(message.quote.askSize, asks[0]?.size ?? null);
   }
 
-  test("frames carry the world's book at their time, a new set replaces the old, a resolution is told once", async () => {
+  test("delivers the world's book at the frame's time, replaces the followed set and reports a resolution once", async () => {
     const listed = new Map(
       (await sweep()).flatMap((page) => page.markets).map((market) => [market.listing.marketId, market.listing]),
     );
@@ -261,29 +266,29 @@ describe("limitless stream over the sandbox", () => {
     const amm = active.find((market) => market.mechanism === "amm");
     assert.ok(first !== undefined && second !== undefined && amm !== undefined);
 
-    const inbox = openInbox();
-    await inbox.isUp;
-    inbox.stream.follow([listingOf(first), listingOf(amm)]);
-    assertQuote((await inbox.next(1))[0], first, sandbox.now());
+    const connected = openStream();
+    await connected.isUp;
+    connected.stream.follow([listingOf(first), listingOf(amm)]);
+    assertQuote((await connected.next(1))[0], first, sandbox.now());
 
     for (const market of [first, amm]) {
       const at = sandbox.world.nextChangeAt(market, sandbox.now());
       sandbox.setNow(at);
-      sandbox.tell({ kind: "book", market, at });
-      assertQuote((await inbox.next(1))[0], market, at);
+      sandbox.publish({ kind: "book", market, at });
+      assertQuote((await connected.next(1))[0], market, at);
     }
 
-    inbox.stream.follow([listingOf(second)]);
-    assertQuote((await inbox.next(1))[0], second, sandbox.now());
-    sandbox.tell({ kind: "book", market: first, at: sandbox.now() });
-    sandbox.tell({ kind: "lifecycle", market: second, from: "determined", to: "finalized", at: second.finalizeAt });
-    sandbox.tell({ kind: "listed", market: first, at: sandbox.now() });
-    const [changed, created] = await inbox.next(2);
+    connected.stream.follow([listingOf(second)]);
+    assertQuote((await connected.next(1))[0], second, sandbox.now());
+    sandbox.publish({ kind: "book", market: first, at: sandbox.now() });
+    sandbox.publish({ kind: "lifecycle", market: second, from: "determined", to: "finalized", at: second.finalizeAt });
+    sandbox.publish({ kind: "listed", market: first, at: sandbox.now() });
+    const [changed, created] = await connected.next(2);
     assert.deepEqual([changed?.kind, changed?.marketId], ["changed", limitlessMarketId(second)]);
     assert.deepEqual([created?.kind, created?.marketId], ["listed", limitlessSlug(first)]);
-    assert.deepEqual(inbox.messages, []);
-    assert.deepEqual([...connection.dropped], []);
-    inbox.stream.close();
+    assert.deepEqual(connected.messages, []);
+    assert.deepEqual([...connection.drops], []);
+    connected.stream.close();
     sandbox.setNow(GENESIS + HOUR_MS);
   });
 });

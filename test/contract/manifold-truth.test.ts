@@ -24,10 +24,10 @@ import { fastClock, harnessWorld, NOW, openVenueHarness, type VenueHarness } fro
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const signal = () => new AbortController().signal;
-const ENDINGS = ["yes", "no", "partial", "void", "closed"] as const;
-const shown = (price: number) => fromMicros(toMicros(price));
+const OUTCOMES = ["yes", "no", "partial", "void", "closed"] as const;
+const rounded = (price: number) => fromMicros(toMicros(price));
 
-let bench: VenueHarness;
+let harness: VenueHarness;
 let adapter: VenueAdapter;
 let world: SimulatedWorld;
 let now: number;
@@ -35,36 +35,36 @@ let firstListed: MarketSnapshot[];
 let listed: MarketSnapshot[];
 
 before(async () => {
-  bench = await openVenueHarness("manifold", worldWithEveryEnding());
-  ({ world } = bench);
-  adapter = bench.adapter();
-  now = bench.now();
+  harness = await openVenueHarness("manifold", worldWithAllOutcomes());
+  ({ world } = harness);
+  adapter = harness.adapter();
+  now = harness.now();
   firstListed = await list();
-  // What a list cannot tell is known after the ended markets were read once, as the ingest does when it hears of them.
-  await read(all().filter((market) => !isShownOpen(market)));
+  // A listing does not mark resolved answers. Reading the resolved markets once, as ingest does, fills the cache.
+  await read(all().filter((market) => !isOpenOnManifold(market)));
   listed = await list();
 });
-after(() => bench?.close());
+after(() => harness?.close());
 
-/** Voids and partial payouts are rare, and Manifold lists few of the world's events: the first world that has them. */
-function worldWithEveryEnding(): SimulatedWorld {
+/** The first world with every kind of outcome: voids and partial payouts are rare on Manifold. */
+function worldWithAllOutcomes(): SimulatedWorld {
   for (let seed = 1; seed <= 300; seed++) {
     const candidate = harnessWorld(seed, 2_500);
-    const lives = candidate.markets("manifold", NOW).map((market) => candidate.lifecycle(market, NOW));
-    const endings = new Set(lives.map(({ phase, outcome }) => outcome?.kind ?? phase));
-    if (ENDINGS.every((ending) => endings.has(ending))) return candidate;
+    const lifecycles = candidate.markets("manifold", NOW).map((market) => candidate.lifecycle(market, NOW));
+    const outcomes = new Set(lifecycles.map(({ phase, outcome }) => outcome?.kind ?? phase));
+    if (OUTCOMES.every((outcome) => outcomes.has(outcome))) return candidate;
   }
-  throw new Error("no world has every ending");
+  throw new Error("no world has every outcome");
 }
 
-/** Manifold keeps a whole contract open until its last answer's close, and has no pause. */
-function isShownOpen(market: ListedMarket): boolean {
+/** Manifold keeps a contract open until the close of its last answer and has no pauses. */
+function isOpenOnManifold(market: ListedMarket): boolean {
   const { phase } = world.lifecycle(market, now);
   if (resolutionOf(world, market, now) !== null) return false;
   if (phase === "active" || phase === "paused") return true;
   return market.event.markets.some((other) => {
-    const of = world.lifecycle(other, now).phase;
-    return of === "active" || of === "paused";
+    const otherPhase = world.lifecycle(other, now).phase;
+    return otherPhase === "active" || otherPhase === "paused";
   });
 }
 
@@ -81,16 +81,16 @@ const read = async (markets: readonly ListedMarket[]) => {
   return new Map(page.markets.map((market) => [market.listing.marketId, market]));
 };
 
-test("the listing has exactly the questions that the world has open on Manifold", () => {
-  const expected = all().filter(isShownOpen).map(manifoldMarketId).sort();
+test("the listing contains exactly the markets that are open on Manifold", () => {
+  const expected = all().filter(isOpenOnManifold).map(manifoldMarketId).sort();
   assert.ok(expected.length > 100);
   assert.deepEqual(idsOf(listed), expected);
 });
 
-test("a stranger's first listing has too much only what the venue does not tell: answers resolved other than YES or NO", () => {
-  const open = new Set(idsOf(listed));
+test("the first listing additionally contains only answers resolved MKT or CANCEL, which listings do not mark", () => {
+  const openIds = new Set(idsOf(listed));
   const byId = new Map(all().map((market) => [manifoldMarketId(market), market]));
-  const extra = idsOf(firstListed).filter((id) => !open.has(id));
+  const extra = idsOf(firstListed).filter((id) => !openIds.has(id));
   assert.equal(firstListed.length, listed.length + extra.length);
   for (const id of extra) {
     const market = byId.get(id);
@@ -99,12 +99,12 @@ test("a stranger's first listing has too much only what the venue does not tell:
   }
 });
 
-test("every listed price is the world's probability, an indication and never a book", () => {
+test("every listed price is the world's probability as indicative price, without a book", () => {
   const byId = new Map(all().map((market) => [manifoldMarketId(market), market]));
   for (const { listing, quote, activity } of listed) {
     const market = byId.get(listing.marketId);
     assert.ok(market !== undefined);
-    assert.equal(quote.indicativePrice, shown(manifoldProbability(world, market, now)));
+    assert.equal(quote.indicativePrice, rounded(manifoldProbability(world, market, now)));
     assert.deepEqual(
       [quote.bid, quote.ask, quote.bidSize, quote.askSize, quote.lastPrice],
       [null, null, null, null, null],
@@ -116,14 +116,14 @@ test("every listed price is the world's probability, an indication and never a b
   }
 });
 
-test("events exclude and exhaust exactly where the world says both", async () => {
+test("events are mutually exclusive and exhaustive if the world's are both", async () => {
   const events = new Map(all().map((market) => [manifoldContractId(market.event), market.event]));
   let exclusive = 0;
-  for await (const page of bench.adapter().listOpenMarkets(signal())) {
+  for await (const page of harness.adapter().listOpenMarkets(signal())) {
     for (const event of page.events) {
-      const known = events.get(event.eventId);
-      assert.ok(known !== undefined);
-      assert.equal(event.mutuallyExclusive, known.mutuallyExclusive && known.exhaustive);
+      const worldEvent = events.get(event.eventId);
+      assert.ok(worldEvent !== undefined);
+      assert.equal(event.mutuallyExclusive, worldEvent.mutuallyExclusive && worldEvent.exhaustive);
       assert.equal(event.exhaustive, event.mutuallyExclusive);
       if (event.mutuallyExclusive) exclusive += 1;
     }
@@ -131,7 +131,7 @@ test("events exclude and exhaust exactly where the world says both", async () =>
   assert.ok(exclusive > 0);
 });
 
-test("ended questions come out as they ended: yes, no, partly, called off, or not yet", async () => {
+test("ended markets have the world's outcome: yes, no, partial, void or none yet", async () => {
   const ended = all().filter((market) => !["active", "paused"].includes(world.lifecycle(market, now).phase));
   const found = await read(ended);
   const kinds = new Map<string, number>();
@@ -144,17 +144,17 @@ test("ended questions come out as they ended: yes, no, partly, called off, or no
     if (phase === "determined" || phase === "finalized") {
       assert.equal(listing.status, "finalized");
       assert.deepEqual(listing.outcome, expectedOutcome(outcome));
-      const whole = market.event.mutuallyExclusive && market.event.exhaustive;
-      if (!whole) assert.equal(listing.resolvedAt, resolution?.resolutionTime);
+      const sumsToOne = market.event.mutuallyExclusive && market.event.exhaustive;
+      if (!sumsToOne) assert.equal(listing.resolvedAt, resolution?.resolutionTime);
       assert.ok(listing.resolvedAt !== null && listing.resolvedAt <= now);
     } else {
-      assert.equal(listing.status, isShownOpen(market) ? "active" : "closed");
+      assert.equal(listing.status, isOpenOnManifold(market) ? "active" : "closed");
       assert.equal(listing.outcome, null);
     }
     const kind = listing.outcome?.kind ?? listing.status;
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
-  for (const kind of ENDINGS) assert.ok((kinds.get(kind) ?? 0) > 0, `no market ended ${kind}`);
+  for (const kind of OUTCOMES) assert.ok((kinds.get(kind) ?? 0) > 0, `no market has outcome ${kind}`);
 });
 
 function expectedOutcome(outcome: WorldOutcome | null): Outcome | null {
@@ -162,7 +162,7 @@ function expectedOutcome(outcome: WorldOutcome | null): Outcome | null {
   return outcome.kind === "void" ? { kind: "void", value: null } : outcome;
 }
 
-test("a single market by its id alone has the rules of the world", async () => {
+test("a market read by id has the rules of the world", async () => {
   const market = all().find((candidate) => candidate.event.markets.length === 1);
   assert.ok(market !== undefined);
   const page = await adapter.findMarket(manifoldMarketId(market), signal());
@@ -170,11 +170,11 @@ test("a single market by its id alone has the rules of the world", async () => {
   assert.equal(page?.markets[0]?.listing.title, market.event.title);
 });
 
-test("there is no book", async () => {
-  assert.equal(await adapter.getBook(lively().listing, signal()), null);
+test("getBook returns null", async () => {
+  assert.equal(await adapter.getBook(busiestMarket().listing, signal()), null);
 });
 
-function lively(): { market: ListedMarket; listing: MarketListing } {
+function busiestMarket(): { market: ListedMarket; listing: MarketListing } {
   const byId = new Map(listed.map(({ listing }) => [listing.marketId, listing]));
   let best: { market: ListedMarket; listing: MarketListing; count: number } | null = null;
   for (const market of all()) {
@@ -187,54 +187,54 @@ function lively(): { market: ListedMarket; listing: MarketListing } {
   return best;
 }
 
-test("the tape is the world's trades, newest first, without redemptions", async () => {
-  const { market, listing } = lively();
+test("trades equal the world's, newest first, without redemptions", async () => {
+  const { market, listing } = busiestMarket();
   const trades = await adapter.listTrades(listing, now - 2 * DAY_MS, 5_000, signal());
   const truth = world.trades(market, now - 2 * DAY_MS, now + 1);
   assert.ok(truth.length > 20);
-  const facts = truth.map(({ at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide }));
+  const expected = truth.map(({ at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide }));
   assert.deepEqual(
     trades.map(({ executedAt: at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide })).reverse(),
-    facts,
+    expected,
   );
   assert.deepEqual(await adapter.listTrades(listing, now - 2 * DAY_MS, 5, signal()), trades.slice(0, 5));
 });
 
-test("history is the probability that the last bet of each interval left", async () => {
-  const { market, listing } = lively();
+test("history is the probability after the last bet of each interval", async () => {
+  const { market, listing } = busiestMarket();
   const range = { fromMs: now - DAY_MS, toMs: now, intervalMs: HOUR_MS };
   const history = await adapter.getHistory(listing, range, signal());
   const truth = world.trades(market, range.fromMs, range.toMs);
   const firstEnd = history[0]?.endAt ?? 0;
   for (const { endAt, yesPrice } of history) {
     const last = truth.findLast((trade) => trade.at < endAt);
-    if (last !== undefined) assert.equal(yesPrice, shown(manifoldProbability(world, market, last.at)));
+    if (last !== undefined) assert.equal(yesPrice, rounded(manifoldProbability(world, market, last.at)));
   }
   assert.equal(firstEnd, Math.ceil(range.fromMs / HOUR_MS) * HOUR_MS + HOUR_MS);
   assert.equal(history.length, 24);
 });
 
-test("a market that nobody bet on in the range has the price of its last bet before", async () => {
-  const { market, listing } = lively();
+test("history without bets in the range has the price after the last bet before it", async () => {
+  const { market, listing } = busiestMarket();
   const last = world.trades(market, market.openAt, now).at(-1);
   assert.ok(last !== undefined);
   const fromMs = Math.ceil((last.at + 1) / 1_000) * 1_000;
   const range = { fromMs, toMs: fromMs + 5_000, intervalMs: 1_000 };
   const history = await adapter.getHistory(listing, range, signal());
-  const price = shown(manifoldProbability(world, market, last.at));
+  const price = rounded(manifoldProbability(world, market, last.at));
   assert.deepEqual(
     history.map(({ yesPrice }) => yesPrice),
     [price, price, price, price, price],
   );
 });
 
-test("a result that was taken back is open to question again, and settled in the end", async () => {
+test("an undone resolution is closed again and finalized in the end", async () => {
   const genesis = now;
   const later = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
   const market = later.markets("manifold", genesis).find((candidate) => {
     return candidate.disputed && candidate.determineAt > genesis && candidate.event.markets.length === 1;
   });
-  assert.ok(market !== undefined, "no disputed question ahead");
+  assert.ok(market !== undefined, "no disputed market with a later result");
   let at = market.determineAt + 1_000;
   const running = await serve(later, () => at);
   try {
@@ -252,7 +252,7 @@ test("a result that was taken back is open to question again, and settled in the
   }
 });
 
-test("the stream tells each bet once, with the world's price at its instant", async () => {
+test("streams each bet once, with the world's price at its time", async () => {
   const genesis = now;
   let at = genesis;
   const moving = createWorld({ seed: 7, genesis, speed: 60, marketCount: 400 });
@@ -265,9 +265,9 @@ test("the stream tells each bet once, with the world's price at its instant", as
     const followed = new Set(listings.map(({ marketId }) => marketId));
     const messages: StreamMessage[] = [];
     const up = Promise.withResolvers<void>();
-    const told = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     const stream = running.adapter.openStream({
-      onMessage: (message) => (message.kind === "listed" ? told.resolve() : messages.push(message)),
+      onMessage: (message) => (message.kind === "listed" ? received.resolve() : messages.push(message)),
       onUp: () => up.resolve(),
       onDown: (reason) => up.reject(new Error(reason)),
     });
@@ -277,11 +277,11 @@ test("the stream tells each bet once, with the world's price at its instant", as
     at += 60_000;
     const markets = moving.markets("manifold", genesis);
     running.feed.tellTrades(moving, markets, genesis, at);
-    // The socket keeps order: once this has arrived, everything before it has.
+    // The socket preserves order, so everything sent before this has arrived as well.
     const last = markets[0];
     assert.ok(last !== undefined);
     running.feed.tell({ kind: "listed", market: last, at });
-    await told.promise;
+    await received.promise;
     const trades = messages.flatMap((message) => {
       if (message.kind !== "trade") return [];
       const { executedAt, yesPrice, size, takerSide } = message.trade;
@@ -303,7 +303,7 @@ test("the stream tells each bet once, with the world's price at its instant", as
     for (const { marketId, quote } of quotes) {
       const market = byId.get(marketId);
       assert.ok(market !== undefined && typeof quote.eventAt === "number");
-      assert.equal(quote.indicativePrice, shown(manifoldProbability(moving, market, quote.eventAt)));
+      assert.equal(quote.indicativePrice, rounded(manifoldProbability(moving, market, quote.eventAt)));
     }
     stream.close();
   } finally {
@@ -311,7 +311,7 @@ test("the stream tells each bet once, with the world's price at its instant", as
   }
 });
 
-test("the stream tells that a followed market was resolved, and a full read then has the result", async () => {
+test("reports a resolved market, and reading it then returns the result", async () => {
   const genesis = now;
   let at = genesis;
   const moving = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
@@ -344,10 +344,10 @@ test("the stream tells that a followed market was resolved, and a full read then
   }
 });
 
-/** Exchange and adapter over a world whose time the test moves. */
-async function serve(ofWorld: SimulatedWorld, at: () => number) {
+/** Serves the exchange of a world whose time the test controls, and connects an adapter. */
+async function serve(servedWorld: SimulatedWorld, at: () => number) {
   const feed = new ManualFeed();
-  const services = manifoldExchange({ world: ofWorld, feed, now: at, enforceLimits: false });
+  const services = manifoldExchange({ world: servedWorld, feed, now: at, enforceLimits: false });
   const served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
   const clock = { ...fastClock(0), now: at };
   const http = createUndiciHttp(clock);

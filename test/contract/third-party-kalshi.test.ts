@@ -1,4 +1,4 @@
-/** Kalshi's own published client against the sandbox: a stranger's program must not notice the difference. */
+/** Kalshi's own client library against the sandbox. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -18,7 +18,7 @@ const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 20
 const exchange = kalshiExchange(
   { world, feed, now: () => NOW, enforceLimits: false },
   {
-    publicKeys: { "stranger-key": publicKey.export({ type: "spki", format: "pem" }).toString() },
+    publicKeys: { "test-key": publicKey.export({ type: "spki", format: "pem" }).toString() },
     orderbookNeedsKey: true,
   },
 );
@@ -42,20 +42,20 @@ const markets = () => new kalshi.MarketApi(new kalshi.Configuration({ basePath }
 const signed = () =>
   new kalshi.Configuration({
     basePath,
-    apiKey: "stranger-key",
+    apiKey: "test-key",
     privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   });
 
-/** The liveliest active market: it has trades and both sides. */
-function liveliest(): ListedMarket {
-  const found = listed
+/** The active market with the highest volume, which has trades and a two-sided book. */
+function busiestMarket(): ListedMarket {
+  const busiest = listed
     .filter(isActive)
     .toSorted((a, b) => world.activity(b, NOW).volume24hUsd - world.activity(a, NOW).volume24hUsd)[0];
-  assert.ok(found);
-  return found;
+  assert.ok(busiest);
+  return busiest;
 }
 
-test("the client lists exactly the world's open markets, page by page until the empty cursor", async () => {
+test("kalshi-typescript lists exactly the world's open markets, page by page until the empty cursor", async () => {
   const tickers: string[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < 100; page++) {
@@ -68,8 +68,8 @@ test("the client lists exactly the world's open markets, page by page until the 
   assert.deepEqual(tickers, listed.filter(isActive).map(kalshiTicker));
 });
 
-test("the client reads one market with the world's prices, volume and rules", async () => {
-  const market = liveliest();
+test("kalshi-typescript reads one market with the world's prices, volume and rules", async () => {
+  const market = busiestMarket();
   const { data } = await markets().getMarket(kalshiTicker(market));
   const book = world.book(market, NOW);
   const activity = world.activity(market, NOW);
@@ -84,15 +84,15 @@ test("the client reads one market with the world's prices, volume and rules", as
   assert.ok(market.rules.startsWith(data.market.rules_primary));
 });
 
-test("401: the client without a key is refused the book; signing its request it reads the world's", async () => {
-  const market = liveliest();
+test("401: kalshi-typescript cannot read the book without a key; a signed request returns the world's book", async () => {
+  const market = busiestMarket();
   await assert.rejects(
     markets().getMarketOrderbook(kalshiTicker(market)),
     (error: { response?: { status?: number } }) => {
       return error.response?.status === 401;
     },
   );
-  // The client adds its signer to the shared HTTP library, so that everything after this line is signed.
+  // The client adds its signer to the global HTTP library, so all later requests are signed.
   const { data } = await new kalshi.MarketApi(signed()).getMarketOrderbook(kalshiTicker(market));
   const { bids, asks } = world.book(market, NOW);
   const levels = (side: readonly (readonly string[])[]) => side.map(([price, size]) => [Number(price), Number(size)]);
@@ -105,8 +105,8 @@ test("401: the client without a key is refused the book; signing its request it 
   assert.deepEqual(batch.data.orderbooks[0]?.orderbook_fp, data.orderbook_fp);
 });
 
-test("the client reads the tape, newest first, equal to the world's trades", async () => {
-  const market = liveliest();
+test("kalshi-typescript reads the world's trades, newest first", async () => {
+  const market = busiestMarket();
   const truth = world.trades(market, NOW - 6 * 24 * HOUR_MS, NOW + 1).toReversed();
   const { data } = await markets().getTrades(25, undefined, kalshiTicker(market));
   assert.deepEqual(
@@ -114,18 +114,18 @@ test("the client reads the tape, newest first, equal to the world's trades", asy
     truth.slice(0, 25).map(({ at }) => at),
   );
   const byId = new Map(truth.map((trade) => [kalshiTradeId(trade.id), trade]));
-  for (const told of data.trades) {
-    const trade = byId.get(told.trade_id);
+  for (const row of data.trades) {
+    const trade = byId.get(row.trade_id);
     assert.ok(trade);
-    assert.equal(Date.parse(told.created_time), trade.at);
-    assert.equal(Number(told.yes_price_dollars), trade.yesPrice);
-    assert.equal(Number(told.count_fp), trade.size);
-    assert.equal(told.taker_outcome_side, trade.takerSide);
+    assert.equal(Date.parse(row.created_time), trade.at);
+    assert.equal(Number(row.yes_price_dollars), trade.yesPrice);
+    assert.equal(Number(row.count_fp), trade.size);
+    assert.equal(row.taker_outcome_side, trade.takerSide);
   }
 });
 
-test("the client reads events with their markets, series, candles, the historical tier and the exchange's state", async () => {
-  const market = liveliest();
+test("kalshi-typescript reads events with markets, series, candles, the historical tier and the exchange status", async () => {
+  const market = busiestMarket();
   const configuration = new kalshi.Configuration({ basePath });
   const events = new kalshi.EventsApi(configuration);
   const { data } = await events.getEvent(kalshiEventTicker(market.event), true);
@@ -152,6 +152,6 @@ test("the client reads events with their markets, series, candles, the historica
     old.data.markets.map(({ ticker }) => ticker),
     listed.filter(({ finalizeAt }) => finalizeAt < cutoff).map(kalshiTicker),
   );
-  const { data: state } = await new kalshi.ExchangeApi(configuration).getExchangeStatus();
-  assert.equal(state.trading_active, true);
+  const { data: status } = await new kalshi.ExchangeApi(configuration).getExchangeStatus();
+  assert.equal(status.trading_active, true);
 });

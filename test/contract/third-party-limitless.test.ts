@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, before, test } from "node:test";
 import {
   type ActiveMarketsResponse,
   HttpClient,
@@ -14,190 +14,187 @@ import { limitlessEventSlug, limitlessSlug, limitlessTokens } from "../../sandbo
 import type { ListedMarket } from "../../sandbox/world/types.ts";
 import { type LimitlessSandbox, startLimitlessSandbox, worldMarkets } from "./limitless-support.ts";
 
-/** The venue's own client library, which knows nothing of us, against the sandbox over a world held still. */
-describe("a stranger with @limitless-exchange/sdk", () => {
-  let sandbox: LimitlessSandbox;
-  let http: HttpClient;
-  let markets: MarketFetcher;
+/** Limitless' own client library against the sandbox, with a world that does not change by itself. */
+let sandbox: LimitlessSandbox;
+let http: HttpClient;
+let markets: MarketFetcher;
 
-  before(async () => {
-    sandbox = await startLimitlessSandbox();
-    http = new HttpClient({ baseURL: sandbox.restUrl, keepAlive: false });
-    markets = new MarketFetcher(http);
-  });
-  after(() => sandbox.close());
+before(async () => {
+  sandbox = await startLimitlessSandbox();
+  http = new HttpClient({ baseURL: sandbox.restUrl, keepAlive: false });
+  markets = new MarketFetcher(http);
+});
+after(() => sandbox.close());
 
-  async function listAll(): Promise<ActiveMarketsResponse["data"]> {
-    const rows: ActiveMarketsResponse["data"] = [];
-    for (let page = 1; ; page++) {
-      const answer = await markets.getActiveMarkets({ page, limit: 25, sortBy: "newest" });
-      rows.push(...answer.data);
-      if (page * 25 >= answer.totalMarketsCount) return rows;
-    }
+async function listAll(): Promise<ActiveMarketsResponse["data"]> {
+  const rows: ActiveMarketsResponse["data"] = [];
+  for (let page = 1; ; page++) {
+    const response = await markets.getActiveMarkets({ page, limit: 25, sortBy: "newest" });
+    rows.push(...response.data);
+    if (page * 25 >= response.totalMarketsCount) return rows;
   }
+}
 
-  function activeClob(): ListedMarket {
-    const market = worldMarkets(sandbox).find(
-      (candidate) =>
-        candidate.mechanism === "clob" &&
-        sandbox.world.lifecycle(candidate, sandbox.now()).phase === "active" &&
-        sandbox.world.trades(candidate, sandbox.now() - 3_600_000, sandbox.now() + 1).length > 2,
-    );
-    assert.ok(market !== undefined);
-    return market;
+function activeClob(): ListedMarket {
+  const market = worldMarkets(sandbox).find(
+    (candidate) =>
+      candidate.mechanism === "clob" &&
+      sandbox.world.lifecycle(candidate, sandbox.now()).phase === "active" &&
+      sandbox.world.trades(candidate, sandbox.now() - 3_600_000, sandbox.now() + 1).length > 2,
+  );
+  assert.ok(market !== undefined);
+  return market;
+}
+
+test("@limitless-exchange/sdk lists every open market, nested in groups, with the world's prices and volumes", async () => {
+  const rows = await listAll();
+  const bySlug = new Map(rows.flatMap((row) => row.markets ?? [row]).map((row) => [row.slug, row]));
+  const open = worldMarkets(sandbox).filter(
+    (market) => sandbox.world.lifecycle(market, sandbox.now()).phase === "active",
+  );
+  for (const market of open) {
+    const row = bySlug.get(limitlessSlug(market));
+    assert.ok(row !== undefined, market.question);
+    const { volumeUsd } = sandbox.world.activity(market, sandbox.now());
+    assert.equal(Number(row.volumeFormatted), volumeUsd);
+    assert.equal(row.volume, String(Math.round(volumeUsd * 1e6)));
+    if (market.mechanism === "amm") continue;
+    const { bids, asks } = sandbox.world.book(market, sandbox.now());
+    assert.equal(row.tradePrices?.sell.market[0], bids[0]?.price ?? 0);
+    assert.equal(row.tradePrices?.buy.market[0], asks[0]?.price ?? 1);
   }
-
-  test("lists every open row, groups with their children nested, with the world's prices and volumes", async () => {
-    const rows = await listAll();
-    const bySlug = new Map(rows.flatMap((row) => row.markets ?? [row]).map((row) => [row.slug, row]));
-    const open = worldMarkets(sandbox).filter(
-      (market) => sandbox.world.lifecycle(market, sandbox.now()).phase === "active",
-    );
-    for (const market of open) {
-      const row = bySlug.get(limitlessSlug(market));
-      assert.ok(row !== undefined, market.question);
-      const { volumeUsd } = sandbox.world.activity(market, sandbox.now());
-      assert.equal(Number(row.volumeFormatted), volumeUsd);
-      assert.equal(row.volume, String(Math.round(volumeUsd * 1e6)));
-      if (market.mechanism === "amm") continue;
-      const { bids, asks } = sandbox.world.book(market, sandbox.now());
-      assert.equal(row.tradePrices?.sell.market[0], bids[0]?.price ?? 0);
-      assert.equal(row.tradePrices?.buy.market[0], asks[0]?.price ?? 1);
-    }
-    const groups = rows.filter((row) => row.marketType === "group");
-    assert.ok(groups.length > 0 && groups.every((group) => (group.markets?.length ?? 0) > 1));
-    assert.equal(new Set(rows.map((row) => row.slug)).size, rows.length);
-  });
-
-  test("a page of 26 rows is refused", async () => {
-    await assert.rejects(markets.getActiveMarkets({ limit: 26 }), (error) => error instanceof ValidationError);
-  });
-
-  test("reads one market and its group, with tokens and the deadline", async () => {
-    const market = activeClob();
-    const row = await markets.getMarket(limitlessSlug(market));
-    assert.deepEqual(row.tokens, limitlessTokens(market));
-    assert.equal(Number(row.expirationTimestamp), market.closeAt);
-    assert.equal(markets.getVenue(limitlessSlug(market))?.exchange, row.venue?.exchange);
-    const group = worldMarkets(sandbox).find((candidate) => candidate.event.markets.length > 1)?.event;
-    assert.ok(group !== undefined);
-    const container = await markets.getMarket(limitlessEventSlug(group));
-    assert.equal(container.markets?.length, group.markets.length);
-    assert.equal(container.negRiskMarketId !== undefined, group.mutuallyExclusive);
-  });
-
-  test("reads a settled market that the list does not show any more", async () => {
-    const settled = worldMarkets(sandbox).find((market) => {
-      const { phase, outcome } = sandbox.world.lifecycle(market, sandbox.now());
-      return phase === "finalized" && outcome?.kind === "no" && market.event.markets.length === 1;
-    });
-    assert.ok(settled !== undefined);
-    const row = await markets.getMarket(limitlessSlug(settled));
-    assert.equal(row.status, "RESOLVED");
-    assert.equal(row.winningOutcomeIndex, 1);
-    assert.ok(!(await listAll()).some((listed) => listed.slug === row.slug));
-  });
-
-  test("reads the book in raw units and the tape", async () => {
-    const market = activeClob();
-    const slug = limitlessSlug(market);
-    const shown = await markets.getOrderBook(slug);
-    const book = sandbox.world.book(market, sandbox.now());
-    assert.deepEqual(
-      shown.bids.map(({ price, size }) => [price, size / 1e6]),
-      book.bids.map(({ price, size }) => [price, size]),
-    );
-    assert.deepEqual(
-      shown.asks.map(({ price, size }) => [price, size / 1e6]),
-      book.asks.map(({ price, size }) => [price, size]),
-    );
-    assert.equal(shown.lastTradePrice, book.lastPrice);
-    assert.equal(shown.tokenId, limitlessTokens(market).yes);
-
-    const tape = await http.get<{ events: { createdAt: string; matchedSize: string }[]; totalRows: number }>(
-      `/markets/${slug}/events?limit=3`,
-    );
-    const trades = sandbox.world.trades(market, market.openAt, sandbox.now() + 1);
-    assert.equal(tape.totalRows, trades.length);
-    assert.deepEqual(
-      tape.events.map((event) => [Date.parse(event.createdAt), Number(event.matchedSize) / 1e6]),
-      trades
-        .slice(-3)
-        .reverse()
-        .map((trade) => [trade.at, trade.size]),
-    );
-  });
-
-  test("walks the navigation to a page of markets, following its redirect", async () => {
-    const pages = new MarketPageFetcher(http);
-    const page = await pages.getMarketPageByPath("/");
-    assert.equal(page.fullPath, "/markets");
-    const answer = await pages.getMarkets(page.id, { limit: 5, sort: "deadline" });
-    assert.ok("pagination" in answer && answer.pagination.total > 5);
-    const deadlines = answer.data.map((row) => Number(row.expirationTimestamp));
-    assert.deepEqual(
-      deadlines,
-      deadlines.toSorted((a, b) => a - b),
-    );
-    assert.ok((await pages.getNavigation()).length > 1);
-    assert.ok((await pages.getPropertyKeys()).length > 0);
-  });
-
-  test("subscribes over Socket.IO, gets a snapshot and then the book as it changes", async () => {
-    const market = activeClob();
-    const slug = limitlessSlug(market);
-    const socket = new WebSocketClient({ url: sandbox.wsUrl, autoReconnect: false });
-    const frames: OrderbookUpdate[] = [];
-    let wake: () => void = () => {};
-    socket.on("orderbookUpdate", (frame) => {
-      frames.push(frame as OrderbookUpdate);
-      wake();
-    });
-    const next = async (): Promise<OrderbookUpdate> => {
-      for (;;) {
-        const frame = frames.shift();
-        if (frame !== undefined) return frame;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    };
-    const assertBook = (frame: OrderbookUpdate, at: number) => {
-      const { bids, asks } = sandbox.world.book(market, at);
-      assert.equal(frame.marketSlug, slug);
-      assert.equal(Date.parse(String(frame.timestamp)), at);
-      const told = (levels: { price: number; size: number }[]) => levels.map(({ price, size }) => [price, size / 1e6]);
-      const true_ = (levels: readonly { price: number; size: number }[]) =>
-        levels.map(({ price, size }) => [price, size]);
-      assert.deepEqual(told(frame.orderbook.bids), true_(bids));
-      assert.deepEqual(told(frame.orderbook.asks), true_(asks));
-    };
-    await socket.connect();
-    await socket.subscribe("subscribe_market_prices", { marketSlugs: [slug] });
-    const startedAt = sandbox.now();
-    assertBook(await next(), startedAt);
-    const at = sandbox.world.nextChangeAt(market, startedAt);
-    sandbox.setNow(at);
-    sandbox.tell({ kind: "book", market, at });
-    assertBook(await next(), at);
-    sandbox.setNow(startedAt);
-    await socket.disconnect();
-  });
+  const groups = rows.filter((row) => row.marketType === "group");
+  assert.ok(groups.length > 0 && groups.every((group) => (group.markets?.length ?? 0) > 1));
+  assert.equal(new Set(rows.map((row) => row.slug)).size, rows.length);
 });
 
-test("a stranger who asks too often is told to wait, while another program is served", async () => {
+test("@limitless-exchange/sdk gets a validation error for a page of 26 rows", async () => {
+  await assert.rejects(markets.getActiveMarkets({ limit: 26 }), (error) => error instanceof ValidationError);
+});
+
+test("@limitless-exchange/sdk reads a market with tokens and deadline, and a group", async () => {
+  const market = activeClob();
+  const row = await markets.getMarket(limitlessSlug(market));
+  assert.deepEqual(row.tokens, limitlessTokens(market));
+  assert.equal(Number(row.expirationTimestamp), market.closeAt);
+  assert.equal(markets.getVenue(limitlessSlug(market))?.exchange, row.venue?.exchange);
+  const group = worldMarkets(sandbox).find((candidate) => candidate.event.markets.length > 1)?.event;
+  assert.ok(group !== undefined);
+  const container = await markets.getMarket(limitlessEventSlug(group));
+  assert.equal(container.markets?.length, group.markets.length);
+  assert.equal(container.negRiskMarketId !== undefined, group.mutuallyExclusive);
+});
+
+test("@limitless-exchange/sdk reads a settled market that is no longer listed", async () => {
+  const settled = worldMarkets(sandbox).find((market) => {
+    const { phase, outcome } = sandbox.world.lifecycle(market, sandbox.now());
+    return phase === "finalized" && outcome?.kind === "no" && market.event.markets.length === 1;
+  });
+  assert.ok(settled !== undefined);
+  const row = await markets.getMarket(limitlessSlug(settled));
+  assert.equal(row.status, "RESOLVED");
+  assert.equal(row.winningOutcomeIndex, 1);
+  assert.ok(!(await listAll()).some((listed) => listed.slug === row.slug));
+});
+
+test("@limitless-exchange/sdk reads the book in raw units and the trades", async () => {
+  const market = activeClob();
+  const slug = limitlessSlug(market);
+  const orderBook = await markets.getOrderBook(slug);
+  const book = sandbox.world.book(market, sandbox.now());
+  assert.deepEqual(
+    orderBook.bids.map(({ price, size }) => [price, size / 1e6]),
+    book.bids.map(({ price, size }) => [price, size]),
+  );
+  assert.deepEqual(
+    orderBook.asks.map(({ price, size }) => [price, size / 1e6]),
+    book.asks.map(({ price, size }) => [price, size]),
+  );
+  assert.equal(orderBook.lastTradePrice, book.lastPrice);
+  assert.equal(orderBook.tokenId, limitlessTokens(market).yes);
+
+  const response = await http.get<{ events: { createdAt: string; matchedSize: string }[]; totalRows: number }>(
+    `/markets/${slug}/events?limit=3`,
+  );
+  const trades = sandbox.world.trades(market, market.openAt, sandbox.now() + 1);
+  assert.equal(response.totalRows, trades.length);
+  assert.deepEqual(
+    response.events.map((event) => [Date.parse(event.createdAt), Number(event.matchedSize) / 1e6]),
+    trades
+      .slice(-3)
+      .reverse()
+      .map((trade) => [trade.at, trade.size]),
+  );
+});
+
+test("@limitless-exchange/sdk reads the market pages of the navigation and follows a redirect", async () => {
+  const pages = new MarketPageFetcher(http);
+  const page = await pages.getMarketPageByPath("/");
+  assert.equal(page.fullPath, "/markets");
+  const response = await pages.getMarkets(page.id, { limit: 5, sort: "deadline" });
+  assert.ok("pagination" in response && response.pagination.total > 5);
+  const deadlines = response.data.map((row) => Number(row.expirationTimestamp));
+  assert.deepEqual(
+    deadlines,
+    deadlines.toSorted((a, b) => a - b),
+  );
+  assert.ok((await pages.getNavigation()).length > 1);
+  assert.ok((await pages.getPropertyKeys()).length > 0);
+});
+
+test("@limitless-exchange/sdk receives a snapshot and then each change of the book over Socket.IO", async () => {
+  const market = activeClob();
+  const slug = limitlessSlug(market);
+  const socket = new WebSocketClient({ url: sandbox.wsUrl, autoReconnect: false });
+  const frames: OrderbookUpdate[] = [];
+  let wake: () => void = () => {};
+  socket.on("orderbookUpdate", (frame) => {
+    frames.push(frame as OrderbookUpdate);
+    wake();
+  });
+  const next = async (): Promise<OrderbookUpdate> => {
+    for (;;) {
+      const frame = frames.shift();
+      if (frame !== undefined) return frame;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  const assertBook = (frame: OrderbookUpdate, at: number) => {
+    const { bids, asks } = sandbox.world.book(market, at);
+    assert.equal(frame.marketSlug, slug);
+    assert.equal(Date.parse(String(frame.timestamp)), at);
+    const toContracts = (levels: { price: number; size: number }[]) =>
+      levels.map(({ price, size }) => ({ price, size: size / 1e6 }));
+    assert.deepEqual(toContracts(frame.orderbook.bids), bids);
+    assert.deepEqual(toContracts(frame.orderbook.asks), asks);
+  };
+  await socket.connect();
+  await socket.subscribe("subscribe_market_prices", { marketSlugs: [slug] });
+  const startedAt = sandbox.now();
+  assertBook(await next(), startedAt);
+  const at = sandbox.world.nextChangeAt(market, startedAt);
+  sandbox.setNow(at);
+  sandbox.publish({ kind: "book", market, at });
+  assertBook(await next(), at);
+  sandbox.setNow(startedAt);
+  await socket.disconnect();
+});
+
+test("a client above the rate limit gets 429 with retry-after while another client is served", async () => {
   const sandbox = await startLimitlessSandbox({ enforceLimits: true });
-  const fetcher = (agent: string) =>
+  const createFetcher = (agent: string) =>
     new MarketFetcher(new HttpClient({ baseURL: sandbox.restUrl, additionalHeaders: { "user-agent": agent } }));
-  const eager = fetcher("eager/1.0");
+  const limited = createFetcher("limited/1.0");
   try {
-    for (let turn = 0; turn < 20; turn++) await eager.getActiveMarkets({ limit: 1 });
-    await assert.rejects(eager.getActiveMarkets({ limit: 1 }), (error) => error instanceof RateLimitError);
-    const answer = await fetch(`${sandbox.restUrl}/categories`, { headers: { "user-agent": "eager/1.0" } });
-    assert.deepEqual([answer.status, answer.headers.get("retry-after")], [429, "1"]);
-    assert.equal((await fetcher("calm/1.0").getActiveMarkets({ limit: 1 })).data.length, 1);
+    for (let request = 0; request < 20; request++) await limited.getActiveMarkets({ limit: 1 });
+    await assert.rejects(limited.getActiveMarkets({ limit: 1 }), (error) => error instanceof RateLimitError);
+    const response = await fetch(`${sandbox.restUrl}/categories`, { headers: { "user-agent": "limited/1.0" } });
+    assert.deepEqual([response.status, response.headers.get("retry-after")], [429, "1"]);
+    assert.equal((await createFetcher("other/1.0").getActiveMarkets({ limit: 1 })).data.length, 1);
     sandbox.setNow(sandbox.now() + 1_000);
-    await eager.getActiveMarkets({ limit: 1 });
+    await limited.getActiveMarkets({ limit: 1 });
   } finally {
     await sandbox.close();
   }

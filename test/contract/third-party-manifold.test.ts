@@ -13,10 +13,7 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket } from "../../sandbox/world/types.ts";
 import { ManualFeed } from "../support/venues/manual-feed.ts";
 
-/**
- * Manifold publishes no client library: this is a program written by somebody who has only read the venue's own
- * documentation, with nothing but fetch and a WebSocket.
- */
+/** Manifold has no client library, so these tests follow its documentation with plain fetch and a WebSocket. */
 const GENESIS = Date.UTC(2026, 10, 20);
 let now = GENESIS + 5 * 3_600_000;
 const world = createWorld({ seed: 3, genesis: GENESIS, speed: 20, marketCount: 600 });
@@ -34,26 +31,26 @@ after(async () => {
   await served.close();
 });
 
-/** A stranger's program trusts the documentation and checks nothing. */
+/** Unvalidated JSON. */
 type Json = ReturnType<typeof JSON.parse>;
-const ask = async (path: string, agent = "stranger/1.0"): Promise<{ status: number; json: Json }> => {
+const request = async (path: string, agent = "test/1.0"): Promise<{ status: number; json: Json }> => {
   const response = await fetch(`${rest}${path}`, { headers: { "user-agent": agent } });
   return { status: response.status, json: await response.json() };
 };
 const get = async (path: string): Promise<Json> => {
-  const { status, json } = await ask(path);
+  const { status, json } = await request(path);
   assert.equal(status, 200, `${path}: ${JSON.stringify(json)}`);
   return json;
 };
 const markets = () => world.markets("manifold", now);
-const single = (): ListedMarket => {
+const binaryMarket = (): ListedMarket => {
   const found = markets().find(
     (market) => market.event.markets.length === 1 && world.lifecycle(market, now).phase === "active",
   );
   assert.ok(found !== undefined);
   return found;
 };
-const grouped = (): ListedMarket => {
+const multipleChoiceMarket = (): ListedMarket => {
   const found = markets().find(
     ({ event, ...market }) =>
       event.mutuallyExclusive && event.exhaustive && event.markets.length > 2 && market.closeAt > now + 86_400_000,
@@ -62,29 +59,29 @@ const grouped = (): ListedMarket => {
   return found;
 };
 
-test("all markets can be walked newest first, a few at a time, by `before` and by `beforeTime`, and both ways agree", async () => {
-  const walked: string[] = [];
+test("paging by `before` and by `beforeTime` both list all markets", async () => {
+  const listedIds: string[] = [];
   for (let before = ""; ; ) {
     const page = await get(`/markets?limit=7${before === "" ? "" : `&before=${before}`}`);
-    walked.push(...page.map((market: Json) => market.id));
+    listedIds.push(...page.map((market: Json) => market.id));
     if (page.length < 7) break;
     before = page.at(-1).id;
   }
-  const events = new Set(markets().map(({ event }) => manifoldContractId(event)));
-  assert.deepEqual(new Set(walked), events);
-  assert.equal(walked.length, events.size);
-  const searched: Json[] = [];
+  const worldIds = new Set(markets().map(({ event }) => manifoldContractId(event)));
+  assert.deepEqual(new Set(listedIds), worldIds);
+  assert.equal(listedIds.length, worldIds.size);
+  const found: Json[] = [];
   for (let beforeTime = now + 1; ; ) {
     const page = await get(`/search-markets?filter=all&sort=newest&limit=20&beforeTime=${beforeTime}`);
-    searched.push(...page.filter((market: Json) => !searched.some(({ id }) => id === market.id)));
+    found.push(...page.filter((market: Json) => !found.some(({ id }) => id === market.id)));
     if (page.length < 20) break;
     beforeTime = page.at(-1).createdTime + 1;
   }
-  assert.deepEqual(new Set(searched.map(({ id }) => id)), events);
+  assert.deepEqual(new Set(found.map(({ id }) => id)), worldIds);
 });
 
-test("a binary market shows the world's probability, and its pool and p give the same", async () => {
-  const market = single();
+test("a binary market has the world's probability, which equals the one computed from pool and p", async () => {
+  const market = binaryMarket();
   const contract = await get(`/market/${manifoldContractId(market.event)}`);
   const truth = manifoldProbability(world, market, now);
   assert.equal(contract.probability, truth);
@@ -102,15 +99,15 @@ test("a binary market shows the world's probability, and its pool and p give the
   assert.deepEqual(await get(`/market/${contract.id}/prob`), { prob: truth });
 });
 
-test("a multiple-choice market has no probability of its own, only its answers have", async () => {
-  const market = grouped();
+test("a multiple-choice market has probabilities per answer only", async () => {
+  const market = multipleChoiceMarket();
   const contract = await get(`/market/${manifoldContractId(market.event)}`);
   assert.equal(contract.probability, undefined);
   assert.equal(contract.shouldAnswersSumToOne, true);
   const answers = await get(`/market/${contract.id}/answers`);
   assert.deepEqual(answers, contract.answers);
-  for (const [at, member] of market.event.markets.entries()) {
-    const answer = answers[at];
+  for (const [index, member] of market.event.markets.entries()) {
+    const answer = answers[index];
     assert.equal(answer.id, manifoldAnswerId(member));
     assert.equal(answer.text, member.label);
     assert.equal(answer.probability, manifoldProbability(world, member, now));
@@ -119,7 +116,9 @@ test("a multiple-choice market has no probability of its own, only its answers h
   }
   const probs = Object.fromEntries(answers.map(({ id, probability }: Json) => [id, probability]));
   assert.deepEqual(await get(`/market/${contract.id}/prob`), { answerProbs: probs });
-  const both = await get(`/market-probs?ids=${contract.id}&ids=${manifoldContractId(single().event)}&ids=unknown`);
+  const both = await get(
+    `/market-probs?ids=${contract.id}&ids=${manifoldContractId(binaryMarket().event)}&ids=unknown`,
+  );
   assert.deepEqual(both[contract.id], { answerProbs: probs });
   assert.equal(Object.keys(both).length, 2);
   const search = await get(`/search-markets?contractType=DEPENDENT_MULTIPLE_CHOICE&limit=1000&includeLiteAnswers=true`);
@@ -127,7 +126,7 @@ test("a multiple-choice market has no probability of its own, only its answers h
   assert.deepEqual(Object.keys(found.answers[0]).sort(), ["id", "probability", "text"]);
 });
 
-test("filters mean what they say", async () => {
+test("search filters, sorts and topics return matching markets", async () => {
   const search = (query: string) => get(`/search-markets?limit=1000&${query}`);
   for (const market of await search("filter=open")) assert.ok(!market.isResolved && market.closeTime > now);
   for (const market of await search("filter=closed")) assert.ok(!market.isResolved && market.closeTime <= now);
@@ -136,11 +135,11 @@ test("filters mean what they say", async () => {
   for (const market of resolved) assert.ok(market.isResolved && market.closeTime <= market.resolutionTime);
   for (const market of await search("contractType=BINARY")) assert.equal(market.outcomeType, "BINARY");
   assert.deepEqual(await search("contractType=POLL"), []);
-  const [word] = single()
+  const [longestWord] = binaryMarket()
     .event.title.split(" ")
     .toSorted((a, b) => b.length - a.length);
-  const worded = await search(`term=${encodeURIComponent(word ?? "")}`);
-  assert.ok(worded.some(({ id }: Json) => id === manifoldContractId(single().event)));
+  const matches = await search(`term=${encodeURIComponent(longestWord ?? "")}`);
+  assert.ok(matches.some(({ id }: Json) => id === manifoldContractId(binaryMarket().event)));
   const volumes = (await search("sort=24-hour-vol")).map((market: Json) => market.volume24Hours);
   assert.deepEqual(
     volumes,
@@ -151,8 +150,8 @@ test("filters mean what they say", async () => {
   assert.ok((await search(`topicSlug=${topic.slug}`)).length > 0);
 });
 
-test("bets are the world's trades, newest first, with redemptions among them that can be filtered away", async () => {
-  const market = lively();
+test("bets are the world's trades, newest first, with redemptions that can be filtered out", async () => {
+  const market = busiestMarket();
   const contractId = manifoldContractId(market.event);
   const answer = market.event.markets.length > 1 ? `&answerId=${manifoldAnswerId(market)}` : "";
   const from = now - 3_600_000;
@@ -160,14 +159,14 @@ test("bets are the world's trades, newest first, with redemptions among them tha
   const truth = world.trades(market, from, now + 1);
   assert.ok(truth.length > 5 && truth.length < 600);
   const bets = all.filter((bet: Json) => bet.isRedemption !== true && bet.amount !== 0);
-  assert.ok(bets.length < all.length, "no redemption to drop");
+  assert.ok(bets.length < all.length, "no redemption to filter out");
   assert.deepEqual(
     bets,
     await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&filterRedemptions=true`),
   );
   assert.equal(bets.length, truth.length);
-  for (const [at, trade] of truth.toReversed().entries()) {
-    const bet = bets[at];
+  for (const [index, trade] of truth.toReversed().entries()) {
+    const bet = bets[index];
     const sidePrice = bet.amount / bet.shares;
     assert.equal(bet.createdTime, trade.at);
     assert.equal(Math.abs(bet.shares), trade.size);
@@ -175,8 +174,8 @@ test("bets are the world's trades, newest first, with redemptions among them tha
     assert.equal((bet.outcome === "YES") === bet.amount > 0, trade.takerSide === "yes");
     assert.equal(bet.probAfter, manifoldProbability(world, market, trade.at));
   }
-  const rest = await get(`/bets?contractId=${contractId}${answer}&before=${bets[2].id}&limit=1`);
-  assert.ok(rest[0].createdTime < bets[2].createdTime);
+  const [earlier] = await get(`/bets?contractId=${contractId}${answer}&before=${bets[2].id}&limit=1`);
+  assert.ok(earlier.createdTime < bets[2].createdTime);
   const ascending = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&order=asc`);
   assert.deepEqual(ascending, all.toReversed());
   const points = await get(`/bet-points?contractId=${contractId}${answer}&afterTime=${from - 1}&beforeTime=${now + 1}`);
@@ -187,15 +186,15 @@ test("bets are the world's trades, newest first, with redemptions among them tha
   assert.deepEqual(await get(`/bets?contractId=${contractId}&kinds=open-limit`), []);
 });
 
-function lively(): ListedMarket {
-  const counted = markets().map((market) => ({ market, count: world.trades(market, now - 3_600_000, now + 1).length }));
-  const best = counted.toSorted((a, b) => b.count - a.count)[0]?.market;
-  assert.ok(best !== undefined);
-  return best;
+function busiestMarket(): ListedMarket {
+  const counts = markets().map((market) => ({ market, count: world.trades(market, now - 3_600_000, now + 1).length }));
+  const busiest = counts.toSorted((a, b) => b.count - a.count)[0]?.market;
+  assert.ok(busiest !== undefined);
+  return busiest;
 }
 
-test("what is asked wrongly is refused in Manifold's words", async () => {
-  const refusals: readonly (readonly [string, number])[] = [
+test("invalid requests return Manifold's status and a message", async () => {
+  const cases: readonly (readonly [string, number])[] = [
     ["/markets?colour=red", 400],
     ["/markets?limit=1001", 400],
     ["/markets?before=nobody", 404],
@@ -212,32 +211,33 @@ test("what is asked wrongly is refused in Manifold's words", async () => {
     ["/group/nobody", 404],
     ["/nothing", 404],
   ];
-  for (const [path, status] of refusals) {
-    const answer = await ask(path);
-    assert.equal(answer.status, status, path);
-    assert.equal(typeof answer.json.message, "string", path);
+  for (const [path, status] of cases) {
+    const response = await request(path);
+    assert.equal(response.status, status, path);
+    assert.equal(typeof response.json.message, "string", path);
   }
 });
 
-test("the five-hundred-and-first request within a minute is refused, and only that program's", async () => {
-  for (let turn = 0; turn < 500; turn++) assert.equal((await ask("/groups?beforeTime=1", "eager/1.0")).status, 200);
-  assert.equal((await ask("/groups?beforeTime=1", "eager/1.0")).status, 429);
-  assert.equal((await ask("/groups?beforeTime=1", "patient/1.0")).status, 200);
+test("429: the 501st request of a client within a minute is rejected while another client is served", async () => {
+  for (let count = 0; count < 500; count++)
+    assert.equal((await request("/groups?beforeTime=1", "limited/1.0")).status, 200);
+  assert.equal((await request("/groups?beforeTime=1", "limited/1.0")).status, 429);
+  assert.equal((await request("/groups?beforeTime=1", "other/1.0")).status, 200);
   now += 60_000;
-  assert.equal((await ask("/groups?beforeTime=1", "eager/1.0")).status, 200);
+  assert.equal((await request("/groups?beforeTime=1", "limited/1.0")).status, 200);
 });
 
-test("the socket acknowledges what it is told, refuses what it does not understand, and broadcasts bets", async () => {
+test("the socket acknowledges commands, rejects invalid ones and broadcasts bets", async () => {
   const socket = new WebSocket(served.urls.manifold?.ws ?? "");
-  const inbox: Json[] = [];
+  const messages: Json[] = [];
   let wake = () => {};
   socket.on("message", (data) => {
-    inbox.push(JSON.parse(data.toString()));
+    messages.push(JSON.parse(data.toString()));
     wake();
   });
   const next = async (matches: (message: Json) => boolean): Promise<Json> => {
     for (;;) {
-      const found = inbox.find(matches);
+      const found = messages.find(matches);
       if (found !== undefined) return found;
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -245,7 +245,7 @@ test("the socket acknowledges what it is told, refuses what it does not understa
     }
   };
   await once(socket, "open");
-  const market = lively();
+  const market = busiestMarket();
   const contractId = manifoldContractId(market.event);
   const topic = `contract/${contractId}/new-bet`;
   socket.send(JSON.stringify({ type: "subscribe", txid: 7, topics: ["global/new-bet", topic] }));

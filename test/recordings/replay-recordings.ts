@@ -3,91 +3,95 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { convertKalshiDepth, type DepthRow } from "../../bench/convert-kalshi-depth.ts";
-import { convertXvenueQuotes, type XvenueRow } from "../../bench/convert-xvenue-quotes.ts";
+import { convertXvenueQuotes, quotedPrice, type XvenueRow } from "../../bench/convert-xvenue-quotes.ts";
 import { readRecordingRows } from "../../bench/support/recording.ts";
 import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
-/** Real order books and quotes, which are not part of the project. */
+/** Recorded order books and quotes, which are not part of the repository. */
 const DATA = new URL("../../../shared/data/", import.meta.url).pathname;
 const DEPTH = join(DATA, "tape-kalshi-depth.jsonl.gz");
 const XVENUE = join(DATA, "tape-xvenue-quotes.jsonl.gz");
 
 const SPEED = 3_600;
-/** The last 3% of the tapes, half a day, are replayed while the test looks on. */
+/** The last 3% of the source data, half a day, are replayed during the test. */
 const PAST_PERCENT = 97;
-/** A polled answer is stamped when its head arrives; the book it shows was read this much earlier at the most. */
+/** A polled response is stamped when its headers arrive; the sandbox read the book at most this much earlier. */
 const READ_TO_ARRIVAL_MS_MAX = 1_000;
-/** How old a poll may be on a busy machine. */
+/** Maximum age of polled data on a busy machine. */
 const SWEEP_MS_MAX = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-interface TapeQuote {
+interface SourceQuote {
   readonly at: number;
   readonly bid: number | null;
   readonly ask: number | null;
 }
-/** What the tape itself says, by venue and market id, oldest first. */
-type Tape = ReadonlyMap<string, readonly TapeQuote[]>;
+/** The quotes of the source data by `venue/market_id`, oldest first. */
+type SourceQuotes = ReadonlyMap<string, readonly SourceQuote[]>;
 
 const micros = (price: number) => Math.round(price * 1e6);
 
-function newestAt(quotes: readonly TapeQuote[], at: number): TapeQuote | null {
+/** The newest quote at a time. */
+function quoteAt(quotes: readonly SourceQuote[], at: number): SourceQuote | null {
   return quotes.findLast((quote) => quote.at <= at) ?? null;
 }
 
-/** The interface's price of a market that never traded: the mid where the spread is at most 0.10. */
-function priceOf(quote: TapeQuote | null, isAnySpread = false): number | null {
+/** All quotes that were the newest one at some time in [from, to]. */
+function quotesBetween(quotes: readonly SourceQuote[], from: number, to: number): (SourceQuote | null)[] {
+  return [quoteAt(quotes, from), ...quotes.filter((quote) => quote.at > from && quote.at <= to)];
+}
+
+/** The API's price of a market without trades: the mid if the spread is at most 0.10. */
+function priceOf(quote: SourceQuote | null, isAnySpread = false): number | null {
   if (quote === null || quote.bid === null || quote.ask === null) return null;
   const [bid, ask] = [micros(quote.bid), micros(quote.ask)];
   return isAnySpread || ask - bid <= 100_000 ? Math.round((bid + ask) / 2) / 1e6 : null;
 }
 
-async function depthTape(): Promise<Tape> {
-  const tape = new Map<string, TapeQuote[]>();
-  for (const { ts, ticker, yes_bids, no_bids } of await readRecordingRows<DepthRow>(DEPTH)) {
-    const best = (levels: DepthRow["yes_bids"]) => (levels.length === 0 ? null : Math.max(...levels.map(([p]) => p)));
-    const no = best(no_bids);
-    const quote = {
-      at: Date.parse(ts),
-      bid: best(yes_bids),
-      ask: no === null ? null : (1_000_000 - micros(no)) / 1e6,
-    };
-    const key = `kalshi/${ticker}`;
-    const quotes = tape.get(key);
-    if (quotes === undefined) tape.set(key, [quote]);
-    else quotes.push(quote);
-  }
-  return tape;
+function appendQuote(quotesByKey: Map<string, SourceQuote[]>, key: string, quote: SourceQuote): void {
+  const quotes = quotesByKey.get(key);
+  if (quotes === undefined) quotesByKey.set(key, [quote]);
+  else quotes.push(quote);
 }
 
-async function xvenueTape(): Promise<Tape> {
-  const tape = new Map<string, TapeQuote[]>();
-  const side = (price: number | null) => (price !== null && price > 0 && price < 1 ? price : null);
+async function readDepthQuotes(): Promise<SourceQuotes> {
+  const quotesByKey = new Map<string, SourceQuote[]>();
+  const best = (levels: DepthRow["yes_bids"]) =>
+    levels.length === 0 ? null : Math.max(...levels.map(([price]) => price));
+  for (const { ts, ticker, yes_bids, no_bids } of await readRecordingRows<DepthRow>(DEPTH)) {
+    const noBid = best(no_bids);
+    const ask = noBid === null ? null : (1_000_000 - micros(noBid)) / 1e6;
+    appendQuote(quotesByKey, `kalshi/${ticker}`, { at: Date.parse(ts), bid: best(yes_bids), ask });
+  }
+  return quotesByKey;
+}
+
+async function readXvenueQuotes(): Promise<SourceQuotes> {
+  const quotesByKey = new Map<string, SourceQuote[]>();
   for (const { ts, kalshi, polymarket } of await readRecordingRows<XvenueRow>(XVENUE)) {
-    for (const [key, top] of [
+    for (const [key, prices] of [
       [`kalshi/${kalshi.ticker}`, kalshi],
       [`polymarket/${polymarket.market_id}`, polymarket],
     ] as const) {
-      const quotes = tape.get(key) ?? [];
-      tape.set(key, quotes);
-      quotes.push({ at: Date.parse(ts), bid: side(top.yes_bid), ask: side(top.yes_ask) });
+      const quote = { at: Date.parse(ts), bid: quotedPrice(prices.yes_bid), ask: quotedPrice(prices.yes_ask) };
+      appendQuote(quotesByKey, key, quote);
     }
   }
-  return tape;
+  return quotesByKey;
 }
 
 interface Replay {
   readonly service: ServiceProcess;
   readonly genesis: number;
-  /** The instant of the tape that is shown at an instant of the wall clock. */
-  toTape(wall: number): number;
+  /** The recorded time that is replayed at a wall clock time. */
+  toRecordedTime(wall: number): number;
   close(): Promise<void>;
 }
 
 async function openReplay(
-  convert: (tape: string, recording: string) => Promise<unknown>,
+  convert: (source: string, recording: string) => Promise<unknown>,
   source: string,
   venues: string,
 ): Promise<Replay> {
@@ -100,12 +104,12 @@ async function openReplay(
     env: { ...venueSettings(sandbox, venues.split(",")), PARALLAX_VENUES: venues },
   });
   const world = await (await fetch(`${sandbox.urls.control?.rest}/world`)).json();
-  // biome-ignore lint/suspicious/noExplicitAny: the sandbox's own JSON
+  // biome-ignore lint/suspicious/noExplicitAny: the JSON of the sandbox
   const { genesis, recording } = world as any;
   return {
     service,
     genesis,
-    toTape: (wall) => recording.pivot_at + (wall - genesis) * (wall > genesis ? SPEED : 1),
+    toRecordedTime: (wall) => recording.pivot_at + (wall - genesis) * (wall > genesis ? SPEED : 1),
     async close() {
       await service.end();
       await sandbox.close();
@@ -119,14 +123,16 @@ function everyNth<T>(items: readonly T[], count: number): T[] {
   return items.filter((_, index) => index % step === 0);
 }
 
-/** Whether what is served was on the tape at `updated_at`, or just before for what is polled. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire
-function isOnTape(market: any, quotes: readonly TapeQuote[], replay: Replay): boolean {
+/** Whether the served market equals a source quote at `updated_at`, or shortly before it if polled. */
+// biome-ignore lint/suspicious/noExplicitAny: a parsed response
+function equalsSource(market: any, quotes: readonly SourceQuote[], replay: Replay): boolean {
   const at = Date.parse(market.updated_at);
-  // Instants are whole milliseconds of the wall clock, each several seconds of the tape.
-  const to = replay.toTape(at + 1);
-  const from = replay.toTape(at - READ_TO_ARRIVAL_MS_MAX);
-  const candidates = [newestAt(quotes, from), ...quotes.filter((quote) => quote.at > from && quote.at <= to)];
+  // A millisecond of the wall clock is several seconds of the recording.
+  const candidates = quotesBetween(
+    quotes,
+    replay.toRecordedTime(at - READ_TO_ARRIVAL_MS_MAX),
+    replay.toRecordedTime(at + 1),
+  );
   return candidates.some(
     (quote) =>
       (market.bid ?? null) === (quote?.bid ?? null) &&
@@ -135,45 +141,47 @@ function isOnTape(market: any, quotes: readonly TapeQuote[], replay: Replay): bo
   );
 }
 
-/** Whether the tape had no price lately: what is served may be as old as the last sweep. */
-function wasUnpriced(quotes: readonly TapeQuote[], replay: Replay): boolean {
-  const to = replay.toTape(Date.now());
-  const from = replay.toTape(Date.now() - SWEEP_MS_MAX);
-  const shown = [newestAt(quotes, from), ...quotes.filter((quote) => quote.at > from && quote.at <= to)];
-  return shown.some((quote) => priceOf(quote) === null);
+/** Whether the source had no price within the age of the latest sweep. */
+function wasUnpriced(quotes: readonly SourceQuote[], replay: Replay): boolean {
+  const from = replay.toRecordedTime(Date.now() - SWEEP_MS_MAX);
+  const to = replay.toRecordedTime(Date.now());
+  return quotesBetween(quotes, from, to).some((quote) => priceOf(quote) === null);
 }
 
-/** Compares served markets with the tape; gives how many were compared, how many have a price, and the wrong ones. */
-async function compareMarkets(replay: Replay, tape: Tape, keys: readonly string[]) {
-  const wrong: string[] = [];
+/** Compares served markets with the source: how many were compared, how many have a price, and the differences. */
+async function compareMarkets(replay: Replay, source: SourceQuotes, keys: readonly string[]) {
+  const differences: string[] = [];
   let priced = 0;
   for (const key of keys) {
     const { status, json } = await replay.service.get(`/v1/markets/${key}`);
-    const quotes = tape.get(key) ?? [];
+    const quotes = source.get(key) ?? [];
     if (status === 200 && json.yes_price !== null) priced += 1;
-    // A market that is known and has no price now cannot be told.
-    const isRight = status === 502 ? wasUnpriced(quotes, replay) : status === 200 && isOnTape(json, quotes, replay);
-    if (!isRight)
-      wrong.push(`${key}: ${status} bid ${json?.bid} ask ${json?.ask} price ${json?.yes_price} at ${json?.updated_at}`);
+    // The API returns 502 for a known market that has no price.
+    const isEqual = status === 502 ? wasUnpriced(quotes, replay) : status === 200 && equalsSource(json, quotes, replay);
+    if (!isEqual) {
+      differences.push(
+        `${key}: ${status} bid ${json?.bid} ask ${json?.ask} price ${json?.yes_price} at ${json?.updated_at}`,
+      );
+    }
   }
-  return { compared: keys.length, priced, wrong };
+  return { compared: keys.length, priced, differences };
 }
 
 /**
- * Compares points of the past before the first start. A point's price is the newest that the venue's own history knows at
- * the bin's end: it tells whole hours, and every five minutes of the last two days.
+ * Compares history points from before the replay started. A point's price is the newest one that the venue's history has
+ * at the end of the interval: the sandbox has full hours, and every five minutes of the last two days.
  */
-async function compareHistories(replay: Replay, tape: Tape, keys: readonly string[]) {
-  const wrong: string[] = [];
+async function compareHistories(replay: Replay, source: SourceQuotes, keys: readonly string[]) {
+  const differences: string[] = [];
   let compared = 0;
   const finestFrom = Math.floor(replay.genesis / (5 * MINUTE_MS)) * 5 * MINUTE_MS - 48 * HOUR_MS;
   for (const key of keys) {
-    const quotes = tape.get(key) ?? [];
-    // One venue shows the mid of any spread where nothing was ever traded.
+    const quotes = source.get(key) ?? [];
+    // Polymarket's history has the mid of any spread for a market without trades.
     const isAnySpread = key.startsWith("polymarket/");
     for (const period of ["48h", "7d"]) {
       const { status, json } = await replay.service.get(`/v1/markets/${key}/history?period=${period}&max_points=100`);
-      if (status !== 200) wrong.push(`${key} ${period}: ${status}`);
+      if (status !== 200) differences.push(`${key} ${period}: ${status}`);
       for (const point of json.points ?? []) {
         const endAt = Date.parse(point.timestamp) + json.interval_seconds * 1_000;
         if (endAt > replay.genesis) continue;
@@ -181,74 +189,74 @@ async function compareHistories(replay: Replay, tape: Tape, keys: readonly strin
         let expected: number | null = null;
         for (let at = endAt; expected === null && at > endAt - 20 * 24 * HOUR_MS; at -= 5 * MINUTE_MS) {
           if (at % HOUR_MS !== 0 && at <= finestFrom + HOUR_MS) continue;
-          expected = priceOf(newestAt(quotes, replay.toTape(at)), isAnySpread);
+          expected = priceOf(quoteAt(quotes, replay.toRecordedTime(at)), isAnySpread);
         }
-        if (point.yes_price !== expected)
-          wrong.push(`${key} ${period} until ${new Date(endAt).toISOString()}: ${point.yes_price}, tape ${expected}`);
+        if (point.yes_price !== expected) {
+          differences.push(
+            `${key} ${period} until ${new Date(endAt).toISOString()}: ${point.yes_price}, expected ${expected}`,
+          );
+        }
       }
     }
   }
-  return { compared, wrong };
+  return { compared, differences };
 }
 
-async function sweptWhole(replay: Replay, markets: Readonly<Record<string, number>>): Promise<void> {
+async function waitForMarkets(replay: Replay, countsMin: Readonly<Record<string, number>>): Promise<void> {
   await eventually(async () => {
     const { venues } = (await replay.service.get("/v1/health", {})).json.checks;
-    const isWhole = Object.entries(markets).every(([venue, count]) => venues[venue].markets >= count);
-    return isWhole ? true : null;
+    const isComplete = Object.entries(countsMin).every(([venue, count]) => venues[venue].markets >= count);
+    return isComplete ? true : null;
   }, "all markets");
 }
 
-describe("real tapes come out of the service with their own prices", () => {
-  const missing = existsSync(DEPTH) && existsSync(XVENUE) ? false : "the tapes are not on this machine";
+describe("replays of recorded data are served with the recorded prices", () => {
+  const missing = existsSync(DEPTH) && existsSync(XVENUE) ? false : "the recorded data is not on this machine";
 
-  test("order books: 23,035 markets of one venue", { skip: missing }, async (t) => {
-    const tape = await depthTape();
+  test("order books of 23,035 markets of one venue", { skip: missing }, async (t) => {
+    const source = await readDepthQuotes();
     const replay = await openReplay(convertKalshiDepth, DEPTH, "kalshi");
     try {
-      await sweptWhole(replay, { kalshi: tape.size * 0.97 });
-      const shown = [...tape].filter(([, [first]]) => (first?.at ?? 0) < replay.toTape(replay.genesis));
+      await waitForMarkets(replay, { kalshi: source.size * 0.97 });
+      const started = [...source].filter(([, [first]]) => (first?.at ?? 0) < replay.toRecordedTime(replay.genesis));
       const keys = everyNth(
-        shown.map(([key]) => key),
+        started.map(([key]) => key),
         200,
       );
-      const live = await compareMarkets(replay, tape, keys);
-      // What has no price now is not served, nor its past.
-      const busy = shown
+      const current = await compareMarkets(replay, source, keys);
+      // A market without a current price is not served, nor is its history.
+      const active = started
         .filter(([, quotes]) => quotes.length >= 10 && priceOf(quotes.at(-1) ?? null) !== null)
         .map(([key]) => key);
-      const past = await compareHistories(replay, tape, everyNth(busy, 12));
+      const history = await compareHistories(replay, source, everyNth(active, 12));
       t.diagnostic(
-        `${live.compared} markets (${live.priced} with a price), ${past.compared} points of history compared`,
+        `compared ${current.compared} markets (${current.priced} with a price), ${history.compared} history points`,
       );
-      assert.deepEqual([...live.wrong, ...past.wrong], []);
-      assert.ok(live.priced >= 20 && past.compared >= 500, `${live.priced} prices, ${past.compared} points`);
+      assert.deepEqual([...current.differences, ...history.differences], []);
+      assert.ok(
+        current.priced >= 20 && history.compared >= 500,
+        `${current.priced} prices, ${history.compared} history points`,
+      );
     } finally {
       await replay.close();
     }
   });
 
-  test("quotes: the same contracts on two venues, streamed and polled", { skip: missing }, async (t) => {
-    const tape = await xvenueTape();
+  test("quotes of equal contracts on two venues, streamed and polled", { skip: missing }, async (t) => {
+    const source = await readXvenueQuotes();
     const replay = await openReplay(convertXvenueQuotes, XVENUE, "kalshi,polymarket");
     try {
-      await sweptWhole(replay, { kalshi: 63, polymarket: 63 });
-      const keys = [...tape.keys()];
+      await waitForMarkets(replay, { kalshi: 63, polymarket: 63 });
+      const keys = [...source.keys()];
       const rounds = [];
-      for (let round = 0; round < 2; round++) rounds.push(await compareMarkets(replay, tape, keys));
-      const past = await compareHistories(
-        replay,
-        tape,
-        everyNth(
-          keys.filter((key) => priceOf(tape.get(key)?.at(-1) ?? null) !== null),
-          16,
-        ),
-      );
+      for (let round = 0; round < 2; round++) rounds.push(await compareMarkets(replay, source, keys));
+      const pricedKeys = keys.filter((key) => priceOf(source.get(key)?.at(-1) ?? null) !== null);
+      const history = await compareHistories(replay, source, everyNth(pricedKeys, 16));
       const compared = rounds.reduce((sum, round) => sum + round.compared, 0);
       const priced = rounds.reduce((sum, round) => sum + round.priced, 0);
-      t.diagnostic(`${compared} times a market (${priced} with a price), ${past.compared} points of history compared`);
-      assert.deepEqual([...rounds.flatMap(({ wrong }) => wrong), ...past.wrong], []);
-      assert.ok(priced >= 100 && past.compared >= 1_500, `${priced} prices, ${past.compared} points`);
+      t.diagnostic(`compared ${compared} markets (${priced} with a price), ${history.compared} history points`);
+      assert.deepEqual([...rounds.flatMap(({ differences }) => differences), ...history.differences], []);
+      assert.ok(priced >= 100 && history.compared >= 1_500, `${priced} prices, ${history.compared} history points`);
     } finally {
       await replay.close();
     }

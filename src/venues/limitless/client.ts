@@ -1,25 +1,41 @@
 import { VenueError } from "../../domain/errors.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DropCounter } from "../../ports/venue.ts";
 import { limitsFor, type RequestLimits, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
+import { isMarketId } from "./ids.ts";
+import type { LimitlessDriftDetectors } from "./wire.ts";
 
-/** A larger page is an error on this venue. */
+/** The venue rejects a larger page. */
 export const LIST_ROWS_MAX = 25;
-export const TAPE_ROWS_MAX = 100;
+export const TRADE_ROWS_MAX = 100;
 const FEED_ROWS = 50;
-/** The feed's own page size; it may not honour a larger one, so only a shorter page means the end. */
+/** Default page size of the AMM feed. The feed may ignore a larger `limit`, so only a shorter page is the last one. */
 export const FEED_ROWS_MIN = 10;
-/** The venue asks for at most two requests at once and 300 ms between them; short bursts are tolerated. */
+/** The venue asks for at most two concurrent requests, 300 ms apart; it tolerates short bursts. */
 const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
 
-/** The requests we make; answers are JSON that nobody has checked yet, null where the venue knows no such thing. */
+/** Dependencies of all functions that read from Limitless. */
+export interface LimitlessContext {
+  readonly client: LimitlessClient;
+  readonly venue: VenueId;
+  readonly clock: Clock;
+  readonly drop: DropCounter;
+  readonly watch: LimitlessDriftDetectors;
+}
+
+/** REST requests to Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource. */
 export interface LimitlessClient {
   listActive(page: number, signal: AbortSignal): Promise<VenueResponse>;
-  /** Slugs of all open rows, with those of their children: tells which group a child belongs to. */
+  /** Slugs of all open rows and their children: the only source that links a child to its group. */
   listSlugs(signal: AbortSignal): Promise<VenueResponse>;
-  /** A market or a group by slug or address, resolved ones too; null without asking for what cannot be an id. */
+  /** A market or group by slug or address, including resolved ones. Sends no request for an invalid id. */
   findMarket(slugOrAddress: string, signal: AbortSignal): Promise<VenueResponse | null>;
   findBook(slug: string, signal: AbortSignal): Promise<VenueResponse | null>;
-  listTape(slug: string, page: number, signal: AbortSignal): Promise<VenueResponse | null>;
+  /** Trades of an order-book market. */
+  listTrades(slug: string, page: number, signal: AbortSignal): Promise<VenueResponse | null>;
+  /** Trades of an AMM market. */
   listFeed(address: string, page: number, signal: AbortSignal): Promise<VenueResponse | null>;
   findHistory(
     slug: string,
@@ -41,45 +57,36 @@ export function createLimitlessClient(
   });
   const base = restUrl.replace(/\/$/, "");
 
-  const fetchKnown = async (path: string, signal: AbortSignal): Promise<VenueResponse | null> => {
-    // Unknown ids are a 404, ids of the wrong kind (the book of a group or an AMM) a 400, ids too long for it a 414.
-    const answer = await venue.fetchJson(`${base}${path}`, { signal, accept: [400, 404, 414] });
-    return answer.status >= 400 ? null : answer;
+  const fetchOrNull = async (path: string, signal: AbortSignal): Promise<VenueResponse | null> => {
+    // 404: unknown id. 400: wrong kind of id (the book of a group or an AMM). 414: id too long.
+    const response = await venue.fetchJson(`${base}${path}`, { signal, accept: [400, 404, 414] });
+    return response.status >= 400 ? null : response;
   };
 
   return {
-    // Newest first: rows that appear meanwhile push others to later pages, where they are seen twice and not missed.
+    // Newest first: a row added during the sweep shifts others to later pages, where they repeat instead of being missed.
     listActive: (page, signal) =>
       venue.fetchJson(`${base}/markets/active?page=${page}&limit=${LIST_ROWS_MAX}&sortBy=newest`, { signal }),
     findMarket: async (id, signal) =>
-      isMarketId(id) ? fetchKnown(`/markets/${encodeURIComponent(id)}`, signal) : null,
+      isMarketId(id) ? fetchOrNull(`/markets/${encodeURIComponent(id)}`, signal) : null,
     listSlugs: (signal) => venue.fetchJson(`${base}/markets/active/slugs`, { signal }),
-    findBook: (slug, signal) => fetchKnown(`/markets/${encodeURIComponent(slug)}/orderbook`, signal),
-    listTape: (slug, page, signal) =>
-      fetchKnown(`/markets/${encodeURIComponent(slug)}/events?page=${page}&limit=${TAPE_ROWS_MAX}`, signal),
+    findBook: (slug, signal) => fetchOrNull(`/markets/${encodeURIComponent(slug)}/orderbook`, signal),
+    listTrades: (slug, page, signal) =>
+      fetchOrNull(`/markets/${encodeURIComponent(slug)}/events?page=${page}&limit=${TRADE_ROWS_MAX}`, signal),
     listFeed: (address, page, signal) =>
-      fetchKnown(`/markets/${encodeURIComponent(address)}/get-feed-events?page=${page}&limit=${FEED_ROWS}`, signal),
+      fetchOrNull(`/markets/${encodeURIComponent(address)}/get-feed-events?page=${page}&limit=${FEED_ROWS}`, signal),
     findHistory(slug, range, signal) {
       const query = new URLSearchParams({
         interval: "1h",
         from: new Date(range.fromMs).toISOString(),
         to: new Date(range.toMs).toISOString(),
       });
-      return fetchKnown(`/markets/${encodeURIComponent(slug)}/historical-price?${query}`, signal);
+      return fetchOrNull(`/markets/${encodeURIComponent(slug)}/historical-price?${query}`, signal);
     },
   };
 }
 
-/** Paths beside the markets that a slug must not be mistaken for. */
-const RESERVED = new Set([".", "..", "active", "search", "timeline", "categories"]);
-const ID_CHARS_MAX = 512;
-
-/** Whether an id can be one of this venue's; others are not worth a request. */
-function isMarketId(id: string): boolean {
-  return id.length <= ID_CHARS_MAX && /^[^\s/\\?#%\p{Cc}\p{Cs}]+$/u.test(id) && !RESERVED.has(id);
-}
-
-/** The venue answered, but not with what it documents. */
-export function badBody(what: string): VenueError {
-  return new VenueError("bad_body", `limitless answered with something that is not ${what}`, { retryable: false });
+/** A successful response whose body does not have the documented shape. */
+export function badBody(expected: string): VenueError {
+  return new VenueError("bad_body", `limitless response is not ${expected}`, { retryable: false });
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { htmlToText } from "./html-text.ts";
 
 for (const [html, text] of [
-  ["plain words", "plain words"],
+  ["plain text", "plain text"],
   ["<p>one</p><p>two</p>", "one\n\ntwo"],
   ["one<br/>two<BR>three", "one\ntwo\nthree"],
   ["<ul><li>a</li><li>b</li></ul>", "a\n\nb"],
@@ -20,16 +20,16 @@ for (const [html, text] of [
   ["&constructor;&__proto__;", "&constructor;&__proto__;"],
   ["a\u0000b\u0007c\td", "a b c d"],
 ] as const) {
-  test(`${JSON.stringify(html)} reads ${JSON.stringify(text)}`, () => {
+  test(`converts ${JSON.stringify(html)} to ${JSON.stringify(text)}`, () => {
     assert.equal(htmlToText(html), text);
   });
 }
 
-test("nothing but tags and spaces is null", () => {
+test("returns null for a document with only tags and spaces", () => {
   assert.equal(htmlToText(" <p> &nbsp;</p> <br>"), null);
 });
 
-test("no text, however hostile, takes long or grows beyond its bound", () => {
+test("hostile HTML is processed in bounded time and size", () => {
   const startedAt = performance.now();
   for (const part of ["<", "<a", "<script", "<!--", "&", "&#", "</", "<p>", "<script></a>", "&amp;"]) {
     const text = htmlToText(part.repeat(500_000 / part.length)) ?? "";
@@ -38,11 +38,26 @@ test("no text, however hostile, takes long or grows beyond its bound", () => {
   assert.ok(performance.now() - startedAt < 5_000, `${performance.now() - startedAt} ms`);
 });
 
-test("no tag survives, whatever is put together from its pieces", () => {
-  const piece = fc.constantFrom("<", ">", "script", "/", "!--", "--", "&lt;", "&", ";", "p", " ", "x", '"', "\u0000");
+test("removes every tag from arbitrary combinations of HTML fragments", () => {
+  const fragment = fc.constantFrom(
+    "<",
+    ">",
+    "script",
+    "/",
+    "!--",
+    "--",
+    "&lt;",
+    "&",
+    ";",
+    "p",
+    " ",
+    "x",
+    '"',
+    "\u0000",
+  );
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
-      const html = pieces.join("").replaceAll("&lt;", "");
+    fc.property(fc.array(fragment, { maxLength: 60 }), (fragments) => {
+      const html = fragments.join("").replaceAll("&lt;", "");
       const text = htmlToText(html) ?? "";
       assert.ok(!/<(script|p)>/.test(text), JSON.stringify([html, text]));
       assert.ok(!text.includes("\u0000") && text.isWellFormed());

@@ -1,15 +1,16 @@
-/** Longer descriptions are cut; nobody reads more and nothing may grow without bound. */
+/** Longer input and output are truncated. */
 const HTML_CHARS_MAX = 100_000;
 const TEXT_CHARS_MAX = 20_000;
 const ENTITY_CHARS_MAX = 10;
 
-const BLOCKS = new Set(
+/** Elements rendered as separate lines or paragraphs. */
+const BLOCK_ELEMENTS = new Set(
   "address article aside blockquote br dd div dl dt footer h1 h2 h3 h4 h5 h6 header hr li ol p pre section table td th tr ul".split(
     " ",
   ),
 );
-/** Elements whose content is never text. */
-const SILENT = new Set(["script", "style", "template", "iframe", "noscript", "title"]);
+/** Elements whose content is not text. */
+const NON_TEXT_ELEMENTS = new Set(["script", "style", "template", "iframe", "noscript", "title"]);
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
@@ -43,15 +44,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * HTML of a stranger as plain text: tags and the content of scripts go, block elements become line breaks, entities are
- * decoded once. Reads each character a bounded number of times. What comes out is text: escape it before showing it as
- * HTML. At most 20,000 characters; null when nothing is left.
+ * Converts untrusted HTML to plain text: removes tags and script content, replaces block elements with line breaks and
+ * decodes entities once. Runs in linear time. The result is not safe HTML: escape it before rendering. Returns at most
+ * 20,000 characters, or null if no text remains.
  */
 export function htmlToText(html: string): string | null {
   const input = html.slice(0, HTML_CHARS_MAX);
   let out = "";
   let at = 0;
-  // Searched once: without a further ">" no "<" can begin a tag.
+  // A "<" after the last ">" is text. Searching for that ">" once keeps the scan linear.
   const lastClose = input.lastIndexOf(">");
   while (at < input.length && out.length < 2 * TEXT_CHARS_MAX) {
     const open = input.indexOf("<", at);
@@ -74,27 +75,28 @@ export function htmlToText(html: string): string | null {
     const close = input.indexOf(">", open);
     const name = tagName(input, open, close);
     at = close + 1;
-    if (SILENT.has(name)) {
+    if (NON_TEXT_ELEMENTS.has(name)) {
       const end = endOfElement(input, name, at);
       if (end === -1) break;
       at = end;
-    } else if (BLOCKS.has(name.replace("/", ""))) {
+    } else if (BLOCK_ELEMENTS.has(name.replace("/", ""))) {
       out += name === "br" || name === "li" || name === "tr" ? "\n" : "\n\n";
     }
   }
-  return tidy(out);
+  return normaliseWhitespace(out);
 }
 
-/** Lower-case name of the tag between `open` and `close`, with a leading slash for an end tag. */
+/** Lower-case name of the tag between `open` and `close`; an end tag has a leading slash. */
 function tagName(input: string, open: number, close: number): string {
   const inside = input.slice(open + 1, Math.min(close, open + 20)).toLowerCase();
   return /^\/?[a-z][a-z0-9]*/.exec(inside)?.[0] ?? "";
 }
 
+/** Position after the end tag of an element, or -1 if it is not closed. */
 function endOfElement(input: string, name: string, from: number): number {
-  const needle = `</${name}`;
+  const endTag = `</${name}`;
   for (let at = input.indexOf("</", from); at !== -1; at = input.indexOf("</", at + 2)) {
-    if (input.slice(at, at + needle.length).toLowerCase() === needle) {
+    if (input.slice(at, at + endTag.length).toLowerCase() === endTag) {
       const close = input.indexOf(">", at);
       return close === -1 ? -1 : close + 1;
     }
@@ -124,8 +126,8 @@ function decodeEntity(name: string): string | null {
   return isCharacter ? String.fromCodePoint(code) : " ";
 }
 
-/** Control characters go, runs of spaces become one, and paragraphs are separated by one empty line. */
-function tidy(text: string): string | null {
+/** Replaces control characters, collapses runs of spaces and separates paragraphs with one empty line. */
+function normaliseWhitespace(text: string): string | null {
   const lines: string[] = [];
   for (const line of text.replace(/[^\P{Cc}\n]/gu, " ").split("\n")) {
     const words = line
@@ -134,6 +136,6 @@ function tidy(text: string): string | null {
       .join(" ");
     if (words !== "" || (lines.length > 0 && lines.at(-1) !== "")) lines.push(words);
   }
-  const tidied = lines.join("\n").trim().slice(0, TEXT_CHARS_MAX).toWellFormed();
-  return tidied === "" ? null : tidied;
+  const normalised = lines.join("\n").trim().slice(0, TEXT_CHARS_MAX).toWellFormed();
+  return normalised === "" ? null : normalised;
 }

@@ -1,35 +1,23 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseBook, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
 import { isBook, isBookFrame, isPriceFrame } from "./wire.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const TIMES = { eventAt: null, receivedAt: 5 };
 
-function fixture(name: string): unknown {
-  return JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
-}
-
-function counter() {
-  const dropped: Record<string, number> = {};
-  return {
-    dropped,
-    drop: (reason: string, count = 1) => {
-      dropped[reason] = (dropped[reason] ?? 0) + count;
-    },
-  };
-}
-
-function read(name: string) {
+function parseFixture(name: string) {
   const json = fixture(name);
   assert.ok(isBook(json));
-  const { dropped, drop } = counter();
-  return { book: parseBook(json, TIMES, drop), dropped };
+  const { drops, drop } = countDrops();
+  return { book: parseBook(json, TIMES, drop), drops };
 }
 
-test("raw sizes are divided by a million and both sides are sorted best first", () => {
-  const { book: parsed, dropped } = read("orderbook");
-  assert.deepEqual(parsed, {
+test("divides raw sizes by a million and sorts both sides best first", () => {
+  const { book, drops } = parseFixture("book/two-sided");
+  assert.deepEqual(book, {
     bids: [
       { price: 0.43, size: 120.5 },
       { price: 0.001, size: 900_000 },
@@ -41,31 +29,31 @@ test("raw sizes are divided by a million and both sides are sorted best first", 
     lastPrice: 0.431,
     ...TIMES,
   });
-  assert.deepEqual(dropped, {});
+  assert.deepEqual(drops, {});
 });
 
-test("an empty book has no levels and no last price", () => {
-  assert.deepEqual(read("orderbook-empty").book, { bids: [], asks: [], lastPrice: null, ...TIMES });
+test("parses an empty book as no levels and no last price", () => {
+  assert.deepEqual(parseFixture("book/empty").book, { bids: [], asks: [], lastPrice: null, ...TIMES });
 });
 
-test("a crossed book is dropped as a whole and counted, its last trade stays", () => {
-  const { book: parsed, dropped } = read("orderbook-crossed");
-  assert.deepEqual(parsed, { bids: [], asks: [], lastPrice: 0.44, ...TIMES });
-  assert.deepEqual(dropped, { crossed_book: 1 });
+test("drops and counts all levels of a crossed book but keeps its last price", () => {
+  const { book, drops } = parseFixture("book/crossed");
+  assert.deepEqual(book, { bids: [], asks: [], lastPrice: 0.44, ...TIMES });
+  assert.deepEqual(drops, { crossed_book: 1 });
 });
 
-test("levels without a price inside (0, 1) or a size are dropped one by one and counted", () => {
-  const { book: parsed, dropped } = read("orderbook-garbage-levels");
-  assert.deepEqual(parsed.bids, [{ price: 0.42, size: 2.5 }]);
-  assert.deepEqual(parsed.asks, []);
-  assert.equal(parsed.lastPrice, null);
-  assert.deepEqual(dropped, { bad_book_level: 3, price_out_of_range: 3 });
+test("drops and counts each level without a size or a price in (0, 1)", () => {
+  const { book, drops } = parseFixture("book/invalid-levels");
+  assert.deepEqual(book.bids, [{ price: 0.42, size: 2.5 }]);
+  assert.deepEqual(book.asks, []);
+  assert.equal(book.lastPrice, null);
+  assert.deepEqual(drops, { bad_book_level: 3, price_out_of_range: 3 });
 });
 
-test("a frame of the stream tells the best of both sides at its time, an empty side as null", () => {
-  const json = fixture("stream-orderbook-update");
+test("reads the best bid and ask of a stream frame, null for an empty side, with the frame's time", () => {
+  const json = fixture("stream/book");
   assert.ok(isBookFrame(json));
-  assert.deepEqual(parseBookFrame(json, 5, counter().drop), {
+  assert.deepEqual(parseBookFrame(json, 5, countDrops().drop), {
     bid: 0.43,
     ask: null,
     bidSize: 120.5,
@@ -75,12 +63,12 @@ test("a frame of the stream tells the best of both sides at its time, an empty s
 });
 
 for (const [name, indicativePrice, eventAt] of [
-  ["stream-new-price-data", 0.22, Date.UTC(2026, 10, 21, 1, 2, 3)],
-  ["stream-new-price-data-older-shape", 0.65, 1795222923000],
+  ["stream/price", 0.22, Date.UTC(2026, 10, 21, 1, 2, 3)],
+  ["stream/price-older-shape", 0.65, 1795222923000],
 ] as const) {
-  test(`${name} gives the AMM's price and its time`, () => {
+  test(`reads the AMM price and time of ${name}`, () => {
     const json = fixture(name);
     assert.ok(isPriceFrame(json));
-    assert.deepEqual(parsePriceFrame(json, counter().drop), { indicativePrice, eventAt });
+    assert.deepEqual(parsePriceFrame(json, countDrops().drop), { indicativePrice, eventAt });
   });
 }

@@ -1,29 +1,26 @@
 import type { Quote } from "../../domain/market.ts";
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parseMoment, parsePrice, parseRawSize } from "./values.ts";
+import { parsePrice, parseRawSize, parseTime } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
-/** What a frame tells; fields it does not mention stay as they are. */
+/** The quote fields that a frame contains; the others are unchanged. */
 export type PartialQuote = Partial<Omit<Quote, "receivedAt">>;
 
 const LEVELS_MAX = 2_000;
 
-/**
- * The YES book; NO interest is already folded in. Sizes are raw integers. A crossed book is dropped as a whole and
- * counted.
- */
+/** The YES book, which already includes orders on NO. A crossed book loses all its levels and is counted. */
 export function parseBook(
   wire: Book,
   times: { eventAt: number | null; receivedAt: number },
   drop: DropCounter,
 ): OrderBook {
   const { bids, asks } = normaliseBook(parseLevels(wire.bids, drop), parseLevels(wire.asks, drop));
-  const crossed = isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null);
-  if (crossed) drop("crossed_book");
+  const hasCrossed = isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null);
+  if (hasCrossed) drop("crossed_book");
   return {
-    bids: crossed ? [] : bids,
-    asks: crossed ? [] : asks,
+    bids: hasCrossed ? [] : bids,
+    asks: hasCrossed ? [] : asks,
     lastPrice: parsePrice(wire.lastTradePrice, drop),
     ...times,
   };
@@ -45,11 +42,11 @@ function parseLevels(rows: readonly unknown[], drop: DropCounter): BookLevel[] {
   return levels;
 }
 
-/** Every frame of the stream is a whole book, so both sides are told even when one is empty. */
+/** Each frame is a complete book: an empty side is reported as null. */
 export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropCounter): PartialQuote {
   const { bids, asks, lastPrice, eventAt } = parseBook(
     frame.orderbook,
-    { eventAt: parseMoment(frame.timestamp), receivedAt },
+    { eventAt: parseTime(frame.timestamp), receivedAt },
     drop,
   );
   const [bid, ask] = [bids[0], asks[0]];
@@ -63,7 +60,7 @@ export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropC
   };
 }
 
-/** What an AMM shows now; null when the frame has no usable price. Older frames write {yes, no} instead of a list. */
+/** The current price of an AMM, or null without a valid price. Older frames have {yes, no} instead of a list. */
 export function parsePriceFrame(frame: PriceFrame, drop: DropCounter): PartialQuote | null {
   const { updatedPrices: updated } = frame;
   const address = frame.marketAddress.toLowerCase();
@@ -71,5 +68,5 @@ export function parsePriceFrame(frame: PriceFrame, drop: DropCounter): PartialQu
     ? (updated.find((entry) => entry.marketAddress?.toLowerCase() === address) ?? updated[0])?.yesPrice
     : updated.yes;
   const indicativePrice = parsePrice(yes, drop);
-  return indicativePrice === null ? null : { indicativePrice, eventAt: parseMoment(frame.timestamp) };
+  return indicativePrice === null ? null : { indicativePrice, eventAt: parseTime(frame.timestamp) };
 }

@@ -1,28 +1,25 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseHistory } from "./parse-history.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const HOUR_MS = 3_600_000;
 const END = 1795233600000;
 const QUERY = { fromMs: END - 3 * HOUR_MS, toMs: END, stepMs: HOUR_MS, titles: ["Driver B"] };
 
-function read(name: string, query = QUERY) {
-  const dropped: Record<string, number> = {};
-  const json: unknown = JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
-  const points = parseHistory(json, query, {
-    drop(reason, count = 1) {
-      dropped[reason] = (dropped[reason] ?? 0) + count;
-    },
-    watch: detectLimitlessDrift(() => {}),
-  });
-  return { prices: points.map((point) => [(END - point.endAt) / HOUR_MS, point.yesPrice]), points, dropped };
+/** The points of a fixture, and their prices by hours before `END`. */
+function parseFixture(name: string, query = QUERY) {
+  const { drops, drop } = countDrops();
+  const points = parseHistory(fixture(name), query, { drop, watch: detectLimitlessDrift(() => {}) });
+  return { prices: points.map((point) => [(END - point.endAt) / HOUR_MS, point.yesPrice]), points, drops };
 }
 
-for (const [name, prices] of [
+for (const [name, expected] of [
   [
-    "history-object-milliseconds",
+    "history/object-milliseconds",
     [
       [2, 0.41],
       [1, 0.42],
@@ -30,15 +27,15 @@ for (const [name, prices] of [
     ],
   ],
   [
-    "history-array-per-token",
+    "history/array-per-token",
     [
       [1, 0.42],
       [0, 0.44],
     ],
   ],
-  ["history-array-per-child-iso", [[0, 0.36]]],
+  ["history/array-per-child-iso", [[0, 0.36]]],
   [
-    "history-data-seconds-percent",
+    "history/data-seconds-percent",
     [
       [2, 0.2],
       [1, 0.009],
@@ -46,15 +43,15 @@ for (const [name, prices] of [
     ],
   ],
 ] as const) {
-  test(`${name} gives YES prices oldest first`, () => {
-    const { prices: read_, dropped } = read(name);
-    assert.deepEqual(read_, prices);
-    assert.deepEqual(dropped, {});
+  test(`reads YES prices, oldest first, from ${name}`, () => {
+    const { prices, drops } = parseFixture(name);
+    assert.deepEqual(prices, expected);
+    assert.deepEqual(drops, {});
   });
 }
 
-test("points are intervals that end at their time, do not overlap and lie within what was asked", () => {
-  const { points } = read("history-object-milliseconds", { ...QUERY, fromMs: END - 1.5 * HOUR_MS });
+test("returns intervals that end at the point's time, do not overlap and lie in the requested range", () => {
+  const { points } = parseFixture("history/object-milliseconds", { ...QUERY, fromMs: END - 1.5 * HOUR_MS });
   assert.deepEqual(
     points.map(({ startAt, endAt }) => [startAt - END, endAt - END]),
     [
@@ -64,14 +61,14 @@ test("points are intervals that end at their time, do not overlap and lie within
   );
 });
 
-test("garbage points are dropped one by one and counted", () => {
-  const { prices, dropped } = read("history-garbage-points");
+test("drops and counts each invalid point", () => {
+  const { prices, drops } = parseFixture("history/invalid-points");
   assert.deepEqual(prices, [[1, 0.42]]);
-  assert.deepEqual(dropped, { bad_history_point: 3, price_out_of_range: 1 });
+  assert.deepEqual(drops, { bad_history_point: 3, price_out_of_range: 1 });
 });
 
-test("several series of which none is this market's give nothing rather than another one's prices", () => {
-  const { prices, dropped } = read("history-array-per-child-iso", { ...QUERY, titles: ["Driver C"] });
+test("returns no points if none of several series belongs to the market", () => {
+  const { prices, drops } = parseFixture("history/array-per-child-iso", { ...QUERY, titles: ["Driver C"] });
   assert.deepEqual(prices, []);
-  assert.deepEqual(dropped, { history_without_series: 1 });
+  assert.deepEqual(drops, { history_without_series: 1 });
 });

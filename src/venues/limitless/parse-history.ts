@@ -1,14 +1,10 @@
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
-import type { DropCounter } from "../../ports/venue.ts";
-import { parseMoment } from "./values.ts";
-import type { LimitlessDriftDetectors } from "./wire.ts";
+import type { LimitlessContext } from "./client.ts";
+import { parseTime } from "./parse-values.ts";
 import { isPricePoint } from "./wire.ts";
 
-interface Counters {
-  readonly drop: DropCounter;
-  readonly watch: LimitlessDriftDetectors;
-}
+type Counters = Pick<LimitlessContext, "drop" | "watch">;
 
 const SERIES_MAX = 1_000;
 const POINTS_MAX = 50_000;
@@ -21,15 +17,15 @@ interface Series {
 export interface HistoryQuery {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Spacing asked for; no point reaches further back than this. */
+  /** Requested interval, and the longest interval of a returned point. */
   readonly stepMs: number;
-  /** Names under which the wanted series may appear where an answer holds several. */
+  /** Possible titles of the market's series in a response with several series. */
   readonly titles: readonly string[];
 }
 
 /**
- * Price history in any of its shapes: an object with `prices`, a list of such objects (one per token or one per child),
- * either of them or bare points under `data`. Times may be ISO text, seconds or milliseconds, in any order.
+ * Parses every documented form of price history: an object with `prices`, a list of such objects (one per token or per
+ * child), or either of these or plain points under `data`. Times are ISO text, seconds or milliseconds, in any order.
  */
 export function parseHistory(json: unknown, query: HistoryQuery, counters: Counters): HistoryPoint[] {
   const series = chooseSeries(listSeries(json, 0), query.titles);
@@ -38,41 +34,42 @@ export function parseHistory(json: unknown, query: HistoryQuery, counters: Count
     return [];
   }
   const priceAt = new Map<number, number>();
-  for (const { at, price } of readPoints(series.rows, counters)) priceAt.set(at, price);
+  for (const { at, price } of parsePoints(series.rows, counters)) priceAt.set(at, price);
   const times = [...priceAt.keys()].sort((a, b) => a - b);
   const points: HistoryPoint[] = [];
-  let before = Number.NEGATIVE_INFINITY;
+  let previousEndAt = Number.NEGATIVE_INFINITY;
   for (const endAt of times) {
-    const startAt = Math.max(before, endAt - query.stepMs, query.fromMs);
-    before = endAt;
+    const startAt = Math.max(previousEndAt, endAt - query.stepMs, query.fromMs);
+    previousEndAt = endAt;
     if (endAt <= query.fromMs || endAt > query.toMs) continue;
     points.push({ startAt, endAt, yesPrice: priceAt.get(endAt) ?? null, bid: null, ask: null, volumeUsd: null });
   }
   return points;
 }
 
-function readPoints(rows: readonly unknown[], { drop, watch }: Counters): { at: number; price: number }[] {
-  const read: { at: number; price: number }[] = [];
+function parsePoints(rows: readonly unknown[], { drop, watch }: Counters): { at: number; price: number }[] {
+  const points: { at: number; price: number }[] = [];
   for (const row of rows.slice(0, POINTS_MAX)) {
     const point = watch.history_point.check(row, isPricePoint) ? row : null;
-    const at = point === null ? null : parseMoment(point.timestamp);
+    const at = point === null ? null : parseTime(point.timestamp);
     const price = point === null ? null : parseDecimal(point.price);
     if (at === null || price === null) drop("bad_history_point");
-    else read.push({ at, price });
+    else points.push({ at, price });
   }
-  // A series in percent lies mostly above 1, one in probabilities never does.
-  const isPercent = read.filter((point) => point.price > 1).length > read.length / 2;
-  return read.flatMap(({ at, price }) => {
+  // Most points of a series in percent are above 1; a probability never is.
+  const isPercent = points.filter((point) => point.price > 1).length > points.length / 2;
+  return points.flatMap(({ at, price }) => {
     const tradable = parseTradablePrice(isPercent ? price / 100 : price);
     if (tradable === null) drop("price_out_of_range");
     return tradable === null ? [] : [{ at, price: tradable }];
   });
 }
 
+/** All price series of a response, at most two levels deep. */
 function listSeries(json: unknown, depth: number): Series[] {
   if (Array.isArray(json)) {
-    const isBare = json.every((item) => typeof item === "object" && item !== null && "timestamp" in item);
-    if (isBare) return [{ title: null, rows: json }];
+    const isPointList = json.every((item) => typeof item === "object" && item !== null && "timestamp" in item);
+    if (isPointList) return [{ title: null, rows: json }];
     return json.slice(0, SERIES_MAX).flatMap((item) => (Array.isArray(item) ? [] : listSeries(item, depth + 1)));
   }
   if (typeof json !== "object" || json === null) return [];
@@ -81,14 +78,17 @@ function listSeries(json: unknown, depth: number): Series[] {
   return depth < 2 && data !== undefined ? listSeries(data, depth + 1) : [];
 }
 
-/** The only one, the YES token's, or the one that bears the market's name; guessing would show another's prices. */
+/**
+ * The only series, else the series with the market's title, else the YES token's. Returns null rather than guessing:
+ * another series has the prices of another market.
+ */
 function chooseSeries(series: readonly Series[], titles: readonly string[]): Series | null {
   const [first] = series;
   if (series.length <= 1) return first ?? null;
-  const same = (title: string | null, name: string) => title?.trim().toLowerCase() === name.trim().toLowerCase();
+  const isSame = (title: string | null, name: string) => title?.trim().toLowerCase() === name.trim().toLowerCase();
   return (
-    series.find((entry) => titles.some((name) => same(entry.title, name))) ??
-    series.find((entry) => same(entry.title, "yes token") || same(entry.title, "yes")) ??
+    series.find((entry) => titles.some((name) => isSame(entry.title, name))) ??
+    series.find((entry) => isSame(entry.title, "yes token") || isSame(entry.title, "yes")) ??
     null
   );
 }

@@ -7,20 +7,18 @@ import {
   type Outcome,
   type Quote,
   type TakerFee,
-  type VenueId,
 } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal } from "../../domain/price.ts";
-import type { DropCounter } from "../../ports/venue.ts";
+import type { LimitlessContext } from "./client.ts";
 import { htmlToText } from "./html-text.ts";
-import { parseMoment, parsePairPrice } from "./values.ts";
-import type { LimitlessDriftDetectors } from "./wire.ts";
+import { parsePairPrice, parseTime } from "./parse-values.ts";
 import { isMarketRow, type MarketRow } from "./wire.ts";
 
 const WEB_URL = "https://limitless.exchange/markets/";
 const TICK_SIZE = 0.001;
 const AMM_FEE_RATE = 0.004;
-/** Share of traded value withheld from a buyer by the price of what is bought; the venue publishes only these points. */
+/** Fee as a share of the traded value, by price of the token bought. The venue publishes only these points. */
 const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
   [0, 0.03],
   [0.5, 0.03],
@@ -38,20 +36,16 @@ const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
 ];
 const DOLLAR_TOKENS = new Set(["USDC", "USDBC", "USDC.E", "USDT", "DAI", "USD"]);
 const GROUP_CHILDREN_MAX = 1_000;
-/** Category names that say how long a market runs, not what it is about. */
+/** Categories that are durations, not topics. */
 const TIME_FRAME = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
-export interface ParseContext {
-  readonly venue: VenueId;
-  readonly receivedAt: number;
-  readonly drop: DropCounter;
-  readonly watch: LimitlessDriftDetectors;
-}
+export type ParseContext = Pick<LimitlessContext, "venue" | "drop" | "watch"> & { readonly receivedAt: number };
 
-/** What a child inherits from its group; remembered in `venueKeys`, because a child asked for alone does not tell. */
+/** The group of a child. Slug and title are stored in `venueKeys`, because a child row alone does not name its group. */
 export interface Parent {
   readonly slug: string;
   readonly title: string;
+  /** Null if only `venueKeys` are available. */
   readonly row: MarketRow | null;
 }
 
@@ -60,7 +54,7 @@ export interface ParsedRows {
   readonly events: EventListing[];
 }
 
-/** Rows of a listing or single answers: groups become one event and their children, all else one market. */
+/** Parses listing rows or single markets: a group becomes an event with its children, any other row a market. */
 export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
   const parsed: ParsedRows = { markets: [], events: [] };
   context.watch.market.startPage(rows);
@@ -75,15 +69,15 @@ export function parseRows(rows: readonly unknown[], context: ParseContext): Pars
   return parsed;
 }
 
-/** A container has children and nothing to trade; a child may call itself "group" but has tokens of its own. */
+/** A group has children and no tokens. A child may have marketType "group", but it has tokens. */
 export function isGroupRow(row: MarketRow): boolean {
   if (!Array.isArray(row.markets)) return false;
   return row.markets.length > 0 || (row.marketType === "group" && !row.tokens && !row.address);
 }
 
-/** Whether a row told alone is a child of some group, which it does not name. */
+/** Whether the row belongs to a group. A row outside its group does not name it. */
 export function isChildRow(row: MarketRow): boolean {
-  return [row.groupId, row.orderInGroup, row.negRiskRequestId].some((sign) => sign !== null && sign !== undefined);
+  return [row.groupId, row.orderInGroup, row.negRiskRequestId].some((value) => value !== null && value !== undefined);
 }
 
 function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): void {
@@ -104,7 +98,7 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
     mutuallyExclusive: typeof row.negRiskMarketId === "string" && row.negRiskMarketId !== "",
     exhaustive: false,
     featured: false,
-    endAt: parseMoment(row.expirationTimestamp),
+    endAt: parseTime(row.expirationTimestamp),
   });
 }
 
@@ -113,7 +107,7 @@ function addMarket(row: MarketRow, parent: Parent | null, context: ParseContext,
   if (market !== null) parsed.markets.push(market);
 }
 
-/** One market, or null (counted) when its identity makes no sense. */
+/** Parses one market; null (and counted) if it has no id. */
 export function parseMarket(row: MarketRow, parent: Parent | null, context: ParseContext): MarketSnapshot | null {
   const isAmm = row.tradeType === "amm";
   const marketId = isAmm ? row.address : row.slug;
@@ -124,6 +118,7 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   const quote = parseQuote(row, isAmm, context);
   const status = parseStatus(row, quote, context.receivedAt);
   const outcome = status === "finalized" ? parseOutcome(row) : null;
+  const closeAt = parseTime(row.expirationTimestamp) ?? parseTime(parent?.row?.expirationTimestamp);
   const listing: MarketListing = {
     venue: context.venue,
     marketId,
@@ -132,15 +127,15 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
     outcomeLabel: parent === null ? null : row.title,
     url: pageUrl(parent?.slug ?? row.slug),
     category: parseCategory(row.categories) ?? parseCategory(parent?.row?.categories),
-    // A result that is not told yet is still being determined, whatever the word says.
+    // RESOLVED without a result: the result is still being determined.
     status: status === "finalized" && outcome === null ? "determined" : status,
     paused: false,
     outcome,
     rules: parseText(row.description) ?? parseText(parent?.row?.description),
-    openAt: parseMoment(row.createdAt),
-    closeAt: parseMoment(row.expirationTimestamp) ?? parseMoment(parent?.row?.expirationTimestamp),
-    expectedResolutionAt: parseMoment(row.expirationTimestamp) ?? parseMoment(parent?.row?.expirationTimestamp),
-    resolvedAt: outcome === null ? null : parseMoment(row.resolutionDate),
+    openAt: parseTime(row.createdAt),
+    closeAt,
+    expectedResolutionAt: closeAt,
+    resolvedAt: outcome === null ? null : parseTime(row.resolutionDate),
     tickSize: TICK_SIZE,
     takerFee: parseFee(row, isAmm),
     venueKeys: {
@@ -154,21 +149,21 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   return { listing, quote, activity: parseActivity(row, parent) };
 }
 
-/** A word we do not know is no promise that anybody can trade: closed. FUNDED says nothing about time: the deadline decides whether orders are taken. */
+/** An unknown status counts as closed. FUNDED includes markets past their deadline, which accept no orders. */
 function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus {
   if (row.status === "RESOLVED") return "finalized";
   if (row.status === "LOCKED") return "closed";
   if (row.status === "DRAFTED") return "pending";
   if (row.status !== "FUNDED" && row.status !== "FUNDED_FLAGGED") return "closed";
-  const deadline = parseMoment(row.expirationTimestamp);
+  const deadline = parseTime(row.expirationTimestamp);
   if (row.expired === true || (deadline !== null && now >= deadline)) return "closed";
-  // Rounds are quoted before they start; without quotes a start in the future means that nobody can trade yet.
-  const startAt = parseMoment(row.startAt);
+  // Recurring rounds may be quoted before they start. Without quotes, a round that starts later is not yet tradable.
+  const startAt = parseTime(row.startAt);
   const isQuoted = quote.bid !== null || quote.ask !== null;
   return startAt !== null && startAt > now && !isQuoted ? "pending" : "active";
 }
 
-/** Numerators say what each side is paid; where they are missing the winning index does. */
+/** The payout numerators define the outcome; without them the winning index does. */
 function parseOutcome(row: MarketRow): Outcome | null {
   const numerators = (row.payoutNumerators ?? []).map(parseDecimal);
   const [yes, no] = numerators;
@@ -199,16 +194,16 @@ function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quot
     bid = null;
     ask = null;
   }
-  const isTight = bid !== null && ask !== null && ask - bid <= MAX_MID_SPREAD;
-  // A market nobody quoted or traded is shown at 0.5: a placeholder, not an indication.
-  const isUntouched = !isAmm && bid === null && ask === null && parseDecimal(row.volume ?? row.volumeFormatted) === 0;
+  const isNarrow = bid !== null && ask !== null && ask - bid <= MAX_MID_SPREAD;
+  // The venue shows 0.5 as a placeholder for a market without quotes and trades.
+  const isPlaceholder = !isAmm && bid === null && ask === null && parseDecimal(row.volume ?? row.volumeFormatted) === 0;
   return {
     bid,
     ask,
     bidSize: null,
     askSize: null,
     lastPrice: null,
-    indicativePrice: isTight || isUntouched ? null : parsePairPrice(row.prices, drop),
+    indicativePrice: isNarrow || isPlaceholder ? null : parsePairPrice(row.prices, drop),
     eventAt: null,
     receivedAt,
   };
@@ -216,10 +211,10 @@ function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quot
 
 function parseActivity(row: MarketRow, parent: Parent | null): MarketSnapshot["activity"] {
   const collateral = row.collateralToken ?? parent?.row?.collateralToken;
-  const inDollars = DOLLAR_TOKENS.has(collateral?.symbol?.toUpperCase() ?? "");
+  const isInDollars = DOLLAR_TOKENS.has(collateral?.symbol?.toUpperCase() ?? "");
   const decimals = parseDecimal(collateral?.decimals) ?? 6;
   const amount = (formatted: unknown, raw: unknown): number | null => {
-    if (!inDollars) return null;
+    if (!isInDollars) return null;
     const rawNumber = parseDecimal(raw);
     const value = parseDecimal(formatted) ?? (rawNumber === null ? null : rawNumber / 10 ** decimals);
     return value !== null && value >= 0 ? value : null;

@@ -1,28 +1,23 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { parseFeed, parseTape } from "./parse-trades.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { parseFeed, parseTrades } from "./parse-trades.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NO_TOKEN = "64119876543210987654321098765432109876543210987654321098765432109876543210";
-
-function fixture(name: string): unknown {
-  return JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8"));
-}
 
 const watch = detectLimitlessDrift(() => {});
 
-function tape(name: string) {
-  const dropped: Record<string, number> = {};
-  const drop = (reason: string, count = 1) => {
-    dropped[reason] = (dropped[reason] ?? 0) + count;
-  };
+function parsePage(name: string) {
+  const { drops, drop } = countDrops();
   const { events } = fixture(name) as { events: unknown[] };
-  return { ...parseTape(events, NO_TOKEN, { drop, watch }), dropped };
+  return { ...parseTrades(events, NO_TOKEN, { drop, watch }), drops };
 }
 
-test("trades of the NO token are told from the YES side: price mirrored, side flipped, sizes in contracts", () => {
-  const { trades } = tape("events-both-tokens");
+test("converts trades of the NO token to YES price and side, and raw sizes to contracts", () => {
+  const { trades } = parsePage("trades/both-tokens");
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide }) => [yesPrice, size, takerSide]),
     [
@@ -34,29 +29,29 @@ test("trades of the NO token are told from the YES side: price mirrored, side fl
   );
 });
 
-test("equal rows are two trades with ids of their own, and reading the page again gives the same ids", () => {
-  const ids = tape("events-equal-rows").trades.map((trade) => trade.tradeId);
+test("gives equal rows different ids, and the same ids when the page is read again", () => {
+  const ids = parsePage("trades/equal-rows").trades.map((trade) => trade.tradeId);
   assert.equal(new Set(ids).size, 3);
   assert.deepEqual(
-    tape("events-equal-rows").trades.map((trade) => trade.tradeId),
+    parsePage("trades/equal-rows").trades.map((trade) => trade.tradeId),
     ids,
   );
 });
 
-test("nothing personal of a trader is kept", () => {
-  assert.ok(!JSON.stringify(tape("events-both-tokens").trades).includes("someone"));
+test("stores no personal data of traders", () => {
+  assert.ok(!JSON.stringify(parsePage("trades/both-tokens").trades).includes("someone"));
 });
 
-test("garbage rows and events that are no trades are dropped one by one and counted", () => {
-  const { trades, rowCount, dropped } = tape("events-garbage-rows");
+test("drops and counts invalid rows and events that are not trades", () => {
+  const { trades, rowCount, drops } = parsePage("trades/invalid-rows");
   assert.equal(trades.length, 1);
   assert.equal(rowCount, 6);
-  assert.deepEqual(dropped, { bad_trade_row: 5, price_out_of_range: 1 });
+  assert.deepEqual(drops, { bad_trade_row: 5, price_out_of_range: 1 });
 });
 
-test("the feed of an AMM gives price as dollars per contract from the YES side", () => {
-  const dropped: string[] = [];
-  const { trades } = parseFeed(fixture("feed-events-amm"), { drop: (reason) => dropped.push(reason), watch });
+test("reads an AMM trade's YES price as dollars per contract", () => {
+  const { drops, drop } = countDrops();
+  const { trades } = parseFeed(fixture("trades/amm-feed"), { drop, watch });
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide }) => [yesPrice, size, takerSide]),
     [
@@ -64,18 +59,15 @@ test("the feed of an AMM gives price as dollars per contract from the YES side",
       [0.215, 4, "yes"],
     ],
   );
-  assert.deepEqual(dropped, ["bad_trade_row"]);
+  assert.deepEqual(drops, { bad_trade_row: 1 });
 });
 
-test("a feed wrapped in an object reads the same as a bare list, anything else is counted", () => {
-  const rows = fixture("feed-events-amm");
-  const ignore = { drop: () => {}, watch };
-  assert.deepEqual(parseFeed({ data: rows }, ignore), parseFeed(rows, ignore));
-  assert.deepEqual(parseFeed({ events: rows }, ignore), parseFeed(rows, ignore));
-  const dropped: string[] = [];
-  assert.deepEqual(parseFeed("nothing", { drop: (reason) => dropped.push(reason), watch }), {
-    trades: [],
-    rowCount: 0,
-  });
-  assert.deepEqual(dropped, ["bad_feed"]);
+test("accepts a feed as a list or wrapped in an object, and counts any other response", () => {
+  const rows = fixture("trades/amm-feed");
+  const ignoreDrops = { drop: () => {}, watch };
+  assert.deepEqual(parseFeed({ data: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
+  assert.deepEqual(parseFeed({ events: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
+  const { drops, drop } = countDrops();
+  assert.deepEqual(parseFeed("nothing", { drop, watch }), { trades: [], rowCount: 0 });
+  assert.deepEqual(drops, { bad_feed: 1 });
 });

@@ -1,26 +1,22 @@
 import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
-import type { DropCounter } from "../../ports/venue.ts";
-import { parseMoment, parsePrice, parseRawSize } from "./values.ts";
-import type { LimitlessDriftDetectors } from "./wire.ts";
+import type { LimitlessContext } from "./client.ts";
+import { parsePrice, parseRawSize, parseTime } from "./parse-values.ts";
 import { isFeedEvent, isTapeEvent } from "./wire.ts";
 
-interface Counters {
-  readonly drop: DropCounter;
-  readonly watch: LimitlessDriftDetectors;
-}
+type Counters = Pick<LimitlessContext, "drop" | "watch">;
 
-/** Answers of one page: the trades it holds and how many rows it had, readable or not. */
 export interface TradePage {
   readonly trades: readonly Trade[];
+  /** Includes invalid rows. */
   readonly rowCount: number;
 }
 
 /**
- * Tape of an order-book market. Prices and sides of the NO token are told from the YES side. The venue gives no id:
- * equal rows of one page are told apart by an ordinal. Traders' profiles are not read.
+ * Trades of an order-book market. NO trades are converted to YES price and side. The venue sends no trade id, so the id
+ * consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Trader profiles are not read.
  */
-export function parseTape(rows: readonly unknown[], noToken: string | null, { drop, watch }: Counters): TradePage {
+export function parseTrades(rows: readonly unknown[], noToken: string | null, { drop, watch }: Counters): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
@@ -28,7 +24,7 @@ export function parseTape(rows: readonly unknown[], noToken: string | null, { dr
       drop("bad_trade_row");
       continue;
     }
-    const executedAt = parseMoment(row.createdAt);
+    const executedAt = parseTime(row.createdAt);
     const price = parsePrice(row.price, drop);
     const size = parseRawSize(row.matchedSize);
     if (executedAt === null || price === null || size === null) {
@@ -48,7 +44,7 @@ export function parseTape(rows: readonly unknown[], noToken: string | null, { dr
   return { trades, rowCount: rows.length };
 }
 
-/** Feed of an AMM market: what was paid for how many contracts gives the price. */
+/** Trades of an AMM market; the price is the amount paid divided by the contracts. */
 export function parseFeed(json: unknown, { drop, watch }: Counters): TradePage {
   const rows = feedRows(json);
   if (rows === null) {
@@ -65,7 +61,7 @@ export function parseFeed(json: unknown, { drop, watch }: Counters): TradePage {
     const { outcome, strategy, txHash, ...amounts } = row.data;
     const size = parseDecimal(amounts.contracts);
     const paid = parseDecimal(amounts.tradeAmountUSD);
-    const executedAt = parseMoment(row.createdAt);
+    const executedAt = parseTime(row.createdAt);
     if (executedAt === null || size === null || size <= 0 || paid === null) {
       drop("bad_trade_row");
       continue;
@@ -73,13 +69,13 @@ export function parseFeed(json: unknown, { drop, watch }: Counters): TradePage {
     const price = parsePrice(fromMicros(toMicros(paid / size)), drop);
     if (price === null) continue;
     const isNo = outcome === "NO";
-    const word = strategy?.toLowerCase();
+    const action = strategy?.toLowerCase();
     trades.push({
       tradeId: withOrdinal([txHash ?? "", row.id ?? "", outcome, size, paid, executedAt].join(":"), ordinals),
       executedAt,
       yesPrice: isNo ? complement(price) : price,
       size,
-      takerSide: takerSide(isNo, word === "buy" ? 0 : word === "sell" ? 1 : null),
+      takerSide: takerSide(isNo, action === "buy" ? 0 : action === "sell" ? 1 : null),
     });
   }
   return { trades, rowCount: rows.length };
@@ -93,7 +89,7 @@ function feedRows(json: unknown): readonly unknown[] | null {
   return Array.isArray(events) ? events : null;
 }
 
-/** Side 0 buys and 1 sells the token; selling NO is buying YES. */
+/** Side 0 buys the token and 1 sells it. Selling NO is buying YES. */
 function takerSide(isNo: boolean, side: number | null): "yes" | "no" | null {
   if (side !== 0 && side !== 1) return null;
   return isNo === (side === 1) ? "yes" : "no";

@@ -1,24 +1,21 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { openLimitlessStream } from "./stream.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const SLUG = "rain-nyc-dec-1-1795000000000";
 const ADDRESS = "0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566";
 const NOW = Date.UTC(2026, 10, 21, 4);
 
-function fixture(name: string): Record<string, unknown> {
-  return JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8")) as Record<
-    string,
-    unknown
-  >;
-}
+const bookFrame = fixture("stream/book") as object;
 
 function listing(marketId: string, venueKeys: Record<string, string>): MarketListing {
   return {
@@ -46,22 +43,22 @@ function listing(marketId: string, venueKeys: Record<string, string>): MarketLis
 const CLOB = listing(SLUG, { slug: SLUG, kind: "clob" });
 const AMM = listing(ADDRESS, { slug: "eth-above-5000", kind: "amm" });
 
-/** The far end of the connection: what was sent to it, and a hand to send with. */
-function start(marketsMax = 10) {
+/** A stream over a fake Socket.IO connection that records sent events and can deliver frames. */
+function setUp(marketsMax = 10) {
   const clock = new FakeClock(NOW);
   const sent: [string, unknown][] = [];
   const messages: StreamMessage[] = [];
-  const dropped: Record<string, number> = {};
+  const { drops, drop } = countDrops();
   const states: string[] = [];
   const emit = (event: string, payload: unknown) => {
     sent.push([event, payload]);
   };
-  let peer: SocketIoHandlers | null = null;
+  let connectedHandlers: SocketIoHandlers | null = null;
   let isClosed = false;
   let connections = 0;
   const socketIo: SocketIoOut = {
     connect(_url, _options, handlers) {
-      peer = handlers;
+      connectedHandlers = handlers;
       connections += 1;
       return { emit, close: () => (isClosed = true) };
     },
@@ -74,9 +71,7 @@ function start(marketsMax = 10) {
       clock,
       log: quietLog,
       watch: detectLimitlessDrift(() => {}),
-      drop(reason, count = 1) {
-        dropped[reason] = (dropped[reason] ?? 0) + count;
-      },
+      drop,
     },
     {
       onMessage: (message) => messages.push(message),
@@ -85,18 +80,18 @@ function start(marketsMax = 10) {
     },
   );
   const handlers = (): SocketIoHandlers => {
-    assert.ok(peer !== null);
-    return peer;
+    assert.ok(connectedHandlers !== null);
+    return connectedHandlers;
   };
   return {
     clock,
     stream,
     sent,
     messages,
-    dropped,
+    drops,
     states,
     isClosed: () => isClosed,
-    connects: () => connections,
+    connectionCount: () => connections,
     up: () => handlers().onUp(emit),
     down: () => handlers().onDown("transport close"),
     receive: (event: string, payload: unknown) => handlers().onEvent(event, payload, NOW),
@@ -106,8 +101,8 @@ function start(marketsMax = 10) {
 const subscriptions = (sent: [string, unknown][]) =>
   sent.filter(([event]) => event === "subscribe_market_prices").map(([, payload]) => payload);
 
-test("every change of the set sends the whole set, because a subscription replaces the one before", () => {
-  const { stream, sent, up } = start();
+test("every change subscribes to the complete set, because a subscription replaces the previous one", () => {
+  const { stream, sent, up } = setUp();
   up();
   stream.follow([CLOB]);
   stream.follow([CLOB, AMM]);
@@ -119,8 +114,8 @@ test("every change of the set sends the whole set, because a subscription replac
   ]);
 });
 
-test("after a reconnect the whole set and the lifecycle are subscribed again", () => {
-  const { stream, sent, states, up, down } = start();
+test("subscribes to the complete set and the lifecycle events again after a reconnect", () => {
+  const { stream, sent, states, up, down } = setUp();
   stream.follow([CLOB, AMM]);
   assert.equal(sent.length, 0);
   up();
@@ -135,31 +130,30 @@ test("after a reconnect the whole set and the lifecycle are subscribed again", (
   assert.deepEqual(states, ["up", "transport close", "up"]);
 });
 
-test("every connection that is lost or could not be made is counted, and none that we end", () => {
-  const { stream, dropped, up, down } = start();
+test("counts every lost or failed connection, but not one closed by us", () => {
+  const { stream, drops, up, down } = setUp();
   down();
   up();
   down();
-  assert.deepEqual(dropped, { stream_connection_lost: 2 });
+  assert.deepEqual(drops, { stream_connection_lost: 2 });
   stream.close();
   down();
-  assert.deepEqual(dropped, { stream_connection_lost: 2 });
+  assert.deepEqual(drops, { stream_connection_lost: 2 });
 });
 
-test("no more markets are followed than the stream may carry, the first ones", () => {
-  const { stream, sent, up } = start(1);
+test("follows the first markets up to the stream's maximum", () => {
+  const { stream, sent, up } = setUp(1);
   stream.follow([CLOB, AMM]);
   up();
   assert.deepEqual(subscriptions(sent), [{ marketSlugs: [SLUG], marketAddresses: [] }]);
 });
 
-test("a book frame is a quote with the venue's time, whatever its version says", () => {
-  const { stream, messages, up, receive } = start();
+test("a book frame becomes a quote with the venue's time, regardless of its version", () => {
+  const { stream, messages, up, receive } = setUp();
   stream.follow([CLOB]);
   up();
-  const frame = fixture("stream-orderbook-update");
-  receive("orderbookUpdate", frame);
-  receive("orderbookUpdate", { ...frame, version: 0, timestamp: "2026-11-21T01:02:04.000Z" });
+  receive("orderbookUpdate", bookFrame);
+  receive("orderbookUpdate", { ...bookFrame, version: 0, timestamp: "2026-11-21T01:02:04.000Z" });
   assert.deepEqual(
     messages.map((message) => [message.kind, message.marketId, message.kind === "quote" && message.quote.eventAt]),
     [
@@ -169,38 +163,36 @@ test("a book frame is a quote with the venue's time, whatever its version says",
   );
 });
 
-test("a frame that a newer one overtook is dropped and counted", () => {
-  const { stream, messages, dropped, up, receive } = start();
+test("drops and counts a frame older than one already delivered", () => {
+  const { stream, messages, drops, up, receive } = setUp();
   stream.follow([CLOB]);
   up();
-  const frame = fixture("stream-orderbook-update");
-  receive("orderbookUpdate", frame);
-  receive("orderbookUpdate", { ...frame, timestamp: "2026-11-21T01:02:03.000Z" });
+  receive("orderbookUpdate", bookFrame);
+  receive("orderbookUpdate", { ...bookFrame, timestamp: "2026-11-21T01:02:03.000Z" });
   assert.equal(messages.length, 1);
-  assert.deepEqual(dropped, { stream_frame_overtaken: 1 });
+  assert.deepEqual(drops, { stream_frame_overtaken: 1 });
 });
 
-test("a time far ahead of ours is not believed and does not block the frames after it", () => {
-  const { stream, messages, dropped, up, receive } = start();
+test("discards a timestamp far in the future, which does not make later frames outdated", () => {
+  const { stream, messages, drops, up, receive } = setUp();
   stream.follow([CLOB]);
   up();
-  const frame = fixture("stream-orderbook-update");
-  receive("orderbookUpdate", { ...frame, timestamp: "2031-01-01T00:00:00.000Z" });
-  receive("orderbookUpdate", frame);
+  receive("orderbookUpdate", { ...bookFrame, timestamp: "2031-01-01T00:00:00.000Z" });
+  receive("orderbookUpdate", bookFrame);
   assert.deepEqual(
     messages.map((message) => message.kind === "quote" && message.quote.eventAt),
     [null, Date.UTC(2026, 10, 21, 1, 2, 3, 123)],
   );
-  assert.deepEqual(dropped, { stream_time_ahead: 1 });
+  assert.deepEqual(drops, { stream_time_ahead: 1 });
 });
 
-test("an AMM's price comes under its id, in either shape and any spelling of the address", () => {
-  const { stream, messages, up, receive } = start();
+test("reads AMM prices in both frame formats, with the address in any case", () => {
+  const { stream, messages, up, receive } = setUp();
   stream.follow([AMM]);
   up();
-  const frame = fixture("stream-new-price-data");
+  const frame = fixture("stream/price") as object;
   receive("newPriceData", { ...frame, marketAddress: ADDRESS.toLowerCase() });
-  receive("newPriceData", { ...fixture("stream-new-price-data-older-shape"), timestamp: NOW });
+  receive("newPriceData", { ...(fixture("stream/price-older-shape") as object), timestamp: NOW });
   assert.deepEqual(
     messages.map((message) => [message.marketId, message.kind === "quote" && message.quote.indicativePrice]),
     [
@@ -210,8 +202,8 @@ test("an AMM's price comes under its id, in either shape and any spelling of the
   );
 });
 
-test("a resolution that is told twice is passed on once, and a new market as listed", () => {
-  const { stream, messages, up, receive } = start();
+test("delivers a repeated resolution once, and a new market as listed", () => {
+  const { stream, messages, up, receive } = setUp();
   stream.follow([CLOB, AMM]);
   up();
   for (const slug of [SLUG, SLUG, "eth-above-5000"]) receive("marketResolved", { slug, winningIndex: 0 });
@@ -226,21 +218,21 @@ test("a resolution that is told twice is passed on once, and a new market as lis
   );
 });
 
-test("garbage frames, frames of other markets and refusals are counted and nothing is told", () => {
-  const { stream, messages, dropped, up, receive } = start();
+test("counts invalid frames, frames of other markets and rejections without delivering a message", () => {
+  const { stream, messages, drops, up, receive } = setUp();
   stream.follow([CLOB, AMM]);
   up();
   receive("orderbookUpdate", null);
   receive("orderbookUpdate", { marketSlug: SLUG });
   receive("newPriceData", "x");
   receive("marketResolved", { slug: 5 });
-  receive("orderbookUpdate", { ...fixture("stream-orderbook-update"), marketSlug: "another" });
+  receive("orderbookUpdate", { ...bookFrame, marketSlug: "another" });
   receive("exception", { status: "error", message: "no" });
   receive("newPriceData", { marketAddress: ADDRESS, updatedPrices: [{ yesPrice: 47 }] });
   receive("constructor", {});
   receive("oraclePriceData", { value: 1 });
   assert.deepEqual(messages, []);
-  assert.deepEqual(dropped, {
+  assert.deepEqual(drops, {
     bad_stream_frame: 4,
     stream_frame_not_followed: 1,
     stream_exception: 1,
@@ -248,39 +240,39 @@ test("garbage frames, frames of other markets and refusals are counted and nothi
   });
 });
 
-test("a closed stream tells nothing any more", () => {
-  const { stream, messages, states, up, down, receive, isClosed } = start();
+test("a closed stream delivers no more messages", () => {
+  const { stream, messages, states, up, down, receive, isClosed } = setUp();
   stream.follow([CLOB]);
   up();
   stream.close();
-  receive("orderbookUpdate", fixture("stream-orderbook-update"));
+  receive("orderbookUpdate", bookFrame);
   down();
   assert.ok(isClosed());
   assert.deepEqual(messages, []);
   assert.deepEqual(states, ["up"]);
 });
 
-test("a stream gone quiet is asked for its snapshots, and opened anew only where none come; both are counted", async () => {
-  const { clock, stream, sent, states, dropped, connects, up, receive } = start();
+test("subscribes a stalled stream again, reconnects it if no snapshot arrives, and counts both", async () => {
+  const { clock, stream, sent, states, drops, connectionCount, up, receive } = setUp();
   up();
   stream.follow([CLOB]);
   await clock.advance(5 * 60_000 + 10_000);
-  assert.deepEqual([subscriptions(sent).length, connects(), dropped], [2, 1, { stream_frozen: 1 }]);
-  receive("orderbookUpdate", fixture("stream-orderbook-update"));
+  assert.deepEqual([subscriptions(sent).length, connectionCount(), drops], [2, 1, { stream_frozen: 1 }]);
+  receive("orderbookUpdate", bookFrame);
   await clock.advance(60_000);
-  assert.deepEqual([subscriptions(sent).length, connects()], [2, 1]);
+  assert.deepEqual([subscriptions(sent).length, connectionCount()], [2, 1]);
   await clock.advance(30 * 60_000 + 10_000);
-  assert.equal(connects(), 2);
-  assert.equal(states.at(-1), "no market data came");
+  assert.equal(connectionCount(), 2);
+  assert.equal(states.at(-1), "no market data received");
   up();
   assert.deepEqual(subscriptions(sent).at(-1), { marketSlugs: [SLUG], marketAddresses: [] });
   stream.close();
   assert.equal(clock.pending, 0);
 });
 
-test("a stream that follows nothing may be quiet for ever", async () => {
-  const { clock, connects, dropped, up } = start();
+test("a stream without markets never counts as stalled", async () => {
+  const { clock, connectionCount, drops, up } = setUp();
   up();
   await clock.advance(2 * 3_600_000);
-  assert.deepEqual([connects(), dropped], [1, {}]);
+  assert.deepEqual([connectionCount(), drops], [1, {}]);
 });

@@ -1,17 +1,32 @@
 import { VenueError } from "../../domain/errors.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DropCounter } from "../../ports/venue.ts";
 import { limitsFor, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
+import type { ContractCache } from "./contract-cache.ts";
+import type { ManifoldDriftDetectors } from "./wire.ts";
 
-/** Where Manifold itself listens. */
 export const MANIFOLD_LIVE_URLS = {
   restUrl: "https://api.manifold.markets/v0",
   wsUrl: "wss://api.manifold.markets/ws",
 } as const;
 
-/** 500 requests a minute are allowed per address; 60 at once and 7 a second are never more than 480 in any minute. */
+/** The venue allows 500 requests per minute and address; a burst of 60 and 7 per second are at most 480. */
 const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
+export const BET_ROWS_MAX = 1_000;
 
 export type ContractType = "BINARY" | "DEPENDENT_MULTIPLE_CHOICE" | "INDEPENDENT_MULTIPLE_CHOICE";
+
+/** Dependencies of all functions that read from Manifold. */
+export interface ManifoldContext {
+  readonly client: ManifoldClient;
+  readonly cache: ContractCache;
+  readonly venue: VenueId;
+  readonly clock: Clock;
+  readonly drop: DropCounter;
+  readonly watch: ManifoldDriftDetectors;
+}
 
 export interface Rows {
   readonly rows: readonly unknown[];
@@ -29,7 +44,7 @@ export interface BetQuery {
   readonly limit: number;
 }
 
-/** Bytes to and from Manifold's REST interface; rows are unchecked. */
+/** REST requests to Manifold; rows are not validated. */
 export class ManifoldClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
@@ -42,44 +57,45 @@ export class ManifoldClient {
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
   }
 
-  /** Open contracts of one type created before `beforeTime`, newest first, with their answers' probabilities. */
+  /** Open contracts of one type created before `beforeTime`, newest first, with the probabilities of their answers. */
   searchOpen(
     contractType: ContractType,
     page: { readonly limit: number; readonly beforeTime?: number },
     signal: AbortSignal,
   ): Promise<Rows> {
     const query = { filter: "open", sort: "newest", contractType, includeLiteAnswers: true, ...page };
-    return this.#rows("search-markets", query, signal);
+    return this.#fetchRows("search-markets", query, signal);
   }
 
-  /** FullMarket of one contract, or null when the venue does not know it. */
-  async contract(id: string, signal: AbortSignal): Promise<(Omit<Rows, "rows"> & { row: unknown }) | null> {
+  /** The FullMarket of a contract, or null if it does not exist. */
+  async findContract(id: string, signal: AbortSignal): Promise<(Omit<Rows, "rows"> & { row: unknown }) | null> {
     const url = `${this.#restUrl}/market/${encodeURIComponent(id)}`;
-    const answer = await this.#client.fetchJson(url, { signal, accept: [404] });
-    if (answer.status === 404) return null;
-    return { row: answer.json, requestedAt: answer.requestedAt, receivedAt: answer.receivedAt };
+    const { status, json, requestedAt, receivedAt } = await this.#client.fetchJson(url, { signal, accept: [404] });
+    return status === 404 ? null : { row: json, requestedAt, receivedAt };
   }
 
-  /** Bets, newest first, without those that only turn equal YES and NO shares back into mana. */
-  bets(query: BetQuery, signal: AbortSignal): Promise<Rows> {
-    return this.#rows("bets", { ...query, filterRedemptions: true }, signal);
+  /** Bets, newest first, without redemptions (equal YES and NO shares converted back to mana). */
+  listBets(query: BetQuery, signal: AbortSignal): Promise<Rows> {
+    return this.#fetchRows("bets", { ...query, filterRedemptions: true }, signal);
   }
 
-  /** Probabilities between two times, in no promised order; a market the venue does not know has none. */
-  betPoints(
+  /** Probabilities between two times in any order; empty for an unknown contract. */
+  listBetPoints(
     query: BetQuery & { readonly contractId: string; readonly beforeTime: number; readonly afterTime: number },
     signal: AbortSignal,
   ): Promise<Rows> {
-    return this.#rows("bet-points", { ...query, filterRedemptions: true }, signal);
+    return this.#fetchRows("bet-points", { ...query, filterRedemptions: true }, signal);
   }
 
-  async #rows(path: string, query: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Rows> {
+  async #fetchRows(path: string, query: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Rows> {
     const params = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
-    const answer = await this.#client.fetchJson(`${this.#restUrl}/${path}?${params}`, { signal });
-    if (!Array.isArray(answer.json)) {
-      throw new VenueError("bad_body", `${path} answered something else than a list`, { retryable: true });
+    const { json, requestedAt, receivedAt } = await this.#client.fetchJson(`${this.#restUrl}/${path}?${params}`, {
+      signal,
+    });
+    if (!Array.isArray(json)) {
+      throw new VenueError("bad_body", `${path} response is not a list`, { retryable: true });
     }
-    return { rows: answer.json, requestedAt: answer.requestedAt, receivedAt: answer.receivedAt };
+    return { rows: json, requestedAt, receivedAt };
   }
 }

@@ -1,4 +1,7 @@
-/** A market's public id: the contract's, or contract and answer joined by a colon. */
+import { VenueError } from "../../domain/errors.ts";
+import type { MarketListing } from "../../domain/market.ts";
+
+/** The parts of a market id: a contract, or an answer of a contract. */
 export interface ManifoldKey {
   readonly contractId: string;
   readonly answerId: string | null;
@@ -6,7 +9,7 @@ export interface ManifoldKey {
 
 const MARKET_ID = /^([A-Za-z0-9_-]{1,64})(?::([A-Za-z0-9_-]{1,64}))?$/;
 
-/** The parts of a public market id, or null when it cannot be one of Manifold's. */
+/** Splits `contractId` or `contractId:answerId`; null if the text is not a Manifold market id. */
 export function parseMarketId(marketId: string): ManifoldKey | null {
   const match = MARKET_ID.exec(marketId);
   const contractId = match?.[1];
@@ -15,4 +18,16 @@ export function parseMarketId(marketId: string): ManifoldKey | null {
 
 export function marketIdOf(contractId: string, answerId: string | null | undefined): string {
   return answerId === null || answerId === undefined ? contractId : `${contractId}:${answerId}`;
+}
+
+/** @throws VenueError if the market id is not a Manifold id */
+export function keyOf(listing: Pick<MarketListing, "marketId">): ManifoldKey {
+  const key = parseMarketId(listing.marketId);
+  if (key === null) throw new VenueError("client_error", "not a Manifold market id", { retryable: false });
+  return key;
+}
+
+/** The bet filter for a market. */
+export function queryOf({ contractId, answerId }: ManifoldKey): { contractId: string; answerId?: string } {
+  return { contractId, answerId: answerId ?? undefined };
 }

@@ -1,23 +1,24 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { createManifoldVenue } from "./index.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
 const PAGE_ROWS = 1_000;
-const open = () => new AbortController().signal;
-const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8");
+const { signal } = new AbortController();
 
-function setUp(answer: (url: URL, turn: number) => ScriptedAnswer) {
+function setUp(respond: (url: URL, requestIndex: number) => ScriptedAnswer) {
   const clock = new FakeClock(NOW);
-  const http = new ScriptedHttp(clock, ({ url }, turn) => answer(new URL(url), turn));
-  const drops: string[] = [];
-  const cuts: string[] = [];
+  const http = new ScriptedHttp(clock, ({ url }, requestIndex) => respond(new URL(url), requestIndex));
+  const { drops, drop } = countDrops();
+  const incompleteReasons: string[] = [];
   const adapter = createManifoldVenue({
     id: "manifold",
     playMoney: true,
@@ -26,24 +27,24 @@ function setUp(answer: (url: URL, turn: number) => ScriptedAnswer) {
     clock,
     random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
     log: quietLog,
-    drop: (reason) => drops.push(reason),
+    drop,
     drift: () => {},
     restUrl: "https://venue.example/v0/",
     wsUrl: "wss://venue.example/ws",
   });
-  const asked = () => http.requests.map(({ request }) => new URL(request.url));
+  const requestUrls = () => http.requests.map(({ request }) => new URL(request.url));
   const list = () =>
     clock.until(
       (async () => {
         const ids: string[] = [];
-        for await (const page of adapter.listOpenMarkets(open())) {
-          if (page.incompleteReason !== undefined) cuts.push(page.incompleteReason);
+        for await (const page of adapter.listOpenMarkets(signal)) {
+          if (page.incompleteReason !== undefined) incompleteReasons.push(page.incompleteReason);
           ids.push(...page.markets.map((market) => market.listing.marketId));
         }
         return ids;
       })(),
     );
-  return { clock, adapter, drops, cuts, asked, list };
+  return { clock, adapter, drops, incompleteReasons, requestUrls, list };
 }
 
 const contract = (id: string, createdTime: number) => ({
@@ -57,8 +58,8 @@ const contract = (id: string, createdTime: number) => ({
 const body = (value: unknown): ScriptedAnswer => ({ body: JSON.stringify(value) });
 const listing = (marketId: string) => ({ marketId, venueKeys: {} }) as unknown as MarketListing;
 
-/** Rows newest first, as the venue would page them. */
-function pager(rows: readonly { readonly createdTime: number }[]) {
+/** Serves pages of the rows, which are sorted newest first. */
+function servePages(rows: readonly { readonly createdTime: number }[]) {
   return (url: URL): ScriptedAnswer => {
     if (url.searchParams.get("contractType") !== "BINARY") return body([]);
     const before = Number(url.searchParams.get("beforeTime") ?? Number.POSITIVE_INFINITY);
@@ -66,81 +67,83 @@ function pager(rows: readonly { readonly createdTime: number }[]) {
   };
 }
 
-test("a listing asks for open contracts by type, a thousand at a time, with the answers' probabilities", async () => {
-  const { asked, list } = setUp(() => body(JSON.parse(fixture("search-binary-open"))));
+test("a listing requests open contracts by type, 1,000 per page, with the answers' probabilities", async () => {
+  const { requestUrls, list } = setUp(() => ({ body: JSON.stringify(fixture("search/binary-open")) }));
   await list();
   assert.deepEqual(
-    asked().map((url) => `${url.pathname}${url.search}`),
+    requestUrls().map((url) => `${url.pathname}${url.search}`),
     ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE"].map(
       (type) => `/v0/search-markets?filter=open&sort=newest&contractType=${type}&includeLiteAnswers=true&limit=1000`,
     ),
   );
 });
 
-test("contracts created in the same millisecond on the edge of a page are neither lost nor told twice", async () => {
+test("contracts of the same millisecond at a page boundary are listed exactly once", async () => {
   const rows = Array.from({ length: 2_500 }, (_, at) => contract(`c${at}`, NOW - 5 * Math.floor(at / 7)));
-  const { list, drops } = setUp(pager(rows));
+  const { list, drops } = setUp(servePages(rows));
   const ids = await list();
   assert.equal(ids.length, 2_500);
   assert.equal(new Set(ids).size, 2_500);
-  assert.deepEqual(drops, []);
+  assert.deepEqual(drops, {});
 });
 
-test("a venue that gives the same page for ever ends the listing, counted as a loop", async () => {
+test("a repeated page ends the listing and is counted as a loop", async () => {
   const rows = Array.from({ length: PAGE_ROWS }, (_, at) => contract(`c${at}`, NOW - at));
-  const { list, drops, cuts, asked } = setUp((url) =>
+  const { list, drops, incompleteReasons, requestUrls } = setUp((url) =>
     body(url.searchParams.get("contractType") === "BINARY" ? rows : []),
   );
   assert.equal((await list()).length, PAGE_ROWS);
-  assert.deepEqual([drops, cuts], [["page_loop"], ["page_loop"]]);
-  assert.ok(asked().length <= 6);
+  assert.deepEqual([drops, incompleteReasons], [{ page_loop: 1 }, ["page_loop"]]);
+  assert.ok(requestUrls().length <= 6);
 });
 
-test("an empty page is asked for once more, because a search that failed looks the same", async () => {
-  const { list, asked } = setUp((url, turn) =>
-    body(turn === 0 || url.searchParams.get("contractType") !== "BINARY" ? [] : [contract("late", NOW)]),
+test("an empty page is requested once more, because a failed search also returns an empty list", async () => {
+  const { list, requestUrls } = setUp((url, requestIndex) =>
+    body(requestIndex === 0 || url.searchParams.get("contractType") !== "BINARY" ? [] : [contract("late", NOW)]),
   );
   assert.deepEqual(await list(), ["late"]);
-  assert.equal(asked().length, 6);
+  assert.equal(requestUrls().length, 6);
 });
 
-test("single markets are read once per contract, and those the venue does not know are left out", async () => {
-  const { clock, adapter, asked } = setUp((url) =>
+test("requests each contract once and omits unknown markets", async () => {
+  const { clock, adapter, requestUrls } = setUp((url) =>
     url.pathname.endsWith("cupFinal7Xq")
-      ? { body: fixture("market-multiple-sum-to-one") }
-      : { status: 404, body: fixture("error-not-found") },
+      ? { body: JSON.stringify(fixture("market/multiple-sum-to-one")) }
+      : { status: 404, body: JSON.stringify(fixture("market/not-found")) },
   );
-  const ids = ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2", "cupFinal7Xq:gone", "gone", "not an id"];
-  const page = await clock.until(adapter.getMarkets(ids.map(listing), open()));
+  const ids = ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2", "cupFinal7Xq:unknown", "unknown", "not an id"];
+  const page = await clock.until(adapter.getMarkets(ids.map(listing), signal));
   assert.deepEqual(
     page.markets.map((market) => market.listing.marketId),
     ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2"],
   );
   assert.equal(page.events.length, 1);
   assert.deepEqual(
-    asked().map(({ pathname }) => pathname),
-    ["/v0/market/cupFinal7Xq", "/v0/market/gone"],
+    requestUrls().map(({ pathname }) => pathname),
+    ["/v0/market/cupFinal7Xq", "/v0/market/unknown"],
   );
 });
 
-test("an id without its answer, or with one too many, is no market", async () => {
+test("a multiple-choice id without an answer and a binary id with one are not markets", async () => {
   const { clock, adapter } = setUp((url) => ({
-    body: fixture(url.pathname.endsWith("cupFinal7Xq") ? "market-multiple-sum-to-one" : "market-binary-full"),
+    body: JSON.stringify(
+      fixture(url.pathname.endsWith("cupFinal7Xq") ? "market/multiple-sum-to-one" : "market/binary-full"),
+    ),
   }));
-  assert.equal(await clock.until(adapter.findMarket("cupFinal7Xq", open())), null);
-  assert.equal(await clock.until(adapter.findMarket("rainNYC12a:ansRed1", open())), null);
-  assert.notEqual(await clock.until(adapter.findMarket("rainNYC12a", open())), null);
+  assert.equal(await clock.until(adapter.findMarket("cupFinal7Xq", signal)), null);
+  assert.equal(await clock.until(adapter.findMarket("rainNYC12a:ansRed1", signal)), null);
+  assert.notEqual(await clock.until(adapter.findMarket("rainNYC12a", signal)), null);
 });
 
-test("another contract than the one asked for is no answer", async () => {
-  const { clock, adapter } = setUp(() => ({ body: fixture("market-binary-full") }));
-  assert.equal(await clock.until(adapter.findMarket("somethingElse", open())), null);
+test("ignores a response with another contract than requested", async () => {
+  const { clock, adapter } = setUp(() => ({ body: JSON.stringify(fixture("market/binary-full")) }));
+  assert.equal(await clock.until(adapter.findMarket("somethingElse", signal)), null);
 });
 
-test("answers found resolved in a full read are left out of later lists", async () => {
+test("later listings omit answers that a full read found resolved", async () => {
   const rows = [
     {
-      ...JSON.parse(fixture("market-independent-partly-settled")),
+      ...(fixture("market/independent-partly-settled") as object),
       answers: [
         { id: "ansA", text: "Phone", probability: 1 },
         { id: "ansB", text: "Car", probability: 0.3 },
@@ -150,15 +153,16 @@ test("answers found resolved in a full read are left out of later lists", async 
     },
   ];
   const { clock, adapter, list } = setUp((url) => {
-    if (url.pathname.includes("/market/")) return { body: fixture("market-independent-partly-settled") };
+    if (url.pathname.includes("/market/"))
+      return { body: JSON.stringify(fixture("market/independent-partly-settled")) };
     return body(url.searchParams.get("contractType") === "INDEPENDENT_MULTIPLE_CHOICE" ? rows : []);
   });
   assert.deepEqual(await list(), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
-  await clock.until(adapter.findMarket("datesXyz12:ansC", open()));
+  await clock.until(adapter.findMarket("datesXyz12:ansC", signal));
   assert.deepEqual(await list(), ["datesXyz12:ansB"]);
 });
 
-test("a tape of more than one page is read on by time, without gaps or doubles, down to the time asked for", async () => {
+test("reads several pages of trades without gaps or duplicates back to the requested time", async () => {
   const bets = Array.from({ length: 2_300 }, (_, at) => ({
     id: `bet${at}`,
     contractId: "rainNYC12a",
@@ -168,44 +172,44 @@ test("a tape of more than one page is read on by time, without gaps or doubles, 
     outcome: "YES",
     probAfter: 0.5,
   }));
-  const { clock, adapter, asked } = setUp((url) => {
+  const { clock, adapter, requestUrls } = setUp((url) => {
     const before = Number(url.searchParams.get("beforeTime") ?? Number.POSITIVE_INFINITY);
     const after = Number(url.searchParams.get("afterTime"));
     return body(bets.filter(({ createdTime }) => createdTime < before && createdTime > after).slice(0, PAGE_ROWS));
   });
   const since = NOW - 7_000;
-  const trades = await clock.until(adapter.listTrades(listing("rainNYC12a"), since, 10_000, open()));
+  const trades = await clock.until(adapter.listTrades(listing("rainNYC12a"), since, 10_000, signal));
   const expected = bets.filter(({ createdTime }) => createdTime >= since);
   assert.deepEqual(
     trades.map(({ tradeId }) => tradeId),
     expected.map(({ id }) => id),
   );
-  const [first] = asked();
+  const [first] = requestUrls();
   assert.equal(first?.search, `?contractId=rainNYC12a&afterTime=${since - 1}&limit=1000&filterRedemptions=true`);
 });
 
-test("a tape of one answer asks for it and takes no other's bets", async () => {
+test("trades of an answer are requested by answer id and exclude bets on other answers", async () => {
   const bet = { contractId: "cup", createdTime: NOW, amount: 5, shares: 10, outcome: "YES", probAfter: 0.5 };
-  const { clock, adapter, asked } = setUp(() =>
+  const { clock, adapter, requestUrls } = setUp(() =>
     body([
       { ...bet, id: "own", answerId: "red" },
       { ...bet, id: "other", answerId: "blue" },
     ]),
   );
-  const trades = await clock.until(adapter.listTrades(listing("cup:red"), NOW - 1_000, 10, open()));
+  const trades = await clock.until(adapter.listTrades(listing("cup:red"), NOW - 1_000, 10, signal));
   assert.deepEqual(
     trades.map(({ tradeId }) => tradeId),
     ["own"],
   );
-  assert.equal(asked()[0]?.searchParams.get("answerId"), "red");
+  assert.equal(requestUrls()[0]?.searchParams.get("answerId"), "red");
 });
 
-test("history asks for the points of the range at once", async () => {
-  const { clock, adapter, asked } = setUp(() => ({ body: fixture("bet-points") }));
+test("history is one request for the points of the range", async () => {
+  const { clock, adapter, requestUrls } = setUp(() => ({ body: JSON.stringify(fixture("history/bet-points")) }));
   const range = { fromMs: NOW - 10_800_000, toMs: NOW, intervalMs: 1_800_000 };
-  const points = await clock.until(adapter.getHistory(listing("rainNYC12a"), range, open()));
+  const points = await clock.until(adapter.getHistory(listing("rainNYC12a"), range, signal));
   assert.equal(
-    `${asked()[0]?.pathname}${asked()[0]?.search}`,
+    `${requestUrls()[0]?.pathname}${requestUrls()[0]?.search}`,
     `/v0/bet-points?contractId=rainNYC12a&afterTime=${range.fromMs - 1}&beforeTime=${NOW}&limit=50000&filterRedemptions=true`,
   );
   assert.ok(points.length >= 4);
@@ -215,16 +219,16 @@ test("history asks for the points of the range at once", async () => {
   }
 });
 
-test("no minute ever sees more than the 500 requests that the venue allows", async () => {
+test("sends at most 500 requests per minute, the venue's limit", async () => {
   const ids = Array.from({ length: 900 }, (_, at) => listing(`c${at}`));
-  const sent: number[] = [];
-  const counting = setUp(() => {
-    sent.push(counting.clock.monotonic());
+  const sentAt: number[] = [];
+  const { clock, adapter } = setUp(() => {
+    sentAt.push(clock.monotonic());
     return { status: 404, body: "{}" };
   });
-  await counting.clock.until(counting.adapter.getMarkets(ids, open()));
-  assert.equal(sent.length, 900);
-  for (const [first, at] of sent.entries()) {
-    assert.ok(sent.slice(first).filter((other) => other < at + 60_000).length <= 500);
+  await clock.until(adapter.getMarkets(ids, signal));
+  assert.equal(sentAt.length, 900);
+  for (const [first, at] of sentAt.entries()) {
+    assert.ok(sentAt.slice(first).filter((other) => other < at + 60_000).length <= 500);
   }
 });

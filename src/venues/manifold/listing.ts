@@ -1,51 +1,102 @@
 import { VenueError } from "../../domain/errors.ts";
-import type { EventListing, MarketSnapshot, VenueId } from "../../domain/market.ts";
-import type { DropCounter, ListingPage } from "../../ports/venue.ts";
+import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
+import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
-import type { ContractType, ManifoldClient, Rows } from "./client.ts";
-import type { ContractCache } from "./contract-cache.ts";
-import { parseContract, parseTime } from "./parse.ts";
-import type { ManifoldDriftDetectors } from "./wire.ts";
+import type { ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
+import { parseMarketId } from "./ids.ts";
+import { type ParsedContract, parseContract } from "./parse-market.ts";
+import { parseTime } from "./parse-values.ts";
 import { isContract } from "./wire.ts";
 
-/** The venue's own cap. */
+/** The venue's maximum. */
 const PAGE_ROWS = 1_000;
-/** Manifold has some tens of thousands of open contracts; this is ten times as many of each type. */
+/** 200,000 contracts per type; the venue has some tens of thousands in total. */
 const PAGES_MAX = 200;
+/** Concurrent requests for single contracts. */
+const CONTRACT_READERS_MAX = 6;
 /**
- * Asking by type leaves out polls, bounties and the like, and it is the only way that a list tells which answers exclude
- * each other.
+ * Searching by type excludes polls, bounties and the like. It is also the only way to find out from a listing whether
+ * answers are mutually exclusive.
  */
 const CONTRACT_TYPES: readonly ContractType[] = ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE"];
 
-export interface ListingSource {
-  readonly venue: VenueId;
-  readonly client: ManifoldClient;
-  readonly notes: ContractCache;
-  readonly drop: DropCounter;
-  readonly watch: ManifoldDriftDetectors;
+/** Every open market, by contract type, newest first. */
+export async function* listOpenMarkets(context: ManifoldContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
+  for (const contractType of CONTRACT_TYPES) yield* listType(context, contractType, signal);
 }
 
-/** Everything open, type by type, newest first. */
-export async function* listOpenContracts(source: ListingSource, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  for (const contractType of CONTRACT_TYPES) yield* listType(source, contractType, signal);
+/** Current state of single markets; unknown ids are omitted. */
+export async function getMarkets(
+  context: ManifoldContext,
+  listings: readonly Pick<MarketListing, "marketId">[],
+  signal: AbortSignal,
+): Promise<ListingPage> {
+  const requestedIds = new Set(listings.map(({ marketId }) => marketId));
+  const contractIds = new Set([...requestedIds].flatMap((marketId) => parseMarketId(marketId)?.contractId ?? []));
+  const markets: MarketSnapshot[] = [];
+  const events: EventListing[] = [];
+  let requestedAt = context.clock.now();
+  const queue = contractIds.values();
+  const readQueue = async () => {
+    for (const contractId of queue) {
+      const contract = await fetchContract(context, contractId, signal);
+      if (contract === null) continue;
+      requestedAt = Math.min(requestedAt, contract.requestedAt);
+      const requested = contract.markets.filter((market) => requestedIds.has(market.listing.marketId));
+      markets.push(...requested);
+      if (contract.event !== null && requested.length > 0) events.push(contract.event);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONTRACT_READERS_MAX, contractIds.size) }, readQueue));
+  return { markets, events, totalRows: null, requestedAt };
+}
+
+/** One market by id, or null if it does not exist. */
+export async function findMarket(
+  context: ManifoldContext,
+  marketId: string,
+  signal: AbortSignal,
+): Promise<ListingPage | null> {
+  if (parseMarketId(marketId) === null) return null;
+  const page = await getMarkets(context, [{ marketId }], signal);
+  return page.markets.length === 0 ? null : page;
+}
+
+/** Fetches and caches one contract; null if it does not exist or is not a yes-or-no question. */
+async function fetchContract(
+  context: ManifoldContext,
+  contractId: string,
+  signal: AbortSignal,
+): Promise<(ParsedContract & { readonly requestedAt: number }) | null> {
+  const { client, cache, venue, drop, watch } = context;
+  const response = await client.findContract(contractId, signal);
+  if (response === null) return null;
+  const { row, receivedAt, requestedAt } = response;
+  if (typeof row !== "object" || row === null || Array.isArray(row)) {
+    throw new VenueError("bad_body", "market response is not a contract", { retryable: true });
+  }
+  const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, cached: null, drop, watch });
+  if (parsed === null || parsed.contractId !== contractId) return null;
+  cache.set(contractId, parsed.cacheEntry);
+  return { ...parsed, requestedAt };
 }
 
 async function* listType(
-  source: ListingSource,
+  context: ManifoldContext,
   contractType: ContractType,
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage> {
-  const seen = new Set<string>();
-  const walk = walkPages({
+  const seenIds = new Set<string>();
+  const pages = walkPages({
     fetch: async (cursor) => {
-      const answer = await fetchPage(source.client, contractType, cursor === null ? undefined : Number(cursor), signal);
-      return { rows: answer.rows, ...parsePage(source, contractType, answer, seen) };
+      const beforeTime = cursor === null ? undefined : Number(cursor);
+      const response = await searchWithRetry(context.client, contractType, beforeTime, signal);
+      return { rows: response.rows, ...parsePage(context, contractType, response, seenIds) };
     },
     nextOf({ rows, oldestAt }) {
       if (rows.length < PAGE_ROWS) return null;
-      // One millisecond later than the last row, so that a tie on the page's edge is read twice and not never.
-      // Rows without a time lead nowhere: the first page again, which is then noticed.
+      // One millisecond after the last row: rows with an equal time at the page boundary repeat instead of being missed.
+      // Without any time the first page is requested again, which walkPages detects as a loop.
       return String(oldestAt === null ? Number.MAX_SAFE_INTEGER : oldestAt + 1);
     },
     idsOf: ({ rows }) => idsOf(rows, "id"),
@@ -53,58 +104,59 @@ async function* listType(
     overlap: true,
     ahead: true,
     pagesMax: PAGES_MAX,
-    drop: source.drop,
+    drop: context.drop,
   });
-  for await (const { page, cut } of walk) {
+  for await (const { page, cut } of pages) {
     if (cut !== null) yield { ...page.listing, incompleteReason: cut };
     else if (page.listing.markets.length > 0) yield page.listing;
   }
 }
 
-/** An empty answer is asked for again once: the venue also answers so when its search failed. */
-async function fetchPage(
+/** Requests an empty page once more, because a failed search also returns an empty list. */
+async function searchWithRetry(
   client: ManifoldClient,
   contractType: ContractType,
   beforeTime: number | undefined,
   signal: AbortSignal,
 ): Promise<Rows> {
-  const page = { limit: PAGE_ROWS, ...(beforeTime === undefined ? {} : { beforeTime }) };
-  const answer = await client.searchOpen(contractType, page, signal);
-  return answer.rows.length > 0 ? answer : client.searchOpen(contractType, page, signal);
+  const page = { limit: PAGE_ROWS, beforeTime };
+  const response = await client.searchOpen(contractType, page, signal);
+  return response.rows.length > 0 ? response : client.searchOpen(contractType, page, signal);
 }
 
-function parsePage(source: ListingSource, contractType: ContractType, answer: Rows, seen: Set<string>) {
-  const { venue, notes, drop, watch } = source;
+function parsePage(context: ManifoldContext, contractType: ContractType, response: Rows, seenIds: Set<string>) {
+  const { venue, cache, drop, watch } = context;
+  const { rows, receivedAt, requestedAt } = response;
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
-  let readable = 0;
+  const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";
+  let validRows = 0;
   let oldestAt: number | null = null;
-  watch.contract.startPage(answer.rows);
-  for (const row of answer.rows) {
-    const note = isContract(row) ? notes.find(row.id) : null;
-    const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";
-    const parsed = parseContract(row, { venue, receivedAt: answer.receivedAt, sumsToOne, note, drop, watch });
+  watch.contract.startPage(rows);
+  for (const row of rows) {
+    const cached = isContract(row) ? cache.find(row.id) : null;
+    const parsed = parseContract(row, { venue, receivedAt, sumsToOne, cached, drop, watch });
     if (isContract(row)) {
-      readable += 1;
+      validRows += 1;
       oldestAt = parseTime(row.createdTime) ?? oldestAt;
     }
-    if (parsed === null || seen.has(parsed.contractId)) continue;
-    seen.add(parsed.contractId);
-    const settled = new Set(parsed.note.settledAnswerIds);
-    const open = parsed.markets.filter(
-      (market) => isOpen(market) && !settled.has(market.listing.venueKeys.answerId ?? ""),
+    if (parsed === null || seenIds.has(parsed.contractId)) continue;
+    seenIds.add(parsed.contractId);
+    const settledIds = new Set(parsed.cacheEntry.settledAnswerIds);
+    const openMarkets = parsed.markets.filter(
+      (market) => isOpen(market) && !settledIds.has(market.listing.venueKeys.answerId ?? ""),
     );
-    markets.push(...open);
-    if (parsed.event !== null && open.length > 0) events.push(parsed.event);
+    markets.push(...openMarkets);
+    if (parsed.event !== null && openMarkets.length > 0) events.push(parsed.event);
   }
-  if (readable === 0 && answer.rows.length > 0) {
-    throw new VenueError("bad_body", "search-markets answered rows of which none can be read", { retryable: true });
+  if (validRows === 0 && rows.length > 0) {
+    throw new VenueError("bad_body", "search-markets returned no valid row", { retryable: true });
   }
-  const listing: ListingPage = { markets, events, totalRows: null, requestedAt: answer.requestedAt };
+  const listing: ListingPage = { markets, events, totalRows: null, requestedAt };
   return { listing, oldestAt };
 }
 
-/** A list does not say which answers are resolved; those it shows at 0 or 1 nobody can bet on any more. */
+/** Listings do not mark resolved answers, but an answer with probability 0 or 1 accepts no bets. */
 function isOpen(market: MarketSnapshot): boolean {
   return market.listing.status === "active" && market.quote.indicativePrice !== null;
 }

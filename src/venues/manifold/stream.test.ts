@@ -1,32 +1,34 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { StreamMessage } from "../../ports/venue.ts";
 import { parseMarketId } from "./ids.ts";
 import { openManifoldStream } from "./stream.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
-const newBet = readFileSync(new URL("fixtures/socket-new-bet.json", import.meta.url), "utf8");
+const newBet = JSON.stringify(fixture("stream/new-bet"));
 
-function setUp(options: { missed?: readonly unknown[]; marketsMax?: number } = {}) {
+function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number } = {}) {
   const clock = new FakeClock(NOW);
   const sockets = new FakeSockets();
   const messages: StreamMessage[] = [];
   const states: string[] = [];
-  const drops: string[] = [];
-  const asked: number[] = [];
+  const { drops, drop } = countDrops();
+  const backfilledFrom: number[] = [];
   const stream = openManifoldStream({
     ports: {
       sockets,
       clock,
       random: { uniform: () => 1, bytes: (length) => new Uint8Array(length) },
       log: quietLog,
-      drop: (reason) => drops.push(reason),
+      drop,
       watch: detectManifoldDrift(() => {}),
     },
     wsUrl: "wss://venue.example/ws",
@@ -37,8 +39,8 @@ function setUp(options: { missed?: readonly unknown[]; marketsMax?: number } = {
       onDown: () => states.push("down"),
     },
     fetchBetsSince: async (sinceMs) => {
-      asked.push(sinceMs);
-      return { rows: options.missed ?? [], receivedAt: NOW };
+      backfilledFrom.push(sinceMs);
+      return { rows: options.missedBets ?? [], receivedAt: NOW };
     },
   });
   const follow = (...ids: string[]) => stream.follow(ids.map(listingOf));
@@ -48,9 +50,9 @@ function setUp(options: { missed?: readonly unknown[]; marketsMax?: number } = {
     const { txid } = sent().findLast(({ type }) => type === "subscribe") ?? {};
     sockets.last.say(JSON.stringify({ type: "ack", txid, success, ...(success ? {} : { error: "no" }) }), NOW);
   };
-  const say = (topic: string, data: unknown) =>
+  const broadcast = (topic: string, data: unknown) =>
     sockets.last.say(JSON.stringify({ type: "broadcast", topic, data }), NOW);
-  return { clock, sockets, messages, states, drops, asked, stream, follow, sent, acknowledge, say };
+  return { clock, sockets, messages, states, drops, backfilledFrom, stream, follow, sent, acknowledge, broadcast };
 }
 
 function listingOf(marketId: string): MarketListing {
@@ -58,7 +60,7 @@ function listingOf(marketId: string): MarketListing {
   return { marketId, venueKeys: { contractId } } as unknown as MarketListing;
 }
 
-test("it subscribes to the three global topics and is up once that is acknowledged", () => {
+test("subscribes to the three global topics and is up after the acknowledgement", () => {
   const { sockets, states, sent, acknowledge } = setUp();
   sockets.last.accept();
   assert.deepEqual(sent(), [
@@ -69,7 +71,7 @@ test("it subscribes to the three global topics and is up once that is acknowledg
   assert.deepEqual(states, ["up"]);
 });
 
-test("a subscription without acknowledgement, or refused, is sent again after five seconds", async () => {
+test("sends an unacknowledged or rejected subscription again after five seconds", async () => {
   const { clock, sockets, states, sent, acknowledge } = setUp();
   const subscriptions = () => sent().filter(({ type }) => type === "subscribe").length;
   sockets.last.accept();
@@ -85,7 +87,7 @@ test("a subscription without acknowledgement, or refused, is sent again after fi
   assert.deepEqual(states, ["up"]);
 });
 
-test("it pings every ten seconds with rising txid, and silence after that means down and a new connection", async () => {
+test("pings every ten seconds with increasing txid and reconnects after silence", async () => {
   const { clock, sockets, states, sent, acknowledge } = setUp();
   sockets.last.accept();
   acknowledge();
@@ -103,7 +105,7 @@ test("it pings every ten seconds with rising txid, and silence after that means 
   assert.equal(sockets.connections.length, 2);
 });
 
-test("socket-new-bet: followed markets get their trade and the probability it left, at the venue's time", () => {
+test("a bet on a followed market becomes a trade and a quote with the venue's time", () => {
   const { sockets, messages, drops, follow } = setUp();
   follow("rainNYC12a", "cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2");
   sockets.last.accept();
@@ -124,17 +126,17 @@ test("socket-new-bet: followed markets get their trade and the probability it le
     { indicativePrice: 0.39, eventAt: NOW - 9_000 },
     { indicativePrice: 0.38, eventAt: NOW - 9_000 },
   ]);
-  assert.deepEqual(drops, []);
+  assert.deepEqual(drops, {});
 });
 
-test("a change of a contract's life is told for each followed market of it, the noise after each bet is not", () => {
-  const { sockets, messages, follow, say } = setUp();
+test("reports lifecycle changes for each followed market of a contract and ignores other updates", () => {
+  const { sockets, messages, follow, broadcast } = setUp();
   follow("cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2", "rainNYC12a");
   sockets.last.accept();
-  say("global/updated-contract", { contract: { id: "rainNYC12a", pool: { YES: 1, NO: 2 }, volume: 3 } });
+  broadcast("global/updated-contract", { contract: { id: "rainNYC12a", pool: { YES: 1, NO: 2 }, volume: 3 } });
   assert.equal(messages.length, 0);
-  say("global/updated-contract", { contract: { id: "cupFinal7Xq", isResolved: true, resolution: "ansRed1" } });
-  say("global/updated-contract", { contract: { id: "rainNYC12a", isResolved: false, resolution: null } });
+  broadcast("global/updated-contract", { contract: { id: "cupFinal7Xq", isResolved: true, resolution: "ansRed1" } });
+  broadcast("global/updated-contract", { contract: { id: "rainNYC12a", isResolved: false, resolution: null } });
   assert.deepEqual(
     messages.map((message) => [message.kind, message.marketId]),
     [
@@ -145,15 +147,15 @@ test("a change of a contract's life is told for each followed market of it, the 
   );
 });
 
-test("a new contract is told as the markets that it holds", () => {
-  const { sockets, messages, say } = setUp();
+test("reports a new contract as its markets", () => {
+  const { sockets, messages, broadcast } = setUp();
   sockets.last.accept();
   const row = { question: "Q?", isResolved: false };
-  say("global/new-contract", { contract: { ...row, id: "one", outcomeType: "BINARY" }, creator: {} });
-  say("global/new-contract", {
+  broadcast("global/new-contract", { contract: { ...row, id: "one", outcomeType: "BINARY" }, creator: {} });
+  broadcast("global/new-contract", {
     contract: { ...row, id: "two", outcomeType: "MULTIPLE_CHOICE", answers: [{ id: "a" }, { id: "b" }] },
   });
-  say("global/new-contract", { contract: { ...row, id: "three", outcomeType: "POLL" } });
+  broadcast("global/new-contract", { contract: { ...row, id: "three", outcomeType: "POLL" } });
   assert.deepEqual(
     messages.map((message) => [message.kind, message.marketId]),
     [
@@ -164,39 +166,31 @@ test("a new contract is told as the markets that it holds", () => {
   );
 });
 
-test("garbage is counted and the good bet beside it stays", () => {
-  const { sockets, messages, drops, follow, say } = setUp();
+test("counts invalid messages and rows and keeps a valid bet beside them", () => {
+  const { sockets, messages, drops, follow, broadcast } = setUp();
   follow("rainNYC12a");
   sockets.last.accept();
   const [good] = JSON.parse(newBet).data.bets;
   for (const text of ["", "{", "[]", "null", '{"type":"broadcast"}', '{"type":"ack"}']) sockets.last.say(text, NOW);
-  say("global/new-bet", { bets: [{ id: 1 }, { ...good, probAfter: 1.2 }, { ...good, createdTime: -1 }, good] });
-  say("global/new-bet", {});
-  say("global/updated-contract", { contract: 7 });
-  say("global/new-contract", {});
+  broadcast("global/new-bet", { bets: [{ id: 1 }, { ...good, probAfter: 1.2 }, { ...good, createdTime: -1 }, good] });
+  broadcast("global/new-bet", {});
+  broadcast("global/updated-contract", { contract: 7 });
+  broadcast("global/new-contract", {});
   assert.equal(messages.filter(({ kind }) => kind === "quote").length, 1);
-  assert.deepEqual(drops, [
-    ...Array(6).fill("bad_message"),
-    "bad_bet",
-    "price_out_of_range",
-    "bad_bet",
-    "bad_bet",
-    "bad_update",
-    "bad_market",
-  ]);
+  assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1, bad_update: 1, bad_market: 1 });
 });
 
-test("after a gap the bets that were missed are fetched once, from the last one seen, and told oldest first", async () => {
+test("after a reconnect fetches the missed bets once, since the newest one received, and delivers them oldest first", async () => {
   const [bet] = JSON.parse(newBet).data.bets;
-  const missed = [
+  const missedBets = [
     { ...bet, id: "later", createdTime: NOW - 1_000, probAfter: 0.46 },
     { ...bet, id: "sooner", createdTime: NOW - 2_000, probAfter: 0.45 },
   ];
-  const { clock, sockets, messages, asked, follow, acknowledge } = setUp({ missed });
+  const { clock, sockets, messages, backfilledFrom, follow, acknowledge } = setUp({ missedBets });
   follow("rainNYC12a");
   sockets.last.accept();
   acknowledge();
-  assert.deepEqual(asked, []);
+  assert.deepEqual(backfilledFrom, []);
   sockets.last.say(newBet, NOW);
   messages.length = 0;
   sockets.last.drop();
@@ -204,12 +198,12 @@ test("after a gap the bets that were missed are fetched once, from the last one 
   sockets.last.accept();
   acknowledge();
   await clock.settle();
-  assert.deepEqual(asked, [NOW - 9_000]);
+  assert.deepEqual(backfilledFrom, [NOW - 9_000]);
   const prices = messages.flatMap((message) => (message.kind === "quote" ? [message.quote.indicativePrice] : []));
   assert.deepEqual(prices, [0.45, 0.46]);
 });
 
-test("no more markets are followed than allowed, the first ones", () => {
+test("follows the first markets up to the maximum", () => {
   const { sockets, messages, follow } = setUp({ marketsMax: 1 });
   follow("rainNYC12a", "cupFinal7Xq:ansRed1");
   sockets.last.accept();
@@ -217,20 +211,20 @@ test("no more markets are followed than allowed, the first ones", () => {
   assert.deepEqual(new Set(messages.map(({ marketId }) => marketId)), new Set(["rainNYC12a"]));
 });
 
-test("pings that are acknowledged do not hide that no broadcast comes any more: the socket is opened anew", async () => {
+test("reconnects when pings are acknowledged but no broadcast arrives", async () => {
   const { clock, sockets, drops, acknowledge } = setUp();
   sockets.last.accept();
   acknowledge();
-  for (let turn = 0; turn < 31; turn++) {
+  for (let ping = 0; ping < 31; ping++) {
     await clock.advance(10_000);
-    sockets.connections[0]?.say(JSON.stringify({ type: "ack", txid: turn + 2, success: true }), NOW);
+    sockets.connections[0]?.say(JSON.stringify({ type: "ack", txid: ping + 2, success: true }), NOW);
   }
-  assert.deepEqual(drops, ["stream_frozen"]);
+  assert.deepEqual(drops, { stream_frozen: 1 });
   await clock.advance(1_000);
   assert.equal(sockets.connections.length, 2);
 });
 
-test("a closed stream leaves nothing behind", async () => {
+test("a closed stream leaves no timer or connection", async () => {
   const { clock, sockets, stream, states } = setUp();
   sockets.last.accept();
   stream.close();

@@ -1,14 +1,14 @@
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 
-/** Sizes and amounts travel as integers with six implied decimals. */
+/** Raw sizes and amounts are integers with six implied decimals. */
 const RAW_UNIT = 1e6;
-/** Numbers below are seconds, above milliseconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
+/** Smaller numbers are seconds, larger ones milliseconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
 const SECONDS_MAX = 1e11;
 const MILLISECONDS_MAX = 1e14;
 
-/** A moment as Unix milliseconds, whether sent as ISO text, seconds, milliseconds, or those as text; null if none. */
-export function parseMoment(value: unknown): number | null {
+/** Unix milliseconds of ISO text, seconds or milliseconds (number or text); null if missing or out of range. */
+export function parseTime(value: unknown): number | null {
   const number = parseDecimal(value);
   if (number !== null) {
     if (number <= 0 || number >= MILLISECONDS_MAX) return null;
@@ -19,13 +19,13 @@ export function parseMoment(value: unknown): number | null {
   return Number.isNaN(at) || at <= 0 || at >= MILLISECONDS_MAX ? null : at;
 }
 
-/** Contracts of a raw integer amount; null when it is not a positive number. */
+/** Contracts of a raw integer size; null unless positive. */
 export function parseRawSize(value: unknown): number | null {
   const raw = parseDecimal(value);
   return raw !== null && raw > 0 && raw <= Number.MAX_SAFE_INTEGER ? raw / RAW_UNIT : null;
 }
 
-/** A price in (0, 1); 0 and 1 mean that nobody quotes, anything beyond is garbage and counted. */
+/** A price in (0, 1). 0 and 1 mean no quote and return null; other values return null and are counted. */
 export function parsePrice(value: unknown, drop: DropCounter): number | null {
   if (value === null || value === undefined) return null;
   const number = parseDecimal(value);
@@ -36,10 +36,7 @@ export function parsePrice(value: unknown, drop: DropCounter): number | null {
   return parseTradablePrice(number);
 }
 
-/**
- * The YES price of a [yes, no] pair. Some rows are written in percent: the two then add up to about 100, and no pair of
- * probabilities does.
- */
+/** The YES price of a [yes, no] pair. A pair that adds up to about 100 is in percent. */
 export function parsePairPrice(pair: readonly unknown[] | null | undefined, drop: DropCounter): number | null {
   const [yes, no] = pair ?? [];
   const [yesNumber, noNumber] = [parseDecimal(yes), parseDecimal(no)];

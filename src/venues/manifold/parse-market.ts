@@ -1,46 +1,32 @@
-import type {
-  EventListing,
-  MarketListing,
-  MarketSnapshot,
-  MarketStatus,
-  Outcome,
-  VenueId,
-} from "../../domain/market.ts";
+import type { EventListing, MarketListing, MarketSnapshot, MarketStatus, Outcome } from "../../domain/market.ts";
 import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
+import type { ManifoldContext } from "./client.ts";
 import type { CachedContract } from "./contract-cache.ts";
 import { marketIdOf } from "./ids.ts";
-import type { ManifoldDriftDetectors } from "./wire.ts";
+import { parseTime } from "./parse-values.ts";
 import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
 
-export interface ParseContext {
-  readonly venue: VenueId;
+export interface ParseContext extends Pick<ManifoldContext, "venue" | "drop" | "watch"> {
   readonly receivedAt: number;
-  /** Whether the answers exclude each other, where the request already says so and the row does not. */
+  /** Whether the requested type has mutually exclusive answers; used if the row does not say. */
   readonly sumsToOne: boolean | null;
-  /** What an earlier full read told, for rows of a list. */
-  readonly note: CachedContract | null;
-  readonly drop: DropCounter;
-  readonly watch: ManifoldDriftDetectors;
+  /** From an earlier request for the contract; completes a listing row. */
+  readonly cached: CachedContract | null;
 }
 
 export interface ParsedContract {
   readonly contractId: string;
   readonly markets: readonly MarketSnapshot[];
   readonly event: EventListing | null;
-  /** Unix milliseconds; the cursor of lists. */
-  readonly createdAt: number | null;
-  /** What to remember of a full read. */
-  readonly note: CachedContract;
+  readonly cacheEntry: CachedContract;
 }
 
 const TITLE_LENGTH_MAX = 1_000;
 const RULES_LENGTH_MAX = 10_000;
 const ANSWERS_MAX = 500;
-const TIME_MIN = Date.UTC(2000, 0, 1);
-const TIME_MAX = Date.UTC(9999, 0, 1);
 const URL_PREFIX = "https://manifold.markets/";
-/** Manifold's large topics by the word the field uses. */
+/** Our category by Manifold topic slug. */
 const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
   "economics-default": "Economics",
   "politics-default": "Politics",
@@ -55,9 +41,9 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
 };
 
 /**
- * A LiteMarket or FullMarket as our markets: one of a BINARY contract, one per answer of a MULTIPLE_CHOICE one. Null for
- * kinds of contract that are no yes-or-no questions (polls, bounties, numbers, stocks) and for rows that cannot be read,
- * which are counted as `bad_market`.
+ * Parses a LiteMarket or FullMarket: a BINARY contract is one market, a MULTIPLE_CHOICE contract one market per answer.
+ * Null for contracts that are not yes-or-no questions (polls, bounties, numbers, stocks) and for invalid rows, which are
+ * counted as `bad_market`.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
   if (!context.watch.contract.check(row, isContract)) {
@@ -70,13 +56,13 @@ export function parseContract(row: unknown, context: ParseContext): ParsedContra
 }
 
 function parseBinary(row: ContractWire, context: ParseContext): ParsedContract {
-  const { note, base, createdAt } = parseShared(row, context);
+  const { cacheEntry, base } = parseShared(row, context);
   const status = contractStatus(row, context.receivedAt);
   const listing: MarketListing = {
     ...base,
     marketId: row.id,
     eventId: null,
-    title: shorten(row.question, TITLE_LENGTH_MAX),
+    title: truncate(row.question, TITLE_LENGTH_MAX),
     outcomeLabel: null,
     status,
     outcome: status === "finalized" ? parseOutcome(row.resolution, row.resolutionProbability, context.drop) : null,
@@ -84,25 +70,25 @@ function parseBinary(row: ContractWire, context: ParseContext): ParsedContract {
     venueKeys: { contractId: row.id },
   };
   const market = snapshot(listing, row.probability, context);
-  return { contractId: row.id, markets: [market], event: null, createdAt, note };
+  return { contractId: row.id, markets: [market], event: null, cacheEntry };
 }
 
 function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract {
-  const { note, base, createdAt } = parseShared(row, context);
+  const { cacheEntry, base } = parseShared(row, context);
   const sumsToOne = row.shouldAnswersSumToOne ?? context.sumsToOne ?? false;
-  const question = shorten(row.question, TITLE_LENGTH_MAX);
+  const question = truncate(row.question, TITLE_LENGTH_MAX);
   const markets: MarketSnapshot[] = [];
   const settledAnswerIds: string[] = [];
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   for (const answer of row.answers ?? []) {
-    if (!context.watch.answer.check(answer, isAnswer) || seen.has(answer.id) || seen.size >= ANSWERS_MAX) {
+    if (!context.watch.answer.check(answer, isAnswer) || seenIds.has(answer.id) || seenIds.size >= ANSWERS_MAX) {
       context.drop("bad_answer");
       continue;
     }
-    seen.add(answer.id);
-    const status = isSettled(answer.resolution) ? "finalized" : contractStatus(row, context.receivedAt);
-    if (isSettled(answer.resolution) && !row.isResolved) settledAnswerIds.push(answer.id);
-    const label = shorten(answer.text, TITLE_LENGTH_MAX);
+    seenIds.add(answer.id);
+    const status = hasResolution(answer.resolution) ? "finalized" : contractStatus(row, context.receivedAt);
+    if (hasResolution(answer.resolution) && !row.isResolved) settledAnswerIds.push(answer.id);
+    const label = truncate(answer.text, TITLE_LENGTH_MAX);
     const listing: MarketListing = {
       ...base,
       marketId: marketIdOf(row.id, answer.id),
@@ -114,9 +100,9 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
       resolvedAt: status === "finalized" ? parseTime(answer.resolutionTime ?? row.resolutionTime) : null,
       venueKeys: { contractId: row.id, answerId: answer.id },
     };
-    // Lists tell of no answer that it is resolved: one that stands at exactly 0 or 1 is, which is no fault of its price.
-    const isShownSettled = answer.probability === 0 || answer.probability === 1;
-    markets.push(snapshot(listing, isShownSettled ? null : answer.probability, context));
+    // Listings do not mark resolved answers. A probability of exactly 0 or 1 means resolved and is not an invalid price.
+    const isResolvedPrice = answer.probability === 0 || answer.probability === 1;
+    markets.push(snapshot(listing, isResolvedPrice ? null : answer.probability, context));
   }
   const event: EventListing = {
     venue: context.venue,
@@ -130,40 +116,39 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
     featured: false,
     endAt: base.closeAt,
   };
-  // A list shows resolved answers like the others: what an earlier full read found still holds.
-  const settled = context.note?.settledAnswerIds ?? settledAnswerIds;
-  return { contractId: row.id, markets, event, createdAt, note: { ...note, settledAnswerIds: settled } };
+  // Listings do not mark resolved answers, so the cached ones take precedence.
+  const settledIds = context.cached?.settledAnswerIds ?? settledAnswerIds;
+  return { contractId: row.id, markets, event, cacheEntry: { ...cacheEntry, settledAnswerIds: settledIds } };
 }
 
 function parseShared(row: ContractWire, context: ParseContext) {
-  const rules = row.textDescription ? shorten(row.textDescription, RULES_LENGTH_MAX) : (context.note?.rules ?? null);
-  const category = row.groupSlugs ? parseCategory(row.groupSlugs) : (context.note?.category ?? null);
-  const createdAt = parseTime(row.createdTime);
+  const rules = row.textDescription ? truncate(row.textDescription, RULES_LENGTH_MAX) : (context.cached?.rules ?? null);
+  const category = row.groupSlugs ? parseCategory(row.groupSlugs) : (context.cached?.category ?? null);
   const base = {
     venue: context.venue,
     url: row.url?.startsWith(URL_PREFIX) === true ? row.url : null,
     category,
     paused: false,
     rules,
-    openAt: createdAt,
+    openAt: parseTime(row.createdTime),
     closeAt: parseTime(row.closeTime),
-    // The creator resolves whenever the answer is known; no date is promised.
+    // The creator resolves at any time; there is no expected date.
     expectedResolutionAt: null,
     tickSize: null,
     takerFee: { kind: "none" },
   } as const;
-  const note: CachedContract = { rules, category, settledAnswerIds: [] };
-  return { base, createdAt, note };
+  const cacheEntry: CachedContract = { rules, category, settledAnswerIds: [] };
+  return { base, cacheEntry };
 }
 
 /**
- * Manifold has no book: the probability is an indication, and `lastPrice` stays null because the average price of an old
- * bet would hide the probability of now. It does not say since when the probability holds, so `eventAt` is null too.
- * Everything else it counts is mana, never dollars.
+ * Manifold has no book, so the probability is the indicative price. `lastPrice` is null because the average price of an
+ * old bet would take precedence over the current probability. The venue sends no time for the probability, so `eventAt`
+ * is null. Its amounts are mana, so all activity is null.
  */
 function snapshot(listing: MarketListing, probability: unknown, context: ParseContext): MarketSnapshot {
   const indicativePrice = parseTradablePrice(probability);
-  // A settled question may be shown at 0 or 1; on an open one that is garbage.
+  // 0 and 1 are valid for a settled market only.
   if (indicativePrice === null && probability !== undefined && probability !== null && listing.status === "active") {
     context.drop("price_out_of_range");
   }
@@ -188,19 +173,19 @@ function contractStatus(row: ContractWire, now: number): MarketStatus {
   return typeof row.closeTime === "number" && row.closeTime <= now ? "closed" : "active";
 }
 
-const isSettled = (resolution: string | null | undefined): boolean =>
+const hasResolution = (resolution: string | null | undefined): boolean =>
   resolution !== undefined && resolution !== null && resolution !== "";
 
-/** An answer's own resolution decides; answers that exclude each other have none and take the contract's. */
+/** The resolution of the answer, else of the contract: mutually exclusive answers have none. */
 function answerOutcome(row: ContractWire, answer: AnswerWire, drop: DropCounter): Outcome | null {
-  if (isSettled(answer.resolution)) return parseOutcome(answer.resolution, answer.resolutionProbability, drop);
+  if (hasResolution(answer.resolution)) return parseOutcome(answer.resolution, answer.resolutionProbability, drop);
   const { resolution } = row;
   if (resolution === "CANCEL") return { kind: "void", value: null };
   if (resolution === answer.id) return { kind: "yes" };
   if (resolution === "CHOOSE_MULTIPLE" || resolution === "MKT") {
-    // The answer's resolutionProbability is what the market thought before, not what it pays: never use it here.
+    // Here the answer's resolutionProbability is the probability before the resolution, not the payout.
     const shares = row.resolutions;
-    if (shares === undefined || shares === null) return null;
+    if (!shares) return null;
     const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
     return total > 0 ? payout((shares[answer.id] ?? 0) / total) : null;
   }
@@ -229,12 +214,6 @@ function payout(value: number): Outcome | null {
   return rounded === 1 ? { kind: "yes" } : { kind: "partial", value: rounded };
 }
 
-/** A venue time in Unix milliseconds, or null when it is missing or absurd. */
-export function parseTime(value: number | null | undefined): number | null {
-  if (typeof value !== "number" || !(value >= TIME_MIN && value <= TIME_MAX)) return null;
-  return Math.round(value);
-}
-
 function parseCategory(topics: readonly string[]): string | null {
   for (const topic of topics) {
     if (Object.hasOwn(CATEGORY_BY_TOPIC, topic)) return CATEGORY_BY_TOPIC[topic] ?? null;
@@ -242,5 +221,5 @@ function parseCategory(topics: readonly string[]): string | null {
   return null;
 }
 
-const shorten = (text: string, lengthMax: number): string =>
+const truncate = (text: string, lengthMax: number): string =>
   text.length <= lengthMax ? text : text.slice(0, lengthMax);

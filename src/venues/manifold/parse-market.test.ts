@@ -1,25 +1,22 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { yesPrice } from "../../domain/market.ts";
-import { type ParseContext, parseContract } from "./parse.ts";
+import { type ParseContext, parseContract } from "./parse-market.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
+const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
-const fixture = (name: string): unknown =>
-  JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"));
 
 function setUp(options: Partial<ParseContext> = {}) {
-  const drops: string[] = [];
-  const drop = (reason: string) => {
-    drops.push(reason);
-  };
+  const { drops, drop } = countDrops();
   const context: ParseContext = {
     venue: "manifold",
     receivedAt: NOW,
     sumsToOne: null,
-    note: null,
+    cached: null,
     drop,
     watch: detectManifoldDrift(() => {}),
     ...options,
@@ -41,14 +38,14 @@ function parseList(name: string, options: Partial<ParseContext> = {}) {
   return { drops, parsed: rows.map(parse).filter((contract) => contract !== null) };
 }
 
-const endings = (name: string) => {
+const parseOutcomes = (name: string) => {
   const { markets, drops } = parseOne(name);
   const outcomes = markets.map(({ listing }) => [listing.outcomeLabel, listing.status, listing.outcome] as const);
   return { outcomes, drops };
 };
 
-test("search-binary-open: a binary contract is one market whose indication is the probability on the micro grid", () => {
-  const { parsed, drops } = parseList("search-binary-open");
+test("a binary contract is one market whose indicative price is the probability rounded to 1e-6", () => {
+  const { parsed, drops } = parseList("search/binary-open");
   const [rain, bridge] = parsed.map(({ markets }) => markets[0]);
   assert.ok(rain !== undefined && bridge !== undefined);
   assert.deepEqual(rain, {
@@ -87,11 +84,11 @@ test("search-binary-open: a binary contract is one market whose indication is th
   assert.equal(yesPrice(rain.quote), 0.424605);
   assert.equal(bridge.listing.closeAt, null);
   assert.equal(bridge.listing.status, "active");
-  assert.deepEqual(drops, []);
+  assert.deepEqual(drops, {});
 });
 
-test("search-multiple-lite-answers: probability stands per answer, and the request says that answers exclude each other", () => {
-  const { parsed, drops } = parseList("search-multiple-lite-answers", { sumsToOne: true });
+test("a multiple-choice contract is one market per answer; mutual exclusion comes from the requested type", () => {
+  const { parsed, drops } = parseList("search/multiple-lite-answers", { sumsToOne: true });
   const contract = parsed[0];
   assert.ok(contract !== undefined);
   assert.deepEqual(
@@ -108,31 +105,31 @@ test("search-multiple-lite-answers: probability stands per answer, and the reque
   );
   assert.equal(contract.event?.mutuallyExclusive, true);
   assert.equal(contract.event?.exhaustive, true);
-  assert.deepEqual(drops, []);
+  assert.deepEqual(drops, {});
 });
 
-test("where nothing says that answers exclude each other they are not said to", () => {
-  const { parsed } = parseList("search-multiple-lite-answers");
+test("answers are not mutually exclusive unless the row or the requested type says so", () => {
+  const { parsed } = parseList("search/multiple-lite-answers");
   assert.equal(parsed[0]?.event?.mutuallyExclusive, false);
 });
 
-test("search-independent-answer-settled: a resolved answer shown at 0 or 1 has no price, and counts as no bad one", () => {
-  const { parsed, drops } = parseList("search-independent-answer-settled", { sumsToOne: false });
+test("a resolved answer at 0 or 1 has no price and is not counted as invalid", () => {
+  const { parsed, drops } = parseList("search/independent-answer-settled", { sumsToOne: false });
   assert.deepEqual(
     parsed[0]?.markets.map(({ quote }) => quote.indicativePrice),
     [null, 0.3, null],
   );
-  assert.deepEqual(drops, []);
+  assert.deepEqual(drops, {});
 });
 
-test("search-other-types: polls, bounties, stocks and numbers are no yes-or-no questions and no garbage", () => {
-  const { parsed, drops } = parseList("search-other-types");
+test("ignores polls, bounties, stocks and numbers without counting them as invalid", () => {
+  const { parsed, drops } = parseList("search/other-types");
   assert.deepEqual(parsed, []);
-  assert.deepEqual(drops, []);
+  assert.deepEqual(drops, {});
 });
 
-test("search-garbage-among-good: bad rows are dropped and counted, good ones stay, no price is outside (0, 1)", () => {
-  const { parsed, drops } = parseList("search-garbage-among-good");
+test("drops and counts invalid rows, keeps valid ones and rejects a price outside (0, 1)", () => {
+  const { parsed, drops } = parseList("search/invalid-rows");
   assert.deepEqual(
     parsed.map(({ contractId }) => contractId),
     ["rainNYC12a", "probHigh", "badUrl"],
@@ -141,113 +138,113 @@ test("search-garbage-among-good: bad rows are dropped and counted, good ones sta
   assert.equal(high?.quote.indicativePrice, null);
   assert.equal(badUrl?.listing.url, null);
   assert.equal(badUrl?.listing.closeAt, null);
-  assert.deepEqual(drops.sort(), [...Array(5).fill("bad_market"), "price_out_of_range"]);
+  assert.deepEqual(drops, { bad_market: 5, price_out_of_range: 1 });
 });
 
-test("market-binary-full: a full read tells the rules and a category", () => {
-  const { markets, note } = parseOne("market-binary-full");
+test("a FullMarket has the rules and a category", () => {
+  const { markets, cacheEntry } = parseOne("market/binary-full");
   assert.equal(markets[0]?.listing.rules, "Resolves YES if the station reports at least 0.1 mm.");
   assert.equal(markets[0]?.listing.category, "Weather");
-  assert.deepEqual(note, { rules: markets[0]?.listing.rules, category: "Weather", settledAnswerIds: [] });
+  assert.deepEqual(cacheEntry, { rules: markets[0]?.listing.rules, category: "Weather", settledAnswerIds: [] });
 });
 
-test("a later list does not forget what a full read told", () => {
-  const note = { rules: "The rules.", category: "Weather", settledAnswerIds: [] };
-  const { parsed } = parseList("search-binary-open", { note });
+test("a listing row takes rules and category from the cache", () => {
+  const cached = { rules: "The rules.", category: "Weather", settledAnswerIds: [] };
+  const { parsed } = parseList("search/binary-open", { cached });
   assert.equal(parsed[0]?.markets[0]?.listing.rules, "The rules.");
   assert.equal(parsed[0]?.markets[0]?.listing.category, "Weather");
 });
 
-test("market-binary-closed: past its close and not resolved is closed", () => {
-  assert.deepEqual(endings("market-binary-closed").outcomes, [[null, "closed", null]]);
+test("an unresolved contract past its close time is closed", () => {
+  assert.deepEqual(parseOutcomes("market/binary-closed").outcomes, [[null, "closed", null]]);
 });
 
-test("resolutions of binary contracts: YES, NO, a share by MKT, and CANCEL as void", () => {
-  const outcome = (name: string) => endings(`market-binary-resolved-${name}`).outcomes[0]?.[2];
+test("binary contracts resolve to yes, no, partial (MKT) or void (CANCEL)", () => {
+  const outcome = (name: string) => parseOutcomes(`market/binary-resolved-${name}`).outcomes[0]?.[2];
   assert.deepEqual(outcome("yes"), { kind: "yes" });
   assert.deepEqual(outcome("no"), { kind: "no" });
   assert.deepEqual(outcome("mkt"), { kind: "partial", value: 0.35 });
   assert.deepEqual(outcome("cancel"), { kind: "void", value: null });
-  assert.equal(parseOne("market-binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - 3_600_000);
+  assert.equal(parseOne("market/binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - 3_600_000);
 });
 
-test("market-binary-resolved-unknown-word: settled, with an outcome nobody can read, counted", () => {
-  const { outcomes, drops } = endings("market-binary-resolved-unknown-word");
+test("an unknown resolution is finalized without an outcome and counted", () => {
+  const { outcomes, drops } = parseOutcomes("market/binary-resolved-unknown-value");
   assert.deepEqual(outcomes, [[null, "finalized", null]]);
-  assert.deepEqual(drops, ["unknown_resolution"]);
+  assert.deepEqual(drops, { unknown_resolution: 1 });
 });
 
-test("market-binary-unresolved-again: a resolution that was taken back makes it active once more", () => {
-  const { markets } = parseOne("market-binary-unresolved-again");
+test("a contract is active again after its resolution was undone", () => {
+  const { markets } = parseOne("market/binary-reopened");
   assert.deepEqual(
     [markets[0]?.listing.status, markets[0]?.listing.outcome, markets[0]?.listing.resolvedAt],
     ["active", null, null],
   );
 });
 
-test("market-multiple-sum-to-one: the contract itself says that its answers exclude each other", () => {
-  const { event, markets } = parseOne("market-multiple-sum-to-one", { sumsToOne: false });
+test("mutual exclusion in the row takes precedence over the requested type", () => {
+  const { event, markets } = parseOne("market/multiple-sum-to-one", { sumsToOne: false });
   assert.equal(event?.mutuallyExclusive, true);
   assert.equal(event?.description, "The side that lifts the cup.");
   assert.equal(markets[0]?.listing.category, "Sports");
 });
 
-test("market-multiple-resolved-one: the winner's id is yes for it and no for the others", () => {
-  assert.deepEqual(endings("market-multiple-resolved-one").outcomes, [
+test("the winning answer resolves to yes and the others to no", () => {
+  assert.deepEqual(parseOutcomes("market/multiple-resolved-one").outcomes, [
     ["Reds", "finalized", { kind: "no" }],
     ["Blues", "finalized", { kind: "yes" }],
     ["Other", "finalized", { kind: "no" }],
   ]);
 });
 
-test("market-multiple-resolved-choose-multiple: shares are parts of their sum, what was not chosen is no", () => {
-  assert.deepEqual(endings("market-multiple-resolved-choose-multiple").outcomes, [
+test("CHOOSE_MULTIPLE pays each answer its part of the sum of shares, and no to unchosen answers", () => {
+  assert.deepEqual(parseOutcomes("market/multiple-resolved-choose-multiple").outcomes, [
     ["Reds", "finalized", { kind: "partial", value: 0.75 }],
     ["Blues", "finalized", { kind: "partial", value: 0.25 }],
     ["Other", "finalized", { kind: "no" }],
   ]);
 });
 
-test("market-multiple-resolved-shares-untold: what each pays is unknown, and never the probability of before", () => {
-  const { outcomes } = endings("market-multiple-resolved-shares-untold");
+test("without shares the outcomes are unknown and not the probabilities before the resolution", () => {
+  const { outcomes } = parseOutcomes("market/multiple-resolved-without-shares");
   assert.deepEqual(
     outcomes.map(([, status, outcome]) => [status, outcome]),
     Array(3).fill(["finalized", null]),
   );
 });
 
-test("market-multiple-resolved-cancel: every answer is void", () => {
-  for (const [, , outcome] of endings("market-multiple-resolved-cancel").outcomes) {
+test("CANCEL makes every answer void", () => {
+  for (const [, , outcome] of parseOutcomes("market/multiple-resolved-cancel").outcomes) {
     assert.deepEqual(outcome, { kind: "void", value: null });
   }
 });
 
-test("market-independent-partly-settled: each answer has its own end while the contract stays open", () => {
-  const { outcomes } = endings("market-independent-partly-settled");
+test("independent answers settle separately while the contract is open", () => {
+  const { outcomes } = parseOutcomes("market/independent-partly-settled");
   assert.deepEqual(outcomes, [
     ["Phone", "finalized", { kind: "yes" }],
     ["Car", "active", null],
     ["Boat", "finalized", { kind: "partial", value: 0.25 }],
     ["Plane", "finalized", { kind: "void", value: null }],
   ]);
-  assert.deepEqual(parseOne("market-independent-partly-settled").note.settledAnswerIds, ["ansA", "ansC", "ansD"]);
+  assert.deepEqual(parseOne("market/independent-partly-settled").cacheEntry.settledAnswerIds, ["ansA", "ansC", "ansD"]);
 });
 
-test("mana never stands in a field of dollars", () => {
-  for (const name of ["search-binary-open", "search-multiple-lite-answers"]) {
+test("mana amounts never appear as USD", () => {
+  for (const name of ["search/binary-open", "search/multiple-lite-answers"]) {
     for (const { markets } of parseList(name).parsed) {
       for (const { activity } of markets) assert.deepEqual(Object.values(activity), [null, null, null, null]);
     }
   }
 });
 
-test("no names of people come through", () => {
-  const { parsed } = parseList("search-binary-open");
+test("stores no user names", () => {
+  const { parsed } = parseList("search/binary-open");
   const text = JSON.stringify(parsed.map(({ markets }) => markets.map(({ listing }) => ({ ...listing, url: null }))));
   assert.doesNotMatch(text, /SkyWatcher|Sky Watcher|u7Kc2LmQ/);
 });
 
-test("whatever is sent, prices are null or inside (0, 1) and nothing is thrown", () => {
+test("arbitrary rows never throw or produce a price outside (0, 1)", () => {
   const row = fc.record(
     {
       id: fc.oneof(fc.constant("abc"), fc.string()),

@@ -1,0 +1,18 @@
+import type { MarketListing } from "../../domain/market.ts";
+
+/** Path segments under /markets that are not market ids. */
+const RESERVED = new Set([".", "..", "active", "search", "timeline", "categories"]);
+const ID_CHARS_MAX = 512;
+
+/** Whether the text has the form of a Limitless slug or address. */
+export function isMarketId(id: string): boolean {
+  return id.length <= ID_CHARS_MAX && /^[^\s/\\?#%\p{Cc}\p{Cs}]+$/u.test(id) && !RESERVED.has(id);
+}
+
+export function isAmm(listing: MarketListing): boolean {
+  return listing.venueKeys.kind === "amm";
+}
+
+export function slugOf(listing: MarketListing): string {
+  return listing.venueKeys.slug ?? listing.marketId;
+}

@@ -1,0 +1,139 @@
+import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
+import { parseDecimal } from "../../domain/price.ts";
+import type { ListingPage } from "../../ports/venue.ts";
+import { idsOf, walkPages } from "../shared/page-walk.ts";
+import { badBody, LIST_ROWS_MAX, type LimitlessContext } from "./client.ts";
+import {
+  isChildRow,
+  isGroupRow,
+  type Parent,
+  type ParseContext,
+  type ParsedRows,
+  parseMarket,
+  parseRows,
+} from "./parse-market.ts";
+import { isActivePage, isMarketRow, isSlugRow, type MarketRow } from "./wire.ts";
+
+/** 100,000 rows; the venue has a few hundred. */
+const LIST_PAGES_MAX = 4_000;
+
+/** Every open market, newest first. */
+export async function* listOpenMarkets(context: LimitlessContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
+  const { client, watch } = context;
+  const pages = walkPages({
+    fetch: async (cursor) => {
+      const number = cursor === null ? 1 : Number(cursor);
+      const { json, requestedAt, receivedAt } = await client.listActive(number, signal);
+      if (!watch.page.check(json, isActivePage)) throw badBody("a page of markets");
+      return { number, rows: json.data, total: parseDecimal(json.totalMarketsCount), requestedAt, receivedAt };
+    },
+    nextOf({ number, rows, total }) {
+      const isLast = total === null ? rows.length < LIST_ROWS_MAX : number * LIST_ROWS_MAX >= total;
+      return isLast || rows.length === 0 ? null : String(number + 1);
+    },
+    idsOf: ({ rows }) => idsOf(rows, "slug"),
+    rowsOf: ({ rows }) => rows.length,
+    totalOf: ({ total }) => total,
+    ahead: true,
+    pagesMax: LIST_PAGES_MAX,
+    drop: context.drop,
+  });
+  for await (const { page, cut } of pages) {
+    const { markets, events } = parseRows(page.rows, { ...context, receivedAt: page.receivedAt });
+    const listing: ListingPage = { markets, events, totalRows: page.total, requestedAt: page.requestedAt };
+    yield cut === null ? listing : { ...listing, incompleteReason: cut };
+  }
+}
+
+/**
+ * Current state of single markets by id. The venue does not list closed markets, so each one is a request; children of
+ * a group share one request for the group, whose response also has the data they inherit.
+ */
+export async function getMarkets(
+  context: LimitlessContext,
+  listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
+  signal: AbortSignal,
+): Promise<ListingPage> {
+  const markets = new Map<string, MarketSnapshot>();
+  const events: EventListing[] = [];
+  const requestedAt = context.clock.now();
+  const requestedIds = new Set(listings.map((listing) => listing.marketId));
+  for (const groupSlug of new Set(listings.flatMap((listing) => listing.venueKeys.groupSlug ?? []))) {
+    const group = await fetchGroup(context, groupSlug, signal);
+    if (group === null) continue;
+    events.push(...group.events);
+    for (const market of group.markets) {
+      if (requestedIds.has(market.listing.marketId)) markets.set(market.listing.marketId, market);
+    }
+  }
+  for (const listing of listings) {
+    if (markets.has(listing.marketId)) continue;
+    const found = await fetchRow(context, listing.marketId, signal);
+    const market = found === null ? null : parseMarket(found.row, parentOf(listing), found.context);
+    if (market !== null) markets.set(listing.marketId, market);
+  }
+  return { markets: [...markets.values()], events, totalRows: null, requestedAt };
+}
+
+/** One market by id. A child row does not name its group, so the group is looked up in the list of slugs. */
+export async function findMarket(
+  context: LimitlessContext,
+  marketId: string,
+  signal: AbortSignal,
+): Promise<ListingPage | null> {
+  const requestedAt = context.clock.now();
+  const found = await fetchRow(context, marketId, signal);
+  if (found === null) return null;
+  const { row } = found;
+  const groupSlug = isChildRow(row) ? await findGroupSlug(context, row.slug, signal) : null;
+  const group = groupSlug === null ? null : await fetchGroup(context, groupSlug, signal);
+  const children = group?.markets.filter((market) => market.listing.venueKeys.slug === row.slug) ?? [];
+  if (group !== null && children.length > 0) {
+    return { markets: children, events: group.events, totalRows: null, requestedAt };
+  }
+  const market = parseMarket(row, null, found.context);
+  return market === null ? null : { markets: [market], events: [], totalRows: null, requestedAt };
+}
+
+async function fetchGroup(context: LimitlessContext, slug: string, signal: AbortSignal): Promise<ParsedRows | null> {
+  const response = await context.client.findMarket(slug, signal);
+  return response === null ? null : parseRows([response.json], { ...context, receivedAt: response.receivedAt });
+}
+
+async function fetchRow(
+  context: LimitlessContext,
+  marketId: string,
+  signal: AbortSignal,
+): Promise<{ row: MarketRow; context: ParseContext } | null> {
+  const { client, drop, watch } = context;
+  const response = await client.findMarket(marketId, signal);
+  if (response === null) return null;
+  const { json } = response;
+  if (!watch.market.check(json, isMarketRow)) {
+    if (typeof json !== "object" || json === null) throw badBody("a market");
+    drop("bad_market_row");
+    return null;
+  }
+  if (isGroupRow(json)) return null;
+  return { row: json, context: { ...context, receivedAt: response.receivedAt } };
+}
+
+/** Slug of the open group that contains the child, or null. */
+async function findGroupSlug(
+  { client }: LimitlessContext,
+  childSlug: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { json } = await client.listSlugs(signal);
+  if (!Array.isArray(json)) throw badBody("a list of slugs");
+  for (const row of json) {
+    if (isSlugRow(row) && row.markets?.some((child) => child.slug === childSlug)) return row.slug;
+  }
+  return null;
+}
+
+/** The group recorded in `venueKeys` when the market was listed. */
+function parentOf({ venueKeys }: Pick<MarketListing, "venueKeys">): Parent | null {
+  const { groupSlug, groupTitle } = venueKeys;
+  return groupSlug === undefined ? null : { slug: groupSlug, title: groupTitle ?? groupSlug, row: null };
+}

@@ -1,0 +1,54 @@
+import type { MarketListing } from "../../domain/market.ts";
+import type { Trade } from "../../domain/trade.ts";
+import { badBody, FEED_ROWS_MIN, type LimitlessContext, TRADE_ROWS_MAX } from "./client.ts";
+import { isAmm, slugOf } from "./ids.ts";
+import { parseFeed, parseTrades, type TradePage } from "./parse-trades.ts";
+import { isTapePage } from "./wire.ts";
+
+const PAGES_MAX = 20;
+
+/** Trades at or after `sinceMs`, newest first, at most `limit`. */
+export function listTrades(
+  context: LimitlessContext,
+  listing: MarketListing,
+  sinceMs: number,
+  limit: number,
+  signal: AbortSignal,
+): Promise<readonly Trade[]> {
+  const { client } = context;
+  if (isAmm(listing)) {
+    const fetchFeedPage = async (page: number) => {
+      const response = await client.listFeed(listing.marketId, page, signal);
+      return response === null ? null : parseFeed(response.json, context);
+    };
+    return collectTrades(fetchFeedPage, FEED_ROWS_MIN, sinceMs, limit);
+  }
+  const fetchTradePage = async (page: number) => {
+    const response = await client.listTrades(slugOf(listing), page, signal);
+    if (response === null) return null;
+    if (!isTapePage(response.json)) throw badBody("a page of trades");
+    return parseTrades(response.json.events, listing.venueKeys.noToken ?? null, context);
+  };
+  return collectTrades(fetchTradePage, TRADE_ROWS_MAX, sinceMs, limit);
+}
+
+/** Reads pages until `sinceMs`, `limit` trades or the last page. Rows repeated because pages shifted count once. */
+async function collectTrades(
+  fetchPage: (page: number) => Promise<TradePage | null>,
+  rowsPerPage: number,
+  sinceMs: number,
+  limit: number,
+): Promise<readonly Trade[]> {
+  const tradesById = new Map<string, Trade>();
+  for (let page = 1; page <= PAGES_MAX; page++) {
+    const response = await fetchPage(page);
+    if (response === null) break;
+    for (const trade of response.trades) tradesById.set(trade.tradeId, trade);
+    const oldestAt = Math.min(...response.trades.map((trade) => trade.executedAt));
+    if (response.rowCount < rowsPerPage || oldestAt < sinceMs || tradesById.size >= limit) break;
+  }
+  return [...tradesById.values()]
+    .filter((trade) => trade.executedAt >= sinceMs)
+    .sort((a, b) => b.executedAt - a.executedAt)
+    .slice(0, limit);
+}

@@ -1,0 +1,96 @@
+import type { MarketListing } from "../../domain/market.ts";
+import { parseTradablePrice } from "../../domain/price.ts";
+import type { DropCounter, StreamHandlers } from "../../ports/venue.ts";
+import { marketIdOf } from "./ids.ts";
+import { parseTrade } from "./parse-trades.ts";
+import { parseTime } from "./parse-values.ts";
+import type { ManifoldDriftDetectors } from "./wire.ts";
+import { type BetWire, type ContractWire, isBet, isContract } from "./wire.ts";
+
+/** Contract fields whose change requires a new read; the venue broadcasts many other changes after each bet. */
+const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", "question"] as const;
+
+export interface BroadcastReaderOptions {
+  readonly onMessage: StreamHandlers["onMessage"];
+  readonly drop: DropCounter;
+  readonly watch: ManifoldDriftDetectors;
+}
+
+/** Converts broadcasts of the global topics to stream messages of the followed markets. */
+export class BroadcastReader {
+  readonly #options: BroadcastReaderOptions;
+  /** Followed market ids by contract id. */
+  #followed = new Map<string, Set<string>>();
+  #newestBetAt: number | null = null;
+
+  constructor(options: BroadcastReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Time of the newest bet on any market, Unix milliseconds. */
+  get newestBetAt(): number | null {
+    return this.#newestBetAt;
+  }
+
+  follow(markets: readonly MarketListing[]): void {
+    this.#followed = new Map();
+    for (const { marketId, venueKeys } of markets) {
+      const contractId = venueKeys.contractId ?? marketId;
+      const marketIds = this.#followed.get(contractId) ?? new Set<string>();
+      this.#followed.set(contractId, marketIds.add(marketId));
+    }
+  }
+
+  read(topic: string, data: Readonly<Record<string, unknown>>, receivedAt: number): void {
+    if (topic === "global/new-bet") this.readBets(Array.isArray(data.bets) ? data.bets : [data.bets], receivedAt);
+    else if (topic === "global/updated-contract") this.#readUpdatedContract(data.contract, receivedAt);
+    else if (topic === "global/new-contract") this.#readNewContract(data.contract, receivedAt);
+  }
+
+  readBets(rows: readonly unknown[], receivedAt: number): void {
+    const { drop, watch } = this.#options;
+    for (const row of rows) {
+      if (!watch.bet.check(row, isBet)) drop("bad_bet");
+      else this.#readBet(row, receivedAt);
+    }
+  }
+
+  #readBet(bet: BetWire, receivedAt: number) {
+    const { onMessage, drop } = this.#options;
+    const at = parseTime(bet.createdTime);
+    const marketId = marketIdOf(bet.contractId, bet.answerId);
+    if (at === null) return drop("bad_bet");
+    this.#newestBetAt = Math.max(this.#newestBetAt ?? 0, at);
+    if (this.#followed.get(bet.contractId)?.has(marketId) !== true || bet.isRedemption === true) return;
+    const trade = parseTrade(bet, drop);
+    if (trade !== null) onMessage({ kind: "trade", marketId, trade, receivedAt });
+    const indicativePrice = parseTradablePrice(bet.probAfter);
+    if (indicativePrice === null) return drop("price_out_of_range");
+    onMessage({ kind: "quote", marketId, quote: { indicativePrice, eventAt: at }, receivedAt });
+  }
+
+  #readUpdatedContract(contract: unknown, receivedAt: number) {
+    const { onMessage, drop } = this.#options;
+    if (typeof contract !== "object" || contract === null || !("id" in contract) || typeof contract.id !== "string") {
+      return drop("bad_update");
+    }
+    if (!("answers" in contract) && !LIFECYCLE_FIELDS.some((field) => field in contract)) return;
+    for (const marketId of this.#followed.get(contract.id) ?? []) onMessage({ kind: "changed", marketId, receivedAt });
+  }
+
+  #readNewContract(contract: unknown, receivedAt: number) {
+    const { onMessage, drop, watch } = this.#options;
+    if (!watch.contract.check(contract, isContract)) return drop("bad_market");
+    for (const marketId of marketIdsOf(contract)) onMessage({ kind: "listed", marketId, receivedAt });
+  }
+}
+
+/** Ids of the markets of a contract; none for contracts that are not yes-or-no questions. */
+function marketIdsOf(contract: ContractWire): string[] {
+  if (contract.outcomeType === "BINARY") return [contract.id];
+  if (contract.outcomeType !== "MULTIPLE_CHOICE") return [];
+  return (contract.answers ?? []).flatMap((answer) => {
+    const id = typeof answer === "object" && answer !== null && "id" in answer ? answer.id : null;
+    return typeof id === "string" ? marketIdOf(contract.id, id) : [];
+  });
+}

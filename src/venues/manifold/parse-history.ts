@@ -1,0 +1,61 @@
+import { parseTradablePrice } from "../../domain/price.ts";
+import type { HistoryPoint } from "../../domain/trade.ts";
+import type { ManifoldContext } from "./client.ts";
+import { parseTime } from "./parse-values.ts";
+import { isBetPoint } from "./wire.ts";
+
+/** Unix milliseconds; `fromMs` is inclusive, `toMs` exclusive. */
+export interface HistoryRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly intervalMs: number;
+}
+
+/** A change of the YES probability. */
+export interface PricePoint {
+  readonly at: number;
+  /** Null if unknown. */
+  readonly before: number | null;
+  /** Valid until the next point. */
+  readonly price: number;
+}
+
+/** Parses bets or bet points, oldest first; invalid rows are counted. */
+export function parsePricePoints(
+  rows: readonly unknown[],
+  answerId: string | null,
+  { drop, watch }: Pick<ManifoldContext, "drop" | "watch">,
+): PricePoint[] {
+  const points: PricePoint[] = [];
+  for (const row of rows) {
+    if (!watch.bet_point.check(row, isBetPoint)) {
+      drop("bad_bet");
+      continue;
+    }
+    if (answerId !== null && row.answerId !== undefined && row.answerId !== null && row.answerId !== answerId) continue;
+    const at = parseTime(row.createdTime);
+    const price = parseTradablePrice(row.probAfter);
+    if (at === null || price === null) drop("price_out_of_range");
+    else points.push({ at, before: parseTradablePrice(row.probBefore), price });
+  }
+  return points.sort((a, b) => a.at - b.at);
+}
+
+/**
+ * Prices at the end of each interval aligned to multiples of `intervalMs` within the range. Intervals before the first
+ * point have the price before it, if known. Returns at most `pointsMax` intervals, the latest.
+ */
+export function binPrices(points: readonly PricePoint[], range: HistoryRange, pointsMax: number): HistoryPoint[] {
+  const { intervalMs } = range;
+  const lastEnd = Math.floor(range.toMs / intervalMs) * intervalMs;
+  const firstStart = Math.max(Math.ceil(range.fromMs / intervalMs) * intervalMs, lastEnd - pointsMax * intervalMs);
+  const bins: HistoryPoint[] = [];
+  let price = points[0]?.before ?? null;
+  let next = 0;
+  for (let startAt = firstStart; startAt + intervalMs <= lastEnd; startAt += intervalMs) {
+    const endAt = startAt + intervalMs;
+    for (let point = points[next]; point !== undefined && point.at < endAt; point = points[++next]) price = point.price;
+    if (price !== null) bins.push({ startAt, endAt, yesPrice: price, bid: null, ask: null, volumeUsd: null });
+  }
+  return bins;
+}

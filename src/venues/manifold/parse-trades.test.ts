@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { parseTrade } from "./parse-trades.ts";
+import { isBet } from "./wire.ts";
+
+const fixture = fixtureReader(import.meta.url);
+
+function parseTrades(name: string) {
+  const { drops, drop } = countDrops();
+  const trades = (fixture(name) as unknown[]).flatMap((row) => {
+    if (!isBet(row)) {
+      drop("bad_bet");
+      return [];
+    }
+    return parseTrade(row, drop) ?? [];
+  });
+  return { trades, drops };
+}
+
+test("the price is mana per share converted to YES, for both sides bought and sold", () => {
+  const { trades, drops } = parseTrades("trades/all-kinds");
+  const byId = new Map(
+    trades.map(({ tradeId, yesPrice, size, takerSide }) => [tradeId, { yesPrice, size, takerSide }]),
+  );
+  assert.deepEqual(byId.get("betBuyYes1"), { yesPrice: 0.4375, size: 57.142857, takerSide: "yes" });
+  assert.deepEqual(byId.get("betBuyNo02"), { yesPrice: 0.4, size: 50, takerSide: "no" });
+  assert.deepEqual(byId.get("betSellYes3"), { yesPrice: 0.4, size: 50, takerSide: "no" });
+  assert.deepEqual(byId.get("betSellNo04"), { yesPrice: 0.4, size: 20, takerSide: "yes" });
+  assert.deepEqual(drops, {});
+});
+
+test("redemptions, rebalancing and unfilled limit orders are not trades", () => {
+  const ids = parseTrades("trades/all-kinds").trades.map(({ tradeId }) => tradeId);
+  for (const id of ["betRedeem5", "betRebal06", "betResting7"]) assert.ok(!ids.includes(id), id);
+});
+
+test("later fills of a limit order are only counted as the takers' trades", () => {
+  const { trades } = parseTrades("trades/all-kinds");
+  assert.ok(!trades.some(({ tradeId }) => tradeId === "betMaker008"));
+  const partlyFilled = trades.find(({ tradeId }) => tradeId === "betPartly09");
+  assert.deepEqual([partlyFilled?.yesPrice, partlyFilled?.size], [0.5, 20]);
+});
+
+test("drops and counts invalid bets and keeps the valid one", () => {
+  const { trades, drops } = parseTrades("trades/invalid-rows");
+  assert.deepEqual(
+    trades.map(({ tradeId }) => tradeId),
+    ["betGood0001"],
+  );
+  assert.deepEqual(drops, { bad_bet: 5, price_out_of_range: 2 });
+});
+
+test("stores no user ids", () => {
+  assert.doesNotMatch(JSON.stringify(parseTrades("trades/all-kinds").trades), /uPrivate99/);
+});

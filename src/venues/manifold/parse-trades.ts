@@ -1,0 +1,49 @@
+import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts";
+import type { Trade } from "../../domain/trade.ts";
+import type { DropCounter } from "../../ports/venue.ts";
+import { parseTime } from "./parse-values.ts";
+import type { BetWire } from "./wire.ts";
+
+/** Fills of a limit order within this time are its own; later ones are also bets of the takers. */
+const IMMEDIATE_FILL_MS_MAX = 1_000;
+
+/**
+ * A bet as a trade, or null for redemptions, automatic rebalancing between answers and unfilled limit orders. The price
+ * is the average price of the bet (mana paid per share), converted to YES.
+ */
+export function parseTrade(bet: BetWire, drop: DropCounter): Trade | null {
+  if (bet.isRedemption === true || bet.isRebalance === true) return null;
+  const { amount, shares } = immediateFill(bet);
+  if (amount === 0 || shares === 0) return null;
+  const sidePrice = amount / shares;
+  const isYes = bet.outcome === "YES";
+  const yesPrice = parseTradablePrice(isYes ? sidePrice : 1 - sidePrice);
+  const executedAt = parseTime(bet.createdTime);
+  if ((!isYes && bet.outcome !== "NO") || executedAt === null || !Number.isFinite(shares)) {
+    drop("bad_bet");
+    return null;
+  }
+  if (yesPrice === null) {
+    drop("price_out_of_range");
+    return null;
+  }
+  const isBuy = amount > 0;
+  return {
+    tradeId: bet.id,
+    executedAt,
+    yesPrice,
+    size: fromMicros(toMicros(Math.abs(shares))),
+    // Selling YES is buying NO.
+    takerSide: isYes === isBuy ? "yes" : "no",
+  };
+}
+
+/** Mana and shares filled when the bet was placed. */
+function immediateFill(bet: BetWire): { amount: number; shares: number } {
+  if (bet.limitProb === undefined || bet.limitProb === null || !bet.fills) return bet;
+  const fills = bet.fills.filter((fill) => fill.timestamp <= bet.createdTime + IMMEDIATE_FILL_MS_MAX);
+  return {
+    amount: fills.reduce((sum, fill) => sum + fill.amount, 0),
+    shares: fills.reduce((sum, fill) => sum + fill.shares, 0),
+  };
+}
