@@ -1,7 +1,6 @@
 import type { RouteEntry } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
-import { type Html, html } from "../../http/html/html.ts";
-import { page, table } from "../../http/html/index.ts";
+import { type Html, html, page, table } from "../../http/html/index.ts";
 import { ACTIVE_KEYS_MAX, type Account, type KeyView } from "../customers/index.ts";
 import { PROOF_MS, type SessionView } from "../sessions/index.ts";
 import { keyNameField } from "./pages.ts";

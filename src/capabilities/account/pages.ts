@@ -1,5 +1,4 @@
-import { type Html, html } from "../../http/html/html.ts";
-import { keySection, noticePage, page } from "../../http/html/index.ts";
+import { type Html, html, keySection, noticePage, page } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type IssuedKey, KEY_NAME_LENGTH_MAX, TURNSTILE_ACTION } from "../customers/index.ts";
 import { LINK_MINUTES } from "./emails.ts";
 import type { BotCheckField } from "./model.ts";

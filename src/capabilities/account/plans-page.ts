@@ -1,7 +1,6 @@
 import type { RouteEntry } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES, PLAN_PRICES_USD_MONTH, PLANS, type Plan, TIERS, type Tier } from "../../domain/plan.ts";
-import { type Html, html } from "../../http/html/html.ts";
-import { page, table } from "../../http/html/index.ts";
+import { type Html, html, page, table } from "../../http/html/index.ts";
 
 /** What the plans are, which endpoint counts as what, and how to get another one. */
 export function plansPage(options: {

@@ -1,9 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
 import type { Allowance, Tier } from "../../domain/plan.ts";
-import { definePage, type PageAnswer, type ProblemPage, sendPage } from "../../http/html/define-page.ts";
-import { acceptForms, createFormSubmissions, newFormId } from "../../http/html/forms.ts";
-import { problemPage, problemText, problemTitle } from "../../http/html/index.ts";
+import {
+  acceptForms,
+  createFormSubmissions,
+  definePage,
+  newFormId,
+  type PageAnswer,
+  type ProblemPage,
+  problemPage,
+  problemText,
+  problemTitle,
+  sendPage,
+} from "../../http/html/index.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";

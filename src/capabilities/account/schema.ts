@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { FormId } from "../../http/html/forms.ts";
+import { FormId } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, KEY_NAME_LENGTH_MAX } from "../customers/index.ts";
 
 /** Longer than any address, key, token or id of ours, so that what is wrong with one is told by who knows it. */

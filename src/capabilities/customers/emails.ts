@@ -1,4 +1,4 @@
-import { html } from "../../http/html/html.ts";
+import { html } from "../../http/html/index.ts";
 import type { OutgoingMail } from "../../ports/mail-out.ts";
 import type { Actor, KeyView } from "./model.ts";
 

@@ -1,5 +1,4 @@
-import { html } from "../../http/html/html.ts";
-import { keySection, noticePage, page } from "../../http/html/index.ts";
+import { html, keySection, noticePage, page } from "../../http/html/index.ts";
 
 /** Asks for a press of the button: programs that look into letters follow links, and would use the token up. */
 export function confirmPage(token: string, formId: string): string {

@@ -4,9 +4,17 @@ import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import type { Allowance, Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
-import { type ProblemPage, sendPage, setPrivateHeaders } from "../../http/html/define-page.ts";
-import { acceptForms, createFormSubmissions, FORM, newFormId, prefersHtml } from "../../http/html/forms.ts";
-import { browserProblemPage } from "../../http/html/index.ts";
+import {
+  acceptForms,
+  browserProblemPage,
+  createFormSubmissions,
+  FORM,
+  newFormId,
+  type ProblemPage,
+  prefersHtml,
+  sendPage,
+  setPrivateHeaders,
+} from "../../http/html/index.ts";
 import { defineRoute } from "../../http/route.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";

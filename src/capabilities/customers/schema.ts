@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Plan } from "../../domain/plan.ts";
-import { FormId } from "../../http/html/forms.ts";
+import { FormId } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, CUSTOMER_STATUSES, type CustomerStatus, KEY_NAME_LENGTH_MAX } from "./model.ts";
 import { PLAIN_TEXT_PATTERN } from "./plain-text.ts";
 import { TOKEN_LENGTH_MAX } from "./turnstile.ts";
