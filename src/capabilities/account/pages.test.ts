@@ -30,7 +30,7 @@ const viewWith = (text: string) => ({
     ...({ customerId: "cus-a", email: text, name: text, plan: "free", status: "active" } as const),
     createdAt: new Date(0),
     allowance: PLAN_ALLOWANCES.free,
-    own: { quotas: {}, rateLimits: {} },
+    customLimits: { quotas: {}, rateLimits: {} },
     keys: [
       {
         ...{ keyId: text, name: text, prefix: text },

@@ -206,7 +206,7 @@ eachDatabase(
     assert.equal(await directory.find(key.apiKey), null);
     await accounts.enable(customerId, OPERATOR);
     assert.equal((await directory.find(key.apiKey))?.customerId, customerId);
-    assert.equal((await accounts.find("ADA@example.org"))?.own.quotas.DEEP, 7);
+    assert.equal((await accounts.find("ADA@example.org"))?.customLimits.quotas.DEEP, 7);
   },
 );
 

@@ -1,4 +1,4 @@
-/** Customers: how strangers become some, their keys, what operators set, and the log of it all. */
+/** Customers: sign-up, accounts, API keys, operator changes and the audit log. */
 export { createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";

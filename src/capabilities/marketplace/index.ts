@@ -1,2 +1,2 @@
-/** Callers whom an API marketplace vouches for: they have no key of ours, and their plan is what they booked there. */
+/** Callers authenticated by an API marketplace: they have no API key, and their subscription there defines their plan. */
 export { createMarketplace, MARKETPLACE_HEADERS, type Marketplace, marketplaceCustomerId } from "./marketplace.ts";
