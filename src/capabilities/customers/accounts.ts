@@ -238,14 +238,14 @@ const customerNotFound = () => new AppError("customer_not_found", "There is no s
 
 const assertListLimit = (limit: number): number => {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIST_LIMIT_MAX)
-    throw new RangeError(`limit must be from 1 to ${LIST_LIMIT_MAX}`);
+    throw new RangeError(`The limit must be from 1 to ${LIST_LIMIT_MAX}.`);
   return limit;
 };
 
 function assertKeyName(name: string): void {
   if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
     throw new RangeError(
-      `a key name must have 1 to ${KEY_NAME_LENGTH_MAX} plain characters without leading or trailing spaces`,
+      `A key name must have 1 to ${KEY_NAME_LENGTH_MAX} plain characters without leading or trailing spaces.`,
     );
 }
 
@@ -266,7 +266,7 @@ function mergeLimits<Limits extends Readonly<Record<string, number>>>(
     if (value === undefined) continue;
     if (value === null) delete limits[name];
     else if (Number.isInteger(value) && value >= 0 && value <= max) limits[name] = value;
-    else throw new RangeError(`${name} must be an integer from 0 to ${max}`);
+    else throw new RangeError(`${name} must be an integer from 0 to ${max}.`);
   }
   return Object.keys(limits).length === 0 ? null : (limits as Partial<Limits>);
 }
