@@ -82,7 +82,7 @@ export interface SignUpServices {
   /** Sign-up settings with Turnstile and without e-mail verification. */
   readonly withTurnstile: SignUpSettings;
   /** Sign-up settings with e-mail verification and the test bot check. */
-  readonly withEmail: SignUpSettings & { readonly letters: NonNullable<SignUpSettings["letters"]> };
+  readonly withEmail: SignUpSettings;
   /** Waits until the current test has received `count` e-mails, and returns them. */
   receivedMails(count: number): Promise<readonly ReceivedMail[]>;
   /** The e-mails received by the current test so far. */
