@@ -8,8 +8,7 @@ import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../su
 
 /** Without `TEST_CHROMIUM`, the tests are skipped if there is no browser; with it, a missing browser is a failure. */
 const CHROMIUM = process.env.TEST_CHROMIUM ?? "/usr/bin/chromium";
-const skip =
-  process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `there is no ${CHROMIUM} on this machine` : false;
+const skip = process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `${CHROMIUM} does not exist` : false;
 const FLAGS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],

@@ -1,7 +1,7 @@
 import type { RouteEntry } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
 import { type Html, html, page, table } from "../../http/html/index.ts";
-import { ACTIVE_KEYS_MAX, type Account, type KeyView } from "../customers/index.ts";
+import { ACTIVE_KEYS_MAX, type Account, type KeyView, type MonthlyUsage } from "../customers/index.ts";
 import { PROOF_MS, type SessionView } from "../sessions/index.ts";
 import { keyNameField } from "./pages.ts";
 import { endpointSummary, formatInteger } from "./plans-page.ts";
@@ -9,11 +9,7 @@ import { PLANS_PATH } from "./site.ts";
 
 interface AccountView {
   readonly account: Account;
-  readonly month: {
-    readonly usage: Readonly<Record<Tier, number>>;
-    readonly quotas: Readonly<Record<Tier, number>>;
-    readonly resetsOn: string;
-  };
+  readonly month: MonthlyUsage;
   /** The CSRF token and the form id that every form of the page contains. */
   readonly form: { readonly token: string; readonly id: string };
   /** The customer's active sessions, and the one that requested the page. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import type { Allowance, Tier } from "../../domain/plan.ts";
+import type { Allowance } from "../../domain/plan.ts";
 import {
   acceptForms,
   createFormSubmissions,
@@ -16,7 +16,7 @@ import {
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
+import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName, type MonthlyUsage } from "../customers/index.ts";
 import type { Session, Sessions } from "../sessions/index.ts";
 import { accountPage } from "./account-page.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";
@@ -35,11 +35,7 @@ export interface AccountRouteOptions {
   readonly data: "sandbox" | "live";
   /** The service's URL as customers know it; null if not configured. */
   readonly publicUrl: string | null;
-  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<{
-    readonly usage: Readonly<Record<Tier, number>>;
-    readonly quotas: Readonly<Record<Tier, number>>;
-    readonly resetsOn: string;
-  }>;
+  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<MonthlyUsage>;
 }
 
 /** The pages of `/account`. They accept only forms, and only forms submitted from this site. */
@@ -110,12 +106,20 @@ function homeRedirects(scope: FastifyInstance): void {
     definePage(scope, { method: "GET", url, problemPage, handler: ({ reply }) => toAccount(reply) });
 }
 
+/** Without a mail server, sign-in is possible only in a sandbox, which displays the links. */
+const canSignIn = ({ settings, data }: Pick<Routes, "settings" | "data">): boolean =>
+  settings.letters !== null || data === "sandbox";
+
 /** The signed-out page, optionally with a rejected form. */
 function signedOut({ settings, data, random }: Routes, rejected?: pages.RejectedForm): PageAnswer {
-  const { botCheck, letters: emailDelivery } = settings;
-  const canSignIn = emailDelivery !== null || data === "sandbox";
-  const showsLinks = emailDelivery === null;
-  const html = pages.signedOutPage({ botCheck, canSignIn, showsLinks, formId: newFormId(random), rejected });
+  const { botCheck } = settings;
+  const html = pages.signedOutPage({
+    botCheck,
+    canSignIn: canSignIn({ settings, data }),
+    showsLinks: settings.letters === null,
+    formId: newFormId(random),
+    rejected,
+  });
   const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return hasWidget ? { html, scriptOrigin: pages.WIDGET_ORIGIN } : { html };
 }
@@ -145,7 +149,7 @@ const problemInForm =
   };
 
 function homeRoute(scope: FastifyInstance, routes: Routes): void {
-  const { settings, data, customers, sessions, usage, random } = routes;
+  const { customers, sessions, usage, random } = routes;
   definePage(scope, {
     method: "GET",
     url: "/account",
@@ -161,7 +165,7 @@ function homeRoute(scope: FastifyInstance, routes: Routes): void {
         sessions: await sessions.list(session.customerId),
         sessionId: session.sessionId,
         isProven: session.isProven,
-        canSignIn: settings.letters !== null || data === "sandbox",
+        canSignIn: canSignIn(routes),
         routes: scope.routeTable.entries,
       });
       return sendPage(reply, 200, html);
@@ -183,7 +187,7 @@ function plansRoute(scope: FastifyInstance, { settings, data }: Routes): void {
 }
 
 function signUpRoute(scope: FastifyInstance, routes: Routes): void {
-  const { customers, settings, data, random, clock } = routes;
+  const { customers, random, clock } = routes;
   const submitOnce = createFormSubmissions<Awaited<ReturnType<Customers["signUp"]>>>(scope, clock);
   definePage(scope, {
     method: "POST",
@@ -203,9 +207,13 @@ function signUpRoute(scope: FastifyInstance, routes: Routes): void {
         }),
       );
       if (result.requiresVerification) return sendPage(reply, 200, pages.emailSentPage());
-      const canSignIn = settings.letters !== null || data === "sandbox";
-      const opened = { apiKey: result.apiKey, email: body.email.trim(), formId: newFormId(random), canSignIn };
-      return sendPage(reply, 200, pages.accountOpenedPage(opened));
+      const page = pages.accountOpenedPage({
+        apiKey: result.apiKey,
+        email: body.email.trim(),
+        formId: newFormId(random),
+        canSignIn: canSignIn(routes),
+      });
+      return sendPage(reply, 200, page);
     },
   });
 }
@@ -232,7 +240,7 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     query: schema.LinkQuery,
     problemPage,
     async handler({ query, reply }) {
-      const email = await sessions.ownerOfLink(query.token);
+      const email = await sessions.emailOfLink(query.token);
       return email === null
         ? sendPage(reply, 404, pages.expiredLinkPage())
         : sendPage(reply, 200, pages.confirmSignInPage(query.token, newFormId(random), email));

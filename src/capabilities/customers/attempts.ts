@@ -21,9 +21,9 @@ const TAKE = `
     ) || excluded.taken_at,
     last_at = excluded.last_at
   where not exists (
-    select 1 from unnest($3::int4[], $4::float8[]) as rule (most, window_ms)
+    select 1 from unnest($3::int4[], $4::float8[]) as rule (max_count, window_ms)
     where (select count(*) from unnest(attempts.taken_at) as at
-           where at > ${timestamp("$2::float8 - rule.window_ms")}) >= rule.most
+           where at > ${timestamp("$2::float8 - rule.window_ms")}) >= rule.max_count
   )
   returning subject`;
 

@@ -4,7 +4,7 @@ export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
 export { linkEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
-export type { Account, Accounts, Actor, Customers, IssuedKey, KeyView } from "./model.ts";
+export type { Account, Accounts, Actor, Customers, IssuedKey, KeyView, MonthlyUsage } from "./model.ts";
 export {
   ACTIVE_KEYS_MAX,
   CUSTOMER_NAME_LENGTH_MAX,

@@ -1,6 +1,6 @@
 import type { Allowance, Plan, RateClass, Tier } from "../../domain/plan.ts";
 
-/** active, past_due (payment overdue): API access. canceled: every key is rejected. */
+/** `active` and `past_due` (payment overdue) customers have API access. All keys of `canceled` customers are rejected. */
 export const CUSTOMER_STATUSES = ["active", "past_due", "canceled"] as const;
 
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
@@ -18,7 +18,7 @@ export interface KeyView {
   /** The first characters of the key, to tell keys apart. */
   readonly prefix: string;
   readonly createdAt: Date;
-  /** Rounded to the minute; null if never used. */
+  /** Updated about once a minute; null if never used. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -51,6 +51,13 @@ export interface IssuedKey extends KeyView {
   readonly apiKey: string;
 }
 
+/** Usage of the current calendar month (UTC): calls and quotas by tier, and the first day of the next month. */
+export interface MonthlyUsage {
+  readonly usage: Readonly<Record<Tier, number>>;
+  readonly quotas: Readonly<Record<Tier, number>>;
+  readonly resetsOn: string;
+}
+
 export interface AuditEntry {
   readonly auditId: number;
   readonly occurredAt: Date;
@@ -60,9 +67,9 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Active keys per customer. */
+/** Maximum number of active keys per customer. */
 export const ACTIVE_KEYS_MAX = 10;
-/** Listed keys per customer; older revoked keys are deleted. */
+/** Maximum number of listed keys per customer; older revoked keys are deleted. */
 export const KEYS_SHOWN_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;

@@ -21,28 +21,25 @@ export function byTier(values: Readonly<Record<Tier, number>>) {
   return Object.fromEntries(entries) as Record<Lowercase<Tier>, number>;
 }
 
-export function presentSummary({ customerId, email, name, plan, status, createdAt, activeKeyCount }: CustomerSummary) {
-  return {
-    customer_id: customerId,
-    email,
-    name,
-    plan,
-    status,
-    created_at: createdAt.toISOString(),
-    living_keys: activeKeyCount,
-  };
-}
+const presentCustomer = ({ customerId, email, name, plan, status, createdAt }: Account | CustomerSummary) => ({
+  customer_id: customerId,
+  email,
+  name,
+  plan,
+  status,
+  created_at: createdAt.toISOString(),
+});
+
+export const presentSummary = (summary: CustomerSummary) => ({
+  ...presentCustomer(summary),
+  living_keys: summary.activeKeyCount,
+});
 
 export function presentAccount(account: Account) {
-  const { customerId, email, name, plan, status, createdAt, allowance, customLimits, keys } = account;
+  const { allowance, customLimits, keys } = account;
   const { quotas, rateLimits } = customLimits;
   return {
-    customer_id: customerId,
-    email,
-    name,
-    plan,
-    status,
-    created_at: createdAt.toISOString(),
+    ...presentCustomer(account),
     quotas: byTier(allowance.quotas),
     rate_limits: allowance.rateLimits,
     /** The names of the limits set for this customer. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
-import type { Allowance, Tier } from "../../domain/plan.ts";
+import type { Allowance } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
 import {
   acceptForms,
@@ -19,7 +19,7 @@ import { defineRoute } from "../../http/route.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import { type Customers, KEY_NAME_LENGTH_MAX } from "./model.ts";
+import { type Customers, KEY_NAME_LENGTH_MAX, type MonthlyUsage } from "./model.ts";
 import { confirmPage, expiredLinkPage, issuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
 import { byTier, presentIssuedKey, presentKey } from "./present.ts";
@@ -33,12 +33,7 @@ export interface CustomerRouteOptions {
   readonly customers: Customers;
   readonly clock: Clock;
   readonly random: Random;
-  /** Usage of the current month: calls by tier, quotas, and the first day of the next month. */
-  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<{
-    readonly usage: Readonly<Record<Tier, number>>;
-    readonly quotas: Readonly<Record<Tier, number>>;
-    readonly resetsOn: string;
-  }>;
+  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<MonthlyUsage>;
 }
 
 /** Routes for sign-up, e-mail verification, the caller's account and its API keys. */

@@ -90,7 +90,7 @@ const keyFields = {
   created_at: time,
   last_used_at: Type.Unsafe<string | null>({
     ...nullableTime,
-    description: "Rounded to the minute; null if never used.",
+    description: "Updated about once a minute; null if never used.",
   }),
   revoked_at: nullableTime,
 };

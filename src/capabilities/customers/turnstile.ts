@@ -6,7 +6,7 @@ import type { HttpOut } from "../../ports/http-out.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 
-/** Tells humans from bots. */
+/** Verifies that a request comes from a human. */
 export interface BotCheck {
   /**
    * @param token    from the widget in the form

@@ -47,7 +47,7 @@ export interface Session {
 export interface SessionView {
   readonly sessionId: string;
   readonly startedAt: Date;
-  /** Accurate to the minute. */
+  /** Updated at most once a minute. */
   readonly lastSeenAt: Date;
 }
 
@@ -78,7 +78,7 @@ export interface Sessions {
    */
   begin(linkToken: string, previousToken: string | null): Promise<{ readonly token: string } | null>;
   /** The e-mail address that a link would sign in; null as for `begin`. */
-  ownerOfLink(linkToken: string): Promise<string | null>;
+  emailOfLink(linkToken: string): Promise<string | null>;
   /** Finds the active session of a token. */
   find(token: string): Promise<Session | null>;
   /** Records a proof of identity. */
@@ -101,9 +101,9 @@ export function createSessions(dependencies: {
   const actorOf = (sessionId: string) => ({ kind: "session", id: sessionId }) as const;
 
   const endSession = async (transaction: Transaction, token: string, reason: "signed_out" | "replaced") => {
-    const ended = await deleteSession(transaction, hashOf(token));
-    if (ended === null) return;
-    const { sessionId, customerId } = ended;
+    const deleted = await deleteSession(transaction, hashOf(token));
+    if (deleted === null) return;
+    const { sessionId, customerId } = deleted;
     const entry = { actor: actorOf(sessionId), customerId, details: { reason }, now: clock.now() };
     await record(transaction, { ...entry, action: "session.ended" });
   };
@@ -129,7 +129,7 @@ export function createSessions(dependencies: {
         return { token };
       });
     },
-    ownerOfLink: async (linkToken) =>
+    emailOfLink: async (linkToken) =>
       TOKEN.test(linkToken) ? selectLinkEmail(database, hashOf(linkToken), clock.now()) : null,
     async find(token) {
       if (!TOKEN.test(token)) return null;

@@ -326,7 +326,7 @@ function parseInteger(label: string, text: string, max: number): number {
 const pageLimit = ({ limit = String(LIST_LIMIT) }: Options): number =>
   parseInteger("--limit", limit, LIST_LIMIT_MAX - 1);
 
-/** If there are more results, tells how to request the next page. */
+/** The hint with the option for the next page; empty if there are no more results. */
 function nextPage<Row extends object>(
   found: readonly Row[],
   limit: number,

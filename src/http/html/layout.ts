@@ -49,7 +49,7 @@ export function table(
   return html`<table role="table">
 <thead role="rowgroup"><tr role="row">${columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
 <tbody role="rowgroup">
-${rows.map(({ cells, isFaint = false }) => html`<tr role="row" class="${isFaint ? "ended" : ""}">${cells.map(cell)}</tr>`)}
+${rows.map(({ cells, isFaint = false }) => html`<tr role="row" class="${isFaint ? "faint" : ""}">${cells.map(cell)}</tr>`)}
 </tbody>
 </table>`;
 }

@@ -87,7 +87,6 @@ details { margin: 0 0 .5rem; white-space: normal; }
 details:last-child { margin-bottom: 0; }
 summary { cursor: pointer; color: var(--accent); font-weight: 500; }
 details form { margin: .5rem 0; }
-.ended td { color: var(--faint); }
 .inline { display: flex; gap: .75rem; align-items: end; }
 .inline div { flex: 1; min-width: 0; }
 .inline input { margin: 0; }
