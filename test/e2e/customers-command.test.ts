@@ -19,16 +19,16 @@ import {
 } from "../support/service-process.ts";
 import { makeStore } from "../support/store-template.ts";
 
-interface Ended {
+interface CommandOutput {
   readonly code: number | null;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what the program printed and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: tests read and check untyped output
   readonly json: any;
 }
 
-/** Runs the program as an operator would. */
-async function parallax(env: Readonly<Record<string, string>>, ...words: readonly string[]): Promise<Ended> {
-  const program = run(process.execPath, ["bin/parallax.mjs", "customers", ...words], env);
+/** Runs the `customers` command as an operator would. */
+async function parallax(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<CommandOutput> {
+  const program = run(process.execPath, ["bin/parallax.mjs", "customers", ...args], env);
   const code = await program.ended;
   const text = program.output();
   let json: unknown = null;
@@ -40,39 +40,39 @@ async function parallax(env: Readonly<Record<string, string>>, ...words: readonl
   return { code, text, json };
 }
 
-/** The program reaches whichever store the environment names; what each verb does stands in src/cli/customers.test.ts. */
+/** Checks that the command uses the configured database. The subcommands are tested in src/commands/customers. */
 async function manageAnAccount(env: Readonly<Record<string, string>>): Promise<void> {
-  const made = await parallax(env, "create", "Ada@Example.org", "--plan", "pro", "--json");
-  assert.equal(made.code, 0, made.text);
-  assert.match(made.json.api_key, /^plx_pro_[a-z2-7]{33}$/);
+  const created = await parallax(env, "create", "Ada@Example.org", "--plan", "pro", "--json");
+  assert.equal(created.code, 0, created.text);
+  assert.match(created.json.api_key, /^plx_pro_[a-z2-7]{33}$/);
   assert.equal((await parallax(env, "set-plan", "ada@example.org", "enterprise", "--json")).json.plan, "enterprise");
-  const again = await parallax(env, "create", "ada@example.org");
-  assert.deepEqual([again.code, again.text], [1, "An account with this e-mail address exists.\n"]);
-  const audit = await parallax(env, "audit", made.json.customer_id);
+  const duplicate = await parallax(env, "create", "ada@example.org");
+  assert.deepEqual([duplicate.code, duplicate.text], [1, "An account with this e-mail address exists.\n"]);
+  const audit = await parallax(env, "audit", created.json.customer_id);
   assert.equal(audit.code, 0);
   assert.match(audit.text, /operator:\S+ +customer\.plan_set/);
-  assert.ok(!audit.text.includes(made.json.api_key));
+  assert.ok(!audit.text.includes(created.json.api_key));
 }
 
-test("help and faults end with their codes, and no store is looked for", async () => {
+test("help and usage errors exit with their codes, without a database", async () => {
   const env = { PARALLAX_DATA_DIR: "/nowhere" };
   const help = await parallax(env, "--help");
   assert.equal(help.code, 0);
   assert.match(help.text, /npx parallax customers <command>/);
-  const wrong = await parallax(env, "set-plan", "a", "gold");
-  assert.equal(wrong.code, 2);
-  assert.match(wrong.text, /gold is not one of free, pro, enterprise\. Try "customers --help"/);
+  const invalid = await parallax(env, "set-plan", "a", "gold");
+  assert.equal(invalid.code, 2);
+  assert.match(invalid.text, /gold is not one of free, pro, enterprise\. Try "customers --help"/);
 });
 
-test("a store that is not there is not made: the command says so and ends with 1", async () => {
+test("a missing database is not created: the command fails with exit code 1", async () => {
   const folder = await temporaryFolder();
-  const ended = await parallax({ PARALLAX_DATA_DIR: folder.path }, "list");
-  assert.equal(ended.code, 1);
-  assert.match(ended.text, /There is no store in .*: start the service once/);
+  const output = await parallax({ PARALLAX_DATA_DIR: folder.path }, "list");
+  assert.equal(output.code, 1);
+  assert.match(output.text, /There is no database in .*: start the service once/);
   await folder.release();
 });
 
-test("who works where users have no names is known by number", () => {
+test("an operator without a user name is identified by user id", () => {
   const nameless = () => {
     throw new Error("ENOENT: uv_os_get_passwd");
   };
@@ -83,18 +83,18 @@ test("who works where users have no names is known by number", () => {
   );
 });
 
-test("a store of another user's is left alone", { skip: process.getuid?.() !== 0 }, async () => {
+test("a database owned by another user is not touched", { skip: process.getuid?.() !== 0 }, async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder.path, "store"));
   await chown(join(folder.path, "store"), 12_345, 12_345);
-  const ended = await parallax({ PARALLAX_DATA_DIR: folder.path }, "list");
-  assert.equal(ended.code, 1);
-  assert.match(ended.text, /belongs to the user 12345: run the command as that user/);
+  const output = await parallax({ PARALLAX_DATA_DIR: folder.path }, "list");
+  assert.equal(output.code, 1);
+  assert.match(output.text, /belongs to user 12345: run the command as that user/);
   assert.deepEqual(await readdir(join(folder.path, "store")), []);
   await folder.release();
 });
 
-test("an operator manages accounts on the embedded store of a service that is down", async () => {
+test("an operator manages accounts in the embedded database of a stopped service", async () => {
   const folder = await temporaryFolder();
   await makeStore(folder.path);
   await manageAnAccount({ PARALLAX_DATA_DIR: folder.path });
@@ -109,7 +109,7 @@ describe("on PostgreSQL", { skip: SERVER === undefined }, () => {
   url.pathname = `/${name}`;
   const env = { DATABASE_URL: url.href };
   const admin = new pg.Client({ connectionString: SERVER });
-  const onStore = async (run: (database: Database) => Promise<unknown>) => {
+  const withDatabase = async (run: (database: Database) => Promise<unknown>) => {
     const database = await openPostgresDatabase({ url: url.href, log: quietLog });
     await run(database).finally(() => database.close());
   };
@@ -122,42 +122,42 @@ describe("on PostgreSQL", { skip: SERVER === undefined }, () => {
     await admin.end();
   });
 
-  test("a database that is no store is left as it is, and one of another version too", async () => {
-    const ended = await parallax(env, "list");
-    assert.equal(ended.code, 1);
-    assert.match(ended.text, /no store of Parallax: mend DATABASE_URL/);
-    await onStore(async (database) => {
+  test("a database without Parallax tables or with another schema version is not changed", async () => {
+    const output = await parallax(env, "list");
+    assert.equal(output.code, 1);
+    assert.match(output.text, /database without Parallax tables: correct DATABASE_URL/);
+    await withDatabase(async (database) => {
       assert.deepEqual(await database.query("select tablename from pg_tables where schemaname = 'public'"), []);
       await migrateDatabase(database);
       await database.query("insert into kysely_migration values ('9999-newer', 'now')");
     });
-    assert.match((await parallax(env, "list")).text, /a newer version's: use the command of that version/);
-    await onStore((database) => database.query("delete from kysely_migration where name = '9999-newer'"));
-    await onStore((database) =>
+    assert.match((await parallax(env, "list")).text, /newer than this version: use the command of that version/);
+    await withDatabase((database) => database.query("delete from kysely_migration where name = '9999-newer'"));
+    await withDatabase((database) =>
       database.query("delete from kysely_migration where name = (select max(name) from kysely_migration)"),
     );
-    assert.match((await parallax(env, "list")).text, /an older version's: start the service of this version once/);
-    await onStore(async (database) => {
+    assert.match((await parallax(env, "list")).text, /older than this version: start the service of this version once/);
+    await withDatabase(async (database) => {
       await database.query("drop schema public cascade");
       await database.query("create schema public");
       await migrateDatabase(database);
     });
   });
 
-  test("an operator manages accounts, and running services are told of a change before the command ends", async () => {
+  test("an operator manages accounts, and changes are published to running services", async () => {
     const bus = openBus({ redisUrl: null, databaseUrl: url.href }, quietLog);
-    let told = 0;
+    let messageCount = 0;
     await eventually(() => (bus.isConnected ? true : null), "the bus to connect");
     bus.subscribe(KEYS_TOPIC, () => {
-      told += 1;
+      messageCount += 1;
     });
     await manageAnAccount(env);
-    await eventually(() => (told > 0 ? true : null), "the other process to be told");
+    await eventually(() => (messageCount > 0 ? true : null), "a message on the bus");
     await bus.close();
   });
 });
 
-describe("while a service runs on the embedded store", () => {
+describe("while a service runs on the embedded database", () => {
   let service: ServiceProcess;
   let folder: { path: string; release(): Promise<void> };
   before(async () => {
@@ -173,7 +173,7 @@ describe("while a service runs on the embedded store", () => {
     await folder.release();
   });
 
-  test("the command is handed to it, and what it changes counts at once", async () => {
+  test("the command is forwarded to it, and changes take effect immediately", async () => {
     const env = { PARALLAX_DATA_DIR: folder.path };
     const me = () => service.get("/v1/customers/me", { authorization: `Bearer ${service.keys.free}` });
     const { customer_id: id, plan } = (await me()).json;

@@ -4,13 +4,13 @@ import { LINK_MS } from "../sessions/index.ts";
 
 export const LINK_MINUTES = LINK_MS / 60_000;
 
-/** The letter by which a customer signs in. */
+/** The e-mail with a sign-in link. */
 export function signInEmail(to: string, link: string): OutgoingMail {
   return linkEmail({
     to,
     subject: "Sign in to Parallax",
-    before: ["Hello,", "to sign in to your Parallax account, follow this link and press the button there:"],
+    before: ["Hello,", "Open this link and select “Sign in” to sign in to your Parallax account:"],
     link,
-    after: `The link works once, for ${LINK_MINUTES} minutes. If you did not ask for it, do nothing: nobody is signed in.`,
+    after: `The link works once and expires after ${LINK_MINUTES} minutes. If this wasn’t you, ignore this e-mail.`,
   });
 }

@@ -1,4 +1,4 @@
-/** The account's page: signing up and in without a script, usage against quota, plans, sessions and keys. */
+/** The account pages: sign-up, sign-in, usage, plans, sessions and keys. They work without JavaScript. */
 export type { AccountSettings } from "./model.ts";
 export { accountRoutes } from "./routes.ts";
 export { createAccountPage } from "./service.ts";

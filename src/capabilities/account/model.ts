@@ -1,43 +1,43 @@
 import type { EmailDelivery, IssuedKey } from "../customers/index.ts";
 import type { Session } from "../sessions/index.ts";
 
-/** How a person who signs up shows to be none of the bots: the widget's site key, or a sandbox's token; null for not at all. */
+/** The bot check of the sign-up form: the widget's site key, or the fixed token of a sandbox; null disables sign-up here. */
 export type BotCheckField = { readonly siteKey: string } | { readonly token: string } | null;
 
-/** What the operator has set up for the account's page. */
+/** The operator's settings for the account page. */
 export interface AccountSettings {
   readonly botCheck: BotCheckField;
-  /** Null where no letters go out: then nobody can sign in, but for a sandbox, which shows the link itself. */
+  /** Null without a mail server: then only a sandbox has sign-in, and displays the link on the page. */
   readonly letters: EmailDelivery | null;
-  /** Where customers ask for or buy a larger plan, an address of the operator's. */
+  /** The operator's page where customers upgrade. */
   readonly upgradeUrl?: string | null;
 }
 
-/** What signed-in customers, and those who want to be, can do on the page. */
+/** The operations of the account page. */
 export interface AccountPage {
   /**
-   * Sends a link to whoever has this address. The answer is the same whether anybody has, and whether a letter was held
-   * back because the mailbox has had enough of them.
+   * Sends a sign-in link if an account has this address. The result does not reveal whether an account exists or whether
+   * the e-mail was suppressed by the rate limit.
    *
    * @param address  the caller's network address
-   * @returns the link's token where it is to be shown on the page: only in a sandbox without letters, and only where
-   *   there is an account
-   * @throws InvalidRequestError where that is no address; AppError `rate_limited`, `mail_unavailable`
+   * @returns the link's token if the page displays it: only in a sandbox without a mail server, and only for an existing
+   *   account
+   * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
    */
   requestLink(email: string, address: string): Promise<{ readonly shownToken: string | null }>;
-  /** Shows a key of the customer in place of a fresh link. @throws AppError `proof_required`, `rate_limited` */
+  /** Proves the user's identity with an API key of the account. @throws AppError `proof_required`, `rate_limited` */
   prove(session: Session, apiKey: string): Promise<void>;
   /**
-   * A new key. Pressing the button of one form twice makes one key, and shows it both times.
+   * Creates a key. Repeated submissions of one form create one key and return it each time.
    *
-   * @param formId  names the form as it was shown
+   * @param formId  id of the submitted form
    * @throws AppError `proof_required`, `key_name_taken`, `key_limit_reached`
    */
   createKey(session: Session, name: string, formId: string): Promise<IssuedKey>;
-  /** As `createKey`. @throws AppError `proof_required`, `key_not_found` */
+  /** Idempotent like `createKey`. @throws AppError `proof_required`, `key_not_found` */
   rotateKey(session: Session, keyId: string, formId: string): Promise<IssuedKey>;
-  /** A key that has ended already is as good as revoked. @throws AppError `proof_required`, `key_not_found` */
+  /** Succeeds if the key is already revoked. @throws AppError `proof_required`, `key_not_found` */
   revokeKey(session: Session, keyId: string): Promise<void>;
-  /** Tries once more to send what waits. */
+  /** Tries to send the queued e-mails once more. */
   stop(): Promise<void>;
 }

@@ -1,5 +1,4 @@
-import { type Html, html } from "../../http/html/html.ts";
-import { keySection, noticePage, page } from "../../http/html/index.ts";
+import { type Html, html, keySection, noticePage, page } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type IssuedKey, KEY_NAME_LENGTH_MAX, TURNSTILE_ACTION } from "../customers/index.ts";
 import { LINK_MINUTES } from "./emails.ts";
 import type { BotCheckField } from "./model.ts";
@@ -8,36 +7,36 @@ import { PLANS_PATH } from "./site.ts";
 /** Where Turnstile's script and frame come from. */
 export const WIDGET_ORIGIN = "https://challenges.cloudflare.com";
 
-/** A form that was sent and not accepted: why, and what was typed. */
-export interface RefusedField {
+/** A rejected form: the reason and the submitted values. */
+export interface RejectedForm {
   readonly form: "sign-in" | "sign-up";
-  readonly text: string;
+  readonly message: string;
   readonly email: string;
   readonly name: string;
 }
 
-/** For whoever is not signed in. `showsLinks`: no letters go out, and the next page shows the link. */
+/** The page for users who are not signed in. `showsLinks`: no e-mail is sent; the next page displays the link. */
 export function signedOutPage(options: {
   readonly botCheck: BotCheckField;
   readonly canSignIn: boolean;
   readonly showsLinks: boolean;
   readonly formId: string;
-  readonly refused?: RefusedField;
+  readonly rejected?: RejectedForm;
 }): string {
-  const { botCheck, canSignIn, showsLinks, formId, refused } = options;
-  const refusedAs = (form: RefusedField["form"]) => (refused?.form === form ? refused : null);
+  const { botCheck, canSignIn, showsLinks, formId, rejected } = options;
+  const rejectedAs = (form: RejectedForm["form"]) => (rejected?.form === form ? rejected : null);
   const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return page({
     title: "Your account",
-    ...(hasWidget ? { head: html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>` } : {}),
+    head: hasWidget ? html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>` : undefined,
     body: html`<div class="columns">
 <section>
 <h2>Sign in</h2>
-${canSignIn ? signInForm(showsLinks, formId, refusedAs("sign-in")) : html`<p>Signing in is not set up on this server, because it sends no letters. What this page does, your API key can do too: see <a href="/docs">the documentation</a>.</p>`}
+${canSignIn ? signInForm(showsLinks, formId, rejectedAs("sign-in")) : html`<p>Sign-in isn’t available because this server sends no e-mail. You can manage your account with your API key instead: see <a href="/docs">the documentation</a>.</p>`}
 </section>
 <section>
 <h2>Sign up</h2>
-${botCheck === null ? html`<p>Sign-up on this page is not set up on this server.</p>` : signUpForm(botCheck, formId, refusedAs("sign-up"))}
+${botCheck === null ? html`<p>Sign-up isn’t available on this server.</p>` : signUpForm(botCheck, formId, rejectedAs("sign-up"))}
 </section>
 </div>`,
   });
@@ -48,67 +47,67 @@ const emailField = (id: string, value: string): Html => html`<label for="${id}">
 
 const formField = (formId: string): Html => html`<input type="hidden" name="form" value="${formId}">`;
 
-const refusal = (refused: { readonly text: string } | null): Html | null =>
-  refused === null ? null : html`<p class="warn" role="alert">${refused.text}</p>`;
+const warning = (rejected: RejectedForm | null): Html | null =>
+  rejected === null ? null : html`<p class="warn" role="alert">${rejected.message}</p>`;
 
-const signInForm = (showsLinks: boolean, formId: string, refused: RefusedField | null): Html => html`<p>${
+const signInForm = (showsLinks: boolean, formId: string, rejected: RejectedForm | null): Html => html`<p>${
   showsLinks
-    ? "This is a sandbox without a mail server: the link that would be in a letter is shown on the next page."
-    : "You get a letter with a link. There is no password."
+    ? "This sandbox has no mail server, so the sign-in link is shown on the next page."
+    : "We’ll e-mail you a sign-in link. You don’t need a password."
 }</p>
-${refusal(refused)}
+${warning(rejected)}
 <form method="post" action="/account/sign-in">
 ${formField(formId)}
-${emailField("sign-in-email", refused?.email ?? "")}
-<button type="submit">${showsLinks ? "Show me a link" : "Send me a link"}</button>
+${emailField("sign-in-email", rejected?.email ?? "")}
+<button type="submit">${showsLinks ? "Show sign-in link" : "Send sign-in link"}</button>
 </form>`;
 
 const signUpForm = (
   botCheck: NonNullable<BotCheckField>,
   formId: string,
-  refused: RefusedField | null,
-): Html => html`<p>The free plan costs nothing. <a href="${PLANS_PATH}">Compare the plans</a></p>
-${refusal(refused)}
+  rejected: RejectedForm | null,
+): Html => html`<p>The free plan costs nothing. <a href="${PLANS_PATH}">Compare plans</a></p>
+  ${warning(rejected)}
 <form method="post" action="/account/sign-up">
 ${formField(formId)}
 <label for="name">Name <span class="faint">(optional)</span></label>
-<input id="name" name="name" autocomplete="name" maxlength="${CUSTOMER_NAME_LENGTH_MAX}" value="${refused?.name ?? ""}">
-${emailField("sign-up-email", refused?.email ?? "")}
+<input id="name" name="name" autocomplete="name" maxlength="${CUSTOMER_NAME_LENGTH_MAX}" value="${rejected?.name ?? ""}">
+${emailField("sign-up-email", rejected?.email ?? "")}
 ${
   "siteKey" in botCheck
     ? html`<div class="cf-turnstile" data-sitekey="${botCheck.siteKey}" data-action="${TURNSTILE_ACTION}"></div>
-<noscript><p class="warn">The check for bots needs JavaScript. It is used nowhere else on this page.</p></noscript>`
+<noscript><p class="warn">The bot check needs JavaScript. Everything else on this page works without it.</p></noscript>`
     : html`<input type="hidden" name="cf-turnstile-response" value="${botCheck.token}">`
 }
 <button type="submit">Create a free account</button>
 </form>`;
 
-/** The same whoever asked, and for whichever address. */
+/** The same page for every address, so that it does not reveal whether an account exists. */
 export const linkSentPage = (): string =>
   noticePage(
-    "Look into your mailbox",
-    `If an account has this address, a letter with a link is on its way to it. The link works once, for ${LINK_MINUTES} minutes. A mailbox gets at most one such letter a minute, and after three in a day one each half hour; an earlier link works until a newer one is sent.`,
+    "Check your e-mail",
+    `If there is an account with this address, we’ve sent it a sign-in link. The link works once and expires after ${LINK_MINUTES} minutes. We send at most one link per minute and, after three in a day, one every half hour. An earlier link works until we send a newer one.`,
   );
 
-/** Instead of a letter, where none can go out: a sandbox's only. */
+/** Displays the link instead of e-mailing it; only in a sandbox without a mail server. */
 export const shownLinkPage = (token: string | null): string =>
   token === null
-    ? noticePage("No such account", "No account of this sandbox has this address. Sign up first.")
+    ? noticePage("Account not found", "This sandbox has no account with this address. Please sign up first.")
     : noticePage(
-        "No letter was sent",
-        "This sandbox has no mail server, so the link that would be in the letter stands here. A live server never does this.",
+        "Your sign-in link",
+        "This sandbox has no mail server, so the link is shown here instead of being e-mailed. A live server never shows it.",
         html`<p><a href="/account/enter?token=${token}">Sign in to your account</a></p>`,
       );
 
 /**
- * Asks for a press of the button, as the page that verifies an address does. It says whose account it opens: whoever gets
- * a stranger's link notices.
+ * Requires a click, like the page that verifies an address, because mail scanners follow links. It names the account, so
+ * that a user who received another user's link notices.
  */
 export const confirmSignInPage = (token: string, formId: string, email: string): string =>
   page({
     title: "Sign in",
     body: html`<section class="narrow">
-<p>Press the button to sign in to the account of <strong>${masked(email)}</strong> in this browser.</p>
+<p>Sign in to the account of <strong>${maskEmail(email)}</strong> in this browser.</p>
 <form method="post" action="/account/enter">
 <input type="hidden" name="token" value="${token}">
 ${formField(formId)}
@@ -117,24 +116,24 @@ ${formField(formId)}
 </section>`,
   });
 
-/** Enough of an address for its owner to know it by. */
-const masked = (email: string): string => email.replace(/^(.)[^@]*/u, "$1…");
+/** Enough of the address for its owner to recognise it. */
+const maskEmail = (email: string): string => email.replace(/^(.)[^@]*/u, "$1…");
 
-/** The same for a link that is unknown, used, replaced or too old. */
+/** The same page for an unknown, used, replaced or expired link. */
 export const expiredLinkPage = (): string =>
   noticePage(
     "This link does not work",
-    `It may have been used already, be older than ${LINK_MINUTES} minutes, or have been replaced by a newer one.`,
-    html`<p><a href="/account">Get another link</a></p>`,
+    `It may have been used already, been replaced by a newer link, or be older than ${LINK_MINUTES} minutes.`,
+    html`<p><a href="/account">Get a new link</a></p>`,
   );
 
 export const emailSentPage = (): string =>
   noticePage(
-    "Look into your mailbox",
-    "A letter with a link is on its way: follow it to confirm the address and see your API key.",
+    "Check your e-mail",
+    "We’ve sent you an e-mail with a link. Open the link to confirm your address and get your API key.",
   );
 
-/** The key of an account that was opened without a letter. */
+/** The page after a sign-up without e-mail verification. */
 export const accountOpenedPage = (opened: {
   readonly apiKey: string;
   readonly email: string;
@@ -142,45 +141,45 @@ export const accountOpenedPage = (opened: {
   readonly canSignIn: boolean;
 }): string =>
   page({
-    title: "Your account is open",
-    body: html`${keySection(opened.apiKey, "This is its API key:")}
+    title: "Your account is ready",
+    body: html`${keySection(opened.apiKey, "This is your API key:")}
 <section class="narrow">
 ${
   opened.canSignIn
-    ? html`<p>Sign in to see usage and keys.</p>
+    ? html`<p>Sign in to see your usage and manage your keys.</p>
 <form method="post" action="/account/sign-in">
 ${formField(opened.formId)}
 <input type="hidden" name="email" value="${opened.email}">
 <button type="submit">Sign in</button>
 </form>`
-    : html`<p>The key also shows usage and quotas: <code>GET /v1/customers/me</code>.</p>`
+    : html`<p>To get your usage and quotas, use the key with <code>GET /v1/customers/me</code>.</p>`
 }
 </section>`,
   });
 
-export const newKeyPage = (key: IssuedKey, before: string): string =>
+export const newKeyPage = (key: IssuedKey, intro: string): string =>
   page({
     title: `New key: ${key.name}`,
-    body: html`${keySection(key.apiKey, before)}
+    body: html`${keySection(key.apiKey, intro)}
 <p><a href="/account">Back to your account</a></p>`,
   });
 
-/** The form for a key once more, after one that was not accepted. */
-export const refusedKeyPage = (
+/** The key form again after a rejected submission. */
+export const rejectedKeyPage = (
   title: string,
-  refused: { readonly text: string; readonly csrf: string; readonly form: string; readonly name: string },
+  rejected: { readonly message: string; readonly csrf: string; readonly form: string; readonly name: string },
 ): string =>
   noticePage(
     title,
-    refused.text,
+    rejected.message,
     html`<form method="post" action="/account/keys">
-<input type="hidden" name="csrf" value="${refused.csrf}">
-${formField(refused.form)}
-${keyNameField(refused.name)}
-<button type="submit">Make a key</button>
+<input type="hidden" name="csrf" value="${rejected.csrf}">
+${formField(rejected.form)}
+${keyNameField(rejected.name)}
+<button type="submit">Create key</button>
 </form>
 <p><a href="/account">Back to your account</a></p>`,
   );
 
-export const keyNameField = (value: string): Html => html`<label for="key-name">Another key, by name</label>
+export const keyNameField = (value: string): Html => html`<label for="key-name">Name of the new key</label>
 <input id="key-name" name="name" maxlength="${KEY_NAME_LENGTH_MAX}" autocomplete="off" value="${value}" required>`;

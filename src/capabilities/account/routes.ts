@@ -1,13 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import type { Allowance, Tier } from "../../domain/plan.ts";
-import { definePage, type PageAnswer, type ProblemPage, sendPage } from "../../http/html/define-page.ts";
-import { acceptForms, createFormSubmissions, newFormId } from "../../http/html/forms.ts";
-import { problemPage, problemText, problemTitle } from "../../http/html/index.ts";
+import type { Allowance } from "../../domain/plan.ts";
+import {
+  acceptForms,
+  createFormSubmissions,
+  definePage,
+  newFormId,
+  type PageAnswer,
+  type ProblemPage,
+  problemPage,
+  problemText,
+  problemTitle,
+  sendPage,
+} from "../../http/html/index.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
+import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName, type MonthlyUsage } from "../customers/index.ts";
 import type { Session, Sessions } from "../sessions/index.ts";
 import { accountPage } from "./account-page.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";
@@ -24,27 +33,23 @@ export interface AccountRouteOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly data: "sandbox" | "live";
-  /** The service's address as customers know it; null where none is set. */
+  /** The service's URL as customers know it; null if not configured. */
   readonly publicUrl: string | null;
-  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<{
-    readonly usage: Readonly<Record<Tier, number>>;
-    readonly quotas: Readonly<Record<Tier, number>>;
-    readonly resetsOn: string;
-  }>;
+  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<MonthlyUsage>;
 }
 
-/** The pages of `/account`. Nothing but forms is read here, and no form that was not sent from a page of this site. */
+/** The pages of `/account`. They accept only forms, and only forms submitted from this site. */
 export function accountRoutes(app: FastifyInstance, options: AccountRouteOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     acceptForms(scope);
     scope.addHook("onRequest", async (request) => {
-      if (request.method === "POST") assertOwnForm(request, options.publicUrl);
+      if (request.method === "POST") assertSameSite(request, options.publicUrl);
     });
     const routes = { ...options, ...sessionReader(options) };
     homeRoute(scope, routes);
     plansRoute(scope, routes);
-    waysHome(scope);
+    homeRedirects(scope);
     signUpRoute(scope, routes);
     signInRoutes(scope, routes);
     sessionRoutes(scope, routes);
@@ -52,21 +57,21 @@ export function accountRoutes(app: FastifyInstance, options: AccountRouteOptions
   });
 }
 
-interface SignedIn extends Session {
+interface ActiveSession extends Session {
   readonly token: string;
 }
 
 type Routes = AccountRouteOptions & ReturnType<typeof sessionReader>;
 
-function assertOwnForm(request: FastifyRequest, publicUrl: string | null): void {
+function assertSameSite(request: FastifyRequest, publicUrl: string | null): void {
   const site = siteOf(publicUrl, request.headers.host);
   if (isFromSite(request.headers, site)) return;
-  throw new AppError("cross_site_refused", `This form was not sent from ${site.origin}, where this page lives`);
+  throw new AppError("cross_site_refused", `This form was not submitted from ${site.origin}`);
 }
 
 function sessionReader({ sessions, publicUrl }: AccountRouteOptions) {
   const cookieOf = ({ headers }: FastifyRequest) => readSessionCookie(headers, siteOf(publicUrl, headers.host));
-  const findSession = async (request: FastifyRequest): Promise<SignedIn | null> => {
+  const findSession = async (request: FastifyRequest): Promise<ActiveSession | null> => {
     const token = cookieOf(request);
     const session = token === null ? null : await sessions.find(token);
     return session === null || token === null ? null : { ...session, token };
@@ -74,12 +79,12 @@ function sessionReader({ sessions, publicUrl }: AccountRouteOptions) {
   return {
     cookieOf,
     findSession,
-    /** Who sent a form. @throws AppError `unauthorized`; `cross_site_refused` where it is not a form of this session */
-    async senderOf(request: FastifyRequest, form: { readonly csrf: string }): Promise<SignedIn> {
+    /** The session that submitted a form. @throws AppError `unauthorized`; `cross_site_refused` for a wrong CSRF token */
+    async sessionOf(request: FastifyRequest, form: { readonly csrf: string }): Promise<ActiveSession> {
       const session = await findSession(request);
-      if (session === null) throw new AppError("unauthorized", "Sign in again, then do this once more");
+      if (session === null) throw new AppError("unauthorized", "Your session has ended: sign in and try again");
       if (isFormToken(form.csrf, session.token)) return session;
-      throw new AppError("cross_site_refused", "This form is not of this session: go back to the account page");
+      throw new AppError("cross_site_refused", "This form belongs to another session: reload the account page");
     },
     setCookie(request: FastifyRequest, reply: FastifyReply, token: string | null): FastifyReply {
       return reply.header("set-cookie", sessionCookie(token, siteOf(publicUrl, request.headers.host)));
@@ -87,51 +92,64 @@ function sessionReader({ sessions, publicUrl }: AccountRouteOptions) {
   };
 }
 
-/** A 303 leads to a page that may be loaded again without sending the form again. */
+/** A 303 redirect, so that reloading the next page does not resubmit the form. */
 const toAccount = (reply: FastifyReply): FastifyReply => reply.code(303).header("location", "/account").send();
 
-/** What a browser shows again or a person types, of which only a form leads further. */
-const WAYS_HOME = [
+/** Form targets that a browser may request with GET (by reload or a typed URL); they redirect to the account page. */
+const HOME_REDIRECTS = [
   ...["/", "/account/", "/account/sign-in", "/account/sign-up", "/account/sign-out", "/account/sign-out-everywhere"],
   ...["/account/prove", "/account/keys", "/account/keys/:key_id/rotate", "/account/keys/:key_id/revoke"],
 ];
 
-function waysHome(scope: FastifyInstance): void {
-  for (const url of WAYS_HOME)
+function homeRedirects(scope: FastifyInstance): void {
+  for (const url of HOME_REDIRECTS)
     definePage(scope, { method: "GET", url, problemPage, handler: ({ reply }) => toAccount(reply) });
 }
 
-/** The page for whoever is not signed in, with what was wrong in one of its forms. */
-function signedOut({ settings, data, random }: Routes, refused?: pages.RefusedField): PageAnswer {
-  const { botCheck, letters } = settings;
-  const canSignIn = letters !== null || data === "sandbox";
-  const options = { botCheck, canSignIn, showsLinks: letters === null, formId: newFormId(random) };
-  const html = pages.signedOutPage(refused === undefined ? options : { ...options, refused });
+/** Without a mail server, sign-in is possible only in a sandbox, which displays the links. */
+const canSignIn = ({ settings, data }: Pick<Routes, "settings" | "data">): boolean =>
+  settings.letters !== null || data === "sandbox";
+
+/** The signed-out page, optionally with a rejected form. */
+function signedOut({ settings, data, random }: Routes, rejected?: pages.RejectedForm): PageAnswer {
+  const { botCheck } = settings;
+  const html = pages.signedOutPage({
+    botCheck,
+    canSignIn: canSignIn({ settings, data }),
+    showsLinks: settings.letters === null,
+    formId: newFormId(random),
+    rejected,
+  });
   const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return hasWidget ? { html, scriptOrigin: pages.WIDGET_ORIGIN } : { html };
 }
 
-/** What was typed, whether or not it was a form. */
-function typed(body: unknown, name: string): string {
+/** A submitted string field; empty if the body is not a form or lacks the field. */
+function submittedField(body: unknown, name: string): string {
   const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
   return typeof value === "string" ? value.slice(0, schema.FIELD_LENGTH_MAX) : "";
 }
 
-/** Tells what was wrong in the form itself, with what was typed. A form of another site is shown to nobody. */
+/** Displays the error in the form with the submitted values. Cross-site submissions get a plain error page instead. */
 const problemInForm =
-  (routes: Routes, form: pages.RefusedField["form"]): ProblemPage =>
+  (routes: Routes, form: pages.RejectedForm["form"]): ProblemPage =>
   (status, error, { body }) => {
     const code = error instanceof AppError ? error.code : null;
     if (code === "cross_site_refused") return problemPage(status, error);
-    const isWidgetNotDone = code === "bot_check_failed";
-    const text = isWidgetNotDone
-      ? "Wait for the check below to be done, then press again."
-      : problemText(status, error);
-    return signedOut(routes, { form, text, email: typed(body, "email"), name: typed(body, "name") });
+    const message =
+      code === "bot_check_failed"
+        ? "Wait for the bot check below to finish, then submit the form again."
+        : problemText(status, error);
+    return signedOut(routes, {
+      form,
+      message,
+      email: submittedField(body, "email"),
+      name: submittedField(body, "name"),
+    });
   };
 
 function homeRoute(scope: FastifyInstance, routes: Routes): void {
-  const { settings, data, customers, sessions, usage, random } = routes;
+  const { customers, sessions, usage, random } = routes;
   definePage(scope, {
     method: "GET",
     url: "/account",
@@ -147,7 +165,7 @@ function homeRoute(scope: FastifyInstance, routes: Routes): void {
         sessions: await sessions.list(session.customerId),
         sessionId: session.sessionId,
         isProven: session.isProven,
-        canSignIn: settings.letters !== null || data === "sandbox",
+        canSignIn: canSignIn(routes),
         routes: scope.routeTable.entries,
       });
       return sendPage(reply, 200, html);
@@ -169,8 +187,8 @@ function plansRoute(scope: FastifyInstance, { settings, data }: Routes): void {
 }
 
 function signUpRoute(scope: FastifyInstance, routes: Routes): void {
-  const { customers, settings, data, random, clock } = routes;
-  const press = createFormSubmissions<Awaited<ReturnType<Customers["signUp"]>>>(scope, clock);
+  const { customers, random, clock } = routes;
+  const submitOnce = createFormSubmissions<Awaited<ReturnType<Customers["signUp"]>>>(scope, clock);
   definePage(scope, {
     method: "POST",
     url: "/account/sign-up",
@@ -179,8 +197,8 @@ function signUpRoute(scope: FastifyInstance, routes: Routes): void {
     async handler({ body, request, reply }) {
       const name = body.name.trim();
       if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
-        throw invalidRequest([valueError(["body", "name"], "write it in characters that show what they are", name)]);
-      const result = await press(body.form, JSON.stringify(body), () =>
+        throw invalidRequest([valueError(["body", "name"], "must not contain control or invisible characters", name)]);
+      const result = await submitOnce(body.form, JSON.stringify(body), () =>
         customers.signUp({
           email: body.email,
           name: name === "" ? null : name,
@@ -189,16 +207,20 @@ function signUpRoute(scope: FastifyInstance, routes: Routes): void {
         }),
       );
       if (result.requiresVerification) return sendPage(reply, 200, pages.emailSentPage());
-      const canSignIn = settings.letters !== null || data === "sandbox";
-      const opened = { apiKey: result.apiKey, email: body.email.trim(), formId: newFormId(random), canSignIn };
-      return sendPage(reply, 200, pages.accountOpenedPage(opened));
+      const page = pages.accountOpenedPage({
+        apiKey: result.apiKey,
+        email: body.email.trim(),
+        formId: newFormId(random),
+        canSignIn: canSignIn(routes),
+      });
+      return sendPage(reply, 200, page);
     },
   });
 }
 
 function signInRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions, settings, random, clock } = routes;
-  const askOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);
+  const requestLinkOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);
   const enterOnce = createFormSubmissions<Awaited<ReturnType<Sessions["begin"]>>>(scope, clock);
   definePage(scope, {
     method: "POST",
@@ -206,7 +228,9 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.SignInForm,
     problemPage: problemInForm(routes, "sign-in"),
     async handler({ body, request, reply }) {
-      const { shownToken } = await askOnce(body.form, body.email, () => page.requestLink(body.email, request.ip));
+      const { shownToken } = await requestLinkOnce(body.form, body.email, () =>
+        page.requestLink(body.email, request.ip),
+      );
       return sendPage(reply, 200, settings.letters === null ? pages.shownLinkPage(shownToken) : pages.linkSentPage());
     },
   });
@@ -216,7 +240,7 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     query: schema.LinkQuery,
     problemPage,
     async handler({ query, reply }) {
-      const email = await sessions.ownerOfLink(query.token);
+      const email = await sessions.emailOfLink(query.token);
       return email === null
         ? sendPage(reply, 404, pages.expiredLinkPage())
         : sendPage(reply, 200, pages.confirmSignInPage(query.token, newFormId(random), email));
@@ -229,9 +253,9 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     problemPage,
     async handler({ body, request, reply }) {
       const begin = () => sessions.begin(body.token, routes.cookieOf(request));
-      const begun = await enterOnce(body.form, body.token, begin);
-      if (begun === null) return sendPage(reply, 404, pages.expiredLinkPage());
-      return toAccount(routes.setCookie(request, reply, begun.token));
+      const started = await enterOnce(body.form, body.token, begin);
+      if (started === null) return sendPage(reply, 404, pages.expiredLinkPage());
+      return toAccount(routes.setCookie(request, reply, started.token));
     },
   });
 }
@@ -244,9 +268,9 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.SessionForm,
     problemPage,
     async handler({ body, request, reply }) {
-      // Without a session the button was pressed before: what it asks for is done.
+      // Without a session, the form was submitted before and the sign-out is already done.
       if ((await routes.findSession(request)) !== null)
-        await sessions.end((await routes.senderOf(request, body)).token);
+        await sessions.end((await routes.sessionOf(request, body)).token);
       return toAccount(routes.setCookie(request, reply, null));
     },
   });
@@ -256,7 +280,7 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.SessionForm,
     problemPage,
     async handler({ body, request, reply }) {
-      if ((await routes.findSession(request)) !== null) await sessions.endAll(await routes.senderOf(request, body));
+      if ((await routes.findSession(request)) !== null) await sessions.endAll(await routes.sessionOf(request, body));
       return toAccount(routes.setCookie(request, reply, null));
     },
   });
@@ -266,7 +290,7 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.ProofForm,
     problemPage,
     async handler({ body, request, reply }) {
-      await page.prove(await routes.senderOf(request, body), body.api_key);
+      await page.prove(await routes.sessionOf(request, body), body.api_key);
       return toAccount(reply);
     },
   });
@@ -274,8 +298,15 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
 
 const problemWithKeyName: ProblemPage = (status, error, { body }) => {
   if (status !== 409 && status !== 422) return problemPage(status, error);
-  const [csrf, form, name] = [typed(body, "csrf"), typed(body, "form"), typed(body, "name")];
-  return { html: pages.refusedKeyPage(problemTitle(status), { text: problemText(status, error), csrf, form, name }) };
+  const field = (name: string) => submittedField(body, name);
+  return {
+    html: pages.rejectedKeyPage(problemTitle(status), {
+      message: problemText(status, error),
+      csrf: field("csrf"),
+      form: field("form"),
+      name: field("name"),
+    }),
+  };
 };
 
 function keyRoutes(scope: FastifyInstance, routes: Routes): void {
@@ -286,8 +317,8 @@ function keyRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.NewKeyForm,
     problemPage: problemWithKeyName,
     async handler({ body, request, reply }) {
-      const key = await page.createKey(await routes.senderOf(request, body), body.name, body.form);
-      return sendPage(reply, 200, pages.newKeyPage(key, "This is the new key:"));
+      const key = await page.createKey(await routes.sessionOf(request, body), body.name, body.form);
+      return sendPage(reply, 200, pages.newKeyPage(key, "This is your new key:"));
     },
   });
   definePage(scope, {
@@ -297,8 +328,8 @@ function keyRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.KeyForm,
     problemPage,
     async handler({ params, body, request, reply }) {
-      const key = await page.rotateKey(await routes.senderOf(request, body), params.key_id, body.form);
-      return sendPage(reply, 200, pages.newKeyPage(key, "The old key has ended. This one takes its place:"));
+      const key = await page.rotateKey(await routes.sessionOf(request, body), params.key_id, body.form);
+      return sendPage(reply, 200, pages.newKeyPage(key, "The old key no longer works. Use this one instead:"));
     },
   });
   definePage(scope, {
@@ -308,7 +339,7 @@ function keyRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.KeyForm,
     problemPage,
     async handler({ params, body, request, reply }) {
-      await page.revokeKey(await routes.senderOf(request, body), params.key_id);
+      await page.revokeKey(await routes.sessionOf(request, body), params.key_id);
       return toAccount(reply);
     },
   });

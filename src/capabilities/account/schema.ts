@@ -1,13 +1,13 @@
 import Type from "typebox";
-import { FormId } from "../../http/html/forms.ts";
+import { FormId } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, KEY_NAME_LENGTH_MAX } from "../customers/index.ts";
 
-/** Longer than any address, key, token or id of ours, so that what is wrong with one is told by who knows it. */
+/** Longer than any valid address, key, token or id, so that the service itself reports what is wrong with a value. */
 export const FIELD_LENGTH_MAX = 320;
 const WIDGET_TOKEN_LENGTH_MAX = 2_048;
 
 const field = Type.String({ maxLength: FIELD_LENGTH_MAX });
-/** Bound to the session. */
+/** The CSRF token, derived from the session. */
 const formToken = { csrf: field };
 const formId = { form: FormId };
 

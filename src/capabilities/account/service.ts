@@ -26,14 +26,14 @@ import { signInEmail } from "./emails.ts";
 import type { AccountPage, AccountSettings } from "./model.ts";
 
 /**
- * Beyond the day's letters. Whoever asks in a stranger's name cannot keep him out: a living link is in his mailbox then,
- * or another may be sent.
+ * Applied after the daily limit: allows another e-mail once the last link has expired. So requests by a third party cannot
+ * lock the owner out: the mailbox always holds an active link, or a new one can be sent.
  */
-const WHILE_NO_LINK_LIVES: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
-/** Wrong keys of one customer's sessions. */
+const AFTER_LINK_EXPIRY: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
+/** Failed proofs by all sessions of one customer. */
 const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
 
-export function createAccountPage(tools: {
+export function createAccountPage(dependencies: {
   readonly database: Database;
   readonly clock: Clock;
   readonly random: Random;
@@ -42,35 +42,35 @@ export function createAccountPage(tools: {
   readonly settings: AccountSettings;
   readonly sessions: Sessions;
   readonly accounts: Accounts;
-  /** Whose a key is; null where it opens nothing. */
+  /** The owner of a key; null if the key is not active. */
   readonly ownerOf: (
     apiKey: string,
   ) => Promise<{ readonly customerId: string } | null> | { readonly customerId: string } | null;
 }): AccountPage {
-  const { database, clock, data, sessions, accounts, ownerOf } = tools;
-  const { letters } = tools.settings;
-  // A queue of its own: a flood of sign-ups keeps no customer out.
-  const queue = letters === null ? null : createMailQueue({ ...tools, mail: letters.mail });
+  const { database, clock, data, sessions, accounts, ownerOf } = dependencies;
+  const emailDelivery = dependencies.settings.letters;
+  // Separate from the sign-up queue, so that a flood of sign-ups cannot block sign-ins.
+  const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const keys = createOnce<IssuedKey>(clock);
 
   const sendLink = async (email: string): Promise<void> => {
     const slot = queue?.reserve() ?? null;
-    if (slot === null || letters === null) throw tooManyEmails();
+    if (slot === null || emailDelivery === null) throw tooManyEmails();
     try {
-      // The same statements for addresses without an account, so that nothing tells them apart.
+      // Runs the same statements for addresses without an account, so that timing does not reveal which accounts exist.
       const token = await database.transaction(async (transaction) => {
-        const mayWrite = async (rules: readonly AttemptRule[]) =>
+        const mayEmail = async (rules: readonly AttemptRule[]) =>
           (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
-        const isAllowed = (await mayWrite(EMAIL_RULES)) || (await mayWrite(WHILE_NO_LINK_LIVES));
+        const isAllowed = (await mayEmail(EMAIL_RULES)) || (await mayEmail(AFTER_LINK_EXPIRY));
         return isAllowed ? sessions.issueLink(transaction, email) : null;
       });
-      if (token !== null) slot.send(signInEmail(email, `${letters.publicUrl}/account/enter?token=${token}`));
+      if (token !== null) slot.send(signInEmail(email, `${emailDelivery.publicUrl}/account/enter?token=${token}`));
     } finally {
       slot.release();
     }
   };
 
-  const refuseProof = async ({ customerId, sessionId }: Session): Promise<never> => {
+  const rejectProof = async ({ customerId, sessionId }: Session): Promise<never> => {
     const now = clock.now();
     const waitMs = await database.transaction(async (transaction) => {
       const wait = await takeAttempt(transaction, `proof:${customerId}`, PROOF_RULES, now);
@@ -78,13 +78,13 @@ export function createAccountPage(tools: {
       if (wait === 0) await insertAudit(transaction, { ...entry, now });
       return wait;
     });
-    if (waitMs > 0) throw rateLimited("Too many wrong keys", waitMs);
-    throw new AppError("proof_required", "That is not a living key of your account");
+    if (waitMs > 0) throw rateLimited("Too many invalid keys", waitMs);
+    throw new AppError("proof_required", "This is not an active key of your account");
   };
 
-  const proven = (session: Session): Actor => {
+  const requireProof = (session: Session): Actor => {
     if (!session.isProven)
-      throw new AppError("proof_required", "Changing keys needs a fresh proof that it is you; give it and press again");
+      throw new AppError("proof_required", "Confirm that it is you before you change keys, then try again");
     return { kind: "session", id: session.sessionId };
   };
 
@@ -92,24 +92,24 @@ export function createAccountPage(tools: {
     async requestLink(text, address) {
       const email = parseEmail(text);
       if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
-      if (letters === null && data === "live")
-        throw new AppError("mail_unavailable", "This server sends no letters, so nobody can sign in here by one");
-      // Whoever tries a sandbox out on his own machine is nobody's nuisance.
+      if (emailDelivery === null && data === "live")
+        throw new AppError("mail_unavailable", "Sign-in is not available because this server sends no e-mail");
+      // A sandbox does not limit the developer's own machine.
       if (data === "live" || !isLoopback(address)) {
         const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
-        if (waitMs > 0) throw rateLimited("Too many links to sign in from this address", waitMs);
+        if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
       }
-      if (letters === null) return { shownToken: await sessions.issueLink(database, email.address) };
+      if (emailDelivery === null) return { shownToken: await sessions.issueLink(database, email.address) };
       await sendLink(email.address);
       return { shownToken: null };
     },
     async prove(session, apiKey) {
       const owner = await ownerOf(apiKey.trim());
-      if (owner?.customerId !== session.customerId) return refuseProof(session);
+      if (owner?.customerId !== session.customerId) return rejectProof(session);
       await sessions.prove(session);
     },
     async createKey(session, text, formId) {
-      const actor = proven(session);
+      const actor = requireProof(session);
       const name = text.trim();
       if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw invalidKeyName();
       return keys.run(`${session.sessionId} ${formId} create ${name}`, () =>
@@ -117,20 +117,20 @@ export function createAccountPage(tools: {
       );
     },
     async rotateKey(session, keyId, formId) {
-      const actor = proven(session);
+      const actor = requireProof(session);
       return keys.run(`${session.sessionId} ${formId} rotate ${keyId}`, () =>
         accounts.rotateKey(session.customerId, keyId, actor),
       );
     },
     async revokeKey(session, keyId) {
-      const actor = proven(session);
+      const actor = requireProof(session);
       try {
         await accounts.revokeKey(session.customerId, keyId, actor);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== "key_not_found") throw error;
-        // The second press of the button: what it asks for is done.
-        const { keys: own } = await accounts.account(session.customerId);
-        if (!own.some((key) => key.keyId === keyId)) throw error;
+        // A repeated submission succeeds if the customer's key is already revoked.
+        const { keys: customerKeys } = await accounts.account(session.customerId);
+        if (!customerKeys.some((key) => key.keyId === keyId)) throw error;
       }
     },
     async stop() {
@@ -141,6 +141,6 @@ export function createAccountPage(tools: {
 }
 
 function invalidKeyName(): InvalidRequestError {
-  const msg = `A key's name is 1 to ${KEY_NAME_LENGTH_MAX} characters that show what they are`;
+  const msg = `must have 1 to ${KEY_NAME_LENGTH_MAX} characters, none of them control or invisible characters`;
   return new InvalidRequestError([{ type: "value_error", loc: ["body", "name"], msg }]);
 }

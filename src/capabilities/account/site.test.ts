@@ -5,7 +5,7 @@ import { formToken, isFormToken, isFromSite, readSessionCookie, sessionCookie, s
 const LOCAL = siteOf(null, "127.0.0.1:8787");
 const PUBLIC = siteOf("https://parallax.example", "127.0.0.1:8787");
 
-test("cookies do without TLS on this machine only, whatever the Host header says of another", () => {
+test("cookies require TLS except on loopback hosts", () => {
   for (const host of ["localhost", "localhost:8787", "127.0.0.1:1", "127.1.2.3", "[::1]:8787"])
     assert.deepEqual(siteOf(null, host), { origin: `http://${host}`, isSecure: false }, host);
   for (const host of [
@@ -22,35 +22,35 @@ test("cookies do without TLS on this machine only, whatever the Host header says
   assert.equal(siteOf("http://localhost:8787", "parallax.example").isSecure, false);
 });
 
-test("a form is taken from a page of this site only, and where nothing tells, from nowhere", () => {
-  const own = "https://parallax.example";
-  const taken: readonly Readonly<Record<string, string>>[] = [
-    { "sec-fetch-site": "same-origin", origin: own },
+test("forms are accepted from this site only, and rejected without Origin and Sec-Fetch-Site", () => {
+  const origin = "https://parallax.example";
+  const accepted: readonly Readonly<Record<string, string>>[] = [
+    { "sec-fetch-site": "same-origin", origin },
     { "sec-fetch-site": "same-origin", origin: "null" },
     { "sec-fetch-site": "same-origin" },
-    { origin: own },
+    { origin },
   ];
-  const refused: readonly Readonly<Record<string, string>>[] = [
+  const rejected: readonly Readonly<Record<string, string>>[] = [
     {},
     { origin: "null" },
     { origin: "https://evil.example" },
     { origin: "http://parallax.example" },
     { origin: "https://parallax.example.evil.example" },
-    { origin: `${own}, https://evil.example` },
+    { origin: `${origin}, https://evil.example` },
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
     { "sec-fetch-site": "none" },
-    { "sec-fetch-site": "cross-site", origin: own },
-    { "sec-fetch-site": "same-site", origin: own },
+    { "sec-fetch-site": "cross-site", origin },
+    { "sec-fetch-site": "same-site", origin },
     { "sec-fetch-site": "same-origin", origin: "https://evil.example" },
-    { "sec-fetch-site": "same-origin, cross-site", origin: own },
-    { referer: `${own}/account` },
+    { "sec-fetch-site": "same-origin, cross-site", origin },
+    { referer: `${origin}/account` },
   ];
-  for (const headers of taken) assert.equal(isFromSite(headers, PUBLIC), true, JSON.stringify(headers));
-  for (const headers of refused) assert.equal(isFromSite(headers, PUBLIC), false, JSON.stringify(headers));
+  for (const headers of accepted) assert.equal(isFromSite(headers, PUBLIC), true, JSON.stringify(headers));
+  for (const headers of rejected) assert.equal(isFromSite(headers, PUBLIC), false, JSON.stringify(headers));
 });
 
-test("the cookie is the browser's alone, and where two come nobody is believed", () => {
+test("the session cookie has protective attributes, and a cookie sent twice is ignored", () => {
   assert.equal(
     sessionCookie("token", PUBLIC),
     "__Host-parallax=token; Path=/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure",
@@ -64,7 +64,7 @@ test("the cookie is the browser's alone, and where two come nobody is believed",
   assert.equal(readSessionCookie({}, PUBLIC), null);
 });
 
-test("a form's token is of one session, and does not show the session's", () => {
+test("a CSRF token is valid for one session only and does not contain the session token", () => {
   assert.equal(isFormToken(formToken("one"), "one"), true);
   for (const text of [formToken("two"), "", "one", formToken("one").toUpperCase()])
     assert.equal(isFormToken(text, "one"), false, text);

@@ -11,29 +11,29 @@ import { ACTIVE_KEYS_MAX, type Actor, KEYS_SHOWN_MAX } from "./model.ts";
 
 const OPERATOR: Actor = { kind: "operator", id: "ada" };
 
-function bench(database: Database) {
+function setUp(database: Database) {
   const clock = new FakeClock();
   const directory = createKeyDirectory({ database, clock });
   const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged: () => directory.forget() });
-  const open = async (email = "ada@example.org") => {
+  const createAccount = async (email = "ada@example.org") => {
     const { customerId, key } = await accounts.create({ email, name: "Ada", plan: "free" }, OPERATOR);
     return { customerId, key };
   };
-  return { clock, directory, accounts, open };
+  return { clock, directory, accounts, createAccount };
 }
 
-const refusedWith = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code;
+const failsWith = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code;
 
-/** The codes of those who were refused, and what the others got. */
-async function together<Result>(attempts: readonly Promise<Result>[]) {
-  const settled = await Promise.allSettled(attempts);
-  const codes = settled.flatMap((one) => (one.status === "rejected" ? [(one.reason as AppError).code] : []));
-  return { won: settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])), codes };
+/** Splits concurrent calls into the results of the successful ones and the error codes of the others. */
+async function settleAll<Result>(calls: readonly Promise<Result>[]) {
+  const settled = await Promise.allSettled(calls);
+  const codes = settled.flatMap((call) => (call.status === "rejected" ? [(call.reason as AppError).code] : []));
+  return { results: settled.flatMap((call) => (call.status === "fulfilled" ? [call.value] : [])), codes };
 }
 
-eachDatabase("a new account has one key, which opens what the plan allows at once", async (database) => {
-  const { accounts, open, directory } = bench(database);
-  const { customerId, key } = await open();
+eachDatabase("a new account has one key, which works immediately", async (database) => {
+  const { accounts, createAccount, directory } = setUp(database);
+  const { customerId, key } = await createAccount();
   assert.match(customerId, /^cus-[a-z2-7]{26}$/);
   assert.match(key.keyId, /^key-[a-z2-7]{26}$/);
   assert.equal((await directory.find(key.apiKey))?.customerId, customerId);
@@ -45,85 +45,85 @@ eachDatabase("a new account has one key, which opens what the plan allows at onc
   );
 });
 
-eachDatabase("409: of a hundred accounts opened at once with one address, one is", async (database) => {
-  const { open } = bench(database);
-  const { won, codes } = await together(Array.from({ length: 100 }, () => open()));
-  assert.equal(won.length, 1);
+eachDatabase("409: of a hundred concurrent sign-ups with one address exactly one succeeds", async (database) => {
+  const { createAccount } = setUp(database);
+  const { results, codes } = await settleAll(Array.from({ length: 100 }, () => createAccount()));
+  assert.equal(results.length, 1);
   assert.deepEqual([...new Set(codes)], ["email_taken"]);
-  const [row] = await database.query<{ customers: number; keys: number; lines: number }>(
+  const [row] = await database.query<{ customers: number; keys: number; entries: number }>(
     `select (select count(*) from customers) as customers, (select count(*) from api_keys) as keys,
-       (select count(*) from audit_log) as lines`,
+       (select count(*) from audit_log) as entries`,
   );
-  assert.deepEqual(row, { customers: 1, keys: 1, lines: 1 });
+  assert.deepEqual(row, { customers: 1, keys: 1, entries: 1 });
 });
 
 eachDatabase(
-  "fifty rotations at once leave exactly one living key of that name, and its answer works",
+  "fifty concurrent rotations leave exactly one active key with that name, and it works",
   async (database) => {
-    const { accounts, open, directory } = bench(database);
-    const { customerId, key } = await open();
+    const { accounts, createAccount, directory } = setUp(database);
+    const { customerId, key } = await createAccount();
     const actor: Actor = { kind: "key", id: key.keyId };
-    const { won, codes } = await together(
+    const { results, codes } = await settleAll(
       Array.from({ length: 50 }, () => accounts.rotateKey(customerId, key.keyId, actor)),
     );
-    assert.equal(won.length, 1);
-    assert.deepEqual([...new Set(codes)], ["unauthorized"], "the key that was shown is no key any more");
-    const living = (await accounts.account(customerId)).keys.filter(({ revokedAt }) => revokedAt === null);
+    assert.equal(results.length, 1);
+    assert.deepEqual([...new Set(codes)], ["unauthorized"], "the key used for the request is revoked");
+    const active = (await accounts.account(customerId)).keys.filter(({ revokedAt }) => revokedAt === null);
     assert.deepEqual(
-      living.map(({ keyId, name }) => ({ keyId, name })),
-      [{ keyId: won[0]?.keyId, name: "default" }],
+      active.map(({ keyId, name }) => ({ keyId, name })),
+      [{ keyId: results[0]?.keyId, name: "default" }],
     );
     assert.equal(await directory.find(key.apiKey), null);
-    assert.equal((await directory.find(won[0]?.apiKey ?? ""))?.keyId, won[0]?.keyId);
+    assert.equal((await directory.find(results[0]?.apiKey ?? ""))?.keyId, results[0]?.keyId);
   },
 );
 
-onPostgres("fifty rotations at once by an operator and by the key itself leave one living key", async (database) => {
-  const { accounts, open } = bench(database);
-  const { customerId, key } = await open();
+onPostgres("fifty concurrent rotations by an operator and by the key itself leave one active key", async (database) => {
+  const { accounts, createAccount } = setUp(database);
+  const { customerId, key } = await createAccount();
   const actors: Actor[] = [OPERATOR, { kind: "key", id: key.keyId }];
-  const { won, codes } = await together(
-    Array.from({ length: 50 }, (_, turn) => accounts.rotateKey(customerId, key.keyId, actors[turn % 2] ?? OPERATOR)),
+  const { results, codes } = await settleAll(
+    Array.from({ length: 50 }, (_, index) => accounts.rotateKey(customerId, key.keyId, actors[index % 2] ?? OPERATOR)),
   );
-  assert.equal(won.length, 1);
+  assert.equal(results.length, 1);
   assert.deepEqual([...new Set(codes)].sort(), ["key_not_found", "unauthorized"]);
 });
 
-onPostgres("a key that is being ended makes no other: of both at once, the end counts", async (database) => {
-  const { accounts, open } = bench(database);
+onPostgres("a key cannot create another key after or during its revocation", async (database) => {
+  const { accounts, createAccount } = setUp(database);
   for (let round = 0; round < 10; round++) {
-    const { customerId, key } = await open(`ada${round}@example.org`);
+    const { customerId, key } = await createAccount(`ada${round}@example.org`);
     const actor: Actor = { kind: "key", id: key.keyId };
-    const end = () => accounts.revokeKey(customerId, key.keyId, OPERATOR);
-    const make = () => accounts.createKey(customerId, "robot", actor);
-    const isEndFirst = round % 2 === 0;
-    const settled = await Promise.allSettled(isEndFirst ? [end(), make()] : [make(), end()]);
-    const made = settled[isEndFirst ? 1 : 0];
+    const revoke = () => accounts.revokeKey(customerId, key.keyId, OPERATOR);
+    const create = () => accounts.createKey(customerId, "robot", actor);
+    const isRevokedFirst = round % 2 === 0;
+    const settled = await Promise.allSettled(isRevokedFirst ? [revoke(), create()] : [create(), revoke()]);
+    const creation = settled[isRevokedFirst ? 1 : 0];
     const log = await accounts.auditLog({ customerId, limit: 10 });
     const [last] = log.map(({ action }) => action);
-    if (made?.status === "rejected") assert.equal((made.reason as AppError).code, "unauthorized");
-    else assert.equal(last, "key.revoked", "made before the end, not after it");
+    if (creation?.status === "rejected") assert.equal((creation.reason as AppError).code, "unauthorized");
+    else assert.equal(last, "key.revoked", "the key was created before the revocation");
   }
 });
 
-eachDatabase("409: ten keys live at once and no more, however many are asked for together", async (database) => {
-  const { accounts, open } = bench(database);
-  const { customerId } = await open();
-  const { won, codes } = await together(
-    Array.from({ length: 20 }, (_, turn) => accounts.createKey(customerId, `key ${turn}`, OPERATOR)),
+eachDatabase("409: at most ten keys can be active, also with concurrent calls", async (database) => {
+  const { accounts, createAccount } = setUp(database);
+  const { customerId } = await createAccount();
+  const { results, codes } = await settleAll(
+    Array.from({ length: 20 }, (_, index) => accounts.createKey(customerId, `key ${index}`, OPERATOR)),
   );
-  assert.equal(won.length, ACTIVE_KEYS_MAX - 1);
+  assert.equal(results.length, ACTIVE_KEYS_MAX - 1);
   assert.deepEqual([...new Set(codes)], ["key_limit_reached"]);
-  await accounts.revokeKey(customerId, won[0]?.keyId ?? "", OPERATOR);
+  await accounts.revokeKey(customerId, results[0]?.keyId ?? "", OPERATOR);
   assert.equal((await accounts.createKey(customerId, "again", OPERATOR)).name, "again");
 });
 
-eachDatabase("of ended keys only those are kept that are shown", async (database) => {
-  const { accounts, open, clock } = bench(database);
-  const { customerId, key } = await open();
-  const other = await open("eve@example.org");
+eachDatabase("revoked keys beyond the listed maximum are deleted", async (database) => {
+  const { accounts, createAccount, clock } = setUp(database);
+  const { customerId, key } = await createAccount();
+  const other = await createAccount("eve@example.org");
   let { keyId } = key;
-  for (let turn = 0; turn < KEYS_SHOWN_MAX + 20; turn++) {
+  for (let rotation = 0; rotation < KEYS_SHOWN_MAX + 20; rotation++) {
     await clock.advance(1);
     keyId = (await accounts.rotateKey(customerId, keyId, OPERATOR)).keyId;
   }
@@ -132,40 +132,43 @@ eachDatabase("of ended keys only those are kept that are shown", async (database
   ]);
   const { keys } = await accounts.account(customerId);
   assert.equal(keys.length, KEYS_SHOWN_MAX);
-  assert.deepEqual(stored.map((row) => row.key_id).sort(), keys.map((one) => one.keyId).sort());
+  assert.deepEqual(stored.map((row) => row.key_id).sort(), keys.map((listed) => listed.keyId).sort());
   assert.equal(keys[0]?.keyId, keyId);
   assert.equal((await accounts.account(other.customerId)).keys.length, 1);
 });
 
-eachDatabase("409: a name is one living key's at a time", async (database) => {
-  const { accounts, open } = bench(database);
-  const { customerId } = await open();
-  const { won, codes } = await together(
+eachDatabase("409: the name of an active key cannot be used twice", async (database) => {
+  const { accounts, createAccount } = setUp(database);
+  const { customerId } = await createAccount();
+  const { results, codes } = await settleAll(
     Array.from({ length: 5 }, () => accounts.createKey(customerId, "robot", OPERATOR)),
   );
-  assert.equal(won.length, 1);
+  assert.equal(results.length, 1);
   assert.deepEqual([...new Set(codes)], ["key_name_taken"]);
-  await accounts.revokeKey(customerId, won[0]?.keyId ?? "", OPERATOR);
+  await accounts.revokeKey(customerId, results[0]?.keyId ?? "", OPERATOR);
   await accounts.createKey(customerId, "robot", OPERATOR);
-  const other = await open("eve@example.org");
+  const other = await createAccount("eve@example.org");
   await accounts.createKey(other.customerId, "robot", OPERATOR);
 });
 
-eachDatabase("404: another customer's key looks like one that is not there, and stays", async (database) => {
-  const { accounts, open, directory } = bench(database);
-  const ada = await open();
-  const eve = await open("eve@example.org");
-  for (const keyId of [ada.key.keyId, "key-none"]) {
-    await assert.rejects(accounts.revokeKey(eve.customerId, keyId, OPERATOR), refusedWith("key_not_found"));
-    await assert.rejects(accounts.rotateKey(eve.customerId, keyId, OPERATOR), refusedWith("key_not_found"));
-  }
-  assert.equal((await directory.find(ada.key.apiKey))?.customerId, ada.customerId);
-  assert.equal((await accounts.auditLog({ limit: 100 })).length, 2, "what was refused has changed nothing");
-});
+eachDatabase(
+  "404: another customer's key cannot be rotated or revoked, with the same error as for a non-existent key",
+  async (database) => {
+    const { accounts, createAccount, directory } = setUp(database);
+    const ada = await createAccount();
+    const eve = await createAccount("eve@example.org");
+    for (const keyId of [ada.key.keyId, "key-none"]) {
+      await assert.rejects(accounts.revokeKey(eve.customerId, keyId, OPERATOR), failsWith("key_not_found"));
+      await assert.rejects(accounts.rotateKey(eve.customerId, keyId, OPERATOR), failsWith("key_not_found"));
+    }
+    assert.equal((await directory.find(ada.key.apiKey))?.customerId, ada.customerId);
+    assert.equal((await accounts.auditLog({ limit: 100 })).length, 2, "rejected calls change nothing");
+  },
+);
 
-eachDatabase("404: nothing can be done with a customer who is not there", async (database) => {
-  const { accounts } = bench(database);
-  const attempts = [
+eachDatabase("404: every operation on a non-existent customer fails", async (database) => {
+  const { accounts } = setUp(database);
+  const operations = [
     () => accounts.account("cus-none"),
     () => accounts.createKey("cus-none", "a", OPERATOR),
     () => accounts.setPlan("cus-none", "pro", OPERATOR),
@@ -174,20 +177,20 @@ eachDatabase("404: nothing can be done with a customer who is not there", async 
     () => accounts.disable("cus-none", OPERATOR),
     () => accounts.enable("cus-none", OPERATOR),
   ];
-  for (const attempt of attempts) await assert.rejects(attempt, refusedWith("customer_not_found"));
+  for (const operation of operations) await assert.rejects(operation, failsWith("customer_not_found"));
   assert.equal(await accounts.find("cus-none"), null);
   assert.equal(await accounts.find("nobody@example.org"), null);
   assert.equal(await accounts.find("no address@"), null);
 });
 
 eachDatabase(
-  "what an operator sets counts at the key's next call, and null goes back to the plan's",
+  "operator changes apply to the next call of a key, and null restores the plan's limits",
   async (database) => {
-    const { accounts, open, directory } = bench(database);
-    const { customerId, key } = await open();
+    const { accounts, createAccount, directory } = setUp(database);
+    const { customerId, key } = await createAccount();
     const allowance = async () => (await directory.find(key.apiKey))?.allowance;
     await accounts.setPlan(customerId, "pro", OPERATOR);
-    assert.equal((await directory.find(key.apiKey))?.plan, "pro", "a key made under another plan goes on");
+    assert.equal((await directory.find(key.apiKey))?.plan, "pro", "a key created on another plan still works");
     await accounts.setPlan(customerId, "enterprise", OPERATOR);
     await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
     await accounts.setQuota(customerId, "LISTING", 0, OPERATOR);
@@ -206,56 +209,56 @@ eachDatabase(
     assert.equal(await directory.find(key.apiKey), null);
     await accounts.enable(customerId, OPERATOR);
     assert.equal((await directory.find(key.apiKey))?.customerId, customerId);
-    assert.equal((await accounts.find("ADA@example.org"))?.own.quotas.DEEP, 7);
+    assert.equal((await accounts.find("ADA@example.org"))?.customLimits.quotas.DEEP, 7);
   },
 );
-
-eachDatabase("own numbers hold on enterprise only: they end with it, and no other plan takes any", async (database) => {
-  const { accounts, open, directory } = bench(database);
-  const { customerId, key } = await open();
-  const allowance = async () => (await directory.find(key.apiKey))?.allowance;
-  for (const plan of ["free", "pro"] as const) {
-    await accounts.setPlan(customerId, "enterprise", OPERATOR);
-    assert.deepEqual(await allowance(), PLAN_ALLOWANCES.enterprise, "what it had before is not what it has again");
-    await accounts.setQuota(customerId, "DEEP", 1_000_000, OPERATOR);
-    await accounts.setRateLimits(customerId, { general: 600 }, OPERATOR);
-    await accounts.setPlan(customerId, plan, OPERATOR);
-    const [line] = await accounts.auditLog({ customerId, limit: 1 });
-    assert.deepEqual(line?.details, {
-      before: { plan: "enterprise", quotas: { DEEP: 1_000_000 }, rate_limits: { general: 600 } },
-      after: { plan, quotas: null, rate_limits: null },
-    });
-    assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan]);
-    for (const limit of [1, null]) {
-      await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), refusedWith("plan_required"));
-      await assert.rejects(
-        accounts.setRateLimits(customerId, { general: limit }, OPERATOR),
-        refusedWith("plan_required"),
-      );
-    }
-    await database.query(`update customers set quotas = '{"DEEP": 1}'`);
-    directory.forget();
-    assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan], "nor do numbers that stand in the store count");
-  }
-});
 
 eachDatabase(
-  "numbers out of bounds and names without sense are refused before anything is written",
+  "custom limits exist only on enterprise: another plan removes them and rejects new ones",
   async (database) => {
-    const { accounts, open } = bench(database);
-    const { customerId } = await open();
-    await accounts.setPlan(customerId, "enterprise", OPERATOR);
-    for (const limit of [-1, 0.5, Number.NaN, 1e10])
-      await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), RangeError);
-    for (const name of ["", " a", "a ", "x".repeat(65)])
-      await assert.rejects(accounts.createKey(customerId, name, OPERATOR), RangeError);
-    assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 2);
+    const { accounts, createAccount, directory } = setUp(database);
+    const { customerId, key } = await createAccount();
+    const allowance = async () => (await directory.find(key.apiKey))?.allowance;
+    for (const plan of ["free", "pro"] as const) {
+      await accounts.setPlan(customerId, "enterprise", OPERATOR);
+      assert.deepEqual(await allowance(), PLAN_ALLOWANCES.enterprise, "earlier custom limits are not restored");
+      await accounts.setQuota(customerId, "DEEP", 1_000_000, OPERATOR);
+      await accounts.setRateLimits(customerId, { general: 600 }, OPERATOR);
+      await accounts.setPlan(customerId, plan, OPERATOR);
+      const [entry] = await accounts.auditLog({ customerId, limit: 1 });
+      assert.deepEqual(entry?.details, {
+        before: { plan: "enterprise", quotas: { DEEP: 1_000_000 }, rate_limits: { general: 600 } },
+        after: { plan, quotas: null, rate_limits: null },
+      });
+      assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan]);
+      for (const limit of [1, null]) {
+        await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), failsWith("plan_required"));
+        await assert.rejects(
+          accounts.setRateLimits(customerId, { general: limit }, OPERATOR),
+          failsWith("plan_required"),
+        );
+      }
+      await database.query(`update customers set quotas = '{"DEEP": 1}'`);
+      directory.forget();
+      assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan], "limits stored in the database are ignored");
+    }
   },
 );
 
-eachDatabase("every change stands in the audit log, with who and what and without any key", async (database) => {
-  const { accounts, open } = bench(database);
-  const { customerId, key } = await open();
+eachDatabase("out-of-range limits and invalid names are rejected before anything is written", async (database) => {
+  const { accounts, createAccount } = setUp(database);
+  const { customerId } = await createAccount();
+  await accounts.setPlan(customerId, "enterprise", OPERATOR);
+  for (const limit of [-1, 0.5, Number.NaN, 1e10])
+    await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), RangeError);
+  for (const name of ["", " a", "a ", "x".repeat(65)])
+    await assert.rejects(accounts.createKey(customerId, name, OPERATOR), RangeError);
+  assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 2);
+});
+
+eachDatabase("every change is in the audit log with its actor and details, and without secrets", async (database) => {
+  const { accounts, createAccount } = setUp(database);
+  const { customerId, key } = await createAccount();
   const second = await accounts.createKey(customerId, "robot", { kind: "key", id: key.keyId });
   const third = await accounts.rotateKey(customerId, second.keyId, OPERATOR);
   await accounts.revokeKey(customerId, third.keyId, OPERATOR);
@@ -265,8 +268,8 @@ eachDatabase("every change stands in the audit log, with who and what and withou
   await accounts.disable(customerId, OPERATOR);
   await accounts.enable(customerId, OPERATOR);
   const entries = (await accounts.auditLog({ customerId, limit: 100 })).toReversed();
-  const lines = entries.map(({ action, actor, details }) => ({ action, by: `${actor.kind}:${actor.id}`, details }));
-  assert.deepEqual(lines, [
+  const logged = entries.map(({ action, actor, details }) => ({ action, by: `${actor.kind}:${actor.id}`, details }));
+  assert.deepEqual(logged, [
     { action: "customer.created", by: "operator:ada", details: { plan: "free", key_id: key.keyId } },
     { action: "key.created", by: `key:${key.keyId}`, details: { key_id: second.keyId, name: "robot" } },
     {
@@ -303,17 +306,17 @@ eachDatabase("every change stands in the audit log, with who and what and withou
   ]);
 });
 
-eachDatabase("a list goes on where the last page ended, by plan and status", async (database) => {
-  const { accounts, open } = bench(database);
-  const made = [];
-  for (const name of ["a", "b", "c"]) made.push((await open(`${name}@example.org`)).customerId);
-  made.sort();
-  await accounts.setPlan(made[1] ?? "", "pro", OPERATOR);
-  await accounts.disable(made[2] ?? "", OPERATOR);
+eachDatabase("listing customers supports paging and filters by plan and status", async (database) => {
+  const { accounts, createAccount } = setUp(database);
+  const created: string[] = [];
+  for (const name of ["a", "b", "c"]) created.push((await createAccount(`${name}@example.org`)).customerId);
+  created.sort();
+  await accounts.setPlan(created[1] ?? "", "pro", OPERATOR);
+  await accounts.disable(created[2] ?? "", OPERATOR);
   const ids = async (options: Parameters<typeof accounts.list>[0]) =>
     (await accounts.list(options)).map(({ customerId }) => customerId);
-  assert.deepEqual(await ids({ limit: 2 }), made.slice(0, 2));
-  assert.deepEqual(await ids({ limit: 2, after: made[1] ?? "" }), made.slice(2));
-  assert.deepEqual(await ids({ limit: 9, plan: "pro" }), [made[1]]);
-  assert.deepEqual(await ids({ limit: 9, status: "canceled" }), [made[2]]);
+  assert.deepEqual(await ids({ limit: 2 }), created.slice(0, 2));
+  assert.deepEqual(await ids({ limit: 2, after: created[1] ?? "" }), created.slice(2));
+  assert.deepEqual(await ids({ limit: 9, plan: "pro" }), [created[1]]);
+  assert.deepEqual(await ids({ limit: 9, status: "canceled" }), [created[2]]);
 });

@@ -3,7 +3,7 @@ import { type Allowance, CUSTOM_LIMITS_PLAN, type Plan } from "../../domain/plan
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
-import { createKey as drawKey, insertKey, randomBase32 } from "../keys/index.ts";
+import { createKey as generateKey, insertKey, randomBase32 } from "../keys/index.ts";
 import { endSessions } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { parseEmail } from "./email-address.ts";
@@ -36,42 +36,42 @@ import {
 /** 130 random bits. */
 const ID_LENGTH = 26;
 const FIRST_KEY_NAME = "default";
-/** Keys that a customer makes or replaces, so that nobody fills the store with them; an operator is free. */
+/** Limits the keys that a customer creates or rotates. Operators are not limited. */
 const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 3_600_000 }];
 
-export interface AccountTools {
+export interface AccountDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called after a commit that changes what some key opens, so that every node looks anew. */
+  /** Called after the commit of a change that affects keys, to invalidate the caches of all nodes. */
   readonly onKeysChanged: () => void;
 }
 
 export const newCustomerId = (random: Random) => `cus-${randomBase32(random, ID_LENGTH)}`;
 
-/** Draws a key and stores its hash; the customer must be there. */
+/** Creates a key and stores its hash. The customer must exist. */
 async function issueKey(
   transaction: Transaction,
-  { random, clock }: Pick<AccountTools, "random" | "clock">,
+  { random, clock }: Pick<AccountDependencies, "random" | "clock">,
   owner: { readonly customerId: string; readonly plan: Plan },
   name: string,
 ): Promise<IssuedKey> {
-  const made = drawKey(random, owner.plan);
+  const generated = generateKey(random, owner.plan);
   const keyId = `key-${randomBase32(random, ID_LENGTH)}`;
   const now = clock.now();
-  await insertKey(transaction, { ...made, keyId, customerId: owner.customerId, name }, now);
-  const { prefix, key: apiKey } = made;
+  await insertKey(transaction, { ...generated, keyId, customerId: owner.customerId, name }, now);
+  const { prefix, key: apiKey } = generated;
   return { apiKey, keyId, name, prefix, createdAt: new Date(now), lastUsedAt: null, revokedAt: null };
 }
 
 /**
- * An account with its first key, as part of a transaction.
+ * Creates an account with its first key within a transaction.
  *
  * @throws AppError `email_taken`
  */
 export async function openAccount(
   transaction: Transaction,
-  tools: Pick<AccountTools, "random" | "clock">,
+  dependencies: Pick<AccountDependencies, "random" | "clock">,
   input: {
     readonly customerId: string;
     readonly email: string;
@@ -80,42 +80,42 @@ export async function openAccount(
     readonly actor: Actor;
   },
 ): Promise<IssuedKey> {
-  const now = tools.clock.now();
+  const now = dependencies.clock.now();
   if (!(await insertCustomer(transaction, { ...input, now })))
     throw new AppError("email_taken", "An account with this e-mail address exists");
-  const key = await issueKey(transaction, tools, input, FIRST_KEY_NAME);
+  const key = await issueKey(transaction, dependencies, input, FIRST_KEY_NAME);
   const details = { plan: input.plan, key_id: key.keyId };
   const { actor, customerId } = input;
   await insertAudit(transaction, { actor, action: "customer.created", customerId, details, now });
   return key;
 }
 
-export function createAccounts(tools: AccountTools): Accounts {
-  const { database, clock, random, onKeysChanged } = tools;
+export function createAccounts(dependencies: AccountDependencies): Accounts {
+  const { database, clock, random, onKeysChanged } = dependencies;
 
-  const changed = async <Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
+  const transactAndNotify = async <Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
     const result = await database.transaction(run);
     onKeysChanged();
     return result;
   };
 
-  /** The customer, kept from changing. A key that asks may have ended since it was let in, here or on another node. */
-  const locked = async (transaction: Transaction, customerId: string, actor: Actor): Promise<CustomerRow> => {
+  /** Locks the customer. Checks the actor's key again: it may have been revoked since the request was authenticated. */
+  const lock = async (transaction: Transaction, customerId: string, actor: Actor): Promise<CustomerRow> => {
     const row = await lockCustomer(transaction, customerId);
     if (row === null) throw customerNotFound();
-    const mayAsk =
+    const isAuthorized =
       actor.kind !== "key" || (row.status !== "canceled" && (await lockActiveKey(transaction, customerId, actor.id)));
-    if (!mayAsk) throw new AppError("unauthorized", "Invalid or expired API key");
+    if (!isAuthorized) throw new AppError("unauthorized", "Invalid or expired API key");
     return row;
   };
 
-  const end = async (transaction: Transaction, customerId: string, keyId: string) => {
-    const ended = await revokeKey(transaction, customerId, keyId, clock.now());
-    if (ended === null) throw new AppError("key_not_found", "There is no such living key");
-    return ended;
+  const revoke = async (transaction: Transaction, customerId: string, keyId: string) => {
+    const revoked = await revokeKey(transaction, customerId, keyId, clock.now());
+    if (revoked === null) throw new AppError("key_not_found", "There is no such active key");
+    return revoked;
   };
 
-  /** Another key of a locked customer. What is no longer shown goes with it. */
+  /** Issues another key to a locked customer and deletes keys beyond the listed maximum. */
   const issue = async (
     transaction: Transaction,
     { customer_id: customerId, plan }: CustomerRow,
@@ -126,25 +126,25 @@ export function createAccounts(tools: AccountTools): Accounts {
       const waitMs = await takeAttempt(transaction, `keys:${customerId}`, NEW_KEY_RULES, clock.now());
       if (waitMs > 0) throw rateLimited("Too many new keys", waitMs);
     }
-    const key = await issueKey(transaction, tools, { customerId, plan }, name);
+    const key = await issueKey(transaction, dependencies, { customerId, plan }, name);
     await deleteUnshownKeys(transaction, customerId);
     return key;
   };
 
-  /** One change of an operator's: before and after go to the audit log. */
+  /** Applies an operator's change to a customer. The audit log records the values before and after it. */
   const change = (
     customerId: string,
     actor: Actor,
     action: string,
     patch: (row: CustomerRow) => Partial<CustomerRow>,
-    /** What ends with it. */
-    also: (transaction: Transaction, customerId: string) => Promise<unknown> = async () => {},
+    /** Runs in the same transaction. */
+    cascade: (transaction: Transaction, customerId: string) => Promise<unknown> = async () => {},
   ): Promise<void> =>
-    changed(async (transaction) => {
-      const row = await locked(transaction, customerId, actor);
+    transactAndNotify(async (transaction) => {
+      const row = await lock(transaction, customerId, actor);
       const after = patch(row);
       await updateCustomer(transaction, { ...row, ...after });
-      await also(transaction, customerId);
+      await cascade(transaction, customerId);
       const before = Object.fromEntries(Object.keys(after).map((name) => [name, row[name]]));
       await insertAudit(transaction, { actor, action, customerId, details: { before, after }, now: clock.now() });
     });
@@ -161,44 +161,47 @@ export function createAccounts(tools: AccountTools): Accounts {
       return selectAccount(database, { customerId: idOrEmail });
     },
     list({ limit, after = "", plan = null, status = null }) {
-      return selectCustomers(database, { limit: withinList(limit), after, plan, status });
+      return selectCustomers(database, { limit: assertListLimit(limit), after, plan, status });
     },
     async create({ email, name, plan }, actor) {
       const customerId = newCustomerId(random);
       const key = await database.transaction((transaction) =>
-        openAccount(transaction, tools, { customerId, email, name, plan, actor }),
+        openAccount(transaction, dependencies, { customerId, email, name, plan, actor }),
       );
       return { customerId, key };
     },
     createKey: (customerId, name, actor) =>
       database.transaction(async (transaction) => {
         assertKeyName(name);
-        // Locked, so that two who are at once at the limit are not both let through.
-        const customer = await locked(transaction, customerId, actor);
-        const living = await countActiveKeys(transaction, customerId, name);
-        if (living.ofThatName > 0)
-          throw new AppError("key_name_taken", "A living key has this name: choose another, or rotate that one");
-        if (living.all >= ACTIVE_KEYS_MAX)
-          throw new AppError("key_limit_reached", `At most ${ACTIVE_KEYS_MAX} keys live at once: revoke one first`);
+        // Locked first, so that concurrent calls cannot exceed the limit.
+        const customer = await lock(transaction, customerId, actor);
+        const active = await countActiveKeys(transaction, customerId, name);
+        if (active.withName > 0)
+          throw new AppError(
+            "key_name_taken",
+            "An active key already has this name: choose another name, or rotate that key",
+          );
+        if (active.total >= ACTIVE_KEYS_MAX)
+          throw new AppError("key_limit_reached", `At most ${ACTIVE_KEYS_MAX} keys can be active: revoke one first`);
         const key = await issue(transaction, customer, name, actor);
         const details = { key_id: key.keyId, name };
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
         return key;
       }),
     rotateKey: (customerId, keyId, actor) =>
-      changed(async (transaction) => {
-        const customer = await locked(transaction, customerId, actor);
-        const ended = await end(transaction, customerId, keyId);
-        const key = await issue(transaction, customer, ended.name, actor);
+      transactAndNotify(async (transaction) => {
+        const customer = await lock(transaction, customerId, actor);
+        const revoked = await revoke(transaction, customerId, keyId);
+        const key = await issue(transaction, customer, revoked.name, actor);
         const details = { key_id: keyId, next_key_id: key.keyId, name: key.name };
         await insertAudit(transaction, { actor, action: "key.rotated", customerId, details, now: clock.now() });
         return key;
       }),
     revokeKey: (customerId, keyId, actor) =>
-      changed(async (transaction) => {
-        await locked(transaction, customerId, actor);
-        const ended = await end(transaction, customerId, keyId);
-        const details = { key_id: keyId, name: ended.name };
+      transactAndNotify(async (transaction) => {
+        await lock(transaction, customerId, actor);
+        const revoked = await revoke(transaction, customerId, keyId);
+        const details = { key_id: keyId, name: revoked.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),
     admit: (customerId, name, actor) =>
@@ -210,59 +213,60 @@ export function createAccounts(tools: AccountTools): Accounts {
       }),
     setPlan: (customerId, plan, actor) =>
       change(customerId, actor, "customer.plan_set", ({ plan: former, quotas, rate_limits }) => {
-        const stays = plan === CUSTOM_LIMITS_PLAN && former === plan;
-        return stays || (quotas ?? rate_limits) === null ? { plan } : { plan, quotas: null, rate_limits: null };
+        const keepsLimits = plan === CUSTOM_LIMITS_PLAN && former === plan;
+        return keepsLimits || (quotas ?? rate_limits) === null ? { plan } : { plan, quotas: null, rate_limits: null };
       }),
     setQuota: (customerId, tier, limit, actor) =>
       change(customerId, actor, "customer.quota_set", (row) => {
-        assertOwnNumbersHold(row);
-        return { quotas: withNumbers<Allowance["quotas"]>(row.quotas, { [tier]: limit }, QUOTA_MAX) };
+        assertCustomLimitsAllowed(row);
+        return { quotas: mergeLimits<Allowance["quotas"]>(row.quotas, { [tier]: limit }, QUOTA_MAX) };
       }),
     setRateLimits: (customerId, limits, actor) =>
       change(customerId, actor, "customer.rate_limits_set", (row) => {
-        assertOwnNumbersHold(row);
-        return { rate_limits: withNumbers<Allowance["rateLimits"]>(row.rate_limits, limits, RATE_LIMIT_MAX) };
+        assertCustomLimitsAllowed(row);
+        return { rate_limits: mergeLimits<Allowance["rateLimits"]>(row.rate_limits, limits, RATE_LIMIT_MAX) };
       }),
     disable: (customerId, actor) =>
       change(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
     enable: (customerId, actor) => change(customerId, actor, "customer.enabled", () => ({ status: "active" })),
     auditLog: ({ customerId = null, before = null, limit }) =>
-      selectAudit(database, { customerId, before, limit: withinList(limit) }),
+      selectAudit(database, { customerId, before, limit: assertListLimit(limit) }),
   };
 }
 
-/** The account's id belongs to nobody. */
 const customerNotFound = () => new AppError("customer_not_found", "There is no such customer");
 
-const withinList = (limit: number): number => {
+const assertListLimit = (limit: number): number => {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIST_LIMIT_MAX)
-    throw new RangeError(`limit is 1 to ${LIST_LIMIT_MAX}`);
+    throw new RangeError(`The limit must be from 1 to ${LIST_LIMIT_MAX}.`);
   return limit;
 };
 
 function assertKeyName(name: string): void {
   if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
-    throw new RangeError(`the name of a key is 1 to ${KEY_NAME_LENGTH_MAX} plain characters without blanks around it`);
+    throw new RangeError(
+      `A key name must have 1 to ${KEY_NAME_LENGTH_MAX} plain characters without leading or trailing spaces.`,
+    );
 }
 
-function assertOwnNumbersHold({ plan }: CustomerRow): void {
+function assertCustomLimitsAllowed({ plan }: CustomerRow): void {
   if (plan === CUSTOM_LIMITS_PLAN) return;
-  const message = `Numbers of its own hold on the plan ${CUSTOM_LIMITS_PLAN} only, and this customer's is ${plan}`;
+  const message = `Custom limits require the ${CUSTOM_LIMITS_PLAN} plan; this customer is on ${plan}`;
   throw new AppError("plan_required", message);
 }
 
-/** Own numbers with some set and, where null, taken away; null where none are left. */
-function withNumbers<Numbers extends Readonly<Record<string, number>>>(
-  own: Partial<Numbers> | null,
+/** Merges changes into the custom limits. A null value removes a limit. Returns null if none is left. */
+function mergeLimits<Limits extends Readonly<Record<string, number>>>(
+  customLimits: Partial<Limits> | null,
   change: Readonly<Record<string, number | null | undefined>>,
   max: number,
-): Partial<Numbers> | null {
-  const numbers: Record<string, number> = { ...(own as Record<string, number> | null) };
+): Partial<Limits> | null {
+  const limits: Record<string, number> = { ...(customLimits as Record<string, number> | null) };
   for (const [name, value] of Object.entries(change)) {
     if (value === undefined) continue;
-    if (value === null) delete numbers[name];
-    else if (Number.isInteger(value) && value >= 0 && value <= max) numbers[name] = value;
-    else throw new RangeError(`${name} is a whole number from 0 to ${max}`);
+    if (value === null) delete limits[name];
+    else if (Number.isInteger(value) && value >= 0 && value <= max) limits[name] = value;
+    else throw new RangeError(`${name} must be an integer from 0 to ${max}.`);
   }
-  return Object.keys(numbers).length === 0 ? null : (numbers as Partial<Numbers>);
+  return Object.keys(limits).length === 0 ? null : (limits as Partial<Limits>);
 }

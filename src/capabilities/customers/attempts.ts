@@ -1,37 +1,37 @@
 import type { Database, Transaction } from "../../ports/database.ts";
 
-/** No window of this length, wherever it begins, holds more than so many. */
+/** At most `limit` attempts in any sliding window of `windowMs`. */
 export interface AttemptRule {
   readonly limit: number;
   readonly windowMs: number;
 }
 
-/** Instants of a subject are kept for this long; no rule's window may be longer. */
+/** Timestamps are stored this long; no rule may have a longer window. */
 export const ATTEMPT_WINDOW_MS_MAX = 24 * 60 * 60 * 1000;
 
-const instant = (milliseconds: string) => `to_timestamp((${milliseconds}) / 1000)`;
+const timestamp = (milliseconds: string) => `to_timestamp((${milliseconds}) / 1000)`;
 
-/** One conditional statement decides, so that no number of nodes and callers lets one too many through. */
+/** A single conditional statement, so that concurrent calls on several nodes cannot exceed the limit. */
 const TAKE = `
-  insert into attempts (subject, taken_at, last_at) values ($1, array[${instant("$2::float8")}], ${instant("$2::float8")})
+  insert into attempts (subject, taken_at, last_at) values ($1, array[${timestamp("$2::float8")}], ${timestamp("$2::float8")})
   on conflict (subject) do update set
     taken_at = array(
       select at from unnest(attempts.taken_at) as at
-      where at > ${instant(`$2::float8 - ${ATTEMPT_WINDOW_MS_MAX}`)} order by at
+      where at > ${timestamp(`$2::float8 - ${ATTEMPT_WINDOW_MS_MAX}`)} order by at
     ) || excluded.taken_at,
     last_at = excluded.last_at
   where not exists (
-    select 1 from unnest($3::int4[], $4::float8[]) as rule (most, window_ms)
+    select 1 from unnest($3::int4[], $4::float8[]) as rule (max_count, window_ms)
     where (select count(*) from unnest(attempts.taken_at) as at
-           where at > ${instant("$2::float8 - rule.window_ms")}) >= rule.most
+           where at > ${timestamp("$2::float8 - rule.window_ms")}) >= rule.max_count
   )
   returning subject`;
 
 /**
- * Takes one attempt of `subject` where every rule allows it. Gives 0 where it was taken, else the milliseconds until one
- * is allowed again; a refused one is not counted.
+ * Records an attempt of `subject` if all rules allow it. Rejected attempts are not recorded.
  *
  * @param now  Unix milliseconds
+ * @returns  0 if the attempt is allowed, else the milliseconds until the next one is
  */
 export async function takeAttempt(
   store: Pick<Database, "query"> | Transaction,
@@ -40,16 +40,16 @@ export async function takeAttempt(
   now: number,
 ): Promise<number> {
   const parameters = [subject, now, rules.map(({ limit }) => limit), rules.map(({ windowMs }) => windowMs)];
-  const taken = await store.query(TAKE, parameters);
-  if (taken.length === 1) return 0;
+  const inserted = await store.query(TAKE, parameters);
+  if (inserted.length === 1) return 0;
   const [row] = await store.query<{ taken_at: Date[] }>("select taken_at from attempts where subject = $1", [subject]);
-  const instants = (row?.taken_at ?? []).map((at) => at.getTime()).sort((a, b) => a - b);
-  // At least a moment: between the two statements others may have moved on.
-  return Math.max(1, ...rules.map((rule) => waitOf(rule, instants, now)));
+  const takenAt = (row?.taken_at ?? []).map((at) => at.getTime()).sort((a, b) => a - b);
+  // At least 1 ms, because the attempts may have changed between the two statements.
+  return Math.max(1, ...rules.map((rule) => waitMs(rule, takenAt, now)));
 }
 
-function waitOf({ limit, windowMs }: AttemptRule, instants: readonly number[], now: number): number {
-  const inWindow = instants.filter((at) => at > now - windowMs);
-  const leaving = inWindow[inWindow.length - limit];
-  return leaving === undefined ? 0 : leaving + windowMs - now;
+function waitMs({ limit, windowMs }: AttemptRule, takenAt: readonly number[], now: number): number {
+  const inWindow = takenAt.filter((at) => at > now - windowMs);
+  const nextToExpire = inWindow[inWindow.length - limit];
+  return nextToExpire === undefined ? 0 : nextToExpire + windowMs - now;
 }

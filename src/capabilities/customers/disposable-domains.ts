@@ -1,7 +1,7 @@
 /**
- * Whether mail to this domain goes to a throw-away mailbox: the domain or one that it lies in is on the list.
+ * Whether the domain or one of its parent domains is on the list of disposable e-mail domains.
  *
- * @param domain  in canonical form, as the list's
+ * @param domain  in canonical form, like the entries of the list
  */
 export function isDisposable(domain: string, list: ReadonlySet<string>): boolean {
   for (let rest = domain; rest !== ""; ) {

@@ -3,23 +3,23 @@ import { InvalidRequestError } from "../../domain/errors.ts";
 
 const ADDRESS_LENGTH_MAX = 254;
 const LOCAL_LENGTH_MAX = 64;
-/** Dot-atoms of RFC 5321. Quoted forms are allowed there and used by nobody but who wants to confuse. */
+/** Dot-atoms of RFC 5321. Quoted local parts are valid there but not supported: in practice only abuse uses them. */
 const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-/** What the reader of domains takes for the end of one, or decodes. */
+/** Characters that `domainToASCII` would decode or treat as the end of the domain. */
 const NOT_IN_DOMAIN = /[\s%:/?#[\]@\\]/;
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** An address whose every spelling reads the same. */
+/** A canonical e-mail address: equal for all spellings. */
 export interface EmailAddress {
-  /** Canonical, and what letters are sent to: compatibility forms folded, lower case, the domain in its ASCII form. */
+  /** NFKC-normalised, lower case, with the domain in ASCII (punycode). E-mails are sent to this form. */
   readonly address: string;
   readonly domain: string;
 }
 
 /**
- * Reads an e-mail address, or null for text that is none. Nobody is asked whether it exists. Case, full-width letters,
- * a domain's international spelling and its trailing dot make no other address; a `+tag` does, because only the mailbox's
- * own server knows what it means.
+ * Parses an e-mail address; null if it is invalid. Does not check that the mailbox exists. Case, full-width characters,
+ * internationalised domains and a trailing dot do not make addresses different; a `+tag` does, because only the
+ * receiving server defines its meaning.
  */
 export function parseEmail(text: string): EmailAddress | null {
   const trimmed = text.trim();
@@ -33,7 +33,7 @@ export function parseEmail(text: string): EmailAddress | null {
   return address.length > ADDRESS_LENGTH_MAX ? null : { address, domain };
 }
 
-/** A domain name in its canonical ASCII form, or null. Names of one label and network addresses are none. */
+/** Returns a domain name in canonical ASCII form, or null. Single labels and IP addresses are not accepted. */
 export function parseDomain(text: string): string | null {
   const folded = text.normalize("NFKC");
   if (NOT_IN_DOMAIN.test(folded)) return null;
@@ -41,9 +41,9 @@ export function parseDomain(text: string): string | null {
   return DOMAIN.test(ascii) && ascii.length <= 253 ? ascii : null;
 }
 
-/** A 422 that names the field `email` of a body. */
-export function invalidEmail(text: string, input: string): InvalidRequestError {
+/** A validation error (422) for the body field `email`. */
+export function invalidEmail(message: string, input: string): InvalidRequestError {
   return new InvalidRequestError([
-    { type: "value_error", loc: ["body", "email"], msg: `Value error, ${text}`, input, ctx: { error: {} } },
+    { type: "value_error", loc: ["body", "email"], msg: `Value error, ${message}`, input, ctx: { error: {} } },
   ]);
 }

@@ -1,18 +1,18 @@
-import { html } from "../../http/html/html.ts";
+import { html } from "../../http/html/index.ts";
 import type { OutgoingMail } from "../../ports/mail-out.ts";
 import type { Actor, KeyView } from "./model.ts";
 
 const VERIFY_HOURS = 24;
 
-/** A letter whose point is one link, as text and as HTML. */
-export function linkEmail(letter: {
+/** An e-mail with one link, as text and HTML. */
+export function linkEmail(email: {
   readonly to: string;
   readonly subject: string;
   readonly before: readonly string[];
   readonly link: string;
   readonly after: string;
 }): OutgoingMail {
-  const { to, subject, before, link, after } = letter;
+  const { to, subject, before, link, after } = email;
   return {
     to,
     subject,
@@ -24,16 +24,16 @@ ${before.map((text) => html`<p>${text}</p>`)}
   };
 }
 
-export type KeyChange = "made" | "replaced by another" | "revoked";
+export type KeyChange = "created" | "replaced" | "revoked";
 
 const CHANGED_BY: Readonly<Record<Actor["kind"], string>> = {
-  signup: "by signing up",
-  key: "by a request that showed a key of the account",
-  session: "on the account's page",
-  operator: "by the operators of the service",
+  signup: "during sign-up",
+  key: "by an API request with a key of your account",
+  session: "on the account page",
+  operator: "by an operator of the service",
 };
 
-/** Tells the owner of a change of keys. It holds nothing that opens anything. */
+/** Notifies the owner of a key change. Contains no secret. */
 export function keyEmail(
   to: string,
   key: Pick<KeyView, "name" | "prefix"> & { readonly change: KeyChange; readonly actor: Actor; readonly at: Date },
@@ -43,31 +43,28 @@ export function keyEmail(
   const time = `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
   return linkEmail({
     to,
-    subject: "An API key of your Parallax account has changed",
+    subject: "An API key of your Parallax account was changed",
     before: [
       "Hello,",
-      `on ${time} the API key "${name}" (${prefix}…) was ${change}, ${CHANGED_BY[actor.kind]}.`,
-      "If that was you, there is nothing to do. If not, sign in, sign out everywhere, and revoke every key that you do not know:",
+      `The API key "${name}" (${prefix}…) was ${change} on ${time}, ${CHANGED_BY[actor.kind]}.`,
+      "If this was you, you don’t need to do anything. If not, sign in, sign out everywhere and revoke all keys that you don’t recognise:",
     ],
     link: accountUrl,
-    after: "Each change of a key is told by such a letter, up to twenty a day.",
+    after: "We e-mail you about every key change, at most twenty times a day.",
   });
 }
 
-/**
- * The letter that asks whether somebody has indeed signed up. Whoever did not asks for nothing by doing nothing. It holds
- * no word of who asked: strangers would write to strangers by it.
- */
+/** Asks the owner to confirm a sign-up. Contains no user input, so that it cannot be abused to send spam. */
 export function verificationEmail(to: string, link: string): OutgoingMail {
   return linkEmail({
     to,
     subject: "Confirm your e-mail address for Parallax",
     before: [
       "Hello,",
-      "someone, you we hope, has asked for a Parallax account with this e-mail address.",
-      "To open the account and see its API key, follow this link and press the button there:",
+      "Someone, hopefully you, signed up for Parallax with this e-mail address.",
+      "To confirm the address and get your API key, open this link and select the button on the page:",
     ],
     link,
-    after: `The link works once, for ${VERIFY_HOURS} hours. If it was not you, do nothing: no account is opened.`,
+    after: `The link works once and expires after ${VERIFY_HOURS} hours. If this wasn’t you, ignore this e-mail.`,
   });
 }

@@ -1,10 +1,10 @@
-/** Customers: how strangers become some, their keys, what operators set, and the log of it all. */
+/** Customers: sign-up, accounts, API keys, operator changes and the audit log. */
 export { createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
 export { linkEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
-export type { Account, Accounts, Actor, Customers, IssuedKey, KeyView } from "./model.ts";
+export type { Account, Accounts, Actor, Customers, IssuedKey, KeyView, MonthlyUsage } from "./model.ts";
 export {
   ACTIVE_KEYS_MAX,
   CUSTOMER_NAME_LENGTH_MAX,

@@ -8,16 +8,16 @@ import { createMailQueue, type MailQueue } from "./mail-queue.ts";
 import type { Accounts, Actor } from "./model.ts";
 import type { EmailDelivery } from "./sign-ups.ts";
 
-/** Letters about keys to one customer: a thief in a loop fills no mailbox. */
+/** Key e-mails per customer, so that an attacker with a key cannot flood the mailbox. */
 const RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
 
 /**
- * Accounts that write to their owner whenever a key was made, replaced or ended, so that nobody does it unseen. The letter
- * follows the change: it holds nothing up, and where it is lost the change stays.
+ * Wraps `accounts` to e-mail the owner about every key created, replaced or revoked. The e-mail is sent in the background:
+ * it neither delays the change nor undoes it on failure.
  */
 export function withKeyEmails(
   accounts: Accounts,
-  tools: {
+  dependencies: {
     readonly database: Database;
     readonly clock: Clock;
     readonly random: Random;
@@ -25,11 +25,11 @@ export function withKeyEmails(
     readonly letters: EmailDelivery;
   },
 ): Accounts & Pick<MailQueue, "stop"> {
-  const { database, clock, log, letters } = tools;
-  const queue = createMailQueue({ ...tools, mail: letters.mail });
-  const underWay = new Set<Promise<void>>();
+  const { database, clock, log, letters: emailDelivery } = dependencies;
+  const queue = createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const pending = new Set<Promise<void>>();
 
-  const write = async (customerId: string, keyId: string, change: KeyChange, actor: Actor) => {
+  const sendEmail = async (customerId: string, keyId: string, change: KeyChange, actor: Actor) => {
     const at = clock.now();
     const slot = queue.reserve();
     if (slot === null) return;
@@ -38,36 +38,36 @@ export function withKeyEmails(
       const key = keys.find((each) => each.keyId === keyId);
       if (email === null || key === undefined) return;
       if ((await takeAttempt(database, `key-mail:${customerId}`, RULES, at)) > 0) return;
-      slot.send(keyEmail(email, { ...key, change, actor, at: new Date(at) }, `${letters.publicUrl}/account`));
+      slot.send(keyEmail(email, { ...key, change, actor, at: new Date(at) }, `${emailDelivery.publicUrl}/account`));
     } finally {
       slot.release();
     }
   };
-  const tell = (customerId: string, keyId: string, change: KeyChange, actor: Actor): void => {
-    const told = write(customerId, keyId, change, actor)
-      .catch((error: unknown) => log.warn({ err: error }, "a customer could not be told of a change of keys"))
-      .finally(() => underWay.delete(told));
-    underWay.add(told);
+  const notify = (customerId: string, keyId: string, change: KeyChange, actor: Actor): void => {
+    const sent = sendEmail(customerId, keyId, change, actor)
+      .catch((error: unknown) => log.warn({ err: error }, "could not e-mail a customer about a key change"))
+      .finally(() => pending.delete(sent));
+    pending.add(sent);
   };
 
   return {
     ...accounts,
     async createKey(customerId, name, actor) {
       const key = await accounts.createKey(customerId, name, actor);
-      tell(customerId, key.keyId, "made", actor);
+      notify(customerId, key.keyId, "created", actor);
       return key;
     },
     async rotateKey(customerId, keyId, actor) {
       const key = await accounts.rotateKey(customerId, keyId, actor);
-      tell(customerId, keyId, "replaced by another", actor);
+      notify(customerId, keyId, "replaced", actor);
       return key;
     },
     async revokeKey(customerId, keyId, actor) {
       await accounts.revokeKey(customerId, keyId, actor);
-      tell(customerId, keyId, "revoked", actor);
+      notify(customerId, keyId, "revoked", actor);
     },
     async stop() {
-      await Promise.all(underWay);
+      await Promise.all(pending);
       await queue.stop();
     },
   };

@@ -4,134 +4,134 @@ import type { Log } from "../../ports/log.ts";
 import type { MailOut, OutgoingMail } from "../../ports/mail-out.ts";
 import type { Random } from "../../ports/random.ts";
 
-const WAITING_MAX = 1_000;
-const AT_ONCE_MAX = 4;
-/** After these the letter is given up; whoever waits for it asks for another. */
+const QUEUED_MAX = 1_000;
+const CONCURRENT_MAX = 4;
+/** Delays between attempts. After the last one the e-mail is discarded; the user has to request another. */
 const RETRY_AFTER_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000];
-/** How long the end of the service waits for letters. */
-const LAST_CHANCE_MS = 2_000;
+/** How long `stop` waits for e-mails to be sent. */
+const STOP_TIMEOUT_MS = 2_000;
 
-/** Room for one letter, held until it is used or given back. */
+/** Reserved capacity for one e-mail, until it is sent or released. */
 export interface MailSlot {
   send(mail: OutgoingMail): void;
   release(): void;
 }
 
-/** Letters that wait to be sent. They are in memory only, because the links in them are nowhere else. */
+/** Outgoing e-mails, in memory only, because the links in them are stored only as hashes. */
 export interface MailQueue {
-  /** Null when too many letters wait. */
+  /** Null if the queue is full or stopping. */
   reserve(): MailSlot | null;
-  /** Tries what waits once more; what is left is lost. */
+  /** Tries to send the queued e-mails once more; the rest is lost. */
   stop(): Promise<void>;
 }
 
-interface Letter {
+interface QueuedMail {
   readonly mail: OutgoingMail;
   attempts: number;
-  /** Ends the wait for the next attempt; null while none is waited for. */
+  /** Cancels the pending retry; null if none is scheduled. */
   cancelWait: (() => void) | null;
 }
 
-/** Sends letters a few at a time and again when that may help, never more often than six times. */
+/** Sends e-mails with limited concurrency and at most six attempts each. */
 export function createMailQueue(options: {
   readonly mail: MailOut;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly waitingMax?: number;
+  readonly queuedMax?: number;
 }): MailQueue {
-  const { mail, clock, random, log, waitingMax = WAITING_MAX } = options;
-  const letters = new Set<Letter>();
-  const ready: Letter[] = [];
+  const { mail, clock, random, log, queuedMax = QUEUED_MAX } = options;
+  const queued = new Set<QueuedMail>();
+  const ready: QueuedMail[] = [];
   const sending = new Set<Promise<void>>();
   let reserved = 0;
   let isStopping = false;
 
-  const giveUp = (letter: Letter, error: unknown) => {
-    letters.delete(letter);
-    log.error({ reason: reasonOf(error), attempts: letter.attempts }, "a letter could not be sent and is given up");
+  const discard = (entry: QueuedMail, error: unknown) => {
+    queued.delete(entry);
+    log.error({ reason: reasonOf(error), attempts: entry.attempts }, "could not send an e-mail; giving up");
   };
 
-  const retryLater = (letter: Letter, error: unknown) => {
-    const delayMs = RETRY_AFTER_MS[letter.attempts - 1];
-    const mayHelp = !(error instanceof MailError) || error.retryable;
-    if (!mayHelp || delayMs === undefined || isStopping) return giveUp(letter, error);
-    log.warn({ reason: reasonOf(error), attempts: letter.attempts }, "a letter could not be sent; it is tried again");
-    letter.cancelWait = clock.setTimeout(
+  const retryLater = (entry: QueuedMail, error: unknown) => {
+    const delayMs = RETRY_AFTER_MS[entry.attempts - 1];
+    const isRetryable = !(error instanceof MailError) || error.retryable;
+    if (!isRetryable || delayMs === undefined || isStopping) return discard(entry, error);
+    log.warn({ reason: reasonOf(error), attempts: entry.attempts }, "could not send an e-mail; retrying later");
+    entry.cancelWait = clock.setTimeout(
       () => {
-        letter.cancelWait = null;
-        enqueue(letter);
+        entry.cancelWait = null;
+        enqueue(entry);
       },
       delayMs * (0.5 + random.uniform() / 2),
     );
   };
 
-  const attempt = async (letter: Letter) => {
-    letter.attempts += 1;
+  const attempt = async (entry: QueuedMail) => {
+    entry.attempts += 1;
     try {
-      await mail.send(letter.mail);
-      letters.delete(letter);
+      await mail.send(entry.mail);
+      queued.delete(entry);
     } catch (error) {
-      retryLater(letter, error);
+      retryLater(entry, error);
     }
   };
 
-  const pump = () => {
-    while (sending.size < AT_ONCE_MAX) {
-      const letter = ready.shift();
-      if (letter === undefined) return;
-      const sent = attempt(letter).finally(() => {
+  const sendReady = () => {
+    while (sending.size < CONCURRENT_MAX) {
+      const entry = ready.shift();
+      if (entry === undefined) return;
+      const sent = attempt(entry).finally(() => {
         sending.delete(sent);
-        pump();
+        sendReady();
       });
       sending.add(sent);
     }
   };
 
-  const enqueue = (letter: Letter) => {
-    ready.push(letter);
-    pump();
+  const enqueue = (entry: QueuedMail) => {
+    ready.push(entry);
+    sendReady();
   };
 
   return {
     reserve() {
-      if (isStopping || letters.size + reserved >= waitingMax) return null;
+      if (isStopping || queued.size + reserved >= queuedMax) return null;
       reserved += 1;
-      let isOpen = true;
-      const close = () => {
-        if (!isOpen) return false;
-        isOpen = false;
+      let isReserved = true;
+      const take = () => {
+        if (!isReserved) return false;
+        isReserved = false;
         reserved -= 1;
         return true;
       };
       return {
         send(outgoing) {
-          if (!close()) return;
-          const letter: Letter = { mail: outgoing, attempts: 0, cancelWait: null };
-          letters.add(letter);
-          enqueue(letter);
+          if (!take()) return;
+          const entry: QueuedMail = { mail: outgoing, attempts: 0, cancelWait: null };
+          queued.add(entry);
+          enqueue(entry);
         },
-        release: () => void close(),
+        release: () => void take(),
       };
     },
     async stop() {
       isStopping = true;
-      for (const letter of letters) {
-        if (letter.cancelWait === null) continue;
-        letter.cancelWait();
-        letter.cancelWait = null;
-        enqueue(letter);
+      for (const entry of queued) {
+        if (entry.cancelWait === null) continue;
+        entry.cancelWait();
+        entry.cancelWait = null;
+        enqueue(entry);
       }
-      const giveUpWaiting = new AbortController();
+      const timeout = new AbortController();
       const allSent = async () => {
         while (sending.size > 0) await Promise.race(sending);
       };
-      await Promise.race([allSent(), clock.sleep(LAST_CHANCE_MS, giveUpWaiting.signal).catch(() => {})]);
-      giveUpWaiting.abort();
-      if (letters.size > 0) log.error({ letters: letters.size }, "letters were not sent before the end and are lost");
+      await Promise.race([allSent(), clock.sleep(STOP_TIMEOUT_MS, timeout.signal).catch(() => {})]);
+      timeout.abort();
+      if (queued.size > 0) log.error({ emails: queued.size }, "shut down with unsent e-mails; they are lost");
     },
   };
 }
 
-/** Never an address or a link: a mail error holds codes only. */
+/** Contains no address and no link: the message of a `MailError` consists of codes only. */
 const reasonOf = (error: unknown) => (error instanceof MailError ? error.message : "an unexpected error");

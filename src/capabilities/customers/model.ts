@@ -1,24 +1,24 @@
 import type { Allowance, Plan, RateClass, Tier } from "../../domain/plan.ts";
 
-/** active: may call. past_due: may call, and owes. canceled: every key of it is refused. */
+/** `active` and `past_due` (payment overdue) customers have API access. All keys of `canceled` customers are rejected. */
 export const CUSTOMER_STATUSES = ["active", "past_due", "canceled"] as const;
 
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
 
-/** Who changes an account. `id` is never a secret: a key's id, a session's id, an operator's name on the machine. */
+/** Who made a change. `id` is not secret: the id of a key or session, or an operator's user name. */
 export interface Actor {
   readonly kind: "signup" | "key" | "session" | "operator";
   readonly id: string;
 }
 
-/** A key as it may be shown: never its text, which nobody has but its holder. */
+/** An API key without its secret text. */
 export interface KeyView {
   readonly keyId: string;
   readonly name: string;
-  /** The key's beginning, to tell keys apart. */
+  /** The first characters of the key, to tell keys apart. */
   readonly prefix: string;
   readonly createdAt: Date;
-  /** To the minute; null where it was never used. */
+  /** Updated about once a minute; null if never used. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -30,25 +30,32 @@ export interface Account {
   readonly plan: Plan;
   readonly status: CustomerStatus;
   readonly createdAt: Date;
-  /** What it may ask for: the plan's numbers, or its own in their place. */
+  /** The effective limits: those of the plan with the custom ones applied. */
   readonly allowance: Allowance;
-  /** The numbers of its own only. */
-  readonly own: {
+  /** Only the limits set for this customer. */
+  readonly customLimits: {
     readonly quotas: Partial<Allowance["quotas"]>;
     readonly rateLimits: Partial<Allowance["rateLimits"]>;
   };
-  /** Living ones first, newest first; at most `KEYS_SHOWN_MAX`. */
+  /** Active keys first, then newest first; at most `KEYS_SHOWN_MAX`. */
   readonly keys: readonly KeyView[];
 }
 
-/** One line of a list of customers. */
+/** One row of a customer list. */
 export type CustomerSummary = Pick<Account, "customerId" | "email" | "name" | "plan" | "status" | "createdAt"> & {
-  readonly livingKeys: number;
+  readonly activeKeyCount: number;
 };
 
-/** A key just made: the only moment at which its text can be read. */
+/** A new key. Its full text is available only here. */
 export interface IssuedKey extends KeyView {
   readonly apiKey: string;
+}
+
+/** Usage of the current calendar month (UTC): calls and quotas by tier, and the first day of the next month. */
+export interface MonthlyUsage {
+  readonly usage: Readonly<Record<Tier, number>>;
+  readonly quotas: Readonly<Record<Tier, number>>;
+  readonly resetsOn: string;
 }
 
 export interface AuditEntry {
@@ -60,28 +67,28 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Keys that a customer may have at the same time. */
+/** Maximum number of active keys per customer. */
 export const ACTIVE_KEYS_MAX = 10;
-/** Ended keys beyond this are no longer shown, nor kept. */
+/** Maximum number of listed keys per customer; older revoked keys are deleted. */
 export const KEYS_SHOWN_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;
-/** Bounds of a customer's own numbers. */
+/** Upper bounds of custom limits. */
 export const QUOTA_MAX = 1_000_000_000;
 export const RATE_LIMIT_MAX = 1_000_000;
-/** A page, and one more to know whether there is another. */
+/** A page of 1,000 plus one, which shows whether another page exists. */
 export const LIST_LIMIT_MAX = 1_001;
 
 /**
- * What can be asked of an account that exists. Each change and its line in the audit log become true together. A change
- * that a key asks for throws `unauthorized` where that key has ended, however lately and wherever.
+ * Operations on existing accounts. Each change and its audit log entry are written in one transaction. A change requested
+ * with a key throws `unauthorized` if that key has been revoked, even if this node has not yet been notified.
  */
 export interface Accounts {
   /** @throws AppError `customer_not_found` */
   account(customerId: string): Promise<Account>;
-  /** By id, or by e-mail address in any spelling; null when there is none. */
+  /** Finds an account by id, or by e-mail address in any spelling; null if there is none. */
   find(idOrEmail: string): Promise<Account | null>;
-  /** By id, rising, behind `after`. */
+  /** Lists customers ordered by id, starting after the id `after`. */
   list(options: {
     readonly limit: number;
     readonly after?: string;
@@ -89,7 +96,7 @@ export interface Accounts {
     readonly status?: CustomerStatus;
   }): Promise<readonly CustomerSummary[]>;
   /**
-   * Makes an account with its first key, whose name is `default`.
+   * Creates an account with a first key named `default`.
    *
    * @param input.email  in canonical form
    * @throws AppError `email_taken`
@@ -99,42 +106,43 @@ export interface Accounts {
     actor: Actor,
   ): Promise<{ readonly customerId: string; readonly key: IssuedKey }>;
   /**
-   * @throws AppError `customer_not_found`, `key_name_taken`, `key_limit_reached`; `rate_limited` at the 21st key that a
-   *   customer makes or replaces within an hour
+   * @throws AppError `customer_not_found`, `key_name_taken`, `key_limit_reached`; `rate_limited` if the customer has created
+   *   or replaced 20 keys within the last hour
    */
   createKey(customerId: string, name: string, actor: Actor): Promise<IssuedKey>;
   /**
-   * Ends a living key and makes another of the same name. Of several at once exactly one succeeds.
+   * Revokes an active key and creates another with the same name. Of concurrent calls exactly one succeeds.
    *
-   * @throws AppError `customer_not_found`; `key_not_found` where it does not live or is another customer's;
-   *   `rate_limited` as `createKey`
+   * @throws AppError `customer_not_found`; `key_not_found` if the key is not active or belongs to another customer;
+   *   `rate_limited` as for `createKey`
    */
   rotateKey(customerId: string, keyId: string, actor: Actor): Promise<IssuedKey>;
-  /** Ends a living key on every node. @throws AppError `customer_not_found`, `key_not_found` */
+  /** Revokes an active key on every node. @throws AppError `customer_not_found`, `key_not_found` */
   revokeKey(customerId: string, keyId: string, actor: Actor): Promise<void>;
   /**
-   * An account without address and key, on enterprise, for a caller whom a marketplace names: so that it can have numbers
-   * of its own. Nothing where it is there.
+   * Creates an account for a marketplace user, without e-mail address and key and on the enterprise plan, so that it can
+   * have custom limits. Does nothing if the account exists.
    */
   admit(customerId: string, name: string | null, actor: Actor): Promise<void>;
-  /** Away from enterprise the customer's own numbers end. @throws AppError `customer_not_found`; so do those below */
+  /** Changing from enterprise to another plan removes custom limits. @throws AppError `customer_not_found` */
   setPlan(customerId: string, plan: Plan, actor: Actor): Promise<void>;
   /**
-   * A number of its own for one tier, calls a month; null goes back to the plan's.
+   * Sets a custom quota for one tier, in calls per month; null restores the plan's quota.
    *
-   * @throws AppError `plan_required` away from enterprise; so does `setRateLimits`
+   * @throws AppError `customer_not_found`; `plan_required` if the customer is not on enterprise
    */
   setQuota(customerId: string, tier: Tier, limit: number | null, actor: Actor): Promise<void>;
-  /** Numbers of its own, calls a minute; null goes back to the plan's. */
+  /** Sets custom limits in calls per minute; null restores the plan's limit. @throws as `setQuota` */
   setRateLimits(
     customerId: string,
     limits: Readonly<Partial<Record<RateClass, number | null>>>,
     actor: Actor,
   ): Promise<void>;
-  /** Refuses every key of it from now on, and signs it out everywhere; the account stays. */
+  /** Rejects all keys of the customer and ends all its sessions. The account is kept. @throws AppError `customer_not_found` */
   disable(customerId: string, actor: Actor): Promise<void>;
+  /** @throws AppError `customer_not_found` */
   enable(customerId: string, actor: Actor): Promise<void>;
-  /** Newest first, older than `before`; of one customer, or of all. */
+  /** Lists audit entries of one customer or of all, newest first, with ids below `before`. */
   auditLog(options: {
     readonly customerId?: string;
     readonly before?: number;
@@ -142,12 +150,12 @@ export interface Accounts {
   }): Promise<readonly AuditEntry[]>;
 }
 
-/** What a stranger sends to become a customer. */
+/** A sign-up by an anonymous caller. */
 export interface SignUpRequest {
   readonly email: string;
   readonly name: string | null;
   readonly turnstileToken: string;
-  /** The caller's address, as far as it can be believed. */
+  /** The caller's network address. */
   readonly address: string;
 }
 
@@ -155,27 +163,27 @@ export type SignUpResult =
   | { readonly customerId: string; readonly requiresVerification: false; readonly apiKey: string }
   | { readonly customerId: string; readonly requiresVerification: true };
 
-/** How strangers become customers. */
+/** Sign-up with or without e-mail verification. */
 export interface SignUps {
   /**
-   * Judged in this order: the address's form and whether it is a throw-away one (`InvalidRequestError`), how often the
-   * caller's network address has tried (`rate_limited`), the bot check (`bot_check_failed`, `bot_check_unavailable`),
-   * five sign-ups an hour (`rate_limited`), and only then the store: `email_taken`.
+   * Creates an account, or starts e-mail verification. Checks in this order: the e-mail address and whether it is disposable
+   * (`InvalidRequestError`), attempts per network address (`rate_limited`), the bot check (`bot_check_failed`,
+   * `bot_check_unavailable`), five sign-ups per hour (`rate_limited`), and then the database (`email_taken`).
    *
-   * With verification by e-mail the answer is the same whether a letter was sent or held back because the mailbox has had
-   * enough of them; `mail_unavailable` when no more letters can be taken.
+   * With e-mail verification, the result does not reveal whether the e-mail was suppressed by the rate limit;
+   * `mail_unavailable` if the mail queue is full.
    *
    * @throws AppError also `signup_not_configured`
    */
   signUp(request: SignUpRequest): Promise<SignUpResult>;
-  /** Uses a link's token up: makes the account and its first key. Null when it is unknown, used, replaced or expired. */
+  /** Consumes a link's token and creates the account with its first key. Null if it is unknown, used, replaced or expired. */
   verify(token: string): Promise<{ readonly customerId: string; readonly apiKey: string } | null>;
 }
 
-/** Everything that can be done with customers. */
+/** All operations on customers. */
 export interface Customers extends Accounts, SignUps {
-  /** Begins sending letters and tidying up. */
+  /** Starts the periodic deletion of expired records. */
   start(): void;
-  /** Tries once more to send what waits. */
+  /** Tries to send the queued e-mails once more. */
   stop(): Promise<void>;
 }

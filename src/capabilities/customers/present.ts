@@ -1,7 +1,7 @@
 import { TIERS, type Tier } from "../../domain/plan.ts";
 import type { Account, AuditEntry, CustomerSummary, IssuedKey, KeyView } from "./model.ts";
 
-/** A key as JSON shows it. */
+/** The JSON form of a key. */
 export function presentKey({ keyId, name, prefix, createdAt, lastUsedAt, revokedAt }: KeyView) {
   return {
     key_id: keyId,
@@ -15,28 +15,35 @@ export function presentKey({ keyId, name, prefix, createdAt, lastUsedAt, revoked
 
 export const presentIssuedKey = (key: IssuedKey) => ({ ...presentKey(key), api_key: key.apiKey });
 
-/** Numbers by tier, with the tiers' names in lower case. */
-export function byTier(numbers: Readonly<Record<Tier, number>>) {
-  const entries = TIERS.map((tier) => [tier.toLowerCase(), numbers[tier]]);
+/** Values by tier, with lower-case tier names. */
+export function byTier(values: Readonly<Record<Tier, number>>) {
+  const entries = TIERS.map((tier) => [tier.toLowerCase(), values[tier]]);
   return Object.fromEntries(entries) as Record<Lowercase<Tier>, number>;
 }
 
-export function presentSummary({ customerId, email, name, plan, status, createdAt, livingKeys }: CustomerSummary) {
-  return {
-    ...{ customer_id: customerId, email, name, plan, status },
-    created_at: createdAt.toISOString(),
-    living_keys: livingKeys,
-  };
-}
+const presentCustomer = ({ customerId, email, name, plan, status, createdAt }: Account | CustomerSummary) => ({
+  customer_id: customerId,
+  email,
+  name,
+  plan,
+  status,
+  created_at: createdAt.toISOString(),
+});
 
-export function presentAccount({ customerId, email, name, plan, status, createdAt, allowance, own, keys }: Account) {
+export const presentSummary = (summary: CustomerSummary) => ({
+  ...presentCustomer(summary),
+  living_keys: summary.activeKeyCount,
+});
+
+export function presentAccount(account: Account) {
+  const { allowance, customLimits, keys } = account;
+  const { quotas, rateLimits } = customLimits;
   return {
-    ...{ customer_id: customerId, email, name, plan, status },
-    created_at: createdAt.toISOString(),
+    ...presentCustomer(account),
     quotas: byTier(allowance.quotas),
     rate_limits: allowance.rateLimits,
-    /** Which of these numbers are the customer's own. */
-    own: [...Object.keys(own.quotas).map((tier) => tier.toLowerCase()), ...Object.keys(own.rateLimits)],
+    /** The names of the limits set for this customer. */
+    own: [...Object.keys(quotas).map((tier) => tier.toLowerCase()), ...Object.keys(rateLimits)],
     keys: keys.map(presentKey),
   };
 }
@@ -45,6 +52,9 @@ export function presentAudit({ auditId, occurredAt, actor, action, customerId, d
   return {
     audit_id: auditId,
     occurred_at: occurredAt.toISOString(),
-    ...{ actor, action, customer_id: customerId, details },
+    actor,
+    action,
+    customer_id: customerId,
+    details,
   };
 }

@@ -10,7 +10,7 @@ import {
   type KeyView,
 } from "./model.ts";
 
-/** Either reads and writes by itself, or as part of what becomes true together. */
+/** Runs single statements, or statements of a transaction. */
 type Store = Pick<Database, "query"> | Transaction;
 
 export interface CustomerRow extends Record<string, unknown> {
@@ -33,7 +33,7 @@ interface KeyRow extends Record<string, unknown> {
   readonly revoked_at: Date | null;
 }
 
-/** Any other text is nobody's id; some of it no store could even be asked about. */
+/** The form of all ids. Other texts are rejected without a query: some (such as NUL bytes) are invalid in PostgreSQL. */
 const ID = /^[a-z0-9-]{1,64}$/;
 const CUSTOMER_COLUMNS = "customer_id, email, name, plan, status, created_at, quotas, rate_limits";
 const KEY_COLUMNS = "key_id, name, prefix, created_at, last_used_at, revoked_at";
@@ -59,7 +59,7 @@ function toAccount(row: CustomerRow, keys: readonly KeyRow[]): Account {
     status: row.status,
     createdAt: row.created_at,
     allowance: allowanceOf(row.plan, { quotas, rateLimits }),
-    own: { quotas: quotas ?? {}, rateLimits: rateLimits ?? {} },
+    customLimits: { quotas: quotas ?? {}, rateLimits: rateLimits ?? {} },
     keys: keys.map(toKeyView),
   };
 }
@@ -91,9 +91,9 @@ export async function selectCustomers(
     readonly status: CustomerStatus | null;
   },
 ): Promise<readonly CustomerSummary[]> {
-  const rows = await store.query<CustomerRow & { living_keys: number }>(
+  const rows = await store.query<CustomerRow & { active_keys: number }>(
     `select ${CUSTOMER_COLUMNS},
-       (select count(*) from api_keys k where k.customer_id = c.customer_id and revoked_at is null) as living_keys
+       (select count(*) from api_keys k where k.customer_id = c.customer_id and revoked_at is null) as active_keys
      from customers c
      where customer_id > $1 and ($2::text is null or plan = $2) and ($3::text is null or status = $3)
      order by customer_id limit $4`,
@@ -101,11 +101,11 @@ export async function selectCustomers(
   );
   return rows.map((row) => {
     const { customerId, email, name, plan, status, createdAt } = toAccount(row, []);
-    return { customerId, email, name, plan, status, createdAt, livingKeys: row.living_keys };
+    return { customerId, email, name, plan, status, createdAt, activeKeyCount: row.active_keys };
   });
 }
 
-/** The customer, kept from changing until the transaction ends. */
+/** Selects the customer and locks the row until the end of the transaction. */
 export async function lockCustomer(transaction: Transaction, customerId: string): Promise<CustomerRow | null> {
   const [row] = await transaction.query<CustomerRow>(
     `select ${CUSTOMER_COLUMNS} from customers where customer_id = $1 for update`,
@@ -114,7 +114,7 @@ export async function lockCustomer(transaction: Transaction, customerId: string)
   return row ?? null;
 }
 
-/** Whether that key lives; where it does, nobody ends it until the transaction has. The customer is to be locked before. */
+/** Whether the key is active; if so, locks its row. The customer must be locked first. */
 export async function lockActiveKey(transaction: Transaction, customerId: string, keyId: string): Promise<boolean> {
   const rows = await transaction.query(
     "select 1 from api_keys where key_id = $1 and customer_id = $2 and revoked_at is null for update",
@@ -123,7 +123,7 @@ export async function lockActiveKey(transaction: Transaction, customerId: string
   return rows.length > 0;
 }
 
-/** False where the address, or the id, is another customer's. */
+/** False if another customer has the e-mail address or the id. */
 export async function insertCustomer(
   transaction: Transaction,
   customer: {
@@ -143,7 +143,7 @@ export async function insertCustomer(
   return rows.length === 1;
 }
 
-/** Writes what an operator may change; the row is locked by then. */
+/** Updates the fields that operators can change. The row must be locked. */
 export async function updateCustomer(transaction: Transaction, row: CustomerRow): Promise<void> {
   const json = (value: object | null) => (value === null ? null : JSON.stringify(value));
   await transaction.query(
@@ -157,16 +157,16 @@ export async function countActiveKeys(
   transaction: Transaction,
   customerId: string,
   name: string,
-): Promise<{ readonly all: number; readonly ofThatName: number }> {
+): Promise<{ readonly total: number; readonly withName: number }> {
   const [row] = await transaction.query<{ all_count: number; named_count: number }>(
     `select count(*) as all_count, count(*) filter (where name = $2) as named_count
      from api_keys where customer_id = $1 and revoked_at is null`,
     [customerId, name],
   );
-  return { all: row?.all_count ?? 0, ofThatName: row?.named_count ?? 0 };
+  return { total: row?.all_count ?? 0, withName: row?.named_count ?? 0 };
 }
 
-/** Ends a living key of that customer; null where there is none: of several who try, one gets it. */
+/** Revokes an active key of the customer; null if there is none. Of concurrent calls exactly one succeeds. */
 export async function revokeKey(
   transaction: Transaction,
   customerId: string,
@@ -182,7 +182,7 @@ export async function revokeKey(
   return row === undefined ? null : toKeyView(row);
 }
 
-/** Drops the ended keys of a customer that no list shows any more; the customer is to be locked before. */
+/** Deletes the revoked keys beyond the `KEYS_SHOWN_MAX` that are listed. The customer must be locked. */
 export async function deleteUnshownKeys(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query(
     `delete from api_keys where revoked_at is not null and key_id in (
@@ -191,14 +191,14 @@ export async function deleteUnshownKeys(transaction: Transaction, customerId: st
   );
 }
 
-/** Adds a line to the audit log, in the transaction of the change that it tells of. */
+/** Adds an audit log entry, in the transaction of the change. */
 export async function insertAudit(
   transaction: Transaction,
   entry: {
     readonly actor: Actor;
     readonly action: string;
     readonly customerId: string;
-    /** Never a secret. */
+    /** Must not contain secrets. */
     readonly details?: Readonly<Record<string, unknown>>;
     readonly now: number;
   },
@@ -244,9 +244,9 @@ export async function hasAccount(transaction: Transaction, email: string): Promi
 }
 
 /**
- * Remembers who has asked for an account, once an address; gives the id that the account will have.
+ * Stores a sign-up that awaits verification, one per address. Returns the id that the account will have.
  *
- * @param isNewLetter  whether a letter with this token goes out, which ends an earlier letter's
+ * @param hasNewToken  whether this token is e-mailed; it then replaces the token of an earlier e-mail
  */
 export async function upsertPendingSignup(
   transaction: Transaction,
@@ -257,9 +257,9 @@ export async function upsertPendingSignup(
     readonly tokenHash: Uint8Array;
     readonly expiresAt: number;
   },
-  isNewLetter: boolean,
+  hasNewToken: boolean,
 ): Promise<string> {
-  const set = isNewLetter
+  const set = hasNewToken
     ? "name = excluded.name, token_hash = excluded.token_hash, expires_at = excluded.expires_at"
     : "name = pending_signups.name";
   const [row] = await transaction.query<{ customer_id: string }>(
@@ -271,7 +271,7 @@ export async function upsertPendingSignup(
   return row?.customer_id ?? pending.customerId;
 }
 
-/** Takes away whom a token verifies; null where nobody, or too late. */
+/** Deletes and returns the sign-up that a token verifies; null if there is none or it has expired. */
 export async function takePendingSignup(
   transaction: Transaction,
   tokenHash: Uint8Array,
@@ -286,10 +286,10 @@ export async function takePendingSignup(
 }
 
 const DELETE_ROWS_MAX = 5_000;
-/** Rows beyond this wait for the next run; one run must not hold the store for minutes. */
+/** Limits the duration of one run. The remaining rows are deleted by the next one. */
 const DELETE_ROUNDS_MAX = 100;
 
-/** By what age is told; a key's begins with its end. */
+/** The column that defines the age of a row. */
 const AGE = {
   pending_signups: "expires_at",
   attempts: "last_at",
@@ -297,7 +297,7 @@ const AGE = {
   api_keys: "revoked_at",
 };
 
-/** Drops what is older than an instant, a bounded number of rows at a time, until told to stop. Again, it changes nothing. */
+/** Deletes rows older than `before` in batches, until none is left or `mustStop` returns true. Idempotent. */
 export async function deleteOlder(
   store: Store,
   table: keyof typeof AGE,
@@ -307,7 +307,7 @@ export async function deleteOlder(
   const isOld = `${AGE[table]} < to_timestamp($1::float8 / 1000)`;
   for (let round = 0; round < DELETE_ROUNDS_MAX && !mustStop(); round++) {
     const [row] = await store.query<{ count: number }>(
-      // Asked twice: not every PostgreSQL looks by itself whether a row chosen by ctid was made young again meanwhile.
+      // The condition is repeated because not all PostgreSQL versions recheck it for a row found by ctid that has been updated.
       `with old as (
          delete from ${table} where ${isOld} and ctid = any(array(
            select ctid from ${table} where ${isOld} limit ${DELETE_ROWS_MAX}))

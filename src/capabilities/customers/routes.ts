@@ -2,16 +2,24 @@ import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
-import type { Allowance, Tier } from "../../domain/plan.ts";
+import type { Allowance } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
-import { type ProblemPage, sendPage, setPrivateHeaders } from "../../http/html/define-page.ts";
-import { acceptForms, createFormSubmissions, FORM, newFormId, prefersHtml } from "../../http/html/forms.ts";
-import { browserProblemPage } from "../../http/html/index.ts";
+import {
+  acceptForms,
+  browserProblemPage,
+  createFormSubmissions,
+  FORM,
+  newFormId,
+  type ProblemPage,
+  prefersHtml,
+  sendPage,
+  setPrivateHeaders,
+} from "../../http/html/index.ts";
 import { defineRoute } from "../../http/route.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import { type Customers, KEY_NAME_LENGTH_MAX } from "./model.ts";
+import { type Customers, KEY_NAME_LENGTH_MAX, type MonthlyUsage } from "./model.ts";
 import { confirmPage, expiredLinkPage, issuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
 import { byTier, presentIssuedKey, presentKey } from "./present.ts";
@@ -19,20 +27,16 @@ import * as schema from "./schema.ts";
 import { isVerificationToken } from "./sign-ups.ts";
 
 const TAG = "Account";
+const ACCOUNT_READY = "Your account is ready. Store the API key safely: it is shown only once.";
 
 export interface CustomerRouteOptions {
   readonly customers: Customers;
   readonly clock: Clock;
   readonly random: Random;
-  /** A customer's month so far: calls by tier, how many it may make, and the first day of the next month. */
-  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<{
-    readonly usage: Readonly<Record<Tier, number>>;
-    readonly quotas: Readonly<Record<Tier, number>>;
-    readonly resetsOn: string;
-  }>;
+  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<MonthlyUsage>;
 }
 
-/** Sign-up and its verification, and one's own account and keys. */
+/** Routes for sign-up, e-mail verification, the caller's account and its API keys. */
 export function customerRoutes(app: FastifyInstance, options: CustomerRouteOptions): void {
   signUpRoute(app, options.customers);
   verificationRoutes(app, options);
@@ -49,7 +53,7 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
     tag: TAG,
     summary: "Create a free account",
     description:
-      "Answers with the API key, or, where the server verifies e-mail addresses, sends a letter with a link that leads to it. At most 5 an hour from one network address (of IPv6: one /64).",
+      "Creates an account on the free plan and returns its API key. If the server verifies e-mail addresses, it sends an e-mail with a verification link instead. Limited to 5 sign-ups per hour and network address (IPv6: per /64 prefix).",
     operationId: "sign_up",
     body: schema.SignUpBody,
     responses: { 200: schema.SignUpResponse },
@@ -67,8 +71,8 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
       });
       return {
         message: result.requiresVerification
-          ? "A letter with a link is on its way: follow it to confirm the address and see the API key"
-          : "The account is open; keep the API key, it is shown once",
+          ? "Check your e-mail: open the link we sent you to confirm your address and get your API key."
+          : ACCOUNT_READY,
         requires_verification: result.requiresVerification,
         customer_id: result.customerId,
         ...(result.requiresVerification ? {} : { api_key: result.apiKey }),
@@ -77,17 +81,17 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
   });
 }
 
-const deadLink = () =>
-  new AppError("verification_not_found", "This link does not work: it is used, replaced or too old");
+const invalidLink = () =>
+  new AppError("verification_not_found", "This link is invalid: it has been used or replaced, or it has expired");
 
 const verifyProblemPage: ProblemPage = (status, error, request) => {
-  const answer = browserProblemPage(status, error, request);
-  const isDead = error instanceof AppError && error.code === "verification_not_found";
-  return answer !== null && isDead ? { html: expiredLinkPage() } : answer;
+  const page = browserProblemPage(status, error, request);
+  const isInvalidLink = error instanceof AppError && error.code === "verification_not_found";
+  return page !== null && isInvalidLink ? { html: expiredLinkPage() } : page;
 };
 
 function verificationRoutes(app: FastifyInstance, { customers, clock, random }: CustomerRouteOptions): void {
-  const press = createFormSubmissions<Awaited<ReturnType<Customers["verify"]>>>(app, clock);
+  const verifyOnce = createFormSubmissions<Awaited<ReturnType<Customers["verify"]>>>(app, clock);
   app.register(async (scope) => {
     acceptForms(scope);
     defineRoute(scope, {
@@ -96,8 +100,9 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
       access: "public",
       metering: METERING.FREE,
       tag: TAG,
-      summary: "The page that a verification letter leads to",
-      description: "A page with one button. It uses nothing up: programs that look into letters follow links.",
+      summary: "Show the verification page",
+      description:
+        "The page that the verification e-mail links to. It contains a form that submits the token. Opening the page does not consume the token, so mail scanners can follow the link.",
       operationId: "show_verification",
       query: schema.VerifyQuery,
       responses: { 200: Type.String({ description: "The page" }) },
@@ -105,7 +110,7 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
       errors: ["verification_not_found"],
       problemPage: verifyProblemPage,
       handler({ query, reply }) {
-        if (!isVerificationToken(query.token)) throw deadLink();
+        if (!isVerificationToken(query.token)) throw invalidLink();
         return sendPage(reply, 200, confirmPage(query.token, newFormId(random)));
       },
     });
@@ -115,9 +120,9 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
       access: "public",
       metering: METERING.FREE,
       tag: TAG,
-      summary: "Confirm an e-mail address and get the API key",
+      summary: "Verify an e-mail address",
       description:
-        "Uses the token up, makes the account and shows its key, once. Takes JSON or an HTML form, and answers a browser with a page.",
+        "Consumes the token, creates the account and returns its API key, which is shown only once. Accepts JSON or an HTML form. Browsers receive an HTML page.",
       operationId: "verify_email",
       body: schema.VerifyBody,
       responses: { 200: schema.VerifyResponse },
@@ -125,12 +130,12 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
       errors: ["verification_not_found", "store_unavailable"],
       problemPage: verifyProblemPage,
       async handler({ body: { token, form }, request, reply }) {
-        const verified = await press(form, token, () => customers.verify(token));
-        if (verified === null) throw deadLink();
+        const verified = await verifyOnce(form, token, () => customers.verify(token));
+        if (verified === null) throw invalidLink();
         setPrivateHeaders(reply);
         if (prefersHtml(request.headers.accept)) return sendPage(reply, 200, issuedKeyPage(verified.apiKey));
         return {
-          message: "The account is open; keep the API key, it is shown once",
+          message: ACCOUNT_READY,
           customer_id: verified.customerId,
           api_key: verified.apiKey,
         };
@@ -146,8 +151,8 @@ function meRoute(app: FastifyInstance, { customers, usage }: CustomerRouteOption
     access: "key",
     metering: METERING.ACCOUNT,
     tag: TAG,
-    summary: "Your account: plan, usage and quotas",
-    description: "Counts toward no quota.",
+    summary: "Retrieve your account",
+    description: "Returns your plan, usage and quotas. This call does not count towards any quota.",
     operationId: "get_me",
     cacheControl: "no-store",
     responses: { 200: schema.Me },
@@ -177,7 +182,8 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     access: "key",
     metering: METERING.ACCOUNT,
     tag: TAG,
-    summary: "Your keys, living ones first",
+    summary: "List your API keys",
+    description: "Returns active keys first. This call does not count towards any quota.",
     operationId: "list_keys",
     cacheControl: "no-store",
     responses: { 200: Type.Array(schema.Key) },
@@ -193,8 +199,8 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     access: "key",
     metering: METERING.ACCOUNT,
     tag: TAG,
-    summary: "Make another key",
-    description: "At most 10 live at once, each with a name of its own.",
+    summary: "Create an API key",
+    description: "You can have up to 10 active keys. Each active key needs a unique name.",
     operationId: "create_key",
     body: schema.NewKeyBody,
     responses: { 200: schema.NewKey },
@@ -203,7 +209,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
       const { customerId, keyId } = accountOf(principal);
       const name = body.name.trim();
       if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
-        throw invalidRequest([valueError(["body", "name"], "a name is more than blanks", body.name)]);
+        throw invalidRequest([valueError(["body", "name"], "must not be blank", body.name)]);
       return presentIssuedKey(await customers.createKey(customerId, name, { kind: "key", id: keyId }));
     },
   });
@@ -213,8 +219,9 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     access: "key",
     metering: METERING.ACCOUNT,
     tag: TAG,
-    summary: "Replace the key that this request shows",
-    description: "The old key ends at once, on every node; the new one has its name.",
+    summary: "Rotate the API key of this request",
+    description:
+      "Revokes the key that authenticates this request on every node immediately, and returns a new key with the same name.",
     operationId: "rotate_key",
     responses: { 200: schema.NewKey },
     errors: ["store_unavailable"],
@@ -229,8 +236,9 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     access: "key",
     metering: METERING.ACCOUNT,
     tag: TAG,
-    summary: "Revoke a key",
-    description: "It ends at once, on every node. Also the key that the request shows, and the last one.",
+    summary: "Revoke an API key",
+    description:
+      "The key stops working on every node immediately. You can revoke any of your keys, including the one that authenticates this request.",
     operationId: "revoke_key",
     params: schema.KeyPath,
     responses: { 200: schema.EmptyObject },
@@ -243,8 +251,8 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
   });
 }
 
-/** Whose account it is and which of its keys asks: these routes let nobody in who has none. */
+/** The customer and key of the request; routes with `access: "key"` always have both. */
 function accountOf({ customerId, keyId }: Principal): { readonly customerId: string; readonly keyId: string } {
-  if (keyId === undefined) throw new Error("a customer came in without a key");
+  if (keyId === undefined) throw new Error("request without an API key on a route that requires one");
   return { customerId, keyId };
 }

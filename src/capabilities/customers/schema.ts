@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Plan } from "../../domain/plan.ts";
-import { FormId } from "../../http/html/forms.ts";
+import { FormId } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, CUSTOMER_STATUSES, type CustomerStatus, KEY_NAME_LENGTH_MAX } from "./model.ts";
 import { PLAIN_TEXT_PATTERN } from "./plain-text.ts";
 import { TOKEN_LENGTH_MAX } from "./turnstile.ts";
@@ -16,7 +16,7 @@ export const SignUpBody = Type.Object({
     format: "email",
     maxLength: EMAIL_LENGTH_MAX,
     description:
-      "Case, full-width letters and the domain's spelling make no other address; disposable ones are refused",
+      "Addresses that differ only in case, full-width characters or the spelling of the domain are the same address. Disposable addresses are rejected.",
     examples: ["ada@example.org"],
   }),
   name: Type.Optional(
@@ -24,14 +24,14 @@ export const SignUpBody = Type.Object({
       type: ["string", "null"],
       maxLength: CUSTOMER_NAME_LENGTH_MAX,
       pattern: PLAIN_TEXT_PATTERN,
-      description: "Display name",
+      description: "Display name.",
     }),
   ),
   turnstile_token: Type.String({
     minLength: 1,
     maxLength: TOKEN_LENGTH_MAX,
     description:
-      "What Turnstile's widget (action `signup`) gave the form; in a sandbox without a secret its published dummy",
+      "Token from the Turnstile widget with the action `signup`. A sandbox without a Turnstile secret accepts the published test token.",
     examples: ["XXXX.DUMMY.TOKEN.XXXX"],
   }),
 });
@@ -40,22 +40,27 @@ export const SignUpResponse = Type.Object({
   message: Type.String(),
   requires_verification: Type.Boolean(),
   customer_id: Type.String(),
-  api_key: Type.Optional(Type.String({ description: "Shown once; absent while the e-mail address is to be verified" })),
+  api_key: Type.Optional(
+    Type.String({ description: "Shown only once. Absent until the e-mail address has been verified." }),
+  ),
 });
 
 export const VerifyQuery = Type.Object({
-  token: Type.String({ default: "", maxLength: VERIFICATION_TOKEN_LENGTH_MAX, description: "From the letter" }),
+  token: Type.String({ default: "", maxLength: VERIFICATION_TOKEN_LENGTH_MAX, description: "Token from the e-mail." }),
 });
 
 export const VerifyBody = Type.Object({
   form: FormId,
-  token: Type.String({ maxLength: VERIFICATION_TOKEN_LENGTH_MAX, description: "From the letter; works once" }),
+  token: Type.String({
+    maxLength: VERIFICATION_TOKEN_LENGTH_MAX,
+    description: "Token from the e-mail. Can be used once.",
+  }),
 });
 
 export const VerifyResponse = Type.Object({
   message: Type.String(),
   customer_id: Type.String(),
-  api_key: Type.String({ description: "Shown once" }),
+  api_key: Type.String({ description: "Shown only once." }),
 });
 
 const counters = (description: string) =>
@@ -69,34 +74,37 @@ export const Me = Type.Object({
   email: Type.Unsafe<string | null>({ type: ["string", "null"], format: "email" }),
   plan: Type.Unsafe<Plan>({ type: "string", enum: ["free", "pro", "enterprise"] }),
   status: Type.Unsafe<CustomerStatus>({ type: "string", enum: [...CUSTOMER_STATUSES] }),
-  key_prefix: Type.String({ description: "Beginning of the key that was shown" }),
-  usage: counters("Calls of the running month (UTC)"),
-  quotas: counters("Calls a month that the plan allows, or numbers of the customer's own"),
+  key_prefix: Type.String({ description: "The first characters of the key that authenticates this request." }),
+  usage: counters("Calls in the current calendar month (UTC)."),
+  quotas: counters("Calls allowed per month, by the plan or by custom limits."),
   resets_on: Type.String({
     format: "date",
-    description: "First day of the next month; usage begins anew at 00:00 UTC",
+    description: "First day of the next month, when usage resets at 00:00 UTC.",
   }),
 });
 
 const keyFields = {
   key_id: Type.String(),
   name: Type.String(),
-  prefix: Type.String({ description: "The key's beginning; the rest is stored nowhere" }),
+  prefix: Type.String({ description: "The first characters of the key. The full key is not stored." }),
   created_at: time,
-  last_used_at: Type.Unsafe<string | null>({ ...nullableTime, description: "To the minute" }),
+  last_used_at: Type.Unsafe<string | null>({
+    ...nullableTime,
+    description: "Updated about once a minute; null if never used.",
+  }),
   revoked_at: nullableTime,
 };
 
 export const Key = Type.Object(keyFields);
 
-export const NewKey = Type.Object({ ...keyFields, api_key: Type.String({ description: "Shown once" }) });
+export const NewKey = Type.Object({ ...keyFields, api_key: Type.String({ description: "Shown only once." }) });
 
 export const NewKeyBody = Type.Object({
   name: Type.String({
     minLength: 1,
     maxLength: KEY_NAME_LENGTH_MAX,
     pattern: PLAIN_TEXT_PATTERN,
-    description: "One living key's at a time",
+    description: "Unique among your active keys.",
     examples: ["trading bot"],
   }),
 });

@@ -12,22 +12,22 @@ import { dummyBotCheck, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;
 const AUDIT_DAYS = 400;
-/** The first tidying comes a minute after the start. */
-const TIDY_AT = NOW + 60_000;
-/** From this instant on rows are kept; of keys those that live too. */
+/** The first cleanup runs a minute after the start. */
+const CLEANUP_AT = NOW + 60_000;
+/** Rows from this timestamp on are kept; active keys are always kept. */
 const BOUNDARIES = {
-  pending_signups: TIDY_AT,
-  attempts: TIDY_AT - DAY_MS,
-  audit_log: TIDY_AT - AUDIT_DAYS * DAY_MS,
-  api_keys: TIDY_AT - AUDIT_DAYS * DAY_MS,
+  pending_signups: CLEANUP_AT,
+  attempts: CLEANUP_AT - DAY_MS,
+  audit_log: CLEANUP_AT - AUDIT_DAYS * DAY_MS,
+  api_keys: CLEANUP_AT - AUDIT_DAYS * DAY_MS,
 };
 
-function bench(database: Database, mail: MailOut | null = null) {
+function setUp(database: Database, mail: MailOut | null = null) {
   const clock = new FakeClock(NOW);
-  const letters = mail === null ? null : { mail, publicUrl: "https://parallax.example" };
-  const signUp = { botCheck: dummyBotCheck, disposableDomains: new Set<string>(), letters };
+  const emailDelivery = mail === null ? null : { mail, publicUrl: "https://parallax.example" };
+  const signUp = { botCheck: dummyBotCheck, disposableDomains: new Set<string>(), letters: emailDelivery };
   const ports = { database, clock, random: systemRandom, log: quietLog, onKeysChanged() {} };
-  return { clock, customers: createCustomers({ ...ports, signUp, letters, auditDays: AUDIT_DAYS }) };
+  return { clock, customers: createCustomers({ ...ports, signUp, letters: emailDelivery, auditDays: AUDIT_DAYS }) };
 }
 
 async function insertAttempts(database: Database, count: number, at: number): Promise<void> {
@@ -41,92 +41,86 @@ async function insertAttempts(database: Database, count: number, at: number): Pr
 const countOf = async (database: Database, table: string) =>
   (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]?.count;
 
-eachDatabase(
-  "a minute after the start what is out of date goes, to the millisecond, and the rest stays",
-  async (database) => {
-    const { clock, customers } = bench(database);
-    const customerId = "cus-a";
-    await customers.admit(customerId, null, { kind: "operator", id: "ada" });
-    await database.query("truncate audit_log");
-    const insert = {
-      pending_signups: (name: string, at: number) =>
-        database.query(
-          `insert into pending_signups (email, customer_id, token_hash, expires_at)
+eachDatabase("a minute after the start expired rows are deleted, exact to the millisecond", async (database) => {
+  const { clock, customers } = setUp(database);
+  const customerId = "cus-a";
+  await customers.admit(customerId, null, { kind: "operator", id: "ada" });
+  await database.query("truncate audit_log");
+  const insert = {
+    pending_signups: (name: string, at: number) =>
+      database.query(
+        `insert into pending_signups (email, customer_id, token_hash, expires_at)
          values ($1, $1, $1::text::bytea, to_timestamp($2::float8 / 1000))`,
-          [name, at],
-        ),
-      attempts: (name: string, at: number) =>
-        database.query(
-          "insert into attempts (subject, taken_at, last_at) values ($1, '{}', to_timestamp($2::float8 / 1000))",
-          [name, at],
-        ),
-      audit_log: (name: string, at: number) =>
-        database.query(
-          `insert into audit_log (occurred_at, actor_kind, actor_id, action, customer_id, details)
+        [name, at],
+      ),
+    attempts: (name: string, at: number) =>
+      database.query(
+        "insert into attempts (subject, taken_at, last_at) values ($1, '{}', to_timestamp($2::float8 / 1000))",
+        [name, at],
+      ),
+    audit_log: (name: string, at: number) =>
+      database.query(
+        `insert into audit_log (occurred_at, actor_kind, actor_id, action, customer_id, details)
          values (to_timestamp($2::float8 / 1000), 'operator', 'ada', $1, 'cus-a', '{}')`,
-          [name, at],
-        ),
-      api_keys: (name: string, at: number | null) =>
-        database.query(
-          `insert into api_keys (key_hash, key_id, customer_id, plan, prefix, name, created_at, revoked_at)
+        [name, at],
+      ),
+    api_keys: (name: string, at: number | null) =>
+      database.query(
+        `insert into api_keys (key_hash, key_id, customer_id, plan, prefix, name, created_at, revoked_at)
          values ($1::text::bytea, $1, $3, 'free', 'plx_free_', $1, to_timestamp(0), to_timestamp($2::float8 / 1000))`,
-          [name, at, customerId],
-        ),
-    };
-    const label = { pending_signups: "email", attempts: "subject", audit_log: "action", api_keys: "name" };
-    const tables = Object.keys(BOUNDARIES) as (keyof typeof BOUNDARIES)[];
-    for (const table of tables) {
-      await insert[table]("old", BOUNDARIES[table] - 1);
-      await insert[table]("young", BOUNDARIES[table]);
-    }
-    await insert.api_keys("living", null);
-    const left = async (table: keyof typeof BOUNDARIES) =>
-      (await database.query<{ label: string }>(`select ${label[table]} as label from ${table} order by 1`)).map(
-        (row) => row.label,
-      );
-    customers.start();
-    await clock.advance(59_999);
-    assert.deepEqual(await left("attempts"), ["old", "young"]);
-    await clock.advance(1);
-    // The next one is planned once this one has ended.
-    while (clock.nextInMs === null) await clock.settle();
-    assert.equal(clock.nextInMs, 3_600_000);
-    await customers.stop();
-    for (const table of tables)
-      assert.deepEqual(await left(table), table === "api_keys" ? ["living", "young"] : ["young"], table);
-  },
-);
+        [name, at, customerId],
+      ),
+  };
+  const labelColumn = { pending_signups: "email", attempts: "subject", audit_log: "action", api_keys: "name" };
+  const tables = Object.keys(BOUNDARIES) as (keyof typeof BOUNDARIES)[];
+  for (const table of tables) {
+    await insert[table]("old", BOUNDARIES[table] - 1);
+    await insert[table]("young", BOUNDARIES[table]);
+  }
+  await insert.api_keys("active", null);
+  const remaining = async (table: keyof typeof BOUNDARIES) =>
+    (await database.query<{ label: string }>(`select ${labelColumn[table]} as label from ${table} order by 1`)).map(
+      (row) => row.label,
+    );
+  customers.start();
+  await clock.advance(59_999);
+  assert.deepEqual(await remaining("attempts"), ["old", "young"]);
+  await clock.advance(1);
+  // The next cleanup is scheduled when this one ends.
+  while (clock.nextInMs === null) await clock.settle();
+  assert.equal(clock.nextInMs, 3_600_000);
+  await customers.stop();
+  for (const table of tables)
+    assert.deepEqual(await remaining(table), table === "api_keys" ? ["active", "young"] : ["young"], table);
+});
 
-eachDatabase(
-  "however much is out of date goes in one run, in rounds, and a second run changes nothing",
-  async (database) => {
-    await insertAttempts(database, 12_001, NOW - 1);
-    await insertAttempts(database, 7, NOW);
-    let rounds = 0;
-    const counted = {
-      ...database,
-      query: ((...words) => {
-        rounds += 1;
-        return database.query(...words);
-      }) as Database["query"],
-    };
-    await deleteOlder(counted, "attempts", NOW);
-    assert.equal(await countOf(database, "attempts"), 7);
-    assert.equal(rounds, 4, "5,000 at a time, until none is left");
-    await deleteOlder(database, "attempts", NOW);
-    assert.equal(await countOf(database, "attempts"), 7);
-  },
-);
+eachDatabase("one run deletes all expired rows in batches, and a second run changes nothing", async (database) => {
+  await insertAttempts(database, 12_001, NOW - 1);
+  await insertAttempts(database, 7, NOW);
+  let batches = 0;
+  const countingDatabase = {
+    ...database,
+    query: ((...args) => {
+      batches += 1;
+      return database.query(...args);
+    }) as Database["query"],
+  };
+  await deleteOlder(countingDatabase, "attempts", NOW);
+  assert.equal(await countOf(database, "attempts"), 7);
+  assert.equal(batches, 4, "5,000 rows per batch, until none is left");
+  await deleteOlder(database, "attempts", NOW);
+  assert.equal(await countOf(database, "attempts"), 7);
+});
 
-eachDatabase("tidying ends after the round in which it is told to stop", async (database) => {
+eachDatabase("the cleanup stops after the current batch when requested", async (database) => {
   await insertAttempts(database, 6_000, NOW - 1);
-  let asked = 0;
-  await deleteOlder(database, "attempts", NOW, () => ++asked > 1);
+  let checks = 0;
+  await deleteOlder(database, "attempts", NOW, () => ++checks > 1);
   assert.equal(await countOf(database, "attempts"), 1_000);
 });
 
-eachDatabase("the end waits two seconds for letters and no longer", async (database) => {
-  const { clock, customers } = bench(database, { send: () => new Promise(() => {}), close: async () => {} });
+eachDatabase("stop waits at most two seconds for e-mails", async (database) => {
+  const { clock, customers } = setUp(database, { send: () => new Promise(() => {}), close: async () => {} });
   customers.start();
   await customers.signUp({
     email: "ada@example.org",
@@ -134,7 +128,7 @@ eachDatabase("the end waits two seconds for letters and no longer", async (datab
     turnstileToken: TURNSTILE_DUMMY_TOKEN,
     address: "192.0.2.1",
   });
-  const began = clock.now();
+  const startedAt = clock.now();
   await clock.until(customers.stop());
-  assert.equal(clock.now() - began, 2_000);
+  assert.equal(clock.now() - startedAt, 2_000);
 });

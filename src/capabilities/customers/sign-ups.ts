@@ -19,11 +19,11 @@ import { hasAccount, takePendingSignup, upsertPendingSignup } from "./queries.ts
 import type { BotCheck } from "./turnstile.ts";
 
 const HOUR_MS = 3_600_000;
-/** Sign-ups of one network address (specification), and links to sign in that it asks for. */
+/** Limits sign-ups, and requests for sign-in links, per network address. */
 export const NETWORK_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR_MS }];
-/** Bot checks of one network address, so that one caller cannot keep the checker busy; counted on this node only. */
-const CHECKS_PER_HOUR = 30;
-/** Letters of one kind to one mailbox. */
+/** Bot checks per network address, so that one caller cannot exhaust the bot check service; counted per node. */
+const BOT_CHECKS_PER_HOUR = 30;
+/** E-mails of one kind to one address. */
 export const EMAIL_RULES: readonly AttemptRule[] = [
   { limit: 1, windowMs: 60_000 },
   { limit: 3, windowMs: 24 * HOUR_MS },
@@ -33,68 +33,73 @@ const VERIFY_MS = 24 * HOUR_MS;
 const TOKEN_LENGTH = 26;
 const TOKEN = /^[a-z2-7]{26}$/;
 
-/** How letters go out. */
+/** How e-mails are sent. */
 export interface EmailDelivery {
   readonly mail: MailOut;
-  /** The service's address as customers know it, without a slash at its end. */
+  /** The service's URL as customers know it, without a trailing slash. */
   readonly publicUrl: string;
 }
 
-/** What the operator has set up so that strangers can become customers. */
+/** The operator's settings for sign-up. */
 export interface SignUpSettings {
   readonly botCheck: BotCheck;
-  /** Canonical domains whose mailboxes are thrown away. */
+  /** Disposable e-mail domains in canonical form. */
   readonly disposableDomains: ReadonlySet<string>;
-  /** Where new addresses are verified by a letter; null gives the key at once. */
+  /** For e-mail verification; null returns the key immediately, without verification. */
   readonly letters: EmailDelivery | null;
 }
 
-interface SignUpTools {
+interface SignUpDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Null where sign-up is not configured: then every attempt is refused with `signup_not_configured`. */
+  /** Null rejects every sign-up with `signup_not_configured`. */
   readonly settings: SignUpSettings | null;
 }
 
-/** Whether a text can be a link's token at all. */
+/** Whether the text has the format of a verification token. */
 export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
 
-export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "stop"> {
-  const { database, clock, random, settings } = tools;
-  const letters = settings?.letters ?? null;
-  const queue = letters === null ? null : createMailQueue({ ...tools, mail: letters.mail });
-  const checks = new SlidingLog({ windowMs: HOUR_MS });
+export function createSignUps(dependencies: SignUpDependencies): SignUps & Pick<MailQueue, "stop"> {
+  const { database, clock, random, settings } = dependencies;
+  const emailDelivery = settings?.letters ?? null;
+  const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const botChecks = new SlidingLog({ windowMs: HOUR_MS });
 
-  const assertMayAsk = (network: string) => {
-    const { isAllowed, waitMs } = checks.take(network, CHECKS_PER_HOUR, clock.monotonic());
+  const assertMayCheck = (network: string) => {
+    const { isAllowed, waitMs } = botChecks.take(network, BOT_CHECKS_PER_HOUR, clock.monotonic());
     if (!isAllowed) throw tooManySignUps(waitMs);
   };
 
-  const keyAtOnce = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
+  const signUpDirectly = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
     const customerId = newCustomerId(random);
     const actor = { kind: "signup" as const, id: customerId };
     const key = await database.transaction((transaction) =>
-      openAccount(transaction, tools, { customerId, email: email.address, name, plan: "free", actor }),
+      openAccount(transaction, dependencies, { customerId, email: email.address, name, plan: "free", actor }),
     );
     return { customerId, requiresVerification: false, apiKey: key.apiKey };
   };
 
-  /** Remembers who asks, with a new token where a letter may be sent; else an earlier letter's link stays good. */
-  const remember = async (transaction: Transaction, email: EmailAddress, name: string | null) => {
+  /** Stores the sign-up. Sets a new token only if an e-mail may be sent; otherwise the earlier link remains valid. */
+  const storePending = async (transaction: Transaction, email: EmailAddress, name: string | null) => {
     if (await hasAccount(transaction, email.address)) throw emailTaken();
     const now = clock.now();
-    const mayWrite = (await takeAttempt(transaction, `mail:${email.address}`, EMAIL_RULES, now)) === 0;
+    const mayEmail = (await takeAttempt(transaction, `mail:${email.address}`, EMAIL_RULES, now)) === 0;
     const token = randomBase32(random, TOKEN_LENGTH);
     const pending = { email: email.address, name, customerId: newCustomerId(random), tokenHash: hashOf(token) };
-    const customerId = await upsertPendingSignup(transaction, { ...pending, expiresAt: now + VERIFY_MS }, mayWrite);
-    return { customerId, token: mayWrite ? token : null };
+    const customerId = await upsertPendingSignup(transaction, { ...pending, expiresAt: now + VERIFY_MS }, mayEmail);
+    return { customerId, token: mayEmail ? token : null };
   };
 
-  const verifyFirst = async (email: EmailAddress, name: string | null, slot: MailSlot, publicUrl: string) => {
+  const signUpWithVerification = async (
+    email: EmailAddress,
+    name: string | null,
+    slot: MailSlot,
+    publicUrl: string,
+  ) => {
     try {
-      const { customerId, token } = await database.transaction((transaction) => remember(transaction, email, name));
+      const { customerId, token } = await database.transaction((transaction) => storePending(transaction, email, name));
       if (token !== null) {
         slot.send(verificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
       }
@@ -107,18 +112,18 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
   return {
     async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
       if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
-      const email = acceptableEmail(text, settings.disposableDomains);
-      // What a form holds whose widget is not done: nobody needs to be asked.
+      const email = parseAcceptedEmail(text, settings.disposableDomains);
+      // The form was submitted before the widget finished, so no check is needed.
       if (turnstileToken === "") throw botCheckFailed();
       const network = addressBlock(address);
-      assertMayAsk(network);
+      assertMayCheck(network);
       if (!(await settings.botCheck.passes(turnstileToken, address))) throw botCheckFailed();
       const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
       if (waitMs > 0) throw tooManySignUps(waitMs);
-      if (letters === null) return keyAtOnce(email, name);
+      if (emailDelivery === null) return signUpDirectly(email, name);
       const slot = queue?.reserve() ?? null;
       if (slot === null) throw tooManyEmails();
-      return verifyFirst(email, name, slot, letters.publicUrl);
+      return signUpWithVerification(email, name, slot, emailDelivery.publicUrl);
     },
     async verify(token) {
       if (!isVerificationToken(token)) return null;
@@ -128,11 +133,11 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
           if (pending === null) return null;
           const { customerId } = pending;
           const actor = { kind: "signup" as const, id: customerId };
-          const key = await openAccount(transaction, tools, { ...pending, plan: "free", actor });
+          const key = await openAccount(transaction, dependencies, { ...pending, plan: "free", actor });
           return { customerId, apiKey: key.apiKey };
         });
       } catch (error) {
-        // Somebody else has opened an account with this address meanwhile.
+        // An account with this address was created after the sign-up.
         if (error instanceof AppError && error.code === "email_taken") return null;
         throw error;
       }
@@ -141,21 +146,21 @@ export function createSignUps(tools: SignUpTools): SignUps & Pick<MailQueue, "st
   };
 }
 
-function acceptableEmail(text: string, disposable: ReadonlySet<string>): EmailAddress {
+function parseAcceptedEmail(text: string, disposable: ReadonlySet<string>): EmailAddress {
   const email = parseEmail(text);
   if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
   if (isDisposable(email.domain, disposable)) throw invalidEmail("disposable e-mail addresses are not accepted", text);
   return email;
 }
 
-/** Too many letters wait already. */
+/** The mail queue is full or stopping. */
 export const tooManyEmails = () =>
-  new AppError("mail_unavailable", "No letters can be sent at the moment; try again later");
+  new AppError("mail_unavailable", "E-mail is temporarily unavailable; try again later");
 
 const tooManySignUps = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
 const botCheckFailed = () => new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
 
 const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");
 
-/** A fast hash suffices for 130 random bits. */
+/** A fast hash is sufficient for 130 random bits. */
 const hashOf = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

@@ -28,7 +28,7 @@ after(async () => {
   await server.close();
 });
 
-function bench(options: { secret?: string; http?: HttpOut; hostname?: string | null } = {}) {
+function setUp(options: { secret?: string; http?: HttpOut; hostname?: string | null } = {}) {
   const clock = new FakeClock();
   const { log, lines } = recordingLog();
   const settings = { secret: TURNSTILE_SECRET, url: server.url, hostname: "parallax.example", deadlineMs: 300 };
@@ -37,8 +37,8 @@ function bench(options: { secret?: string; http?: HttpOut; hostname?: string | n
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "bot_check_unavailable";
 
-test("a token of this site passes, once, and the checker is asked as its protocol says", async () => {
-  const { check } = bench();
+test("a valid token passes once, with a request as documented by Turnstile", async () => {
+  const { check } = setUp();
   const token = server.issue();
   assert.equal(await check.passes(token, ADDRESS), true);
   const [body] = server.requests;
@@ -46,11 +46,11 @@ test("a token of this site passes, once, and the checker is asked as its protoco
   assert.deepEqual(rest, { secret: TURNSTILE_SECRET, response: token, remoteip: ADDRESS });
   assert.match(String(key), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(await check.passes(token, ADDRESS), false);
-  assert.equal(server.requests.length, 1, "a token shown here before is not even asked about");
+  assert.equal(server.requests.length, 1, "a used token is rejected without a request");
 });
 
-test("the checker is told of a caller's address without what a proxy left at it, and of nothing that is none", async () => {
-  const { check } = bench();
+test("the request contains the caller's plain IP address, or none if it is not an IP address", async () => {
+  const { check } = setUp();
   for (const address of [`${ADDRESS}:50123`, `[::ffff:${ADDRESS}]:443`, "unknown"]) {
     assert.equal(await check.passes(server.issue(), address), true);
   }
@@ -60,117 +60,117 @@ test("the checker is told of a caller's address without what a proxy left at it,
   );
 });
 
-test("a token shown twice at the same time passes once, and a replay on another node is refused by the checker", async () => {
-  const { check } = bench();
+test("a token in concurrent requests passes once, and Turnstile rejects a replay on another node", async () => {
+  const { check } = setUp();
   const token = server.issue();
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => check.passes(token, ADDRESS)));
   assert.equal(verdicts.filter((passed) => passed).length, 1);
-  assert.equal(await bench().check.passes(token, ADDRESS), false);
+  assert.equal(await setUp().check.passes(token, ADDRESS), false);
 });
 
-test("a token of another site, of another form, or of nobody is refused", async () => {
-  const { check } = bench();
+test("tokens of other sites, other forms and unknown tokens are rejected", async () => {
+  const { check } = setUp();
   assert.equal(await check.passes(server.issue({ hostname: "evil.example" }), ADDRESS), false);
   assert.equal(await check.passes(server.issue({ action: "login" }), ADDRESS), false);
   assert.equal(await check.passes(server.issue({ action: "" }), ADDRESS), false);
-  assert.equal(await check.passes("made up", ADDRESS), false);
+  assert.equal(await check.passes("unknown token", ADDRESS), false);
   assert.equal(await check.passes(TURNSTILE_DUMMY_TOKEN, ADDRESS), false);
 });
 
-for (const trouble of ["500", "html", "hang", "not-json", "endless", "internal-error"] as const) {
-  test(`nobody is let through while the checker is in trouble (${trouble}), and the same token passes after it`, async () => {
-    const { check } = bench();
+for (const failure of ["500", "html", "timeout", "not-json", "endless", "internal-error"] as const) {
+  test(`no token passes while Turnstile fails (${failure}), and the same token passes afterwards`, async () => {
+    const { check } = setUp();
     const token = server.issue();
-    server.trouble(trouble, 2);
+    server.failNext(failure, 2);
     await assert.rejects(check.passes(token, ADDRESS), isUnavailable);
-    assert.equal(server.requests.length, 2, "asked again once, and not for ever");
+    assert.equal(server.requests.length, 2, "one retry");
     assert.equal(server.requests[0]?.idempotency_key, server.requests[1]?.idempotency_key);
     assert.equal(await check.passes(token, ADDRESS), true);
   });
 }
 
-test("an answer that was lost on its way does not cost the token: the second attempt is known for the same", async () => {
-  const { check } = bench();
+test("a lost response does not consume the token, because the retry uses the same idempotency key", async () => {
+  const { check } = setUp();
   const token = server.issue();
-  server.trouble("lost");
+  server.failNext("lost-response");
   assert.equal(await check.passes(token, ADDRESS), true);
   assert.equal(server.requests.length, 2);
 });
 
-test("after two lost answers the same token still passes, as the attempt that it was, and then no more", async () => {
-  const { check } = bench();
+test("after two lost responses the same token still passes once, with the same idempotency key", async () => {
+  const { check } = setUp();
   const token = server.issue();
-  server.trouble("lost", 2);
+  server.failNext("lost-response", 2);
   await assert.rejects(check.passes(token, ADDRESS), isUnavailable);
   assert.equal(await check.passes(token, ADDRESS), true);
   assert.equal(new Set(server.requests.map((request) => request.idempotency_key)).size, 1);
   assert.equal(await check.passes(token, ADDRESS), false);
 });
 
-test("a checker that is not there lets nobody through", async () => {
-  const gone = await startTurnstileServer();
-  await gone.close();
+test("no token passes if Turnstile is unreachable", async () => {
+  const stoppedServer = await startTurnstileServer();
+  await stoppedServer.close();
   const { log } = recordingLog();
-  const tools = { http, clock: new FakeClock(), random: systemRandom, log, hostname: null };
-  const check = createTurnstile({ ...tools, secret: TURNSTILE_SECRET, url: gone.url });
+  const dependencies = { http, clock: new FakeClock(), random: systemRandom, log, hostname: null };
+  const check = createTurnstile({ ...dependencies, secret: TURNSTILE_SECRET, url: stoppedServer.url });
   await assert.rejects(check.passes("token", ADDRESS), isUnavailable);
 });
 
-test("a wrong secret is our mistake: an outage for the caller, an error for the operator, and it is not told", async () => {
+test("a wrong secret is reported as unavailable to the caller and logged as an error without the secret", async () => {
   const secret = "0x4AAAAAAA_wrong_secret_that_must_not_be_seen";
-  const { check, lines } = bench({ secret });
+  const { check, lines } = setUp({ secret });
   await assert.rejects(check.passes(server.issue(), ADDRESS), isUnavailable);
   assert.equal(lines[0]?.level, "error");
   assert.doesNotMatch(JSON.stringify(lines), /wrong_secret/);
 });
 
-test("no more than 64 checks are under way at once", async () => {
-  const held: (() => void)[] = [];
-  const slow: HttpOut = {
+test("at most 64 checks run concurrently", async () => {
+  const responders: (() => void)[] = [];
+  const slowHttp: HttpOut = {
     send: () =>
       new Promise((resolve) =>
-        held.push(() =>
+        responders.push(() =>
           resolve({ status: 200, headers: {}, body: '{"success":false,"error-codes":[]}', receivedAt: 0 }),
         ),
       ),
   };
-  const { check } = bench({ http: slow });
-  const under = Array.from({ length: 64 }, (_, turn) => check.passes(`token ${turn}`, ADDRESS));
+  const { check } = setUp({ http: slowHttp });
+  const checks = Array.from({ length: 64 }, (_, index) => check.passes(`token ${index}`, ADDRESS));
   await assert.rejects(check.passes("one more", ADDRESS), isUnavailable);
-  for (const answer of held) answer();
-  assert.deepEqual(new Set(await Promise.all(under)), new Set([false]));
+  for (const respond of responders) respond();
+  assert.deepEqual(new Set(await Promise.all(checks)), new Set([false]));
 });
 
-test("shown tokens are remembered for ten minutes, and ten thousand of them", async () => {
-  let asked = 0;
-  const no: HttpOut = {
+test("used tokens are remembered for ten minutes, up to ten thousand", async () => {
+  let requests = 0;
+  const rejectingHttp: HttpOut = {
     async send() {
-      asked += 1;
+      requests += 1;
       return { status: 200, headers: {}, body: '{"success":false,"error-codes":[]}', receivedAt: 0 };
     },
   };
-  const { check, clock } = bench({ http: no });
-  const show = async (token: string) => {
-    const before = asked;
+  const { check, clock } = setUp({ http: rejectingHttp });
+  const isVerified = async (token: string) => {
+    const requestsBefore = requests;
     await check.passes(token, ADDRESS);
-    return asked > before;
+    return requests > requestsBefore;
   };
-  assert.equal(await show("a"), true);
+  assert.equal(await isVerified("a"), true);
   await clock.advance(599_999);
-  assert.equal(await show("a"), false);
+  assert.equal(await isVerified("a"), false);
   await clock.advance(1);
-  assert.equal(await show("a"), true);
-  for (let turn = 0; turn < 10_001; turn++) await show(`filler ${turn}`);
-  assert.equal(await show("a"), true, "the oldest was forgotten");
+  assert.equal(await isVerified("a"), true);
+  for (let index = 0; index < 10_001; index++) await isVerified(`filler ${index}`);
+  assert.equal(await isVerified("a"), true, "the oldest token was evicted");
 });
 
-test("without a secret a sandbox takes the published dummy token, as often as it comes, and nothing else", async () => {
-  for (let turn = 0; turn < 3; turn++) assert.equal(await dummyBotCheck.passes("XXXX.DUMMY.TOKEN.XXXX", ADDRESS), true);
+test("without a secret a sandbox accepts only the published test token, any number of times", async () => {
+  for (let i = 0; i < 3; i++) assert.equal(await dummyBotCheck.passes("XXXX.DUMMY.TOKEN.XXXX", ADDRESS), true);
   for (const token of ["", "xxxx.dummy.token.xxxx", "XXXX.DUMMY.TOKEN.XXXX ", "0.real"])
     assert.equal(await dummyBotCheck.passes(token, ADDRESS), false);
 });
 
-test("the three published test secrets are known for what they are", () => {
-  for (const first of ["1", "2", "3"]) assert.equal(isTestSecret(`${first}x0000000000000000000000000000000AA`), true);
+test("the three published test secrets are recognised", () => {
+  for (const digit of ["1", "2", "3"]) assert.equal(isTestSecret(`${digit}x0000000000000000000000000000000AA`), true);
   assert.equal(isTestSecret(TURNSTILE_SECRET), false);
 });

@@ -6,41 +6,41 @@ import type { HttpOut } from "../../ports/http-out.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 
-/** Says whether a human asks. */
+/** Verifies that a request comes from a human. */
 export interface BotCheck {
   /**
-   * @param token    what the widget gave the form
+   * @param token    from the widget in the form
    * @param address  the caller's network address
-   * @throws AppError `bot_check_unavailable` when nobody can tell: then nobody is let through
+   * @throws AppError `bot_check_unavailable` if the check cannot be completed
    */
   passes(token: string, address: string): Promise<boolean>;
 }
 
 export const TURNSTILE_URL = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
-/** The action that the widget of the sign-up form is to carry (`data-action`). */
+/** The required action of the widget in the sign-up form (`data-action`). */
 export const TURNSTILE_ACTION = "signup";
-/** Published for tests: the widget with a test site key gives this token, and only a test secret takes it. */
+/** Turnstile's published test token: issued for test site keys and accepted with test secrets only. */
 export const TURNSTILE_DUMMY_TOKEN = "XXXX.DUMMY.TOKEN.XXXX";
-/** Published secrets that pass, refuse, or call every token spent; they let anybody in, or nobody. */
+/** Turnstile's published test secrets: every token passes, fails, or counts as already used. */
 const TEST_SECRET = /^[123]x0{10,}AA$/;
 export const TOKEN_LENGTH_MAX = 2_048;
 
-const DEADLINE_MS = 5_000;
-const ANSWER_BYTES_MAX = 16 * 1024;
-/** The second attempt carries the same idempotency key, so that a token spent by a lost answer is not spent twice. */
+const TIMEOUT_MS = 5_000;
+const RESPONSE_BYTES_MAX = 16 * 1024;
+/** The retry uses the same idempotency key, so that a token stays valid if the first response was lost. */
 const ATTEMPTS_MAX = 2;
-/** A token lives for five minutes; its hash is kept for longer than it can be of use. */
-const SPENT_MS = 10 * 60_000;
-const SPENT_MAX = 10_000;
-const CHECKS_AT_ONCE_MAX = 64;
-/** Our own mistakes, which no caller can mend. */
+/** How long used tokens are remembered; Turnstile tokens expire after five minutes. */
+const USED_MS = 10 * 60_000;
+const USED_MAX = 10_000;
+const CONCURRENT_CHECKS_MAX = 64;
+/** Error codes caused by the server's configuration. */
 const MISCONFIGURED: ReadonlySet<unknown> = new Set(["missing-input-secret", "invalid-input-secret", "bad-request"]);
 
 export function isTestSecret(secret: string): boolean {
   return TEST_SECRET.test(secret);
 }
 
-/** In a sandbox without a secret: the published dummy token passes, as often as it comes, and nothing else does. */
+/** For a sandbox without a secret: accepts only the published test token, any number of times. */
 export const dummyBotCheck: BotCheck = { passes: async (token) => token === TURNSTILE_DUMMY_TOKEN };
 
 interface Verdict {
@@ -50,7 +50,7 @@ interface Verdict {
   readonly action?: unknown;
 }
 
-/** Cloudflare Turnstile's siteverify. A token is used once, also where two requests show it at the same time. */
+/** Verifies tokens with Cloudflare Turnstile's siteverify API. Each token is accepted once, even in concurrent requests. */
 export function createTurnstile(options: {
   readonly http: HttpOut;
   readonly clock: Clock;
@@ -58,79 +58,79 @@ export function createTurnstile(options: {
   readonly log: Log;
   readonly secret: string;
   readonly url?: string;
-  /** Where the form stands; tokens of other sites are refused. Null believes any. */
+  /** The host of the form; tokens issued on other hosts are rejected. Null accepts any host. */
   readonly hostname: string | null;
-  /** Of one attempt, five seconds by default. */
+  /** Per attempt; 5 s by default. */
   readonly deadlineMs?: number;
 }): BotCheck {
-  const { http, clock, random, log, secret, url = TURNSTILE_URL, hostname, deadlineMs = DEADLINE_MS } = options;
-  const spent = createSpentTokens(clock, random);
-  let underWay = 0;
+  const { http, clock, random, log, secret, url = TURNSTILE_URL, hostname, deadlineMs = TIMEOUT_MS } = options;
+  const usedTokens = createUsedTokens(clock, random);
+  let concurrentChecks = 0;
 
-  const ask = async (token: string, address: string, idempotencyKey: string): Promise<Verdict | null> => {
-    // Left out where a proxy names its client otherwise: the checker would refuse the token for it.
+  const requestVerdict = async (token: string, address: string, idempotencyKey: string): Promise<Verdict | null> => {
+    // Omitted if the address is not an IP address: Turnstile would reject the token.
     const remoteip = plainAddress(address) ?? undefined;
     const body = JSON.stringify({ secret, response: token, remoteip, idempotency_key: idempotencyKey });
     const headers = { "content-type": "application/json" };
     try {
       const request = { method: "POST" as const, url, headers, body };
-      const answer = await http.send({ ...request, deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX });
-      return answer.status < 500 ? readVerdict(answer.body) : null;
+      const response = await http.send({ ...request, deadlineMs, maxBodyBytes: RESPONSE_BYTES_MAX });
+      return response.status < 500 ? parseVerdict(response.body) : null;
     } catch (error) {
       if (error instanceof VenueError) return null;
       throw error;
     }
   };
 
-  const verdictOf = async (token: string, address: string, idempotencyKey: string): Promise<Verdict> => {
+  const verify = async (token: string, address: string, idempotencyKey: string): Promise<Verdict> => {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const verdict = await ask(token, address, idempotencyKey);
+      const verdict = await requestVerdict(token, address, idempotencyKey);
       if (verdict !== null && !codesOf(verdict).includes("internal-error")) return verdict;
     }
     throw unavailable();
   };
 
-  const judge = (verdict: Verdict): boolean => {
+  const isHuman = (verdict: Verdict): boolean => {
     if (!verdict.success) {
-      const ours = codesOf(verdict).filter((code) => MISCONFIGURED.has(code));
-      if (ours.length === 0) return false;
-      log.error({ codes: ours }, "the bot check refuses the way it is asked: is PARALLAX_TURNSTILE_SECRET right?");
+      const codes = codesOf(verdict).filter((code) => MISCONFIGURED.has(code));
+      if (codes.length === 0) return false;
+      log.error({ codes }, "Turnstile rejected the verification request; check PARALLAX_TURNSTILE_SECRET");
       throw unavailable();
     }
-    // Answers to test secrets always name the same site and no action.
+    // Responses for test secrets contain a fixed hostname and no action.
     if (isTestSecret(secret)) return true;
     return verdict.action === TURNSTILE_ACTION && (hostname === null || verdict.hostname === hostname);
   };
 
   return {
     async passes(token, address) {
-      if (underWay >= CHECKS_AT_ONCE_MAX) throw unavailable();
-      const idempotencyKey = spent.take(token);
+      if (concurrentChecks >= CONCURRENT_CHECKS_MAX) throw unavailable();
+      const idempotencyKey = usedTokens.take(token);
       if (idempotencyKey === null) return false;
-      underWay += 1;
+      concurrentChecks += 1;
       try {
-        return judge(await verdictOf(token, address, idempotencyKey));
+        return isHuman(await verify(token, address, idempotencyKey));
       } catch (error) {
-        // Nobody has judged it: it may come again.
-        spent.release(token);
+        // The token was not verified, so the caller may submit it again.
+        usedTokens.release(token);
         throw error;
       } finally {
-        underWay -= 1;
+        concurrentChecks -= 1;
       }
     },
   };
 }
 
 const unavailable = () =>
-  new AppError("bot_check_unavailable", "The bot check cannot be reached at the moment; try again in a moment");
+  new AppError("bot_check_unavailable", "The bot check is temporarily unavailable; try again in a moment");
 
 function codesOf(verdict: Verdict): readonly unknown[] {
   const codes = verdict["error-codes"];
   return Array.isArray(codes) ? codes : [];
 }
 
-/** Null for anything that is not siteverify's answer, a gateway's page for example. */
-function readVerdict(text: string): Verdict | null {
+/** Null if the text is not a siteverify response, for example a gateway's error page. */
+function parseVerdict(text: string): Verdict | null {
   try {
     const value: unknown = JSON.parse(text);
     const isVerdict = typeof value === "object" && value !== null && "success" in value;
@@ -140,34 +140,35 @@ function readVerdict(text: string): Verdict | null {
   }
 }
 
-/** Tokens shown here in the last ten minutes, by hash; beyond the bound the oldest is forgotten. */
-function createSpentTokens(clock: Clock, random: Random) {
-  const shown = new Map<string, { readonly at: number; readonly idempotencyKey: string; isSpent: boolean }>();
-  const nameOf = (token: string) => hash("sha256", token, "base64url");
-  const forget = () => {
-    for (const [name, { at }] of shown) {
-      if (shown.size <= SPENT_MAX && clock.monotonic() - at < SPENT_MS) return;
-      shown.delete(name);
+/** The tokens used on this node in the last ten minutes, by hash. Beyond `USED_MAX` the oldest is evicted. */
+function createUsedTokens(clock: Clock, random: Random) {
+  const tokens = new Map<string, { readonly at: number; readonly idempotencyKey: string; isUsed: boolean }>();
+  const hashOf = (token: string) => hash("sha256", token, "base64url");
+  const evictOld = () => {
+    for (const [key, { at }] of tokens) {
+      if (tokens.size <= USED_MAX && clock.monotonic() - at < USED_MS) return;
+      tokens.delete(key);
     }
   };
   return {
     /**
-     * The id to ask under; null where the token was shown before. One that was released has the same id again, because
-     * the checker may have used it up with an answer that was lost. On another node it has another: there it is a replay.
+     * Marks a token as used and returns its idempotency key; null if it is already used. A released token keeps its key,
+     * because Turnstile may have consumed the token in a request whose response was lost. Other nodes use other keys, so
+     * Turnstile rejects replays there.
      */
     take(token: string): string | null {
-      forget();
-      const name = nameOf(token);
-      const known = shown.get(name);
-      if (known?.isSpent === true) return null;
-      const entry = known ?? { at: clock.monotonic(), idempotencyKey: uuid(random), isSpent: true };
-      entry.isSpent = true;
-      shown.set(name, entry);
+      evictOld();
+      const key = hashOf(token);
+      const known = tokens.get(key);
+      if (known?.isUsed === true) return null;
+      const entry = known ?? { at: clock.monotonic(), idempotencyKey: uuid(random), isUsed: true };
+      entry.isUsed = true;
+      tokens.set(key, entry);
       return entry.idempotencyKey;
     },
     release(token: string): void {
-      const entry = shown.get(nameOf(token));
-      if (entry !== undefined) entry.isSpent = false;
+      const entry = tokens.get(hashOf(token));
+      if (entry !== undefined) entry.isUsed = false;
     },
   };
 }

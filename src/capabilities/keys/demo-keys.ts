@@ -9,17 +9,17 @@ import { isActiveKeyOf, replaceKey } from "./queries.ts";
 
 const FILE = "demo-keys.json";
 const KEY_ID_LENGTH = 26;
-/** So that trying things out never hits a wall. */
-const CALLS_A_MONTH = 1_000_000;
-const CALLS_A_MINUTE = 6_000;
+/** High enough that trying out the sandbox never reaches them. */
+const CALLS_PER_MONTH = 1_000_000;
+const CALLS_PER_MINUTE = 6_000;
 const DEMO_ALLOWANCES: Readonly<Partial<Record<Plan, Allowance>>> = {
   enterprise: {
-    quotas: { LISTING: CALLS_A_MONTH, INSIGHT: CALLS_A_MONTH, STRATEGY: CALLS_A_MONTH, DEEP: CALLS_A_MONTH },
-    rateLimits: { general: CALLS_A_MINUTE, strategy: CALLS_A_MINUTE },
+    quotas: { LISTING: CALLS_PER_MONTH, INSIGHT: CALLS_PER_MONTH, STRATEGY: CALLS_PER_MONTH, DEEP: CALLS_PER_MONTH },
+    rateLimits: { general: CALLS_PER_MINUTE, strategy: CALLS_PER_MINUTE },
   },
 };
 
-/** The demo customers keep their ids, so that what they did is still theirs after their keys were made anew. */
+/** Fixed ids, so that the demo customers keep their data when their keys are recreated. */
 export const DEMO_CUSTOMER_IDS: Readonly<Record<Plan, string>> = {
   free: `cus-${"demofree".padEnd(26, "a")}`,
   pro: `cus-${"demopro".padEnd(26, "a")}`,
@@ -39,52 +39,57 @@ async function readKeys(path: string): Promise<Partial<Record<Plan, string>>> {
   }
 }
 
-async function isLiving(database: Database, plan: Plan, key: string | undefined): Promise<boolean> {
+async function isActive(database: Database, plan: Plan, key: string | undefined): Promise<boolean> {
   const parsed = key === undefined ? null : parseKey(key);
   if (parsed === null || parsed.plan !== plan) return false;
   return isActiveKeyOf(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
 }
 
 /**
- * The three keys to try the sandbox with, in `<dataDir>/demo-keys.json`, readable by its owner only. Keys that the store
- * still knows stay; a missing file, or a key the store does not know, is made anew and the demo customer's old one ends.
- * What an operator has disabled stays so, with the keys that it has. The file is written after the store, so a crash between the two is mended by the next start.
+ * Returns one demo key per plan from `<dataDir>/demo-keys.json`, which only its owner can read. A key that is missing in
+ * the file or not active in the database is recreated, and the demo customer's previous key is revoked. A disabled demo
+ * customer stays disabled and keeps its keys. The file is written after the database, so the next start repairs the state
+ * after a crash in between.
  */
 export async function ensureDemoKeys(
   database: Database,
   dataDir: string,
-  tools: {
+  dependencies: {
     readonly random: Random;
     readonly clock: Clock;
-    /** Of the keys: services that share a store and not the folder each need one of their own. */
+    /** Name of the keys. Services that share the database but not the data directory need different names. */
     readonly name?: string;
   },
 ): Promise<DemoKeys> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, FILE);
-  const found = await readKeys(path);
+  const stored = await readKeys(path);
   const keys: Record<Plan, string> = { free: "", pro: "", enterprise: "" };
   let isChanged = false;
   for (const plan of PLANS) {
-    const known = found[plan];
-    if (known !== undefined && (await isLiving(database, plan, known))) {
-      keys[plan] = known;
+    const storedKey = stored[plan];
+    if (storedKey !== undefined && (await isActive(database, plan, storedKey))) {
+      keys[plan] = storedKey;
       continue;
     }
-    const made = createKey(tools.random, plan);
-    const keyId = `key-${randomBase32(tools.random, KEY_ID_LENGTH)}`;
-    const own = DEMO_ALLOWANCES[plan];
-    const customer = { customerId: DEMO_CUSTOMER_IDS[plan], plan, ...(own === undefined ? {} : { own }) };
-    await replaceKey(database, customer, { ...made, keyId, name: tools.name ?? "demo" }, tools.clock.now());
-    keys[plan] = made.key;
+    const created = createKey(dependencies.random, plan);
+    const keyId = `key-${randomBase32(dependencies.random, KEY_ID_LENGTH)}`;
+    const customer = { customerId: DEMO_CUSTOMER_IDS[plan], plan, customLimits: DEMO_ALLOWANCES[plan] };
+    await replaceKey(
+      database,
+      customer,
+      { ...created, keyId, name: dependencies.name ?? "demo" },
+      dependencies.clock.now(),
+    );
+    keys[plan] = created.key;
     isChanged = true;
   }
   if (isChanged) {
-    const draft = `${path}.new`;
-    await writeFile(draft, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
-    // The mode above counts only for a new file, and a draft may have been left behind.
-    await chmod(draft, 0o600);
-    await rename(draft, path);
+    const temporaryPath = `${path}.new`;
+    await writeFile(temporaryPath, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+    // `mode` applies to new files only, and an earlier run may have left the temporary file.
+    await chmod(temporaryPath, 0o600);
+    await rename(temporaryPath, path);
   }
   return keys;
 }

@@ -1,4 +1,4 @@
-/** API keys: their form, whom they speak for, when they were last used, and the demo keys of a sandbox. */
+/** API keys: format, look-up, last use, and the demo keys of a sandbox. */
 export { createKeyAuthenticator } from "./authenticator.ts";
 export { type DemoKeys, ensureDemoKeys } from "./demo-keys.ts";
 export { createKeyDirectory, KEYS_TOPIC } from "./key-directory.ts";

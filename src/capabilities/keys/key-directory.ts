@@ -1,147 +1,148 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import { keyName, type ParsedKey, parseKey } from "./key-format.ts";
+import { hashOfKey, type ParsedKey, parseKey } from "./key-format.ts";
 import { findKeyOwner, type KeyOwner } from "./queries.ts";
 
-/** Told on the bus when some key opens something else than before: no node believes what it remembers. */
+/** Bus topic for key changes; on a message, every node clears its cache. */
 export const KEYS_TOPIC = "keys";
-/** How long an answer may be reused: a revoked key lives on for at most this long. */
+/** Maximum age of a cached result, and so the longest a revoked key can remain valid. */
 const ENTRY_MS_MAX = 1_000;
-/** From this age on an answer is asked for anew while it still serves: no request of a busy key waits for the store. */
+/** Age at which a result is refreshed in the background, so that requests with a busy key never wait for the database. */
 const REFRESH_FROM_MS = 500;
 const KEY_ENTRIES_MAX = 10_000;
 
 export interface KeyDirectory {
   /**
-   * Whom this key speaks for; null when it is malformed, unknown, revoked or of a canceled customer. Throws
-   * `store_unavailable` rather than guess. Answers at once, without a promise, where the key was asked for just now.
+   * Finds the owner of a key; null if it is malformed, unknown, revoked or the customer is canceled. Returns cached results
+   * synchronously. Throws `store_unavailable` if the database cannot be queried.
    *
-   * @param assertMayLookUp  called before the store is asked for a key that was not good when it last was; may throw
+   * @param assertMayLookUp  called before the database is queried for a key that was not valid at its last look-up; may
+   *   throw
    */
   find(key: string, assertMayLookUp?: () => void): Promise<KeyOwner | null> | KeyOwner | null;
-  /** Some key has changed: whatever is remembered is asked for anew. */
+  /** Clears the cache after a change of any key. */
   forget(): void;
 }
 
-interface Answer {
-  /** When the store was asked: the answer is true for that instant or a later one. */
+interface Lookup {
+  /** When the query was sent, in monotonic milliseconds; the result is at least as recent. */
   readonly asOf: number;
-  /** The answer, or where it is still on its way the promise of it. */
+  /** The result, or its promise while the query is pending. */
   owner: Promise<KeyOwner | null> | KeyOwner | null;
-  /** The store did not answer. That is no answer to tell, and is kept only to not ask again at every request. */
+  /** The query failed. Remembered only so that not every request repeats it. */
   hasFailed: boolean;
 }
 
 interface Entry {
-  answer: Answer;
-  /** The answer that is to follow. */
-  next: Answer | null;
+  current: Lookup;
+  /** The background refresh, if one has been started. */
+  next: Lookup | null;
 }
 
 /**
- * Keys looked up by hash, each at most twice a second; the least recently used are forgotten beyond the bound.
+ * A cache of key look-ups by hash, with at most two queries per key and second and LRU eviction.
  *
- * Within `ENTRY_MS_MAX` of a key's first use its text itself leads to its entry, because hashing it at every request costs
- * more than all else that is done with it. Then all texts are forgotten together: what stays in memory is their hashes.
+ * Hashing dominates the cost of a cached look-up, so entries are also indexed by the text of the key. All texts are
+ * cleared together at most `ENTRY_MS_MAX` after the first one is added; only hashes stay in memory longer.
  */
 export function createKeyDirectory(options: {
   readonly database: Database;
   readonly clock: Clock;
   readonly entriesMax?: number;
-  /** Told about once a second of each key that is in use. */
+  /** Called about once a second for each key in use. */
   readonly onUsed?: (keyId: string) => void;
 }): KeyDirectory {
   const { database, clock, entriesMax = KEY_ENTRIES_MAX, onUsed } = options;
-  /** By hash in hex, least recently used first. */
+  /** By hash in hex; least recently used first. */
   const entries = new Map<string, Entry>();
-  /** Names of keys that were good when the store was last asked: who shows one of them is no guesser. */
-  const proven = new Set<string>();
-  /** The same entries by the key's text, for a second at most. */
-  const texts = new Map<string, Entry>();
+  /** Hashes of keys that were valid at their last look-up; callers that send one of them are not guessing. */
+  const validHashes = new Set<string>();
+  /** The same entries by the text of the key. */
+  const entriesByText = new Map<string, Entry>();
 
-  const remember = (key: string, entry: Entry) => {
-    if (texts.size >= entriesMax) return;
-    if (texts.size === 0) clock.setTimeout(() => texts.clear(), ENTRY_MS_MAX);
-    texts.set(key, entry);
+  const indexText = (key: string, entry: Entry) => {
+    if (entriesByText.size >= entriesMax) return;
+    if (entriesByText.size === 0) clock.setTimeout(() => entriesByText.clear(), ENTRY_MS_MAX);
+    entriesByText.set(key, entry);
   };
 
-  const ask = (parsed: ParsedKey): Answer => {
+  const lookUp = (parsed: ParsedKey): Lookup => {
     const owner = findKeyOwner(database, parsed);
-    const answer: Answer = { owner, asOf: clock.monotonic(), hasFailed: false };
+    const lookup: Lookup = { owner, asOf: clock.monotonic(), hasFailed: false };
     owner.then(
       (found) => {
-        answer.owner = found;
-        const name = Buffer.from(parsed.hash).toString("hex");
-        proven.delete(name);
+        lookup.owner = found;
+        const keyHash = Buffer.from(parsed.hash).toString("hex");
+        validHashes.delete(keyHash);
         if (found === null) return;
-        proven.add(name);
-        if (proven.size > entriesMax) proven.delete(proven.keys().next().value ?? "");
+        validHashes.add(keyHash);
+        if (validHashes.size > entriesMax) validHashes.delete(validHashes.keys().next().value ?? "");
         onUsed?.(found.keyId);
       },
       () => {
-        answer.hasFailed = true;
+        lookup.hasFailed = true;
       },
     );
-    return answer;
+    return lookup;
   };
 
-  /** The entry's owner where one may still be told, asking for the next in time; undefined where nothing may be. */
-  const recall = (key: string, entry: Entry): Answer["owner"] | undefined => {
+  /** Returns the cached owner, and refreshes it if due; undefined if the result is too old. */
+  const readCached = (key: string, entry: Entry): Lookup["owner"] | undefined => {
     const { next } = entry;
     const now = clock.monotonic();
-    const mayBeTold = ({ asOf, hasFailed }: Answer) => !hasFailed && now - asOf < ENTRY_MS_MAX;
-    const hasCome = next !== null && !(next.owner instanceof Promise);
-    if (next !== null && (hasCome || (!mayBeTold(entry.answer) && mayBeTold(next)))) {
-      entry.answer = next;
+    const isUsable = ({ asOf, hasFailed }: Lookup) => !hasFailed && now - asOf < ENTRY_MS_MAX;
+    const hasArrived = next !== null && !(next.owner instanceof Promise);
+    if (next !== null && (hasArrived || (!isUsable(entry.current) && isUsable(next)))) {
+      entry.current = next;
       entry.next = null;
     }
-    if (!mayBeTold(entry.answer)) return undefined;
-    if (entry.next === null && now - entry.answer.asOf >= REFRESH_FROM_MS) {
+    if (!isUsable(entry.current)) return undefined;
+    if (entry.next === null && now - entry.current.asOf >= REFRESH_FROM_MS) {
       const parsed = parseKey(key);
-      if (parsed !== null) entry.next = ask(parsed);
+      if (parsed !== null) entry.next = lookUp(parsed);
     }
-    return entry.answer.owner;
+    return entry.current.owner;
   };
 
   return {
     find(key, assertMayLookUp) {
-      const recent = texts.get(key);
+      const recent = entriesByText.get(key);
       if (recent !== undefined) {
-        const owner = recall(key, recent);
+        const owner = readCached(key, recent);
         if (owner !== undefined) return owner;
-        texts.delete(key);
+        entriesByText.delete(key);
       }
-      const name = keyName(key);
-      if (name === null) return null;
-      const known = entries.get(name);
-      entries.delete(name);
+      const keyHash = hashOfKey(key);
+      if (keyHash === null) return null;
+      const known = entries.get(keyHash);
+      entries.delete(keyHash);
       if (known !== undefined) {
-        const owner = recall(key, known);
+        const owner = readCached(key, known);
         if (owner !== undefined) {
-          entries.set(name, known);
-          remember(key, known);
+          entries.set(keyHash, known);
+          indexText(key, known);
           return owner;
         }
       }
       const parsed = parseKey(key);
       if (parsed === null) return null;
-      if (!proven.has(name)) assertMayLookUp?.();
-      const answer = ask(parsed);
-      const entry: Entry = { answer, next: null };
-      entries.set(name, entry);
+      if (!validHashes.has(keyHash)) assertMayLookUp?.();
+      const current = lookUp(parsed);
+      const entry: Entry = { current, next: null };
+      entries.set(keyHash, entry);
       if (entries.size > entriesMax) {
         const [oldest] = entries.keys();
         if (oldest !== undefined) entries.delete(oldest);
-        // Whose text led to the forgotten entry is not known.
-        texts.clear();
+        // The text of the evicted entry is unknown.
+        entriesByText.clear();
       }
-      remember(key, entry);
-      return answer.owner;
+      indexText(key, entry);
+      return current.owner;
     },
     forget() {
-      // What is on its way may have been read before the change: it serves who waits for it already, and nobody after.
+      // Pending queries may have read the old state. Their results go only to callers that already wait for them.
       entries.clear();
-      texts.clear();
+      entriesByText.clear();
     },
   };
 }

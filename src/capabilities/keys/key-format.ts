@@ -4,71 +4,71 @@ import type { Plan } from "../../domain/plan.ts";
 import type { Random } from "../../ports/random.ts";
 
 const SERVICE = "plx";
-const PLAN_WORDS: Readonly<Record<Plan, string>> = { free: "free", pro: "pro", enterprise: "ent" };
+const PLAN_LABELS: Readonly<Record<Plan, string>> = { free: "free", pro: "pro", enterprise: "ent" };
 const PLANS: Readonly<Record<string, Plan>> = { free: "free", pro: "pro", ent: "enterprise" };
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const RANDOM_LENGTH = 26;
 const CHECKSUM_LENGTH = 7;
 const KEY = /^plx_(free|pro|ent)_[a-z2-7]{26}[a-z2-7]{7}$/;
-/** How much of the key is kept to tell keys apart on a page: the plan and four of its 26 random characters. */
-const SHOWN_RANDOM_LENGTH = 4;
+/** The stored prefix consists of the plan and this many of the 26 random characters. */
+const PREFIX_RANDOM_LENGTH = 4;
 
-/** A key's text is in the caller's hand only; this is what it says by itself. */
+/** The part of a key that can be derived from its text. */
 export interface ParsedKey {
-  /** A hint for the reader: what counts is the plan in the store. */
+  /** The plan at the creation of the key. The current plan is in the database. */
   readonly plan: Plan;
-  /** SHA-256 of the whole key, the only form that is stored. */
+  /** SHA-256 of the whole key; the only form that is stored. */
   readonly hash: Uint8Array;
 }
 
 export interface NewKey extends ParsedKey {
-  /** Shown once and never kept. */
+  /** Shown once and not stored. */
   readonly key: string;
-  /** The key's beginning, for display. */
+  /** The first characters of the key, for display. */
   readonly prefix: string;
 }
 
-/** Base32 characters, five random bits each: a byte's low five bits are uniform because 256 is a multiple of 32. */
+/** Random base32 characters of five bits each. The low five bits of a byte are uniform because 256 is a multiple of 32. */
 export function randomBase32(random: Random, length: number): string {
   return Array.from(random.bytes(length), (byte) => ALPHABET[byte & 31]).join("");
 }
 
-/** CRC-32 of ASCII text as seven base32 characters, most significant first; the first one is a to d. */
+/** CRC-32 of ASCII text as seven base32 characters, most significant first. */
 function checksum(text: string): string {
-  let rest = crc32(text);
+  let remainder = crc32(text);
   let characters = "";
   for (let position = 0; position < CHECKSUM_LENGTH; position++) {
-    characters = ALPHABET[rest % 32] + characters;
-    rest = Math.floor(rest / 32);
+    characters = ALPHABET[remainder % 32] + characters;
+    remainder = Math.floor(remainder / 32);
   }
   return characters;
 }
 
-/** SHA-256 of a key. A fast hash suffices: 130 random bits cannot be guessed, and a slow one would cap every request. */
+/** SHA-256 of a key. A fast hash is sufficient, because 130 random bits cannot be guessed. */
 function hashKey(key: string): Uint8Array {
   return new Uint8Array(hash("sha256", key, "buffer"));
 }
 
-/** A new key: `plx_<plan word>_<26 random base32 characters><7 of CRC-32 over everything before>`. */
+/** Creates a key: `plx_<plan label>_<26 random base32 characters><CRC-32 of all preceding text, 7 base32 characters>`. */
 export function createKey(random: Random, plan: Plan): NewKey {
-  const body = `${SERVICE}_${PLAN_WORDS[plan]}_${randomBase32(random, RANDOM_LENGTH)}`;
+  const body = `${SERVICE}_${PLAN_LABELS[plan]}_${randomBase32(random, RANDOM_LENGTH)}`;
   const key = body + checksum(body);
-  return { plan, key, hash: hashKey(key), prefix: body.slice(0, body.length - RANDOM_LENGTH + SHOWN_RANDOM_LENGTH) };
+  return { plan, key, hash: hashKey(key), prefix: body.slice(0, body.length - RANDOM_LENGTH + PREFIX_RANDOM_LENGTH) };
 }
 
 /**
- * Reads a key, or null for text that cannot be one: wrong form or wrong checksum. The checksum is public knowledge; it
- * keeps typing errors and noise away from the store and proves nothing.
+ * Parses a key; null if its format or checksum is wrong. The checksum saves database look-ups for mistyped keys; it is not
+ * a security feature.
  */
 export function parseKey(text: string): ParsedKey | null {
-  const word = KEY.exec(text)?.[1];
-  const plan = word === undefined ? undefined : PLANS[word];
+  const label = KEY.exec(text)?.[1];
+  const plan = label === undefined ? undefined : PLANS[label];
   if (plan === undefined) return null;
   const body = text.slice(0, -CHECKSUM_LENGTH);
   return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? { plan, hash: hashKey(text) } : null;
 }
 
-/** A key's hash as hex text, to file it under; null for text that has not even the form of one. */
-export function keyName(text: string): string | null {
+/** The hash of a key in hex, used as cache key; null if the format is wrong. Does not verify the checksum. */
+export function hashOfKey(text: string): string | null {
   return KEY.test(text) ? hash("sha256", text, "hex") : null;
 }

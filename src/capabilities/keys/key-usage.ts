@@ -3,18 +3,18 @@ import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 
 const WRITE_EVERY_MS = 60_000;
-/** Keys of one minute; those beyond are noted in the next one. */
+/** Maximum number of keys per write; the use of further keys is dropped until the next interval. */
 const KEYS_MAX = 10_000;
 
-/** When keys were last used, to the minute. No request waits for it. */
+/** Records when keys were last used, to the minute, without delaying requests. */
 export interface KeyUsage {
   note(keyId: string): void;
   start(): void;
-  /** Writes what is left. */
+  /** Writes the pending uses. */
   stop(): Promise<void>;
 }
 
-/** Writes once a minute, in one statement, when which keys were used. What cannot be written waits for the next minute. */
+/** Writes all uses of a minute in one statement. Failed writes are retried in the next minute. */
 export function createKeyUsage(options: {
   readonly database: Database;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export function createKeyUsage(options: {
         [[...batch.keys()], [...batch.values()]],
       );
     } catch (error) {
-      log.warn({ err: error, keys: batch.size }, "the last use of keys could not be written; it waits for a minute");
+      log.warn({ err: error, keys: batch.size }, "could not store when keys were last used; retrying in a minute");
       for (const [keyId, at] of batch) note(keyId, at);
     }
   };

@@ -16,7 +16,7 @@ import { createKeyDirectory } from "./key-directory.ts";
 import { createKey, parseKey } from "./key-format.ts";
 import { replaceKey } from "./queries.ts";
 
-/** A fixed stream of bytes, so that a failing run can be repeated. */
+/** Deterministic random numbers, so that failures can be reproduced. */
 function seededRandom(seed: number): Random {
   let state = seed;
   const next = () => {
@@ -28,33 +28,33 @@ function seededRandom(seed: number): Random {
 
 const plans = fc.constantFrom<Plan>("free", "pro", "enterprise");
 
-test("a key has the form of the contract and is read back with its plan and hash", () => {
+test("a created key has the documented format and parses to its plan and hash", () => {
   fc.assert(
     fc.property(fc.integer(), plans, (seed, plan) => {
-      const made = createKey(seededRandom(seed), plan);
-      assert.match(made.key, /^plx_(free|pro|ent)_[a-z2-7]{33}$/);
-      assert.deepEqual(parseKey(made.key), { plan, hash: made.hash });
-      assert.ok(made.key.startsWith(made.prefix) && made.prefix.length < made.key.length - 26);
+      const created = createKey(seededRandom(seed), plan);
+      assert.match(created.key, /^plx_(free|pro|ent)_[a-z2-7]{33}$/);
+      assert.deepEqual(parseKey(created.key), { plan, hash: created.hash });
+      assert.ok(created.key.startsWith(created.prefix) && created.prefix.length < created.key.length - 26);
     }),
   );
 });
 
 test("the checksum is CRC-32 over prefix and random part, in base32", () => {
-  // CRC-32 of "plx_free_aaaaaaaaaaaaaaaaaaaaaaaaaa" by zlib: computed outside this code base.
+  // CRC-32 of "plx_free_aaaaaaaaaaaaaaaaaaaaaaaaaa", computed independently with zlib.
   const key = createKey({ uniform: () => 0, bytes: (length) => new Uint8Array(length) }, "free").key;
   assert.equal(key, `plx_free_${"a".repeat(26)}ahlsiwq`);
 });
 
-test("a key with any one character changed, or the plan swapped, is refused without a look-up", () => {
+test("a key with one changed character or another plan does not parse", () => {
   fc.assert(
     fc.property(
       fc.integer(),
       plans,
       fc.nat(),
       fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz234567"),
-      (seed, plan, at, character) => {
+      (seed, plan, offset, character) => {
         const { key } = createKey(seededRandom(seed), plan);
-        const position = key.length - 1 - (at % 33);
+        const position = key.length - 1 - (offset % 33);
         if (key[position] === character) return;
         assert.equal(parseKey(key.slice(0, position) + character + key.slice(position + 1)), null);
       },
@@ -68,13 +68,13 @@ test("a key with any one character changed, or the plan swapped, is refused with
 });
 
 async function withKey(database: Database, plan: Plan, seed = 1) {
-  const made = createKey(seededRandom(seed), plan);
+  const created = createKey(seededRandom(seed), plan);
   const customer = { customerId: "cus-a", plan };
-  await replaceKey(database, customer, { ...made, keyId: `key-${seed}`, name: "test" }, Date.UTC(2026, 10, 21));
-  return made;
+  await replaceKey(database, customer, { ...created, keyId: `key-${seed}`, name: "test" }, Date.UTC(2026, 10, 21));
+  return created;
 }
 
-eachDatabase("a stored key is found by its text, and only its hash is in the store", async (database) => {
+eachDatabase("a stored key is found by its text, and only its hash is in the database", async (database) => {
   const { key } = await withKey(database, "pro");
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   assert.deepEqual(await directory.find(key), {
@@ -87,38 +87,38 @@ eachDatabase("a stored key is found by its text, and only its hash is in the sto
   assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
 });
 
-eachDatabase("a key that the store does not know, or with another plan than its own, is null", async (database) => {
+eachDatabase("an unknown key, or a key with a different plan in its prefix, is not found", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   assert.equal(await directory.find(createKey(seededRandom(2), "pro").key), null);
-  const made = createKey(seededRandom(3), "pro");
+  const created = createKey(seededRandom(3), "pro");
   const customer = { customerId: "cus-a", plan: "free" as const };
-  await replaceKey(database, customer, { ...made, plan: "free", keyId: "key-3", name: "test" }, 0);
-  assert.equal(await directory.find(made.key), null);
+  await replaceKey(database, customer, { ...created, plan: "free", keyId: "key-3", name: "test" }, 0);
+  assert.equal(await directory.find(created.key), null);
 });
 
-test("a hundred thousand keys repeat nothing, and every character of each place is as likely as any other", () => {
+test("a hundred thousand keys are unique, and their characters are uniformly distributed", () => {
   const KEYS = 100_000;
   const seen = new Set<string>();
   const counts = Array.from({ length: 26 }, () => new Map<string, number>());
-  for (let made = 0; made < KEYS; made++) {
+  for (let index = 0; index < KEYS; index++) {
     const text = createKey(systemRandom, "free").key.slice("plx_free_".length, -7);
     seen.add(text);
-    for (const [place, count] of counts.entries()) {
-      const character = text[place] ?? "";
+    for (const [position, count] of counts.entries()) {
+      const character = text[position] ?? "";
       count.set(character, (count.get(character) ?? 0) + 1);
     }
   }
   assert.equal(seen.size, KEYS);
   const expected = KEYS / 32;
-  for (const [place, count] of counts.entries()) {
+  for (const [position, count] of counts.entries()) {
     assert.equal(count.size, 32);
     const chiSquare = [...count.values()].reduce((sum, observed) => sum + (observed - expected) ** 2 / expected, 0);
-    // 31 degrees of freedom: passed by chance once in a thousand million times.
-    assert.ok(chiSquare < 110, `place ${place}: ${chiSquare}`);
+    // 31 degrees of freedom: the probability of a false alarm is about 1e-9.
+    assert.ok(chiSquare < 110, `position ${position}: ${chiSquare}`);
   }
 });
 
-eachDatabase("numbers of a customer's own take the place of the plan's, the others stay", async (database) => {
+eachDatabase("custom limits override those of the plan; the others stay", async (database) => {
   const { key } = await withKey(database, "enterprise");
   await database.query(`update customers set quotas = '{"DEEP": 7}' where customer_id = 'cus-a'`);
   const owner = await createKeyDirectory({ database, clock: new FakeClock() }).find(key);
@@ -126,7 +126,7 @@ eachDatabase("numbers of a customer's own take the place of the plan's, the othe
   assert.deepEqual(owner?.allowance, { ...standard, quotas: { ...standard.quotas, DEEP: 7 } });
 });
 
-eachDatabase("a replaced key ends within a second, also where its answer is remembered", async (database) => {
+eachDatabase("a replaced key is rejected within a second, even if it is cached", async (database) => {
   const clock = new FakeClock();
   const directory = createKeyDirectory({ database, clock });
   const old = await withKey(database, "pro", 1);
@@ -137,7 +137,7 @@ eachDatabase("a replaced key ends within a second, also where its answer is reme
   assert.equal((await directory.find(next.key))?.keyId, "key-2");
 });
 
-eachDatabase("a replaced key ends at once where the directory is told to forget", async (database) => {
+eachDatabase("a replaced key is rejected immediately after the cache has been cleared", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   const old = await withKey(database, "pro", 1);
   assert.notEqual(await directory.find(old.key), null);
@@ -147,26 +147,26 @@ eachDatabase("a replaced key ends at once where the directory is told to forget"
   assert.equal(await directory.find(old.key), null);
 });
 
-eachDatabase("the key of a canceled customer is null", async (database) => {
+eachDatabase("the key of a canceled customer is not found", async (database) => {
   const { key } = await withKey(database, "pro");
   await database.query("update customers set status = 'canceled'");
   assert.equal(await createKeyDirectory({ database, clock: new FakeClock() }).find(key), null);
 });
 
-/** A store that only counts, or fails. */
-function countingDatabase(answer: () => Promise<never[]>): Database & { queries: number } {
+/** A database that counts its queries. */
+function countingDatabase(respond: () => Promise<never[]>): Database & { queries: number } {
   const database = {
     queries: 0,
     query() {
       database.queries += 1;
-      return answer();
+      return respond();
     },
     close: async () => {},
   };
   return database as unknown as Database & { queries: number };
 }
 
-test("the store is asked once for a key that is asked for at once or anew after a second, never for a malformed one, and no more are remembered than allowed", async () => {
+test("concurrent look-ups share one query, malformed keys cause none, and the cache expires and is bounded", async () => {
   const clock = new FakeClock();
   const database = countingDatabase(async () => []);
   const directory = createKeyDirectory({ database, clock, entriesMax: 2 });
@@ -182,177 +182,181 @@ test("the store is asked once for a key that is asked for at once or anew after 
   assert.equal(database.queries, 5);
 });
 
-eachDatabase(
-  "whether a look-up may be made is asked for keys that were not good last time, and only then",
-  async (database) => {
-    const clock = new FakeClock();
-    const directory = createKeyDirectory({ database, clock });
-    const { key } = await withKey(database, "free");
-    const unknown = createKey(seededRandom(77), "free").key;
-    const never = () => assert.fail("asked");
-    const no = () => {
-      throw new AppError("rate_limited", "Too often");
-    };
-    assert.throws(() => directory.find(key, no), isLimited);
-    assert.throws(() => directory.find(unknown, no), isLimited);
-    assert.notEqual(await directory.find(key), null);
-    // Remembered for a second as it is, and for longer as one that was good, also where all is looked up anew.
-    assert.notEqual(await directory.find(key, never), null);
-    await clock.advance(60_000);
-    directory.forget();
-    assert.notEqual(await directory.find(key, never), null);
-    await database.query("update customers set status = 'canceled'");
-    await clock.advance(1_000);
-    assert.equal(await directory.find(key, never), null);
-    await clock.advance(1_000);
-    assert.throws(() => directory.find(key, no), isLimited);
-  },
-);
+eachDatabase("assertMayLookUp is called only for keys that were not valid at their last look-up", async (database) => {
+  const clock = new FakeClock();
+  const directory = createKeyDirectory({ database, clock });
+  const { key } = await withKey(database, "free");
+  const unknown = createKey(seededRandom(77), "free").key;
+  const unexpected = () => assert.fail("assertMayLookUp was called");
+  const rejectLookUp = () => {
+    throw new AppError("rate_limited", "Too often");
+  };
+  assert.throws(() => directory.find(key, rejectLookUp), isLimited);
+  assert.throws(() => directory.find(unknown, rejectLookUp), isLimited);
+  assert.notEqual(await directory.find(key), null);
+  // A valid key stays known as valid after its cache entry has expired or been cleared.
+  assert.notEqual(await directory.find(key, unexpected), null);
+  await clock.advance(60_000);
+  directory.forget();
+  assert.notEqual(await directory.find(key, unexpected), null);
+  await database.query("update customers set status = 'canceled'");
+  await clock.advance(1_000);
+  assert.equal(await directory.find(key, unexpected), null);
+  await clock.advance(1_000);
+  assert.throws(() => directory.find(key, rejectLookUp), isLimited);
+});
 
 const isLimited = (error: unknown) => error instanceof AppError && error.code === "rate_limited";
 
-test("an answer that did not come is an error, and is not remembered", async () => {
-  let isAway = true;
+test("a failed query is an error and is not cached", async () => {
+  let isUnavailable = true;
   const database = countingDatabase(async () => {
-    if (isAway) throw new AppError("store_unavailable", "away");
+    if (isUnavailable) throw new AppError("store_unavailable", "unavailable");
     return [];
   });
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   const { key } = createKey(seededRandom(1), "free");
-  await assert.rejects(async () => directory.find(key), /away/);
-  isAway = false;
+  await assert.rejects(async () => directory.find(key), /unavailable/);
+  isUnavailable = false;
   assert.equal(await directory.find(key), null);
 });
 
-/** A store whose every look-up waits until the test answers it. */
-function heldDatabase() {
-  const waiting: { resolve(rows: readonly object[]): void; reject(error: Error): void }[] = [];
-  const query = () => new Promise((resolve, reject) => waiting.push({ resolve, reject }));
-  return { waiting, database: { query, close: async () => {} } as unknown as Database };
+/** A database whose queries stay pending until the test resolves them. */
+function pendingDatabase() {
+  const queries: { resolve(rows: readonly object[]): void; reject(error: Error): void }[] = [];
+  const query = () => new Promise((resolve, reject) => queries.push({ resolve, reject }));
+  return { queries, database: { query, close: async () => {} } as unknown as Database };
 }
 
 const ownerRow = (keyId: string) => ({
-  ...{ key_id: keyId, customer_id: "cus-a", plan: "free", quotas: null, rate_limits: null },
+  key_id: keyId,
+  customer_id: "cus-a",
+  plan: "free",
+  quotas: null,
+  rate_limits: null,
 });
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-async function withRememberedKey() {
+async function withCachedKey() {
   const clock = new FakeClock();
-  const { waiting, database } = heldDatabase();
+  const { queries, database } = pendingDatabase();
   const directory = createKeyDirectory({ database, clock });
   const { key } = createKey(seededRandom(1), "free");
   const first = directory.find(key);
-  waiting[0]?.resolve([ownerRow("first")]);
+  queries[0]?.resolve([ownerRow("first")]);
   assert.equal((await first)?.keyId, "first");
-  return { clock, waiting, directory, key };
+  return { clock, queries, directory, key };
 }
 
-test("an answer half a second old serves on without a wait while one look-up asks for the next", async () => {
-  const { clock, waiting, directory, key } = await withRememberedKey();
+test("a result half a second old is still returned synchronously while one query refreshes it", async () => {
+  const { clock, queries, directory, key } = await withCachedKey();
   await clock.advance(499);
   assert.deepEqual(directory.find(key), {
-    ...{ keyId: "first", customerId: "cus-a", plan: "free", allowance: PLAN_ALLOWANCES.free },
+    keyId: "first",
+    customerId: "cus-a",
+    plan: "free",
+    allowance: PLAN_ALLOWANCES.free,
   });
-  assert.equal(waiting.length, 1);
+  assert.equal(queries.length, 1);
   await clock.advance(1);
-  for (let turn = 0; turn < 3; turn++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
-  assert.equal(waiting.length, 2);
-  waiting[1]?.resolve([ownerRow("second")]);
+  for (let i = 0; i < 3; i++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  assert.equal(queries.length, 2);
+  queries[1]?.resolve([ownerRow("second")]);
   await settle();
   assert.equal((directory.find(key) as { keyId: string }).keyId, "second");
   await clock.advance(499);
-  // A second after the first look-up, half a second after the one that counts.
+  // A second after the first query, half a second after the second one.
   assert.equal((directory.find(key) as { keyId: string }).keyId, "second");
-  assert.equal(waiting.length, 2);
+  assert.equal(queries.length, 2);
 });
 
-test("an answer is never told a second after its look-up was sent, however late the next one comes", async () => {
-  const { clock, waiting, directory, key } = await withRememberedKey();
+test("a result is not used later than a second after its query was sent, even if the next one is slow", async () => {
+  const { clock, queries, directory, key } = await withCachedKey();
   await clock.advance(600);
   directory.find(key);
   await clock.advance(399);
   assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
   await clock.advance(1);
-  const late = [directory.find(key), directory.find(key)];
-  assert.ok(late.every((answer) => answer instanceof Promise));
-  assert.equal(waiting.length, 2, "the look-up under way is waited for, not sent again");
-  waiting[1]?.resolve([]);
-  assert.deepEqual(await Promise.all(late), [null, null]);
-  // It was sent at 600 ms and counts from there.
+  const pending = [directory.find(key), directory.find(key)];
+  assert.ok(pending.every((owner) => owner instanceof Promise));
+  assert.equal(queries.length, 2, "waits for the pending query instead of sending another");
+  queries[1]?.resolve([]);
+  assert.deepEqual(await Promise.all(pending), [null, null]);
+  // The age of a result counts from its query, here at 600 ms.
   await clock.advance(600);
   assert.ok(directory.find(key) instanceof Promise);
-  assert.equal(waiting.length, 3);
+  assert.equal(queries.length, 3);
 });
 
-test("a look-up that fails leaves the old answer its second, is not repeated meanwhile, and is told after it", async () => {
-  const { clock, waiting, directory, key } = await withRememberedKey();
+test("after a failed refresh the old result is used until it expires, without further queries", async () => {
+  const { clock, queries, directory, key } = await withCachedKey();
   await clock.advance(500);
   directory.find(key);
-  waiting[1]?.reject(new AppError("store_unavailable", "away"));
+  queries[1]?.reject(new AppError("store_unavailable", "unavailable"));
   await settle();
-  for (let turn = 0; turn < 3; turn++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
-  assert.equal(waiting.length, 2);
+  for (let i = 0; i < 3; i++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  assert.equal(queries.length, 2);
   await clock.advance(500);
   const after = directory.find(key);
-  assert.equal(waiting.length, 3);
-  waiting[2]?.reject(new AppError("store_unavailable", "away"));
-  await assert.rejects(async () => after, /away/);
+  assert.equal(queries.length, 3);
+  queries[2]?.reject(new AppError("store_unavailable", "unavailable"));
+  await assert.rejects(async () => after, /unavailable/);
 });
 
-test("a look-up that fails while callers wait for it is told to them and asked anew at once", async () => {
-  const { clock, waiting, directory, key } = await withRememberedKey();
+test("a query that fails while callers wait rejects their calls, and the next call queries again", async () => {
+  const { clock, queries, directory, key } = await withCachedKey();
   await clock.advance(999);
   directory.find(key);
   await clock.advance(1);
-  const waits = directory.find(key);
-  waiting[1]?.reject(new AppError("store_unavailable", "away"));
-  await assert.rejects(async () => waits, /away/);
-  const again = directory.find(key);
-  assert.equal(waiting.length, 3);
-  waiting[2]?.resolve([ownerRow("third")]);
-  assert.equal((await again)?.keyId, "third");
+  const pending = directory.find(key);
+  queries[1]?.reject(new AppError("store_unavailable", "unavailable"));
+  await assert.rejects(async () => pending, /unavailable/);
+  const retried = directory.find(key);
+  assert.equal(queries.length, 3);
+  queries[2]?.resolve([ownerRow("third")]);
+  assert.equal((await retried)?.keyId, "third");
 });
 
-test("a look-up that was sent before the directory was told to forget serves nobody who comes after", async () => {
-  const { clock, waiting, directory, key } = await withRememberedKey();
+test("the result of a query sent before the cache was cleared is not used for later calls", async () => {
+  const { clock, queries, directory, key } = await withCachedKey();
   await clock.advance(500);
   directory.find(key);
   directory.forget();
-  waiting[1]?.resolve([ownerRow("stale")]);
+  queries[1]?.resolve([ownerRow("stale")]);
   await settle();
   const after = directory.find(key);
-  assert.equal(waiting.length, 3);
-  waiting[2]?.resolve([]);
+  assert.equal(queries.length, 3);
+  queries[2]?.resolve([]);
   assert.equal(await after, null);
 });
 
-test("all texts of keys are forgotten a second after the first use, also of those that are never asked for again", async () => {
-  const { clock, directory, key } = await withRememberedKey();
+test("key texts are cleared from memory after a second, also without further requests", async () => {
+  const { clock, directory, key } = await withCachedKey();
   directory.find(createKey(seededRandom(2), "free").key);
   assert.equal(clock.pending, 1);
   await clock.advance(1_000);
   assert.equal(clock.pending, 0);
   directory.find(key);
-  // The timer is set with the first text only: the other one is not there any more.
+  // The timer starts only with the first text, so the texts had been cleared.
   assert.equal(clock.pending, 1);
 });
 
 eachDatabase(
-  "demo keys are made once, kept over restarts, private, and made anew when file or store lost them",
+  "demo keys are created once, kept across restarts, private, and recreated if the file or database lost them",
   async (database) => {
     const dataDir = await mkdtemp(join(tmpdir(), "parallax-demo-"));
     const path = join(dataDir, "demo-keys.json");
-    const tools = { random: seededRandom(7), clock: new FakeClock() };
+    const dependencies = { random: seededRandom(7), clock: new FakeClock() };
     try {
-      const first = await ensureDemoKeys(database, dataDir, tools);
+      const first = await ensureDemoKeys(database, dataDir, dependencies);
       assert.deepEqual(JSON.parse(await readFile(path, "utf8")), first);
       assert.equal((await stat(path)).mode & 0o777, 0o600);
-      assert.deepEqual(await ensureDemoKeys(database, dataDir, tools), first);
+      assert.deepEqual(await ensureDemoKeys(database, dataDir, dependencies), first);
 
       await rm(path);
-      const second = await ensureDemoKeys(database, dataDir, tools);
+      const second = await ensureDemoKeys(database, dataDir, dependencies);
       assert.notEqual(second.pro, first.pro);
-      const directory = createKeyDirectory({ database, clock: tools.clock });
+      const directory = createKeyDirectory({ database, clock: dependencies.clock });
       assert.equal(await directory.find(first.pro), null);
       assert.equal((await directory.find(second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
 
@@ -360,29 +364,33 @@ eachDatabase(
       assert.deepEqual((await allowanceOf())?.rateLimits, { general: 6_000, strategy: 6_000 });
       assert.equal((await allowanceOf())?.quotas.DEEP, 1_000_000);
       await database.query(`update customers set rate_limits = '{"general": 1}' where plan = 'enterprise'`);
-      await ensureDemoKeys(database, dataDir, tools);
-      await tools.clock.advance(1_000);
-      assert.equal((await allowanceOf())?.rateLimits.general, 1, "what an operator sets stays");
+      await ensureDemoKeys(database, dataDir, dependencies);
+      await dependencies.clock.advance(1_000);
+      assert.equal((await allowanceOf())?.rateLimits.general, 1, "operator settings are kept");
 
       await database.query("delete from api_keys where plan = 'free'");
-      const third = await ensureDemoKeys(database, dataDir, tools);
+      const third = await ensureDemoKeys(database, dataDir, dependencies);
       assert.notEqual(third.free, second.free);
       assert.equal(third.pro, second.pro);
 
       await database.query("update customers set status = 'canceled' where plan = 'pro'");
-      assert.deepEqual(await ensureDemoKeys(database, dataDir, tools), third, "what is disabled gets no new keys");
+      assert.deepEqual(
+        await ensureDemoKeys(database, dataDir, dependencies),
+        third,
+        "a disabled customer gets no new key",
+      );
       await database.query("update customers set status = 'active'");
 
       const otherDir = join(dataDir, "other");
-      await ensureDemoKeys(database, otherDir, { ...tools, name: "demo of another service" });
+      await ensureDemoKeys(database, otherDir, { ...dependencies, name: "demo of another service" });
       assert.deepEqual(
-        await ensureDemoKeys(database, dataDir, tools),
+        await ensureDemoKeys(database, dataDir, dependencies),
         third,
-        "another service's keys end none of these",
+        "keys of another service do not revoke these",
       );
 
       await writeFile(path, '{"free": 5, "pro": "plx_pro_x"');
-      const fourth = await ensureDemoKeys(database, dataDir, tools);
+      const fourth = await ensureDemoKeys(database, dataDir, dependencies);
       assert.equal((await directory.find(fourth.free))?.plan, "free");
     } finally {
       await rm(dataDir, { recursive: true, force: true });

@@ -2,16 +2,16 @@ import { type Allowance, allowanceOf, type Plan } from "../../domain/plan.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { NewKey, ParsedKey } from "./key-format.ts";
 
-/** Who a key speaks for. */
+/** The customer that a key authenticates. */
 export interface KeyOwner {
   readonly customerId: string;
-  /** What the customer has booked by now; the key's prefix names the plan that it was made under. */
+  /** The customer's current plan; the prefix of the key contains the plan at its creation. */
   readonly plan: Plan;
   readonly allowance: Allowance;
   readonly keyId: string;
 }
 
-/** The living key with this hash, of a customer that may call; null when there is none. */
+/** Finds the owner of an active key; null if there is none or the customer is canceled. */
 export async function findKeyOwner(database: Database, key: ParsedKey): Promise<KeyOwner | null> {
   const [row] = await database.query<{
     key_id: string;
@@ -31,7 +31,7 @@ export async function findKeyOwner(database: Database, key: ParsedKey): Promise<
   return { customerId, plan, keyId, allowance: allowanceOf(plan, { quotas, rateLimits }) };
 }
 
-/** Whether the key lives and is that customer's on that plan, whether or not the customer may call. */
+/** Whether the key is active and belongs to this customer on this plan, even if the customer is canceled. */
 export async function isActiveKeyOf(
   database: Database,
   key: ParsedKey,
@@ -45,7 +45,7 @@ export async function isActiveKeyOf(
   return rows.length > 0;
 }
 
-/** Stores a key's hash; the customer must be there, and no living key of it have that name. */
+/** Stores the hash of a key. The customer must exist and have no active key with this name. */
 export async function insertKey(
   transaction: Transaction,
   key: ParsedKey & {
@@ -63,26 +63,26 @@ export async function insertKey(
   );
 }
 
-/** Makes the customer where it is missing, ends the key of this name that it had, and gives it this one; all or nothing. */
+/** Creates the customer if missing, revokes its key of this name and stores the new one, in one transaction. */
 export async function replaceKey(
   database: Database,
   customer: {
     readonly customerId: string;
     readonly plan: Plan;
-    /** Numbers of its own; left out, those of the plan. */
-    readonly own?: Allowance;
+    /** Left out, the limits of the plan apply. */
+    readonly customLimits?: Allowance;
   },
   key: NewKey & { readonly keyId: string; readonly name: string },
   now: number,
 ): Promise<void> {
-  const { customerId, plan, own } = customer;
+  const { customerId, plan, customLimits } = customer;
   await database.transaction(async (transaction) => {
     await transaction.query(
       `insert into customers (customer_id, plan, status, created_at, quotas, rate_limits)
        values ($1, $2, 'active', to_timestamp($3::float8 / 1000), $4::text::jsonb, $5::text::jsonb)
        on conflict (customer_id) do update
        set plan = excluded.plan, quotas = excluded.quotas, rate_limits = excluded.rate_limits`,
-      [customerId, plan, now, jsonOf(own?.quotas), jsonOf(own?.rateLimits)],
+      [customerId, plan, now, toJson(customLimits?.quotas), toJson(customLimits?.rateLimits)],
     );
     await transaction.query(
       `update api_keys set revoked_at = to_timestamp($3::float8 / 1000)
@@ -93,5 +93,5 @@ export async function replaceKey(
   });
 }
 
-// As text: a driver would send an object as it sees fit.
-const jsonOf = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+// Sent as text, because the database drivers serialise objects differently.
+const toJson = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));

@@ -1,3 +1,3 @@
-/** Callers whom an API marketplace vouches for: they have no key of ours, and their plan is what they booked there. */
+/** Callers authenticated by an API marketplace: they have no API key, and their subscription there defines their plan. */
 export { createMarketplaceAuthenticator } from "./authenticator.ts";
 export { createMarketplace, marketplaceCustomerId } from "./marketplace.ts";

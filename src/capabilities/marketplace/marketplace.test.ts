@@ -10,7 +10,7 @@ const SECRET = "marketplace-secret-of-32-characters-1";
 const NEXT_SECRET = "marketplace-secret-of-32-characters-2";
 const USER = "someone";
 
-async function open(secrets: readonly string[] = [SECRET]) {
+async function setUp(secrets: readonly string[] = [SECRET]) {
   const clock = new FakeClock();
   const marketplace = createMarketplace({ secrets, database: await embeddedDatabase(), clock });
   const identify = async (headers: Partial<MarketplaceHeaders>) =>
@@ -20,13 +20,13 @@ async function open(secrets: readonly string[] = [SECRET]) {
 
 const isUnauthorized = (error: unknown) => error instanceof AppError && error.code === "unauthorized";
 
-test("a call without a header of the marketplace is none of its calls", async () => {
-  const { identify } = await open();
+test("a request without marketplace headers is not identified", async () => {
+  const { identify } = await setUp();
   assert.equal(await identify({ secret: undefined, user: undefined, subscription: undefined }), null);
 });
 
-test("401: any of the headers without the right secret is refused, whoever they name", async () => {
-  const { identify } = await open();
+test("401: marketplace headers with a wrong or missing secret are rejected", async () => {
+  const { identify } = await setUp();
   for (const secret of [undefined, "", SECRET.slice(1), `${SECRET} `, SECRET.toUpperCase(), `${SECRET}, ${SECRET}`]) {
     await assert.rejects(identify({ secret }), isUnauthorized);
     await assert.rejects(identify({ secret, user: undefined }), isUnauthorized);
@@ -35,26 +35,26 @@ test("401: any of the headers without the right secret is refused, whoever they 
   }
 });
 
-test("401: without a secret configured no header lets anyone in, an empty one neither", async () => {
-  const { identify } = await open([]);
+test("401: without a configured secret all marketplace headers are rejected", async () => {
+  const { identify } = await setUp([]);
   for (const secret of [undefined, "", SECRET]) await assert.rejects(identify({ secret }), isUnauthorized);
 });
 
-test("401: the right secret without a user speaks for nobody", async () => {
-  const { identify } = await open();
+test("401: a valid secret without a user is rejected", async () => {
+  const { identify } = await setUp();
   for (const user of [undefined, ""]) await assert.rejects(identify({ user }), isUnauthorized);
 });
 
-test("while a secret is replaced both are right, and afterwards the old one is not", async () => {
-  const both = await open([SECRET, NEXT_SECRET]);
+test("during a rotation both secrets are valid, and afterwards only the new one", async () => {
+  const both = await setUp([SECRET, NEXT_SECRET]);
   const [old, next] = [await both.identify({}), await both.identify({ secret: NEXT_SECRET })];
   assert.deepEqual(old, next);
-  const after = await open([NEXT_SECRET]);
+  const after = await setUp([NEXT_SECRET]);
   await assert.rejects(after.identify({}), isUnauthorized);
 });
 
-test("the plan is the one booked, and an unknown word is the smallest", async () => {
-  const { identify } = await open();
+test("the plan follows the subscription, and an unknown subscription is free", async () => {
+  const { identify } = await setUp();
   const plans = {
     BASIC: "free",
     PRO: "pro",
@@ -71,8 +71,8 @@ test("the plan is the one booked, and an unknown word is the smallest", async ()
   assert.equal((await identify({ subscription: undefined }))?.plan, "free");
 });
 
-test("each user is a customer of its own under a safe id, whatever the name", async () => {
-  const { identify } = await open();
+test("every user name maps to a separate customer with a safe id", async () => {
+  const { identify } = await setUp();
   const names = [
     "a",
     "A",
@@ -95,7 +95,7 @@ test("each user is a customer of its own under a safe id, whatever the name", as
   assert.equal(ids.size, names.length);
 });
 
-eachDatabase("CUSTOM is enterprise only with numbers that an operator set", async (database) => {
+eachDatabase("CUSTOM is enterprise only if an operator has set custom limits", async (database) => {
   const clock = new FakeClock();
   const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
   const identify = async () => marketplace.identify({ secret: SECRET, user: USER, subscription: "CUSTOM" });
@@ -110,27 +110,25 @@ eachDatabase("CUSTOM is enterprise only with numbers that an operator set", asyn
   await clock.advance(1_000);
   const { quotas, rateLimits } = PLAN_ALLOWANCES.enterprise;
   assert.deepEqual(await identify(), {
-    ...{ customerId: first?.customerId, plan: "enterprise" },
+    customerId: first?.customerId,
+    plan: "enterprise",
     allowance: { quotas: { ...quotas, DEEP: 77 }, rateLimits: { ...rateLimits, general: 900 } },
   });
 });
 
-eachDatabase(
-  "401: a user whom an operator has ended is refused within a second, whatever it has booked",
-  async (database) => {
-    const clock = new FakeClock();
-    const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
-    const identify = async (subscription: string) => marketplace.identify({ secret: SECRET, user: USER, subscription });
-    const first = await identify("PRO");
-    await database.query(
-      `insert into customers (customer_id, email, plan, status, created_at, quotas)
+eachDatabase("401: a disabled user is rejected within a second, with any subscription", async (database) => {
+  const clock = new FakeClock();
+  const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
+  const identify = async (subscription: string) => marketplace.identify({ secret: SECRET, user: USER, subscription });
+  const first = await identify("PRO");
+  await database.query(
+    `insert into customers (customer_id, email, plan, status, created_at, quotas)
      values ($1, null, 'enterprise', 'canceled', now(), '{"DEEP": 77}')`,
-      [first?.customerId],
-    );
-    assert.equal((await identify("PRO"))?.plan, "pro");
-    await clock.advance(1_000);
-    for (const subscription of ["BASIC", "PRO", "ULTRA", "MEGA", "CUSTOM", "", "other"])
-      await assert.rejects(identify(subscription), isUnauthorized, subscription);
-    assert.equal((await marketplace.identify({ secret: SECRET, user: "other", subscription: "PRO" }))?.plan, "pro");
-  },
-);
+    [first?.customerId],
+  );
+  assert.equal((await identify("PRO"))?.plan, "pro");
+  await clock.advance(1_000);
+  for (const subscription of ["BASIC", "PRO", "ULTRA", "MEGA", "CUSTOM", "", "other"])
+    await assert.rejects(identify(subscription), isUnauthorized, subscription);
+  assert.equal((await marketplace.identify({ secret: SECRET, user: "other", subscription: "PRO" }))?.plan, "pro");
+});

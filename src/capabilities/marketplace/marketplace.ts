@@ -5,37 +5,37 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { findUserAccount, type UserAccount } from "./queries.ts";
 
-/** What the marketplace sends with each call it passes on. The two others mean something only beside the right secret. */
+/** Headers the marketplace adds to forwarded requests. `user` and `subscription` count only with a valid secret. */
 export const MARKETPLACE_HEADERS = {
   secret: "x-rapidapi-proxy-secret",
   user: "x-rapidapi-user",
   subscription: "x-rapidapi-subscription",
 } as const;
 
-/** What the marketplace's users have booked there (contract, section 5); any other word is the smallest plan. */
+/** The plan of each marketplace subscription; unknown subscriptions get the free plan. */
 const PLANS: Readonly<Record<string, Plan>> = {
   BASIC: "free",
   PRO: "pro",
   ULTRA: "pro",
   MEGA: "pro",
-  /** Enterprise only with numbers that an operator set. */
+  /** Enterprise if an operator has set custom limits. */
   CUSTOM: "pro",
 };
 const CUSTOM = "CUSTOM";
-/** For how long an operator's word is remembered. */
+/** How long a user's account settings are cached. */
 const ACCOUNT_MS = 1_000;
 const ACCOUNTS_MAX = 10_000;
-/** 160 bits: two users never meet. */
+/** 160 bits of the hash, enough to rule out collisions. */
 const ID_LENGTH = 40;
 
 export interface MarketplaceCaller {
-  /** `mkt-` and a hash: no name that a user chose can be, or break, an id. */
+  /** `mkt-` and a hash of the user name, so that a user-chosen name can neither imitate nor break an id. */
   readonly customerId: string;
   readonly plan: Plan;
   readonly allowance: Allowance;
 }
 
-/** @param user  as the marketplace names it, letter by letter */
+/** @param user  the exact user name at the marketplace; case-sensitive */
 export const marketplaceCustomerId = (user: string): string => `mkt-${hash("sha256", user, "hex").slice(0, ID_LENGTH)}`;
 
 export interface MarketplaceHeaders {
@@ -46,10 +46,10 @@ export interface MarketplaceHeaders {
 
 export interface Marketplace {
   /**
-   * Who is calling; null where nothing says that a marketplace passed this call on.
+   * Identifies the caller; null if the request has no marketplace headers. Returns cached results synchronously.
    *
-   * @throws AppError `unauthorized` without the right secret, without a user, or of one that an operator has ended; rejects
-   *   with `store_unavailable`
+   * @throws AppError `unauthorized` for a wrong secret, a missing user, or a user an operator has disabled; rejects with
+   *   `store_unavailable`
    */
   identify(headers: MarketplaceHeaders): Promise<MarketplaceCaller> | MarketplaceCaller | null;
 }
@@ -59,59 +59,64 @@ interface Entry {
   account: Promise<UserAccount> | UserAccount;
 }
 
-/** @param options.secrets  any of them is right: two while one replaces the other; none means no marketplace */
+/** @param options.secrets  accepted secrets: two during a rotation; none disables the marketplace */
 export function createMarketplace(options: {
   readonly secrets: readonly string[];
   readonly database: Database;
   readonly clock: Clock;
 }): Marketplace {
   const { database, clock } = options;
-  const expected = options.secrets.map(digest);
+  const secretDigests = options.secrets.map(digest);
   const accounts = new Map<string, Entry>();
 
-  const isRight = (secret: string): boolean => {
-    const sent = digest(secret);
-    // Every secret is compared whole, so that the time says nothing.
-    return expected.reduce((isOne, each) => timingSafeEqual(sent, each) || isOne, false);
+  const isValidSecret = (secret: string): boolean => {
+    const secretDigest = digest(secret);
+    // Compares with every secret in constant time.
+    return secretDigests.reduce((isValid, each) => timingSafeEqual(secretDigest, each) || isValid, false);
   };
 
-  /** Without a promise where it was read just now. */
+  /** Returns cached settings synchronously. */
   const findAccount = (customerId: string): Promise<UserAccount> | UserAccount => {
     const now = clock.monotonic();
     const known = accounts.get(customerId);
     if (known !== undefined && now - known.asOf < ACCOUNT_MS) return known.account;
-    const reading = findUserAccount(database, customerId);
-    const entry: Entry = { asOf: now, account: reading };
+    const pending = findUserAccount(database, customerId);
+    const entry: Entry = { asOf: now, account: pending };
     accounts.delete(customerId);
     accounts.set(customerId, entry);
     if (accounts.size > ACCOUNTS_MAX) accounts.delete(accounts.keys().next().value ?? "");
-    reading.then(
+    pending.then(
       (account) => {
         entry.account = account;
       },
-      // An answer that did not come is none to remember.
+      // Failures are not cached.
       () => accounts.delete(customerId),
     );
-    return reading;
+    return pending;
   };
 
   return {
     identify({ secret, user, subscription }) {
       if (secret === undefined && user === undefined && subscription === undefined) return null;
-      if (secret === undefined || !isRight(secret) || user === undefined || user === "") throw unauthorized();
+      if (secret === undefined || !isValidSecret(secret) || user === undefined || user === "") throw unauthorized();
       const customerId = marketplaceCustomerId(user);
       const account = findAccount(customerId);
-      const asCaller = (known: UserAccount) => callerOf(customerId, subscription ?? "", known);
-      return account instanceof Promise ? account.then(asCaller) : asCaller(account);
+      const toCaller = (loaded: UserAccount) => callerOf(customerId, subscription ?? "", loaded);
+      return account instanceof Promise ? account.then(toCaller) : toCaller(account);
     },
   };
 }
 
-/** An operator's word counts before what is booked: numbers of its own for CUSTOM, and nothing at all for whoever is canceled. */
-function callerOf(customerId: string, booked: string, { isCanceled, own }: UserAccount): MarketplaceCaller {
+/** The operator's settings take precedence: canceled users are rejected, and CUSTOM subscriptions use custom limits. */
+function callerOf(
+  customerId: string,
+  subscription: string,
+  { isCanceled, customAllowance }: UserAccount,
+): MarketplaceCaller {
   if (isCanceled) throw unauthorized();
-  if (booked === CUSTOM && own !== null) return { customerId, plan: "enterprise", allowance: own };
-  const plan = Object.hasOwn(PLANS, booked) ? (PLANS[booked] ?? "free") : "free";
+  if (subscription === CUSTOM && customAllowance !== null)
+    return { customerId, plan: "enterprise", allowance: customAllowance };
+  const plan = Object.hasOwn(PLANS, subscription) ? (PLANS[subscription] ?? "free") : "free";
   return { customerId, plan, allowance: PLAN_ALLOWANCES[plan] };
 }
 

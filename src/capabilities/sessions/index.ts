@@ -1,4 +1,4 @@
-/** Sign-in links and the sessions that they begin. Who asks for a link and where it is shown is the business of `account`. */
+/** Sign-in links and sessions. Requesting and delivering links is the responsibility of `account`. */
 export { endSessions } from "./queries.ts";
 export {
   createSessions,

@@ -3,21 +3,21 @@ import type { Database, Transaction } from "../../ports/database.ts";
 type Reader = Pick<Database, "query">;
 type Store = Reader | Transaction;
 
-/** Of one customer; the longest unused ends when another begins. */
+/** Per customer; a new session beyond this ends the least recently used one. */
 const SESSIONS_MAX = 20;
-/** How many long dead sessions each new one clears away, so that the table cannot grow for ever. */
-const SWEPT_MAX = 100;
+/** Expired sessions deleted per new session, so that the table cannot grow without bound. */
+const DELETED_MAX = 100;
 
-const instant = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
+const timestamp = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
-/** Stores the one link of whoever has this address and may sign in; null where nobody has. */
+/** Stores the customer's only sign-in link, by e-mail address. Null if no active customer has the address. */
 export async function upsertLink(
   store: Store,
   link: { readonly email: string; readonly tokenHash: Uint8Array; readonly expiresAt: number },
 ): Promise<string | null> {
   const [row] = await store.query<{ customer_id: string }>(
     `insert into sign_in_links (customer_id, token_hash, expires_at)
-     select customer_id, $2::bytea, ${instant("$3")} from customers where email = $1 and status <> 'canceled'
+     select customer_id, $2::bytea, ${timestamp("$3")} from customers where email = $1 and status <> 'canceled'
      on conflict (customer_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at
      returning customer_id`,
     [link.email, link.tokenHash, link.expiresAt],
@@ -26,28 +26,28 @@ export async function upsertLink(
 }
 
 /**
- * Takes a living link away and gives whose it was; of several who try, one gets it. The customer is locked first, in the
- * order in which disabling does it: no session begins behind its back.
+ * Consumes an unexpired link and returns its customer. Of concurrent calls exactly one succeeds. Locks the customer first,
+ * in the same order as disabling a customer, so that no session can start while a customer is being disabled.
  */
 export async function takeLink(transaction: Transaction, tokenHash: Uint8Array, now: number): Promise<string | null> {
-  const [owner] = await transaction.query(
+  const [customer] = await transaction.query(
     `select customers.customer_id from sign_in_links join customers using (customer_id)
-     where token_hash = $1 and expires_at > ${instant("$2")} and status <> 'canceled' for share of customers`,
+     where token_hash = $1 and expires_at > ${timestamp("$2")} and status <> 'canceled' for share of customers`,
     [tokenHash, now],
   );
-  if (owner === undefined) return null;
-  const [taken] = await transaction.query<{ customer_id: string }>(
+  if (customer === undefined) return null;
+  const [link] = await transaction.query<{ customer_id: string }>(
     "delete from sign_in_links where token_hash = $1 returning customer_id",
     [tokenHash],
   );
-  return taken?.customer_id ?? null;
+  return link?.customer_id ?? null;
 }
 
-/** The address of whoever a living link signs in; null where it does not live. */
+/** The e-mail address that a link signs in; null if the link is invalid or expired. */
 export async function selectLinkEmail(database: Reader, tokenHash: Uint8Array, now: number): Promise<string | null> {
   const [row] = await database.query<{ email: string }>(
     `select email from sign_in_links join customers using (customer_id)
-     where token_hash = $1 and expires_at > ${instant("$2")} and status <> 'canceled'`,
+     where token_hash = $1 and expires_at > ${timestamp("$2")} and status <> 'canceled'`,
     [tokenHash, now],
     "request",
   );
@@ -61,7 +61,7 @@ export async function insertSession(
 ): Promise<void> {
   await transaction.query(
     `insert into sessions (session_id, token_hash, customer_id, started_at, proven_at, last_seen_at)
-     values ($1, $2, $3, ${instant("$4")}, ${instant("$4")}, ${instant("$4")})`,
+     values ($1, $2, $3, ${timestamp("$4")}, ${timestamp("$4")}, ${timestamp("$4")})`,
     [session.sessionId, session.tokenHash, session.customerId, now],
   );
   await transaction.query(
@@ -72,11 +72,11 @@ export async function insertSession(
   );
 }
 
-/** Clears away sessions that were last used before an instant; those that somebody else is clearing are left to him. */
-export async function sweepSessions(transaction: Transaction, before: number): Promise<void> {
+/** Deletes sessions last used before a timestamp. Skips rows that a concurrent call is deleting. */
+export async function deleteExpiredSessions(transaction: Transaction, before: number): Promise<void> {
   await transaction.query(
     `delete from sessions where session_id in (
-       select session_id from sessions where last_seen_at < ${instant("$1")} limit ${SWEPT_MAX} for update skip locked)`,
+       select session_id from sessions where last_seen_at < ${timestamp("$1")} limit ${DELETED_MAX} for update skip locked)`,
     [before],
   );
 }
@@ -88,47 +88,51 @@ export interface SessionRow extends Record<string, unknown> {
   readonly last_seen_at: Date;
 }
 
-/** When a session must have been seen and begun to live still. */
-interface After {
-  readonly seen: number;
+/** Active sessions were last used and started after these timestamps (Unix milliseconds). */
+interface ActiveAfter {
+  readonly lastSeen: number;
   readonly started: number;
 }
 
-/** A living session of a customer that may sign in. */
-export async function selectSession(database: Reader, tokenHash: Uint8Array, after: After): Promise<SessionRow | null> {
+/** Finds an active session of an active customer. */
+export async function selectSession(
+  database: Reader,
+  tokenHash: Uint8Array,
+  after: ActiveAfter,
+): Promise<SessionRow | null> {
   const [row] = await database.query<SessionRow>(
     `select session_id, customer_id, proven_at, last_seen_at from sessions join customers using (customer_id)
-     where token_hash = $1 and last_seen_at > ${instant("$2")} and started_at > ${instant("$3")}
+     where token_hash = $1 and last_seen_at > ${timestamp("$2")} and started_at > ${timestamp("$3")}
        and customers.status <> 'canceled'`,
-    [tokenHash, after.seen, after.started],
+    [tokenHash, after.lastSeen, after.started],
     "request",
   );
   return row ?? null;
 }
 
-/** The living sessions of a customer, the one last used first. */
-export async function selectSessions(database: Reader, customerId: string, after: After) {
+/** Lists the active sessions of a customer, most recently used first. */
+export async function selectSessions(database: Reader, customerId: string, after: ActiveAfter) {
   return database.query<{ session_id: string; started_at: Date; last_seen_at: Date }>(
     `select session_id, started_at, last_seen_at from sessions
-     where customer_id = $1 and last_seen_at > ${instant("$2")} and started_at > ${instant("$3")}
+     where customer_id = $1 and last_seen_at > ${timestamp("$2")} and started_at > ${timestamp("$3")}
      order by last_seen_at desc, session_id limit ${SESSIONS_MAX}`,
-    [customerId, after.seen, after.started],
+    [customerId, after.lastSeen, after.started],
     "request",
   );
 }
 
 export async function touchSession(store: Store, sessionId: string, now: number): Promise<void> {
   await store.query(
-    `update sessions set last_seen_at = ${instant("$2")} where session_id = $1 and last_seen_at < ${instant("$2")}`,
+    `update sessions set last_seen_at = ${timestamp("$2")} where session_id = $1 and last_seen_at < ${timestamp("$2")}`,
     [sessionId, now],
   );
 }
 
 export async function proveSession(store: Transaction, sessionId: string, now: number): Promise<void> {
-  await store.query(`update sessions set proven_at = ${instant("$2")} where session_id = $1`, [sessionId, now]);
+  await store.query(`update sessions set proven_at = ${timestamp("$2")} where session_id = $1`, [sessionId, now]);
 }
 
-/** Gives which session it was; null where there was none: of several who end it, one did. */
+/** Deletes and returns a session; null if there is none. Of concurrent calls exactly one returns it. */
 export async function deleteSession(
   transaction: Transaction,
   tokenHash: Uint8Array,
@@ -140,11 +144,11 @@ export async function deleteSession(
   return row === undefined ? null : { sessionId: row.session_id, customerId: row.customer_id };
 }
 
-/** Ends every session and the link of a customer, in the transaction of what makes them end; gives how many sessions. */
+/** Deletes all sessions and the sign-in link of a customer. Returns the number of sessions. */
 export async function endSessions(transaction: Transaction, customerId: string): Promise<number> {
   await transaction.query("delete from sign_in_links where customer_id = $1", [customerId]);
-  const ended = await transaction.query("delete from sessions where customer_id = $1 returning session_id", [
+  const deleted = await transaction.query("delete from sessions where customer_id = $1 returning session_id", [
     customerId,
   ]);
-  return ended.length;
+  return deleted.length;
 }

@@ -4,6 +4,7 @@ import type { Database, Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { randomBase32 } from "../keys/index.ts";
 import {
+  deleteExpiredSessions,
   deleteSession,
   endSessions,
   insertSession,
@@ -11,7 +12,6 @@ import {
   selectLinkEmail,
   selectSession,
   selectSessions,
-  sweepSessions,
   takeLink,
   touchSession,
   upsertLink,
@@ -19,38 +19,39 @@ import {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How long a link from a letter works. */
+/** How long a sign-in link is valid. */
 export const LINK_MS = 30 * MINUTE_MS;
-/** A session that is not used for so long is over; and so is one that was begun so long ago. */
+/** A session ends after this time without use. */
 const IDLE_MS = 24 * HOUR_MS;
+/** Maximum age of a session. */
 export const SESSION_MS_MAX = 14 * 24 * HOUR_MS;
-/** For so long after a customer has proved who he is, he may change keys. */
+/** How long a proof of identity allows key changes. */
 export const PROOF_MS = 10 * MINUTE_MS;
-/** A session's last use is written at most so often. */
+/** Minimum interval between writes of the last use of a session. */
 const TOUCH_MS = MINUTE_MS;
 
 /** 130 random bits, for links and for cookies. */
 const TOKEN_LENGTH = 26;
 const TOKEN = /^[a-z2-7]{26}$/;
 
-/** Somebody who is signed in. */
+/** The session of a signed-in customer. */
 export interface Session {
-  /** Names the session in the audit log; opens nothing. */
+  /** Identifies the session in the audit log. Not a secret. */
   readonly sessionId: string;
   readonly customerId: string;
-  /** Whether the customer has proved within `PROOF_MS` who he is. */
+  /** Whether the customer has proven their identity within `PROOF_MS`. */
   readonly isProven: boolean;
 }
 
-/** A session as its customer may see it. */
+/** A session as displayed to its customer. */
 export interface SessionView {
   readonly sessionId: string;
   readonly startedAt: Date;
-  /** To the minute. */
+  /** Updated at most once a minute. */
   readonly lastSeenAt: Date;
 }
 
-/** Traces what happens to sessions, in the transaction in which it does. */
+/** Writes an audit log entry in the transaction of a session change. */
 export type RecordSession = (
   transaction: Transaction,
   entry: {
@@ -64,47 +65,45 @@ export type RecordSession = (
 
 export interface Sessions {
   /**
-   * A new link's token for whoever has this address, which ends the link before; null where nobody may sign in with it.
+   * Creates a sign-in link for the customer with this address and invalidates the previous link. Returns its token; null if
+   * no active customer has the address.
    *
    * @param email  in canonical form
    */
   issueLink(store: Pick<Database, "query"> | Transaction, email: string): Promise<string | null>;
   /**
-   * Uses a link's token up and begins a session with a new token; null where it is unknown, used, replaced or expired.
+   * Consumes a link and starts a session with a new token. Null if the link is unknown, used, replaced or expired.
    *
-   * @param earlier  the token of the session that this browser had until now, which ends
+   * @param previousToken  the session token this browser had before; that session ends
    */
-  begin(linkToken: string, earlier: string | null): Promise<{ readonly token: string } | null>;
-  /** The address of whoever a link would sign in; null as for `begin`. */
-  ownerOfLink(linkToken: string): Promise<string | null>;
-  /** The living session of this token. */
+  begin(linkToken: string, previousToken: string | null): Promise<{ readonly token: string } | null>;
+  /** The e-mail address that a link would sign in; null as for `begin`. */
+  emailOfLink(linkToken: string): Promise<string | null>;
+  /** Finds the active session of a token. */
   find(token: string): Promise<Session | null>;
-  /** The customer has proved anew who he is. */
+  /** Records a proof of identity. */
   prove(session: Session): Promise<void>;
-  /** The customer's living sessions, the one last used first. */
+  /** Lists the customer's active sessions, most recently used first. */
   list(customerId: string): Promise<readonly SessionView[]>;
   end(token: string): Promise<void>;
-  /** Ends every session of the customer, this one too, and the link that waits in a mailbox. */
+  /** Ends all sessions of the customer, including this one, and invalidates an unused sign-in link. */
   endAll(session: Session): Promise<void>;
 }
 
-/** Whether a text can be a link's token at all. */
-const isLinkToken = (text: string): boolean => TOKEN.test(text);
-
-export function createSessions(tools: {
+export function createSessions(dependencies: {
   readonly database: Database;
   readonly clock: Clock;
   readonly random: Random;
   readonly record: RecordSession;
 }): Sessions {
-  const { database, clock, random, record } = tools;
-  const after = (now: number) => ({ seen: now - IDLE_MS, started: now - SESSION_MS_MAX });
+  const { database, clock, random, record } = dependencies;
+  const activeAfter = (now: number) => ({ lastSeen: now - IDLE_MS, started: now - SESSION_MS_MAX });
   const actorOf = (sessionId: string) => ({ kind: "session", id: sessionId }) as const;
 
-  const endIn = async (transaction: Transaction, token: string, reason: "signed_out" | "replaced") => {
-    const ended = await deleteSession(transaction, hashOf(token));
-    if (ended === null) return;
-    const { sessionId, customerId } = ended;
+  const endSession = async (transaction: Transaction, token: string, reason: "signed_out" | "replaced") => {
+    const deleted = await deleteSession(transaction, hashOf(token));
+    if (deleted === null) return;
+    const { sessionId, customerId } = deleted;
     const entry = { actor: actorOf(sessionId), customerId, details: { reason }, now: clock.now() };
     await record(transaction, { ...entry, action: "session.ended" });
   };
@@ -115,30 +114,30 @@ export function createSessions(tools: {
       const link = { email, tokenHash: hashOf(token), expiresAt: clock.now() + LINK_MS };
       return (await upsertLink(store, link)) === null ? null : token;
     },
-    async begin(linkToken, earlier) {
-      if (!isLinkToken(linkToken)) return null;
+    async begin(linkToken, previousToken) {
+      if (!TOKEN.test(linkToken)) return null;
       const token = randomBase32(random, TOKEN_LENGTH);
       const sessionId = `ses-${randomBase32(random, TOKEN_LENGTH)}`;
       const now = clock.now();
       return database.transaction(async (transaction) => {
         const customerId = await takeLink(transaction, hashOf(linkToken), now);
         if (customerId === null) return null;
-        if (earlier !== null) await endIn(transaction, earlier, "replaced");
+        if (previousToken !== null) await endSession(transaction, previousToken, "replaced");
         await insertSession(transaction, { sessionId, tokenHash: hashOf(token), customerId }, now);
         await record(transaction, { actor: actorOf(sessionId), action: "session.started", customerId, now });
-        await sweepSessions(transaction, now - IDLE_MS);
+        await deleteExpiredSessions(transaction, now - IDLE_MS);
         return { token };
       });
     },
-    ownerOfLink: async (linkToken) =>
-      isLinkToken(linkToken) ? selectLinkEmail(database, hashOf(linkToken), clock.now()) : null,
+    emailOfLink: async (linkToken) =>
+      TOKEN.test(linkToken) ? selectLinkEmail(database, hashOf(linkToken), clock.now()) : null,
     async find(token) {
       if (!TOKEN.test(token)) return null;
       const now = clock.now();
-      const row = await selectSession(database, hashOf(token), after(now));
+      const row = await selectSession(database, hashOf(token), activeAfter(now));
       if (row === null) return null;
-      const { session_id: sessionId, customer_id: customerId, proven_at: provenAt, last_seen_at: seenAt } = row;
-      if (now - seenAt.getTime() >= TOUCH_MS) await touchSession(database, sessionId, now);
+      const { session_id: sessionId, customer_id: customerId, proven_at: provenAt, last_seen_at: lastSeenAt } = row;
+      if (now - lastSeenAt.getTime() >= TOUCH_MS) await touchSession(database, sessionId, now);
       return { sessionId, customerId, isProven: now - provenAt.getTime() < PROOF_MS };
     },
     prove: ({ sessionId, customerId }) =>
@@ -148,7 +147,7 @@ export function createSessions(tools: {
         await record(transaction, { actor: actorOf(sessionId), action: "session.proven", customerId, now });
       }),
     async list(customerId) {
-      const rows = await selectSessions(database, customerId, after(clock.now()));
+      const rows = await selectSessions(database, customerId, activeAfter(clock.now()));
       return rows.map((row) => ({
         sessionId: row.session_id,
         startedAt: row.started_at,
@@ -156,7 +155,7 @@ export function createSessions(tools: {
       }));
     },
     async end(token) {
-      if (TOKEN.test(token)) await database.transaction((transaction) => endIn(transaction, token, "signed_out"));
+      if (TOKEN.test(token)) await database.transaction((transaction) => endSession(transaction, token, "signed_out"));
     },
     endAll: ({ sessionId, customerId }) =>
       database.transaction(async (transaction) => {
@@ -167,5 +166,5 @@ export function createSessions(tools: {
   };
 }
 
-/** A fast hash suffices for 130 random bits. */
+/** A fast hash is sufficient for 130 random bits. */
 const hashOf = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

@@ -7,9 +7,9 @@ import type {
 
 type Cell = string | number | null;
 
-/** Rows in columns, as wide as their widest cell; a dash where something is unknown. */
-function columns(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const lines = [header, ...rows.map((row) => row.map((cell) => plain(cell === null ? "-" : String(cell))))];
+/** Formats rows as aligned columns, with a dash for null. */
+function formatColumns(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [header, ...rows.map((row) => row.map((cell) => printable(cell === null ? "-" : String(cell))))];
   const widths = header.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
   const text = lines.map((line) =>
     line
@@ -20,61 +20,68 @@ function columns(header: readonly string[], rows: readonly (readonly Cell[])[]):
   return `${text.join("\n")}\n`;
 }
 
-/** Names are their owners' words: none of them may steer the terminal. */
-const plain = (text: string) => text.replace(/\p{C}/gu, "?");
+/** Replaces control characters, so that user-chosen names cannot inject terminal escape sequences. */
+const printable = (text: string) => text.replace(/\p{C}/gu, "?");
 
-export function tableOf(customers: readonly ReturnType<typeof presentSummary>[]): string {
-  return columns(
+export function customerTable(customers: readonly ReturnType<typeof presentSummary>[]): string {
+  return formatColumns(
     ["customer", "email", "name", "plan", "status", "keys", "created"],
     customers.map((row) => [
-      ...[row.customer_id, row.email, row.name, row.plan, row.status, row.living_keys, row.created_at.slice(0, 10)],
+      row.customer_id,
+      row.email,
+      row.name,
+      row.plan,
+      row.status,
+      row.living_keys,
+      row.created_at.slice(0, 10),
     ]),
   );
 }
 
 export function accountText(account: ReturnType<typeof presentAccount>): string {
-  const numbers = (entries: object) =>
-    Object.entries(entries)
-      .map(([name, value]) => `${name} ${value}${account.own.includes(name) ? " (own)" : ""}`)
+  const formatLimits = (limits: object) =>
+    Object.entries(limits)
+      .map(([name, value]) => `${name} ${value}${account.own.includes(name) ? " (custom)" : ""}`)
       .join(", ");
   const { customer_id: customerId, email, name, plan, status, created_at: createdAt, keys } = account;
-  const facts = columns(
+  const summary = formatColumns(
     ["customer", customerId],
     [
-      ...[
-        ["email", email],
-        ["name", name],
-        ["plan", plan],
-        ["status", status],
-        ["created", createdAt],
-      ],
-      ["calls a month", numbers(account.quotas)],
-      ["calls a minute", numbers(account.rate_limits)],
+      ["email", email],
+      ["name", name],
+      ["plan", plan],
+      ["status", status],
+      ["created", createdAt],
+      ["calls per month", formatLimits(account.quotas)],
+      ["calls per minute", formatLimits(account.rate_limits)],
     ],
   );
-  const list = columns(
-    ["key", "name", "prefix", "created", "last used", "ended"],
+  const keyTable = formatColumns(
+    ["key", "name", "prefix", "created", "last used", "revoked"],
     keys.map((key) => [key.key_id, key.name, key.prefix, key.created_at, key.last_used_at, key.revoked_at]),
   );
-  return `${facts}\n${list}`;
+  return `${summary}\n${keyTable}`;
 }
 
 export function issuedKeyText(key: ReturnType<typeof presentIssuedKey> & { readonly customer_id: string }): string {
-  return columns(
+  return formatColumns(
     ["customer", key.customer_id],
     [
       ["key", key.key_id],
       ["name", key.name],
       ["api key", key.api_key],
     ],
-  ).concat("\nThe API key is shown this once and stored nowhere.\n");
+  ).concat("\nCopy the API key now: it is not stored and cannot be shown again.\n");
 }
 
 export function auditText(entries: readonly ReturnType<typeof presentAudit>[]): string {
-  return columns(
-    ["when", "who", "what", "customer", "details"],
+  return formatColumns(
+    ["time", "actor", "action", "customer", "details"],
     entries.map((entry) => [
-      ...[entry.occurred_at, `${entry.actor.kind}:${entry.actor.id}`, entry.action, entry.customer_id],
+      entry.occurred_at,
+      `${entry.actor.kind}:${entry.actor.id}`,
+      entry.action,
+      entry.customer_id,
       JSON.stringify(entry.details),
     ]),
   );

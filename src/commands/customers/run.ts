@@ -24,48 +24,54 @@ import { type CommandResult, type CustomersCommand, parseCustomersCommand } from
 
 const OPERATOR_LENGTH_MAX = 64;
 
-/** Why the store cannot be worked on. The command makes and changes no tables: that is the service's to do. */
+/** The command never creates or migrates tables; only the service does. */
 const VERSION_FAULTS = {
   missing:
-    "The database that DATABASE_URL names is no store of Parallax: mend DATABASE_URL, or start the service once.",
-  older: "The store is an older version's: start the service of this version once, which brings it up to date.",
-  newer: "The store is a newer version's: use the command of that version.",
+    "DATABASE_URL points to a database without Parallax tables: correct DATABASE_URL, or start the service once to create them.",
+  older: "The database schema is older than this version: start the service of this version once to migrate it.",
+  newer: "The database schema is newer than this version: use the command of that version.",
 };
 
-/** What is to be done where the service that holds the data directory has not answered. */
-const HAND_OVER_FAULTS: Readonly<Record<OperatorFailure, string>> = {
-  denied: "only the user whom the service runs as may give it commands: run this as that user",
-  absent: "it takes no commands, or none yet: try again once it is ready, or stop it first",
-  silent: "it ended before it answered: the command `customers audit` tells whether the change was made",
-  failed: "it could not carry the command out: its log says why",
+/** What the operator can do if the service did not run the forwarded command. */
+const FORWARD_FAULTS: Readonly<Record<OperatorFailure, string>> = {
+  denied: "only the user that runs the service can send it commands: run this command as that user",
+  absent: "it does not accept commands, or not yet: try again when it is ready, or stop it first",
+  silent: "it stopped before it responded: run `customers audit` to see whether the change was made",
+  failed: "it could not run the command: see its log for the reason",
 };
 
 /**
- * Carries a command of `customers` out on the store that the settings name. While a service runs on the embedded store
- * only that process can write there, so the command is handed to it.
+ * Runs a `customers` command on the configured database. If a running service holds the embedded database, only that
+ * process can write to it, so the command is forwarded to it.
  *
- * @param settings  read only when the command is understood
- * @throws StartError where there is no such store, or nobody to hand the command to
+ * @param loadConfig  called only for valid commands
+ * @throws StartupError if the database does not exist or the command cannot be forwarded
  */
-export async function runCustomers(argv: readonly string[], settings: () => Config, log: Log): Promise<CommandResult> {
+export async function runCustomers(
+  argv: readonly string[],
+  loadConfig: () => Config,
+  log: Log,
+): Promise<CommandResult> {
   const command = parseCustomersCommand(argv);
   if (typeof command !== "function") return command;
-  const config = settings();
+  const config = loadConfig();
   const operator = operatorName();
   try {
-    const database = await openStore(config, log);
+    const database = await openCheckedDatabase(config, log);
     try {
-      return await onStore(database, config, log, (accounts) => command(accounts, { kind: "operator", id: operator }));
+      return await withAccounts(database, config, log, (accounts) =>
+        command(accounts, { kind: "operator", id: operator }),
+      );
     } finally {
       await database.close();
     }
   } catch (error) {
     if (!(error instanceof DataDirLockedError)) throw error;
-    return handOver(argv, operator, config, error);
+    return forwardCommand(argv, operator, config, error);
   }
 }
 
-/** Who works on this machine. A container's user often has no name. */
+/** The user name of the operator, or the user id, because container users often have no name. */
 export function operatorName(user: () => { readonly username: string } = userInfo): string {
   try {
     return user().username.slice(0, OPERATOR_LENGTH_MAX);
@@ -74,17 +80,17 @@ export function operatorName(user: () => { readonly username: string } = userInf
   }
 }
 
-/** What the service answers to a command that was handed to it. */
+/** Runs a forwarded command in the service. */
 export async function answerOperator(request: unknown, accounts: Accounts): Promise<CommandResult> {
   const { argv, operator } = request as { readonly argv?: unknown; readonly operator?: unknown };
-  if (!Array.isArray(argv) || !argv.every((word) => typeof word === "string") || typeof operator !== "string")
-    throw new TypeError("not a command");
+  if (!Array.isArray(argv) || !argv.every((argument) => typeof argument === "string") || typeof operator !== "string")
+    throw new TypeError("invalid operator command");
   const command: CommandResult | CustomersCommand = parseCustomersCommand(argv);
   if (typeof command !== "function") return command;
   return command(accounts, { kind: "operator", id: operator.slice(0, OPERATOR_LENGTH_MAX) });
 }
 
-async function openStore(config: Config, log: Log): Promise<Database> {
+async function openCheckedDatabase(config: Config, log: Log): Promise<Database> {
   const database = await openDatabase(config, log);
   try {
     const fault = await findVersionFault(database);
@@ -102,28 +108,28 @@ async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, lo
       throw new StartupError(databaseError(databaseUrl, error));
     });
   }
-  await assertOwnStore(dataDir);
+  await assertOwnedStore(dataDir);
   return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
 }
 
-/** A new store is the service's to make: it alone says whether its data is simulated. */
-async function assertOwnStore(dataDir: string): Promise<void> {
-  const found = await stat(join(dataDir, "store")).catch((error: NodeJS.ErrnoException) => {
+/** Requires an existing store owned by this user. Only the service creates stores, because it records the data mode. */
+async function assertOwnedStore(dataDir: string): Promise<void> {
+  const stats = await stat(join(dataDir, "store")).catch((error: NodeJS.ErrnoException) => {
     const isDenied = error.code === "EACCES" || error.code === "EPERM";
     throw new StartupError(
       isDenied
-        ? `This user may not look into ${dataDir}: run the command as the user of the service.`
-        : `There is no store in ${dataDir}: start the service once, or name it with PARALLAX_DATA_DIR.`,
+        ? `No permission to read ${dataDir}: run the command as the user that runs the service.`
+        : `There is no database in ${dataDir}: start the service once, or set PARALLAX_DATA_DIR.`,
     );
   });
-  const uid = process.getuid?.() ?? found.uid;
-  if (found.uid === uid) return;
-  // Root could, but the service could then not open the files that this command leaves there.
-  throw new StartupError(`The store in ${dataDir} belongs to the user ${found.uid}: run the command as that user.`);
+  const uid = process.getuid?.() ?? stats.uid;
+  if (stats.uid === uid) return;
+  // Also rejects root: the service could not open the files that this command would create.
+  throw new StartupError(`The database in ${dataDir} belongs to user ${stats.uid}: run the command as that user.`);
 }
 
-/** What the command changes, running services are told before it ends; what they miss they see within a second. */
-async function onStore<Result>(
+/** Publishes key changes to running services before the command ends. Services that miss the message notice in 1 s. */
+async function withAccounts<Result>(
   database: Database,
   config: Config,
   log: Log,
@@ -143,7 +149,7 @@ async function onStore<Result>(
   }
 }
 
-async function handOver(
+async function forwardCommand(
   argv: readonly string[],
   operator: string,
   { dataDir }: Config,
@@ -153,7 +159,7 @@ async function handOver(
     return (await askOperatorSocket(dataDir, { argv, operator }, systemClock)) as CommandResult;
   } catch (error) {
     if (!(error instanceof OperatorSocketError)) throw error;
-    const holder = pid === null ? "A process" : `The process ${pid}`;
-    throw new StartupError(`${holder} holds ${dataDir}, and ${HAND_OVER_FAULTS[error.failure]}.`);
+    const holder = pid === null ? "A process" : `Process ${pid}`;
+    throw new StartupError(`${holder} is using ${dataDir}: ${FORWARD_FAULTS[error.failure]}.`);
   }
 }

@@ -1,21 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Type, { type Static, type TObject, type TSchema } from "typebox";
-import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import { compileRequestValidator } from "../validation/index.ts";
 
-type Nothing = TObject<Record<never, TSchema>>;
+type EmptyObject = TObject<Record<never, TSchema>>;
 
-/** A page, and whose script and frame it may hold beside; none, usually. */
 export interface PageAnswer {
   readonly html: string;
+  /** The only external origin whose scripts and frames the page may load; left out, none. */
   readonly scriptOrigin?: string;
 }
 
-/** What a person is told of a failure; null where it is told as JSON. */
+/** Renders an error as a page; null to send it as JSON. */
 export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => PageAnswer | null;
 
-/** A page for people, or what a form on one does. No part of the interface that programs see, nor of its description. */
+/** An HTML page or the target of a form. It is not part of the JSON API and not in the OpenAPI document. */
 export interface PageDefinition<Params extends TSchema, Query extends TSchema, Body extends TSchema> {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -32,19 +31,18 @@ export interface PageDefinition<Params extends TSchema, Query extends TSchema, B
   }) => FastifyReply | Promise<FastifyReply>;
 }
 
-/** Installs a page; a GET also answers HEAD. Anyone may ask, limited by address; who is signed in, the handler judges. */
+/**
+ * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by address. The handler checks whether
+ * the user is signed in.
+ */
 export function definePage<
-  Params extends TSchema = Nothing,
-  Query extends TSchema = Nothing,
-  Body extends TSchema = Nothing,
+  Params extends TSchema = EmptyObject,
+  Query extends TSchema = EmptyObject,
+  Body extends TSchema = EmptyObject,
 >(app: FastifyInstance, definition: PageDefinition<Params, Query, Body>): void {
   const { method, url, params, query, body, problemPage, handler } = definition;
-  const nothing = Type.Object({});
-  const validate = compileRequestValidator({
-    params: params ?? nothing,
-    query: query ?? nothing,
-    ...(body === undefined ? {} : { body }),
-  });
+  const empty = Type.Object({});
+  const validate = compileRequestValidator({ params: params ?? empty, query: query ?? empty, body });
   app.route({
     method: method === "GET" ? ["GET", "HEAD"] : method,
     url,
@@ -54,43 +52,35 @@ export function definePage<
   });
 }
 
-/** Holds because the validator put values of exactly these schemas there. */
+/** The cast is safe because the validator has replaced these values with values of exactly these schemas. */
 function contextOf<Params, Query, Body>(request: FastifyRequest, reply: FastifyReply) {
   const { params, query, body } = request as { params: Params; query: Query; body: Body };
   return { params, query, body, request, reply };
 }
 
-/** Our own style file, forms to ourselves, nothing inline, and nobody frames it. */
+/** Content-Security-Policy: same-origin stylesheet and form targets, nothing inline, no framing. */
 function pagePolicy({ scriptOrigin }: Pick<PageAnswer, "scriptOrigin">): string {
   const scripts = scriptOrigin === undefined ? [] : [`script-src ${scriptOrigin}`, `frame-src ${scriptOrigin}`];
-  const fixed = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
-  return ["default-src 'none'", "style-src 'self'", ...scripts, ...fixed].join("; ");
+  const restrictions = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
+  return ["default-src 'none'", "style-src 'self'", ...scripts, ...restrictions].join("; ");
 }
 
-/** Sends a page that holds or leads to what is one person's: nobody keeps it, and its address goes to nobody else. */
+/** Sends a page with private content: it is not cached, and only the site's origin is sent as referrer. */
 export function sendPage(reply: FastifyReply, status: number, page: string | PageAnswer): FastifyReply {
-  const answer = typeof page === "string" ? { html: page } : page;
+  const response: PageAnswer = typeof page === "string" ? { html: page } : page;
   setPrivateHeaders(reply);
   return (
     reply
       .code(status)
-      // Tells the site and no more. Without it, forms would come with `Origin: null`, like those of a stranger.
+      // With `no-referrer`, browsers would submit forms with `Origin: null`, like cross-site forms.
       .header("referrer-policy", "strict-origin")
-      .header("content-security-policy", pagePolicy(answer))
+      .header("content-security-policy", pagePolicy(response))
       .header("content-type", "text/html; charset=utf-8")
-      .send(answer.html)
+      .send(response.html)
   );
 }
 
-/** What holds a token or a key stays with whom it was sent to. */
+/** For responses that contain a token or a key: no caching, no referrer. */
 export function setPrivateHeaders(reply: FastifyReply): void {
   reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
-}
-
-/** What a person is told of a failure, in words that show nothing internal; null where there are none of its own. */
-export function errorText(error: unknown): string | null {
-  if (error instanceof AppError) return error.message;
-  if (!(error instanceof InvalidRequestError)) return null;
-  const texts = error.errors.map(({ loc, msg }) => `${String(loc.at(-1))}: ${msg.replace(/^Value error, /, "")}`);
-  return texts.join("; ");
 }

@@ -11,8 +11,8 @@ const FIELDS_MAX = 50;
 const FORM_ID_BYTES = 10;
 
 /**
- * Lets the routes of one scope (`app.register`) read HTML forms beside JSON: the body is an object of texts. A field that
- * is sent twice is refused, because readers differ on which one counts.
+ * Makes the routes of one scope (`app.register`) accept HTML forms in addition to JSON: the body becomes an object of
+ * strings. Duplicate fields are rejected, because parsers disagree on which one wins.
  */
 export function acceptForms(scope: FastifyInstance): void {
   scope.addContentTypeParser(FORM, { parseAs: "string", bodyLimit: FORM_BYTES_MAX }, (_request, text, done) => {
@@ -26,18 +26,20 @@ export function acceptForms(scope: FastifyInstance): void {
   });
 }
 
-/** Names a form as it was shown to one person, so that pressing its button twice does its work once. */
+/** A random id for one rendered form, used to process repeated submissions of it only once. */
 export const newFormId = (random: Random): string => Buffer.from(random.bytes(FORM_ID_BYTES)).toString("hex");
 
 export const FormId = Type.String({
   default: "",
   pattern: `^(?:[0-9a-f]{${2 * FORM_ID_BYTES}})?$`,
-  description: "Of the page's form: within a minute the same one gives the same answer",
+  description:
+    "Identifies the form this request was submitted from. Submitting the same form again within a minute returns the same result.",
 });
 
 /**
- * What a form does, once for each time it was shown; a form without an id each time it comes. For `subject`, which is
- * what the form holds, so that whoever goes back and corrects it is heard.
+ * Makes form submissions idempotent: repeated submissions with the same form id and `subject` share one result for a
+ * minute. `subject` holds the submitted values, so a corrected form is processed again. A form without an id is processed
+ * on every submission.
  */
 export function createFormSubmissions<Result>(scope: FastifyInstance, clock: Clock) {
   const once = createOnce<Result>(clock);
@@ -46,7 +48,7 @@ export function createFormSubmissions<Result>(scope: FastifyInstance, clock: Clo
     formId === "" ? work() : once.run(`${formId} ${subject}`, work);
 }
 
-/** Whether a caller would rather have a page than JSON: a browser, which names HTML first. */
+/** Whether the `Accept` header lists HTML before JSON, as browsers do. */
 export function prefersHtml(accept: string | undefined): boolean {
   const html = accept?.indexOf("text/html") ?? -1;
   const json = accept?.indexOf("application/json") ?? -1;

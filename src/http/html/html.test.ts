@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { html } from "./html.ts";
 
-test("text is escaped, whatever it is made of, and what `html` made is not escaped again", () => {
+test("text is escaped once, and nested `html` is inserted unchanged", () => {
   const text = `<script>"&'</script>`;
   assert.equal(
     String(html`<p title="${text}">${text}${html`<b>${1}</b>`}${null}</p>`),
@@ -10,7 +10,7 @@ test("text is escaped, whatever it is made of, and what `html` made is not escap
   );
 });
 
-test("lists are written one after the other", () => {
+test("list items are rendered on consecutive lines", () => {
   assert.equal(
     String(html`<ul>${["a", "<"].map((item) => html`<li>${item}</li>`)}</ul>`),
     "<ul><li>a</li>\n<li>&lt;</li></ul>",

@@ -1,8 +1,15 @@
-import { escapeHtml } from "./escape-html.ts";
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
+/** A value in a template: text and numbers are escaped, `Html` is inserted unchanged, null is omitted. */
 type Part = string | number | Html | readonly Html[] | null;
 
-/** HTML that may be sent as it is: only `html` makes it. */
+/** HTML that is safe to send. Only the `html` template tag creates it, so all text in it has been escaped. */
 export class Html {
   readonly #text: string;
 
@@ -11,7 +18,7 @@ export class Html {
   }
 
   static of(strings: TemplateStringsArray, parts: readonly Part[]): Html {
-    return new Html(strings.reduce((text, string, index) => text + write(parts[index - 1] ?? null) + string));
+    return new Html(strings.reduce((text, string, index) => text + render(parts[index - 1] ?? null) + string));
   }
 
   toString(): string {
@@ -19,15 +26,19 @@ export class Html {
   }
 }
 
-function write(part: Part): string {
+function render(part: Part): string {
   if (part === null) return "";
   if (Array.isArray(part)) return part.join("\n");
   return part instanceof Html ? part.toString() : escapeHtml(String(part));
 }
 
+/** Escapes text for use between tags and in quoted attributes. */
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+
 /**
- * A template of HTML. Text that is put into it is escaped, for between tags and for quoted attributes; parts that `html`
- * made stay as they are; null is nothing.
+ * Template tag for HTML. Interpolated text is escaped for element content and quoted attributes.
  *
  * @example html`<p title="${name}">${name}</p>`
  */

@@ -1,10 +1,13 @@
-/** Pages for people: the look they share. What stands in them is the business of who serves them. */
-export { keySection, noticePage, page, table } from "./layout.ts";
+/** HTML pages: templates, the shared layout, forms and error pages. Each capability renders its own content. */
 export {
-  browserProblemPage,
-  notFoundPage,
-  pageRoutes,
-  problemPage,
-  problemText,
-  problemTitle,
-} from "./problem-pages.ts";
+  definePage,
+  type PageAnswer,
+  type ProblemPage,
+  sendPage,
+  setPrivateHeaders,
+} from "./define-page.ts";
+export { acceptForms, createFormSubmissions, FORM, FormId, newFormId, prefersHtml } from "./forms.ts";
+export { type Html, html } from "./html.ts";
+export { keySection, noticePage, page, table } from "./layout.ts";
+export { browserProblemPage, notFoundPage, problemPage, problemText, problemTitle } from "./problem-pages.ts";
+export { pageRoutes } from "./stylesheet.ts";

@@ -1,16 +1,16 @@
 import { type Html, html } from "./html.ts";
-import { STYLE_URL } from "./style.ts";
+import { STYLESHEET_URL } from "./stylesheet.ts";
 
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** Beside the name at the top, such as a button to sign out. */
+  /** Content of the header beside the brand, for example a sign-out button. */
   readonly corner?: Html;
-  /** For the document's head. */
+  /** Extra elements for the document's `<head>`. */
   readonly head?: Html;
 }
 
-/** A whole document with the look that all pages share. */
+/** Renders a complete HTML document in the shared layout. */
 export function page({ title, body, corner, head }: Page): string {
   return String(html`<!doctype html>
 <html lang="en">
@@ -19,7 +19,7 @@ export function page({ title, body, corner, head }: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} · Parallax</title>
-<link rel="stylesheet" href="${STYLE_URL}">
+<link rel="stylesheet" href="${STYLESHEET_URL}">
 ${head ?? null}
 </head>
 <body>
@@ -34,44 +34,41 @@ ${body}
 `);
 }
 
-/** A cell's text or content. */
-type Cell = string | Html;
-
 /**
- * A table that becomes a list of its rows on a phone. The roles say what each part is, because a browser forgets that
- * where the style shows it as something else.
+ * Renders a table; on narrow screens the stylesheet displays each row as a list. The ARIA roles are explicit because
+ * browsers drop the implicit table roles when `display` is changed.
  */
 export function table(
-  names: readonly string[],
-  rows: readonly { readonly cells: readonly Cell[]; readonly isFaint?: boolean }[],
+  columns: readonly string[],
+  rows: readonly { readonly cells: readonly (string | Html)[]; readonly isFaint?: boolean }[],
 ): Html {
-  const cell = (content: Cell, index: number) =>
+  const cell = (content: string | Html, index: number) =>
     index === 0
       ? html`<td role="cell">${content}</td>`
-      : html`<td role="cell" data-label="${names[index] ?? ""}">${content}</td>`;
+      : html`<td role="cell" data-label="${columns[index] ?? ""}">${content}</td>`;
   return html`<table role="table">
-<thead role="rowgroup"><tr role="row">${names.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<thead role="rowgroup"><tr role="row">${columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
 <tbody role="rowgroup">
-${rows.map(({ cells, isFaint = false }) => html`<tr role="row" class="${isFaint ? "ended" : ""}">${cells.map(cell)}</tr>`)}
+${rows.map(({ cells, isFaint = false }) => html`<tr role="row" class="${isFaint ? "faint" : ""}">${cells.map(cell)}</tr>`)}
 </tbody>
 </table>`;
 }
 
-/** Shows a key, which is shown nowhere else. */
-export function keySection(apiKey: string, before: string): Html {
+/** Displays a new API key. It is not displayed again anywhere else. */
+export function keySection(apiKey: string, intro: string): Html {
   return html`<section class="narrow">
-<p>${before}</p>
+<p>${intro}</p>
 <code class="key">${apiKey}</code>
-<p>Keep it now: it is shown only once. Send it with each request as <code>Authorization: Bearer</code> and the key.</p>
+<p>Copy it now: you won’t be able to see it again. Send it with every request in the header <code>Authorization: Bearer &lt;your key&gt;</code>.</p>
 </section>`;
 }
 
-/** A page that says one thing. */
+/** A page with a title and one message. */
 export const noticePage = (title: string, text: string, more: Html | null = null): string =>
   page({
     title,
     body: html`<section class="narrow">
 <p>${text}</p>
-${more ?? html`<p><a href="/account">To the account page</a></p>`}
+${more ?? html`<p><a href="/account">Go to your account</a></p>`}
 </section>`,
   });

@@ -1,61 +1,46 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { AppError, type ErrorCode } from "../../domain/errors.ts";
-import { METERING } from "../../domain/metering.ts";
-import { errorText, type PageAnswer } from "./define-page.ts";
+import type { FastifyRequest } from "fastify";
+import { AppError, type ErrorCode, InvalidRequestError } from "../../domain/errors.ts";
+import type { PageAnswer } from "./define-page.ts";
 import { prefersHtml } from "./forms.ts";
 import { noticePage } from "./layout.ts";
-import { STYLE, STYLE_URL } from "./style.ts";
 
-/** The file that every page's look comes from. */
-export function pageRoutes(app: FastifyInstance): void {
-  app.get(
-    STYLE_URL,
-    {
-      config: { access: "public", metering: METERING.FREE, cacheControl: "public, max-age=31536000, immutable" },
-      schema: { hide: true },
-    },
-    (_request, reply) => reply.type("text/css; charset=utf-8").send(STYLE),
-  );
-}
-
-/** What is wrong, to a person. */
 const TITLES: Readonly<Record<number, string>> = {
-  401: "You are signed out",
-  403: "This was refused",
-  404: "There is no such thing",
-  405: "There is no such thing",
-  409: "This cannot be done",
-  413: "This is too much",
-  422: "Something in the form is not right",
+  401: "You’re signed out",
+  403: "Request refused",
+  404: "Not found",
+  405: "Not found",
+  409: "That didn’t work",
+  413: "That’s too large",
+  422: "Please check the form",
   429: "Too many attempts",
 };
 
-/** Where the message is made for programs. */
-const TEXTS: Partial<Record<ErrorCode, string>> = {
-  not_found: "No page has this address.",
-  method_not_allowed: "No form is sent to this address.",
+/** Replaces messages that are written for API clients. */
+const MESSAGES: Partial<Record<ErrorCode, string>> = {
+  not_found: "There is no page at this address.",
+  method_not_allowed: "There is no form at this address.",
 };
 
 export const problemTitle = (status: number): string =>
-  TITLES[status] ?? (status >= 500 ? "This does not work at the moment" : "This cannot be read");
+  TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
 
-/** What a person is told of a failure, on a page of ours. */
+/** The error as one message for users, without internal details. */
 export function problemText(status: number, error: unknown): string {
-  const own = error instanceof AppError ? TEXTS[error.code] : undefined;
-  return (
-    own ?? errorText(error) ?? (status < 500 ? "This is not a form that this page has." : "Try again in a moment.")
-  );
+  if (error instanceof AppError) return MESSAGES[error.code] ?? error.message;
+  if (error instanceof InvalidRequestError)
+    return error.errors.map(({ loc, msg }) => `${String(loc.at(-1))}: ${msg.replace(/^Value error, /, "")}`).join("; ");
+  return status < 500 ? "The form is invalid." : "Please try again in a moment.";
 }
 
-/** The page of a failure for whoever cannot be told in the form itself. */
+/** The error page for errors that cannot be displayed in the form itself. */
 export const problemPage = (status: number, error: unknown): PageAnswer => ({
   html: noticePage(problemTitle(status), problemText(status, error)),
 });
 
-/** The same for browsers; null, and so JSON, for programs. */
+/** An error page for browsers; null (JSON) for other clients. */
 export const browserProblemPage = (status: number, error: unknown, { headers }: FastifyRequest): PageAnswer | null =>
   prefersHtml(headers.accept) ? problemPage(status, error) : null;
 
-/** Beside the interface for programs, whose addresses are never a page. */
+/** The not-found page. Paths under `/v1/` always return JSON. */
 export const notFoundPage = (status: number, error: unknown, request: FastifyRequest): PageAnswer | null =>
   request.url.startsWith("/v1/") ? null : browserProblemPage(status, error, request);

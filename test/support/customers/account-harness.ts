@@ -1,20 +1,22 @@
 import type { AppPorts } from "../../../src/app.ts";
 import type { Database } from "../../../src/ports/database.ts";
-import { type Answer, customerHarness } from "./customer-harness.ts";
+import { customerHarness, type TestResponse } from "./customer-harness.ts";
 
+/** The bot check field of the sandbox sign-up form. */
+export const TEST_TOKEN = { "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" };
 const FORM = "application/x-www-form-urlencoded";
 
-/** What a browser says of a form that was sent from a page of the same site, where its settings make each origin null. */
-export const OWN_PAGE = { "sec-fetch-site": "same-origin", origin: "null" };
+/** Headers of a same-site form submission by a browser whose privacy settings set every origin to null. */
+export const SAME_SITE = { "sec-fetch-site": "same-origin", origin: "null" };
 
 export interface Browser {
-  /** The session's cookie as the browser sends it; empty without one. */
+  /** The session cookie as the browser sends it; empty without a session. */
   readonly cookie: string;
-  /** What every form of its account page carries. */
+  /** The hidden fields of every form of the account page. */
   readonly fields: { readonly csrf: string; readonly form: string };
 }
 
-interface Sending {
+interface RequestOptions {
   readonly cookie?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly from?: string;
@@ -22,28 +24,28 @@ interface Sending {
 
 export const keyIn = (text: string): string => /plx_(?:free|pro|ent)_[a-z2-7]{33}/.exec(text)?.[0] ?? "";
 export const tokenIn = (text: string): string => /enter\?token=([a-z2-7]{26})/.exec(text)?.[1] ?? "";
-export const cookieIn = ({ headers }: Answer): string => String(headers["set-cookie"] ?? "").split(";")[0] ?? "";
+export const cookieIn = ({ headers }: TestResponse): string => String(headers["set-cookie"] ?? "").split(";")[0] ?? "";
 export const inputIn = (text: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? "";
 
-/** The account's page as a browser without scripts uses it; a sandbox without letters unless told otherwise. */
+/** Drives the account pages like a browser without JavaScript. By default a sandbox without a mail server. */
 export async function accountHarness(database: Database, ports: Partial<AppPorts> = {}) {
   const account = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: null };
-  const bench = await customerHarness(database, { account, ...ports });
-  let from = 0;
-  /** Every caller has an address of its own, unless limits by address are what is tried. */
-  const anAddress = () => {
-    from += 1;
-    return `198.18.${from >> 8}.${from & 255}`;
+  const harness = await customerHarness(database, { account, ...ports });
+  let addresses = 0;
+  /** By default every request has a new address, so that limits per address do not apply. */
+  const newAddress = () => {
+    addresses += 1;
+    return `198.18.${addresses >> 8}.${addresses & 255}`;
   };
   const cookieHeader = (cookie: string | undefined): Readonly<Record<string, string>> =>
     cookie === undefined || cookie === "" ? {} : { cookie };
-  const visit = (path: string, { cookie, headers = {}, from = anAddress() }: Sending = {}) =>
-    bench.call("GET", path, { from, headers: { ...cookieHeader(cookie), ...headers } });
-  const submit = (path: string, fields: Readonly<Record<string, string>>, sending: Sending = {}) => {
-    const { cookie, headers = OWN_PAGE, from = anAddress() } = sending;
+  const visit = (path: string, { cookie, headers = {}, from = newAddress() }: RequestOptions = {}) =>
+    harness.call("GET", path, { from, headers: { ...cookieHeader(cookie), ...headers } });
+  const submit = (path: string, fields: Readonly<Record<string, string>>, options: RequestOptions = {}) => {
+    const { cookie, headers = SAME_SITE, from = newAddress() } = options;
     const body = String(new URLSearchParams(fields));
-    return bench.call("POST", path, {
+    return harness.call("POST", path, {
       body,
       from,
       headers: { "content-type": FORM, ...cookieHeader(cookie), ...headers },
@@ -53,22 +55,25 @@ export async function accountHarness(database: Database, ports: Partial<AppPorts
     const { text } = await visit("/account", { cookie });
     return { csrf: inputIn(text, "csrf"), form: inputIn(text, "form") };
   };
+  const requestLink = async (email: string) => tokenIn((await submit("/account/sign-in", { email })).text);
   const operator = { kind: "operator", id: "test" } as const;
   return {
-    ...bench,
+    ...harness,
     visit,
     submit,
     fieldsOf,
     operator,
-    /** An account with its first key. */
-    async open(email: string, name: string | null = null) {
-      const { customerId, key } = await bench.app.customers.create({ email, name, plan: "free" }, operator);
+    /** Creates an account with a first key. */
+    async createAccount(email: string, name: string | null = null) {
+      const { customerId, key } = await harness.app.customers.create({ email, name, plan: "free" }, operator);
       return { email, customerId, keyId: key.keyId, apiKey: key.apiKey };
     },
-    /** Signs in by the link that a sandbox shows. */
+    /** Requests a sign-in link on a sandbox page and returns its token. */
+    requestLink,
+    isSignedIn: async (cookie: string) => (await visit("/account", { cookie })).text.includes("Sign out"),
+    /** Signs in with a link displayed by the sandbox. */
     async signIn(email: string, cookie = ""): Promise<Browser> {
-      const shown = await submit("/account/sign-in", { email });
-      const entered = await submit("/account/enter", { token: tokenIn(shown.text) }, { cookie });
+      const entered = await submit("/account/enter", { token: await requestLink(email) }, { cookie });
       const next = cookieIn(entered);
       return { cookie: next, fields: await fieldsOf(next) };
     },

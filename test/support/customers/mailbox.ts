@@ -5,25 +5,25 @@ import { SMTPServer } from "smtp-server";
 export interface ReceivedMail extends Email {
   readonly recipients: readonly string[];
   readonly raw: string;
-  /** Whether it came over an encrypted line. */
+  /** Whether it was received over TLS. */
   readonly wasEncrypted: boolean;
 }
 
-/** A real SMTP server on loopback that keeps what it takes. */
+/** An SMTP server on loopback that stores the e-mails it receives. */
 export interface Mailbox {
   readonly port: number;
   readonly mails: readonly ReceivedMail[];
-  /** Answers the next so many letters with this SMTP status instead. */
+  /** Rejects the next `times` e-mails with this SMTP status. */
   refuse(status: number, times?: number): void;
-  /** Resolves once so many have come. */
+  /** Waits until `count` e-mails have been received, and returns all of them. */
   received(count: number): Promise<readonly ReceivedMail[]>;
   close(): Promise<void>;
 }
 
 /**
- * @param options.tls       "none" offers no STARTTLS, "starttls" does, "implicit" is encrypted from the first byte; the
+ * @param options.tls       "none", "starttls" or "implicit" (TLS from the first byte); the
  *   certificate is self-signed
- * @param options.password  of the user `postmaster`; left out, nobody needs to log in
+ * @param options.password  of the user `postmaster`; left out, no authentication is required
  */
 export async function openMailbox(
   options: { readonly tls?: "none" | "starttls" | "implicit"; readonly password?: string } = {},
@@ -59,14 +59,14 @@ export async function openMailbox(
       });
     },
   });
-  // A client that hangs up on the certificate is what some tests want.
+  // Some tests expect clients to reject the certificate and disconnect.
   server.on("error", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.server.address() as AddressInfo).port,
     mails,
     refuse(status, times = 1) {
-      for (let turn = 0; turn < times; turn++) refusals.push(status);
+      for (let i = 0; i < times; i++) refusals.push(status);
     },
     async received(count) {
       if (mails.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));

@@ -20,7 +20,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
 import { testServer } from "../test-app.ts";
 
-/** A caller of this plan with numbers of its own; the key is the customer's id. */
+/** A customer on this plan. Its API key is its customer id. */
 export function caller(customerId: string, plan: Plan, allowance: Allowance = PLAN_ALLOWANCES[plan]): Principal {
   return { kind: "customer", customerId, plan, allowance };
 }
@@ -29,13 +29,13 @@ export interface MeteredServer {
   readonly app: FastifyInstance;
   readonly clock: FakeClock;
   readonly metering: MeteringService;
-  /** How often somebody who is no caller of this server was looked up. */
+  /** Number of look-ups of unknown keys. */
   readonly lookUps: () => number;
-  /** What has reached a handler, by URL without its query. */
+  /** The paths of the requests that reached a handler. */
   readonly reached: readonly string[];
-  /** A GET as this caller, or as nobody. */
+  /** Sends a GET request as this caller, or without a key if null. */
   get(url: string, who: Principal | null, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
-  /** Calls counted for this caller this month. */
+  /** Calls counted for this caller this month, by tier. */
   used(who: Principal): Promise<Readonly<Record<string, number>>>;
 }
 
@@ -49,8 +49,8 @@ const ROUTES: Readonly<Record<string, Metering>> = {
 };
 
 /**
- * A server with one route a kind of metering (`/listing` and so on, what each does is in its query), the guards and the
- * counting of production over a real store, and callers whose keys are their ids.
+ * A server with one route per metering kind (`/listing` and so on; the query defines the response), with the metering and
+ * guards of production on a real database. Callers use their ids as keys.
  */
 export async function openMeteredServer(
   database: Database,
@@ -67,15 +67,15 @@ export async function openMeteredServer(
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
   let lookUps = 0;
-  const random: Random = { uniform, bytes: () => assert.fail("nothing is drawn here") };
+  const random: Random = { uniform, bytes: () => assert.fail("unexpected use of random bytes") };
   const upgradeUrl = () => "https://parallax.example/account";
   const addresses = createAddressLimits({ clock, random, meter: metering });
   const { app } = await testServer({
     guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses })],
     authentication: {
       authenticate(bearer, assertMayLookUp) {
-        const known = callers.find(({ customerId }) => customerId === bearer);
-        if (known !== undefined) return known;
+        const caller = callers.find(({ customerId }) => customerId === bearer);
+        if (caller !== undefined) return caller;
         assertMayLookUp();
         lookUps += 1;
         return null;
@@ -86,16 +86,22 @@ export async function openMeteredServer(
   const reached: string[] = [];
   for (const [name, entry] of Object.entries(ROUTES)) {
     defineRoute(app, {
-      ...{ method: "GET", url: `/${name}`, access: "key", metering: entry, tag: "Markets", summary: name },
-      ...{ operationId: name, errors: ["market_not_found"] },
+      method: "GET",
+      url: `/${name}`,
+      access: "key",
+      metering: entry,
+      tag: "Markets",
+      summary: name,
+      operationId: name,
+      errors: ["market_not_found"],
       query: Type.Object({ status: Type.Optional(Type.Integer()), given_back: Type.Optional(Type.Boolean()) }),
       responses: { 200: Type.Unknown(), 202: Type.Unknown() },
       handler({ query, request, reply }) {
         reached.push(`/${name}`);
         if (query.given_back === true) request.metered?.release();
         if (query.status === 404) throw new AppError("market_not_found", "Unknown");
-        if (query.status === 500) throw new Error("a fault of ours");
-        if (query.status === 503) throw new AppError("store_unavailable", "Away");
+        if (query.status === 500) throw new Error("internal fault");
+        if (query.status === 503) throw new AppError("store_unavailable", "Unavailable");
         return reply.code(query.status ?? 200).send({ ok: true });
       },
     });
@@ -105,13 +111,23 @@ export async function openMeteredServer(
     ["/probe", METERING.PROBE],
   ] as const) {
     defineRoute(app, {
-      ...{ method: "GET", url, access: "public", metering: entry, tag: "Markets", summary: url, operationId: url },
+      method: "GET",
+      url,
+      access: "public",
+      metering: entry,
+      tag: "Markets",
+      summary: url,
+      operationId: url,
       responses: { 200: Type.Unknown() },
       handler: () => ({ ok: true }),
     });
   }
   return {
-    ...{ app, clock, metering, reached, lookUps: () => lookUps },
+    app,
+    clock,
+    metering,
+    reached,
+    lookUps: () => lookUps,
     get(url, who, headers = {}) {
       const authorization = who === null ? {} : { authorization: `Bearer ${who.customerId}` };
       return app.inject({ method: "GET", url, headers: { ...authorization, ...headers } });

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export const TURNSTILE_SECRET = "0x4AAAAAAA_stand_in_secret_of_a_site";
+export const TURNSTILE_SECRET = "0x4AAAAAAA_test_site_secret";
 
 interface Verdict {
   readonly success: boolean;
@@ -10,36 +10,36 @@ interface Verdict {
   readonly action?: string;
 }
 
-/** What the next answers are instead of a verdict; `hang` never answers, `lost` counts the token and then cuts the line. */
-type Trouble = "500" | "html" | "hang" | "lost" | "internal-error" | "not-json" | "endless";
+/** Failure modes: `timeout` never responds; `lost-response` consumes the token and then closes the connection. */
+type Failure = "500" | "html" | "timeout" | "lost-response" | "internal-error" | "not-json" | "endless";
 
-/** A server that speaks Turnstile's siteverify, with single use and idempotency, as documented. */
+/** A test double of Turnstile's siteverify API, with single-use tokens and idempotency keys as documented. */
 export interface TurnstileServer {
   readonly url: string;
-  /** Every request's body, as it came. */
+  /** The bodies of all requests. */
   readonly requests: Readonly<Record<string, unknown>>[];
-  /** A token as the widget would give it. */
+  /** Issues a token as the widget would. */
   issue(claims?: { readonly hostname?: string; readonly action?: string }): string;
-  /** The next so many answers are troubled. */
-  trouble(kind: Trouble, times?: number): void;
+  /** Makes the next `times` requests fail. */
+  failNext(failure: Failure, times?: number): void;
   close(): Promise<void>;
 }
 
 export async function startTurnstileServer(): Promise<TurnstileServer> {
-  const tokens = new Map<string, { hostname: string; action: string; spentBy: string | null }>();
+  const tokens = new Map<string, { hostname: string; action: string; usedBy: string | null }>();
   const requests: Record<string, unknown>[] = [];
-  const troubles: Trouble[] = [];
+  const failures: Failure[] = [];
   let issued = 0;
 
-  const verdictOn = (body: Record<string, unknown>): Verdict => {
+  const verify = (body: Record<string, unknown>): Verdict => {
     const refuse = (code: string): Verdict => ({ success: false, "error-codes": [code] });
     if (body.secret !== TURNSTILE_SECRET) return refuse("invalid-input-secret");
     if (typeof body.response !== "string" || body.response === "") return refuse("missing-input-response");
     const token = tokens.get(body.response);
     if (token === undefined) return refuse("invalid-input-response");
     const key = String(body.idempotency_key ?? Symbol("none").toString());
-    if (token.spentBy !== null && token.spentBy !== key) return refuse("timeout-or-duplicate");
-    token.spentBy = key;
+    if (token.usedBy !== null && token.usedBy !== key) return refuse("timeout-or-duplicate");
+    token.usedBy = key;
     return { success: true, "error-codes": [], hostname: token.hostname, action: token.action };
   };
 
@@ -49,21 +49,21 @@ export async function startTurnstileServer(): Promise<TurnstileServer> {
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Record<string, unknown>;
       requests.push(body);
-      const trouble = troubles.shift();
-      if (trouble === "hang") return;
-      const verdict = trouble === "internal-error" ? { success: false, "error-codes": ["internal-error"] } : null;
-      if (trouble === "lost") {
-        verdictOn(body);
+      const failure = failures.shift();
+      if (failure === "timeout") return;
+      const verdict = failure === "internal-error" ? { success: false, "error-codes": ["internal-error"] } : null;
+      if (failure === "lost-response") {
+        verify(body);
         request.socket.destroy();
-      } else if (trouble === "endless") {
+      } else if (failure === "endless") {
         response.writeHead(200, { "content-type": "application/json" });
         response.end("x".repeat(1_000_000));
-      } else if (trouble === "500" || trouble === "html" || trouble === "not-json") {
-        response.writeHead(trouble === "500" ? 500 : 200, { "content-type": "text/html" });
-        response.end(trouble === "not-json" ? '{"success"' : "<html>Attention required</html>");
+      } else if (failure === "500" || failure === "html" || failure === "not-json") {
+        response.writeHead(failure === "500" ? 500 : 200, { "content-type": "text/html" });
+        response.end(failure === "not-json" ? '{"success"' : "<html>Attention required</html>");
       } else {
         response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify(verdict ?? verdictOn(body)));
+        response.end(JSON.stringify(verdict ?? verify(body)));
       }
     });
   });
@@ -73,12 +73,12 @@ export async function startTurnstileServer(): Promise<TurnstileServer> {
     requests,
     issue({ hostname = "parallax.example", action = "signup" } = {}) {
       issued += 1;
-      const token = `0.stand-in-token-${issued}`;
-      tokens.set(token, { hostname, action, spentBy: null });
+      const token = `0.test-token-${issued}`;
+      tokens.set(token, { hostname, action, usedBy: null });
       return token;
     },
-    trouble(kind, times = 1) {
-      for (let turn = 0; turn < times; turn++) troubles.push(kind);
+    failNext(failure, times = 1) {
+      for (let i = 0; i < times; i++) failures.push(failure);
     },
     async close() {
       server.closeAllConnections();

@@ -1,7 +1,9 @@
 import { hash } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { METERING } from "../../domain/metering.ts";
 
-/** The look of all pages. Light or dark as the reader's system is, one column on a phone; no page needs a script. */
-export const STYLE = `
+/** Shared by all pages: follows the system's light or dark theme, and uses one column on narrow screens. */
+const STYLESHEET = `
 :root {
   color-scheme: light dark;
   --ground: #f6f7f9;
@@ -68,7 +70,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 .usage li { margin: 0 0 .875rem; }
 .usage .numbers { display: flex; justify-content: space-between; gap: 1rem; }
 meter { appearance: none; -webkit-appearance: none; display: block; width: 100%; height: .5rem; margin: .25rem 0 0; border: 0; border-radius: .25rem; background: var(--bar); overflow: hidden; }
-/* Chromium draws the bar half as high as what holds it; what is too much elsewhere is cut off. */
+/* Chromium draws the bar at half the height of its container. In other browsers the overflow is clipped. */
 meter::-webkit-meter-inner-element { display: block; height: 1rem; }
 meter::-webkit-meter-bar { border: 0; border-radius: 0; background: var(--bar); }
 meter::-webkit-meter-optimum-value { background: var(--accent); }
@@ -85,7 +87,6 @@ details { margin: 0 0 .5rem; white-space: normal; }
 details:last-child { margin-bottom: 0; }
 summary { cursor: pointer; color: var(--accent); font-weight: 500; }
 details form { margin: .5rem 0; }
-.ended td { color: var(--faint); }
 .inline { display: flex; gap: .75rem; align-items: end; }
 .inline div { flex: 1; min-width: 0; }
 .inline input { margin: 0; }
@@ -106,5 +107,17 @@ details form { margin: .5rem 0; }
 }
 `.trimStart();
 
-/** The style's address changes with its text, so that browsers may keep it for ever. */
-export const STYLE_URL = `/account/style-${hash("sha256", STYLE, "hex").slice(0, 16)}.css`;
+/** Contains a hash of the content, because browsers may cache the file indefinitely. */
+export const STYLESHEET_URL = `/account/style-${hash("sha256", STYLESHEET, "hex").slice(0, 16)}.css`;
+
+/** Serves the stylesheet. */
+export function pageRoutes(app: FastifyInstance): void {
+  app.get(
+    STYLESHEET_URL,
+    {
+      config: { access: "public", metering: METERING.FREE, cacheControl: "public, max-age=31536000, immutable" },
+      schema: { hide: true },
+    },
+    (_request, reply) => reply.type("text/css; charset=utf-8").send(STYLESHEET),
+  );
+}
