@@ -6,7 +6,7 @@ import type { SharedLimitLog } from "../../ports/limit-log.ts";
 import type { Log } from "../../ports/log.ts";
 import type { QuotaJournal } from "../../ports/quota-journal.ts";
 import { createRequestLimits } from "./limits.ts";
-import { createQuotaMeter, type QuotaDecision, type QuotaMeter, type QuotaReceipt } from "./quota.ts";
+import { type QuotaDecision, QuotaMeter, type QuotaReceipt } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaAccount } from "./quota-store.ts";
 
 /** A customer's month so far. */
@@ -43,7 +43,7 @@ export function createMetering(options: {
 }): Metering {
   const { database, journal, clock, log, nodeId, sharedLimits } = options;
   const limits = createRequestLimits({ clock, log, shared: sharedLimits });
-  const meter = createQuotaMeter({ store: createQuotaStore(database), journal, clock, log, nodeId });
+  const meter = new QuotaMeter({ store: createQuotaStore(database), journal, clock, log, nodeId });
   const asCharge = (decision: QuotaDecision) =>
     decision.isAllowed ? new TakenCharge(meter, decision.receipt, decision.remaining, decision.resetsInMs) : decision;
   return {
