@@ -6,7 +6,7 @@ import { METERING } from "../domain/metering.ts";
 import { defineRoute, TAGS } from "./route.ts";
 import { commaList } from "./validation/index.ts";
 
-async function described() {
+async function documentedServer() {
   const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });
   defineRoute(app, {
     ...{
@@ -48,8 +48,8 @@ async function described() {
   return app;
 }
 
-test("/openapi.json tells every route but the pages that render it, and is a 3.1.0 document of version 1.0.0", async () => {
-  const app = await described();
+test("/openapi.json is an OpenAPI 3.1.0 document of version 1.0.0 with every API route", async () => {
+  const app = await documentedServer();
   const reply = await app.inject("/openapi.json");
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
   const document = reply.json();
@@ -74,8 +74,8 @@ test("/openapi.json tells every route but the pages that render it, and is a 3.1
   await app.close();
 });
 
-test("each operation tells its errors, its parameters' form and whether it needs a key", async () => {
-  const app = await described();
+test("each operation documents its errors, its parameter styles and its security", async () => {
+  const app = await documentedServer();
   const { paths, components } = (await app.inject("/openapi.json")).json();
   const get = paths["/v1/markets/{platform}/{market_id}"].get;
   assert.deepEqual(Object.keys(get.responses), [
@@ -115,8 +115,8 @@ test("each operation tells its errors, its parameters' form and whether it needs
   await app.close();
 });
 
-test("/docs renders without a key and without loading anything from elsewhere", async () => {
-  const app = await described();
+test("/docs needs no key and loads nothing from other origins", async () => {
+  const app = await documentedServer();
   const page = await app.inject("/docs/");
   assert.equal(page.statusCode, 200);
   assert.ok(!/https?:\/\//.test(page.body.replace(/<!--.*?-->/gs, "")), page.body);
@@ -126,7 +126,7 @@ test("/docs renders without a key and without loading anything from elsewhere", 
   await app.close();
 });
 
-test("two routes of one operation id stop the start", async () => {
+test("a duplicate operation id aborts the start", async () => {
   const { app } = await testServer();
   const note = {
     access: "public",
@@ -143,8 +143,8 @@ test("two routes of one operation id stop the start", async () => {
   await app.close();
 });
 
-test("answers say which headers they carry: waits, limits, and what a call costs and has been paid with", async () => {
-  const app = await described();
+test("responses document their headers for retries, limits and payments", async () => {
+  const app = await documentedServer();
   const document = (await app.inject("/openapi.json")).json();
   const { responses } = document.paths["/v1/markets/{platform}/{market_id}"].get;
   const headersOf = (status: number) => Object.keys(responses[status].headers ?? {});

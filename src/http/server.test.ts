@@ -22,22 +22,22 @@ function read(app: FastifyInstance, url: string, handler: () => unknown, access:
   });
 }
 
-test("a route that does not say who may call it stops the start", async () => {
+test("a route without an access setting aborts the start", async () => {
   const { app } = await testServer();
-  assert.throws(() => app.get("/open-door", () => "hello"), /does not say who may call it/);
+  assert.throws(() => app.get("/no-access", () => "hello"), /has no access setting/);
   await app.close();
 });
 
-test("a route that does not say what it counts as stops the start", async () => {
+test("a route without consistent metering aborts the start", async () => {
   const { app } = await testServer();
-  const start = (config: FastifyContextConfig) => () => app.get("/gift", { config }, () => "hello");
-  assert.throws(start({ access: "key" }), /does not say what it counts as/);
-  assert.throws(start({ access: "key", metering: METERING.FREE }), /limits nobody/);
-  assert.throws(start({ access: "public", metering: METERING.LISTING }), /can count for nobody/);
+  const start = (config: FastifyContextConfig) => () => app.get("/no-metering", { config }, () => "hello");
+  assert.throws(start({ access: "key" }), /has no metering/);
+  assert.throws(start({ access: "key", metering: METERING.FREE }), /has no rate class/);
+  assert.throws(start({ access: "public", metering: METERING.LISTING }), /cannot be metered/);
   await app.close();
 });
 
-test("the route table tells every described route once, with its path as callers write it", async () => {
+test("the route table lists every documented route once, with its OpenAPI path", async () => {
   const { app } = await testServer();
   defineRoute(app, {
     ...{ method: "GET", url: "/v1/things/:kind/:id", access: "key", metering: METERING.DEEP, tag: "Markets" },
@@ -55,7 +55,7 @@ test("the route table tells every described route once, with its path as callers
   await app.close();
 });
 
-test("a route that will go says since when, until when and what instead, on every answer and in the description", async () => {
+test("a deprecated route sends the deprecation headers with every response and is marked in the OpenAPI document", async () => {
   const { app } = await testServer();
   const deprecation = {
     since: new Date("2026-01-31T00:00:00Z"),
@@ -97,14 +97,14 @@ test("a route that will go says since when, until when and what instead, on ever
   await app.close();
 });
 
-test("a request schema with a rule that is not understood stops the start", () => {
+test("a request schema with an unsupported keyword aborts the start", () => {
   const query = Type.Object({ when: Type.Array(Type.String(), { uniqueItems: true }) });
   assert.throws(() => compileRequestValidator({ query }), /uniqueItems/);
   const union = Type.Object({ either: Type.Union([Type.String(), Type.Number()]) });
-  assert.throws(() => compileRequestValidator({ body: union }), /unite literals/);
+  assert.throws(() => compileRequestValidator({ body: union }), /only unions of literals/);
 });
 
-test("errors become their documented answers, with the headers that belong to them", async () => {
+test("errors become their documented responses and headers", async () => {
   const { app, lines } = await testServer();
   const cases: readonly [Error, number, unknown, Record<string, string>][] = [
     [new AppError("market_not_found", "gone"), 404, { detail: "gone", code: "market_not_found" }, {}],
@@ -122,7 +122,7 @@ test("errors become their documented answers, with the headers that belong to th
     ],
     [new AppError("starting", "Starting"), 503, { detail: "Starting", code: "starting" }, { "retry-after": "2" }],
     [
-      new VenueError("timeout", "inner-host did not answer", { retryable: true }),
+      new VenueError("timeout", "inner-host did not respond", { retryable: true }),
       502,
       { detail: "The venue cannot be reached at the moment", code: "venue_unavailable" },
       {},
@@ -146,7 +146,7 @@ test("errors become their documented answers, with the headers that belong to th
   await app.close();
 });
 
-test("422: a route's own rule is told in the same form", async () => {
+test("422: a custom rule of a route has the Pydantic format", async () => {
   const { app } = await testServer();
   read(app, "/own", () => {
     throw invalidRequest([valueError(["body", "platform"], "market_id is not unique without it", null)]);
@@ -162,7 +162,7 @@ test("422: a route's own rule is told in the same form", async () => {
   await app.close();
 });
 
-test("an empty text is absent only where the schema says so", async () => {
+test("an empty parameter counts as absent only if the schema allows it", async () => {
   const { app } = await testServer();
   defineRoute(app, {
     ...{
@@ -186,7 +186,7 @@ test("an empty text is absent only where the schema says so", async () => {
   await app.close();
 });
 
-test("a comma-separated list is judged word by word, without repeats and within its bound", async () => {
+test("validates each item of a comma-separated list, removes duplicates and limits its length", async () => {
   const { app } = await testServer();
   defineRoute(app, {
     ...{
@@ -209,18 +209,18 @@ test("a comma-separated list is judged word by word, without repeats and within 
   await app.close();
 });
 
-test("the order of judgement is 401, minute limit and plan, 422, quota, work", async () => {
-  const seen: string[] = [];
+test("the order of checks is 401, minute limit and plan, 422, quota, handler", async () => {
+  const calls: string[] = [];
   const step = (name: string) => () => {
-    seen.push(name);
+    calls.push(name);
   };
   const { app } = await testServer({
     guards: [
       {
         beforeAuthentication: step("address"),
-        refused: step("refused"),
+        onUnauthenticated: step("unauthenticated"),
         afterAuthentication: (request) => {
-          seen.push(`limits of ${request.principal?.customerId}`);
+          calls.push(`limits of ${request.principal?.customerId}`);
         },
         afterValidation: step("quota"),
         beforeSend: step("headers"),
@@ -240,26 +240,26 @@ test("the order of judgement is 401, minute limit and plan, 422, quota, work", a
     body: Type.Object({ n: Type.Integer() }),
     responses: { 202: Type.Object({ n: Type.Integer() }) },
     handler: ({ body, principal, reply }) => {
-      seen.push(`work for ${principal.customerId}`);
+      calls.push(`handler for ${principal.customerId}`);
       reply.code(202);
       return body;
     },
   });
-  const call = async (headers: Record<string, string>, payload: object) => {
-    seen.length = 0;
+  const send = async (headers: Record<string, string>, payload: object) => {
+    calls.length = 0;
     return (await app.inject({ method: "POST", url: "/work", headers, payload })).statusCode;
   };
   const limits = `limits of ${CUSTOMER.customerId}`;
-  assert.equal(await call({}, {}), 401);
-  assert.deepEqual(seen, ["address", "refused", "headers"]);
-  assert.equal(await call(KEY, { n: "x" }), 422);
-  assert.deepEqual(seen, ["address", limits, "headers"]);
-  assert.equal(await call(KEY, { n: 1 }), 202);
-  assert.deepEqual(seen, ["address", limits, "quota", `work for ${CUSTOMER.customerId}`, "headers"]);
+  assert.equal(await send({}, {}), 401);
+  assert.deepEqual(calls, ["address", "unauthenticated", "headers"]);
+  assert.equal(await send(KEY, { n: "x" }), 422);
+  assert.deepEqual(calls, ["address", limits, "headers"]);
+  assert.equal(await send(KEY, { n: 1 }), 202);
+  assert.deepEqual(calls, ["address", limits, "quota", `handler for ${CUSTOMER.customerId}`, "headers"]);
   await app.close();
 });
 
-test("another way to authenticate is asked only where no Authorization header was sent", async () => {
+test("other authentication methods are tried only without an Authorization header", async () => {
   const { app } = await testServer({
     authentication: {
       authenticate: () => null,
@@ -277,7 +277,7 @@ test("another way to authenticate is asked only where no Authorization header wa
   await app.close();
 });
 
-test("304: a read whose entity tag the caller has costs no body; HEAD answers like GET", async () => {
+test("304: a read with a matching entity tag has no body; HEAD has the headers of GET", async () => {
   const { app } = await testServer();
   read(app, "/private", () => ({ a: 1 }), "key");
   const first = await app.inject({ url: "/private", headers: KEY });
@@ -285,10 +285,10 @@ test("304: a read whose entity tag the caller has costs no body; HEAD answers li
   assert.match(tag, /^W\/"[\w-]+"$/);
   assert.equal(first.headers["cache-control"], "private, no-cache");
   for (const match of [tag, tag.slice(2), `"other", ${tag}`, "*"]) {
-    const again = await app.inject({ url: "/private", headers: { ...KEY, "if-none-match": match } });
-    assert.equal(again.statusCode, 304, match);
-    assert.equal(again.body, "");
-    assert.equal(again.headers.etag, tag);
+    const revalidated = await app.inject({ url: "/private", headers: { ...KEY, "if-none-match": match } });
+    assert.equal(revalidated.statusCode, 304, match);
+    assert.equal(revalidated.body, "");
+    assert.equal(revalidated.headers.etag, tag);
   }
   for (const match of ['"other"', "W/", ""]) {
     assert.equal((await app.inject({ url: "/private", headers: { ...KEY, "if-none-match": match } })).statusCode, 200);
@@ -299,20 +299,20 @@ test("304: a read whose entity tag the caller has costs no body; HEAD answers li
   await app.close();
 });
 
-test("304: the answer that is not sent again varies as the one that was sent", async () => {
+test("304: has the same Vary header as the 200", async () => {
   const { app } = await testServer();
   read(app, "/large", () => ({ text: "x".repeat(20_000) }));
   const first = await app.inject({ url: "/large", headers: { "accept-encoding": "gzip" } });
-  const again = await app.inject({
+  const revalidated = await app.inject({
     url: "/large",
     headers: { "accept-encoding": "gzip", "if-none-match": String(first.headers.etag) },
   });
-  assert.deepEqual([again.statusCode, again.body], [304, ""]);
-  assert.deepEqual([first.headers.vary, again.headers.vary], ["accept-encoding", "accept-encoding"]);
+  assert.deepEqual([revalidated.statusCode, revalidated.body], [304, ""]);
+  assert.deepEqual([first.headers.vary, revalidated.headers.vary], ["accept-encoding", "accept-encoding"]);
   await app.close();
 });
 
-test("stored bytes are sent as they are, and compressed only when large and asked for", async () => {
+test("sends stored bytes unchanged, and compresses them only if large and accepted", async () => {
   const { app } = await testServer();
   const small = Buffer.from('{"small": true}');
   const large = Buffer.from(JSON.stringify({ text: "markets ".repeat(4_000) }));
@@ -347,7 +347,7 @@ test("stored bytes are sent as they are, and compressed only when large and aske
   await app.close();
 });
 
-test("pages carry a policy that lets in nothing from elsewhere", async () => {
+test("HTML pages have a content security policy without other origins", async () => {
   const { app } = await testServer();
   defineRoute(app, {
     ...{
@@ -369,7 +369,7 @@ test("pages carry a policy that lets in nothing from elsewhere", async () => {
   await app.close();
 });
 
-test("one line a request tells method, route pattern, status and time, and never the query", async () => {
+test("logs one line per request with method, route pattern, status and duration, without the query", async () => {
   const { app, lines } = await testServer();
   read(app, "/quiet", () => ({}));
   await app.inject("/quiet?token=canary");
@@ -382,7 +382,7 @@ test("one line a request tells method, route pattern, status and time, and never
   await app.close();
 });
 
-test("of successes one in the configured number is logged, of refusals every one", async () => {
+test("logs a sample of successful requests and every failed one", async () => {
   const { app, lines } = await testServer({ successLogSample: 10 });
   read(app, "/often", () => ({}));
   for (let call = 0; call < 20; call++) await app.inject("/often");
@@ -394,7 +394,7 @@ test("of successes one in the configured number is logged, of refusals every one
   await app.close();
 });
 
-test("what fails while a paid answer goes out ends that connection, is logged, and ends nothing else", async () => {
+test("a failure while sending a paid response is logged and closes only that connection", async () => {
   const payer = { ...CUSTOMER, kind: "payer" } as const;
   const { app, lines } = await testServer({
     authentication: { authenticate: () => payer },
@@ -406,7 +406,7 @@ test("what fails while a paid answer goes out ends that connection, is logged, a
     guards: [
       {
         beforeSend(request) {
-          if (request.url.endsWith("?fail")) throw new Error("a header that cannot be");
+          if (request.url.endsWith("?fail")) throw new Error("invalid header");
         },
       },
     ],
@@ -422,7 +422,7 @@ test("what fails while a paid answer goes out ends that connection, is logged, a
   assert.equal((await fetch(`${url}/v1/large`, { headers })).status, 200);
   assert.deepEqual(
     lines.filter(({ level }) => level === "error").map(({ message }) => message),
-    ["an answer could not be sent"],
+    ["failed to send the response"],
   );
   await app.close();
 });

@@ -15,9 +15,9 @@ const isUnavailable = (error: unknown) => error instanceof AppError && error.cod
 eachDatabase("a node that stops during a grant returns the granted units", async (database) => {
   const { meters, store, release } = await startQuotaNodes(database, 1);
   const [meter] = meters as [QuotaMeter];
-  const taking = meter.take(ACCOUNT, 1_000);
+  const pending = meter.take(ACCOUNT, 1_000);
   await meter.stop();
-  assert.ok((await taking).isAllowed);
+  assert.ok((await pending).isAllowed);
   assert.deepEqual(await database.query("select * from quota_blocks"), []);
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
   await release();
@@ -76,8 +76,8 @@ eachDatabase("concurrent usage queries leave each block its own journal slot", a
   const otherTier = { ...ACCOUNT, tier: "DEEP" } as const;
   assert.equal((await takeAll(killed, limit, 64)).length, 64);
   for (let call = 0; call < 7; call++) assert.ok((await killed.take(otherTier, limit)).isAllowed);
-  const back = await restart(0);
-  await back.stop();
+  const restarted = await restart(0);
+  await restarted.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 129, DEEP: 7 });
   await release();
 });
@@ -109,11 +109,11 @@ eachDatabase("503: while the journal cannot be written no unit is served and no 
         return real.takeBlocks(...options);
       },
     },
-    wrapJournal: (file) => ({
-      ...file,
+    wrapJournal: (journal) => ({
+      ...journal,
       open(blockId) {
         if (isBroken) throw new Error("EROFS: read-only file system, write");
-        return file.open(blockId);
+        return journal.open(blockId);
       },
     }),
   });
@@ -149,39 +149,39 @@ test("a journal slot that could not be written is reused for the next block", as
 
 eachDatabase("blocks of a lost grant response are returned, blocks of a pending grant are not", async (database) => {
   const real = createQuotaStore(database);
-  let isLost = true;
-  let arrive: () => void = () => {};
+  let isResponseLost = true;
+  let deliverResponse: () => void = () => {};
   const store: QuotaStore = {
     ...real,
     async takeBlocks(...options) {
-      const answer = await real.takeBlocks(...options);
-      if (isLost) throw new AppError("store_unavailable", "The connection was cut");
+      const grant = await real.takeBlocks(...options);
+      if (isResponseLost) throw new AppError("store_unavailable", "The connection was cut");
       await new Promise<void>((resolve) => {
-        arrive = resolve;
+        deliverResponse = resolve;
       });
-      return answer;
+      return grant;
     },
   };
   const { meters, clock, release } = await startQuotaNodes(database, 1, { store });
   const [meter] = meters as [QuotaMeter];
-  const blocks = async () => (await database.query("select * from quota_blocks")).length;
-  const later = async () => {
+  const countBlocks = async () => (await database.query("select * from quota_blocks")).length;
+  const expireLeases = async () => {
     await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
     await clock.advance(1_000);
-    await meter.usage("nobody");
+    await meter.usage("other-customer");
   };
   await assert.rejects(takeAll(meter, 1_000, 1), isUnavailable);
-  assert.equal(await blocks(), 1);
-  isLost = false;
-  const taking = meter.take(ACCOUNT, 1_000);
-  while ((await blocks()) < 2) await clock.settle();
-  await later();
-  assert.equal(await blocks(), 2);
-  arrive();
-  assert.ok((await taking).isAllowed);
-  for (let again = 0; again < 3; again++) {
-    await later();
-    assert.equal(await blocks(), 1);
+  assert.equal(await countBlocks(), 1);
+  isResponseLost = false;
+  const pending = meter.take(ACCOUNT, 1_000);
+  while ((await countBlocks()) < 2) await clock.settle();
+  await expireLeases();
+  assert.equal(await countBlocks(), 2);
+  deliverResponse();
+  assert.ok((await pending).isAllowed);
+  for (let round = 0; round < 3; round++) {
+    await expireLeases();
+    assert.equal(await countBlocks(), 1);
   }
   await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });

@@ -43,10 +43,10 @@ eachDatabase("a restarted node recovers blocks that were granted just before it 
   // The store granted a block, and the node died before the response arrived.
   const options = { leaseMs: 30_000, sizeMax: 64, singlesBelow: 128, blocks: 1 };
   await store.takeBlocks(ACCOUNT, { ...options, limit: 1_000, nodeId: idOf(0) });
-  const back = await restart(0);
+  const restarted = await restart(0);
   await other.usage(ACCOUNT.customerId);
-  assert.equal((await takeAll(back, 1_000)).length + (await takeAll(other, 1_000)).length, 980);
-  for (const meter of [back, other]) await meter.stop();
+  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 980);
+  for (const meter of [restarted, other]) await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
   await release();
 });
@@ -56,10 +56,10 @@ eachDatabase("a busy customer receives several blocks per request, and each unit
   const [first, second] = meters as [QuotaMeter, QuotaMeter];
   const limit = 20_000;
   assert.equal((await takeAll(first, limit, 12_000)).length, 12_000);
-  const [held] = await database.query<{ blocks: number; largest: number }>(
+  const [stored] = await database.query<{ blocks: number; largest: number }>(
     "select count(*)::int4 as blocks, max(size)::int4 as largest from quota_blocks",
   );
-  assert.ok(held !== undefined && held.blocks > 1 && held.largest === 64);
+  assert.ok(stored !== undefined && stored.blocks > 1 && stored.largest === 64);
   assert.deepEqual((await first.usage(ACCOUNT.customerId)).used, {
     LISTING: 0,
     INSIGHT: 12_000,
@@ -80,9 +80,9 @@ eachDatabase("a killed and restarted node loses no unit and serves none twice", 
   assert.equal((await takeAll(killed, 1_000, 100)).length, 100);
   assert.equal((await takeAll(other, 1_000, 30)).length, 30);
   // The node did not shut down cleanly: only its journal holds what it spent.
-  const back = await restart(0);
-  assert.equal((await takeAll(back, 1_000)).length + (await takeAll(other, 1_000)).length, 870);
-  await back.stop();
+  const restarted = await restart(0);
+  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 870);
+  await restarted.stop();
   await other.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
   await release();
@@ -97,9 +97,9 @@ eachDatabase("all units of a disconnected node's blocks count as used until it r
   assert.equal(await store.sweep(), 0);
   // Two blocks of 64 units count in full, although only 70 units were used.
   assert.equal((await takeAll(other, 1_000)).length, 1_000 - 128);
-  const back = await restart(0);
-  assert.equal((await takeAll(back, 1_000)).length, 128 - 70);
-  for (const meter of [back, other]) await meter.stop();
+  const restarted = await restart(0);
+  assert.equal((await takeAll(restarted, 1_000)).length, 128 - 70);
+  for (const meter of [restarted, other]) await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
   await release();
 });
@@ -139,9 +139,9 @@ eachDatabase("a journal settles only its own node's blocks, and never for less t
   await store.returnBlocksOfDeadNode(idOf(0), recovered);
   assert.equal((await database.query("select * from quota_blocks")).length, 1);
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 40 });
-  const back = await restart(0);
-  assert.equal((await takeAll(back, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
-  for (const meter of [back, other]) await meter.stop();
+  const restarted = await restart(0);
+  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
+  for (const meter of [restarted, other]) await meter.stop();
   await release();
 });
 
@@ -150,27 +150,27 @@ test("any order of takes, releases, kills and maintenance on three nodes counts 
   const steps = fc.array(
     fc.record({
       node: fc.nat(2),
-      what: fc.constantFrom("take", "take", "take", "release", "pause", "kill"),
+      action: fc.constantFrom("take", "take", "take", "release", "pause", "kill"),
       times: fc.integer({ min: 1, max: 60 }),
     }),
     { minLength: 1, maxLength: 15 },
   );
   await fc.assert(
-    fc.asyncProperty(steps, fc.integer({ min: 0, max: 400 }), async (todo, limit) => {
+    fc.asyncProperty(steps, fc.integer({ min: 0, max: 400 }), async (sequence, limit) => {
       await database.query("truncate quota_months, quota_blocks");
       const { clock, meters, store, restart, release } = await startQuotaNodes(database, 3);
-      const kept: { receipt: QuotaReceipt; meter: QuotaMeter }[] = [];
-      let given = 0;
-      for (const { node, what, times } of todo) {
+      const held: { receipt: QuotaReceipt; meter: QuotaMeter }[] = [];
+      let unreleasable = 0;
+      for (const { node, action, times } of sequence) {
         const meter = meters[node] as QuotaMeter;
-        if (what === "take") {
-          for (const receipt of await takeAll(meter, limit, times)) kept.push({ receipt, meter });
-        } else if (what === "release") {
-          for (const entry of kept.splice(0, times)) {
+        if (action === "take") {
+          for (const receipt of await takeAll(meter, limit, times)) held.push({ receipt, meter });
+        } else if (action === "release") {
+          for (const entry of held.splice(0, times)) {
             if (meters.includes(entry.meter)) entry.meter.release(entry.receipt);
-            else given += 1;
+            else unreleasable += 1;
           }
-        } else if (what === "pause") {
+        } else if (action === "pause") {
           await clock.advance(times * 100);
           await meter.usage(ACCOUNT.customerId);
         } else {
@@ -178,10 +178,10 @@ test("any order of takes, releases, kills and maintenance on three nodes counts 
           await meter.usage(ACCOUNT.customerId);
           meters[node] = await restart(node);
         }
-        assert.ok(kept.length + given <= limit);
+        assert.ok(held.length + unreleasable <= limit);
       }
       for (const meter of meters) await meter.stop();
-      assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT ?? 0, kept.length + given);
+      assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT ?? 0, held.length + unreleasable);
       await release();
     }),
     { numRuns: 15 },
