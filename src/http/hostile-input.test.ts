@@ -22,14 +22,14 @@ before(async () => {
   app = server.app;
   lines = server.lines;
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/v1/markets/:platform/:market_id",
-      access: "key",
-      metering: METERING.LISTING,
-      tag: "Markets",
-    },
-    ...{ summary: "One market", operationId: "get_market", errors: ["market_not_found"] },
+    method: "GET",
+    url: "/v1/markets/:platform/:market_id",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Markets",
+    summary: "One market",
+    operationId: "get_market",
+    errors: ["market_not_found"],
     params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -44,22 +44,25 @@ before(async () => {
     },
   });
   defineRoute(app, {
-    ...{ method: "POST", url: "/v1/webhooks", access: "key", metering: METERING.LISTING, tag: "Streaming" },
-    ...{ summary: "Register", operationId: "create_webhook" },
+    method: "POST",
+    url: "/v1/webhooks",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Streaming",
+    summary: "Register",
+    operationId: "create_webhook",
     body: Type.Object({ url: Type.String({ maxLength: 100 }), secret: Type.Optional(Type.String({ maxLength: 256 })) }),
     responses: { 200: Type.Object({ url: Type.String() }) },
     handler: ({ body }) => ({ url: body.url }),
   });
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/v1/broken",
-      access: "key",
-      metering: METERING.LISTING,
-      tag: "Analytics",
-      summary: "Fails",
-      operationId: "broken",
-    },
+    method: "GET",
+    url: "/v1/broken",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Analytics",
+    summary: "Fails",
+    operationId: "broken",
     responses: { 200: Type.Object({}) },
     handler: () => {
       throw new Error(`failed with Bearer ${GOOD_KEY} and ${SECRET}`);
@@ -215,7 +218,9 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
   );
   for (const authorization of wrong) {
     const reply = await app.inject({
-      ...{ method: "POST", url: "/v1/webhooks", payload: "{broken" },
+      method: "POST",
+      url: "/v1/webhooks",
+      payload: "{broken",
       headers: { authorization, "content-type": "application/json" },
     });
     assert.equal(reply.statusCode, 401, JSON.stringify(authorization));
@@ -388,7 +393,9 @@ test("generated paths, queries and bodies cause no 5xx and no credential in the 
         const url = `${known}${path.map(encode).join("/")}?${parts.join("&")}`;
         const payload = method === "GET" || method === "HEAD" ? undefined : body;
         const { status } = await send({
-          ...{ method, url, headers: { "content-type": "application/json" } },
+          method,
+          url,
+          headers: { "content-type": "application/json" },
           payload: payload?.toWellFormed(),
         });
         assert.ok(status < 500, `${method} ${url} gave ${status}`);

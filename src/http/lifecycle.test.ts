@@ -35,15 +35,13 @@ async function slowServer() {
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/slow",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "s",
-      operationId: "s",
-    },
+    method: "GET",
+    url: "/slow",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "s",
+    operationId: "s",
     responses: { 200: Type.Object({ done: Type.Boolean() }) },
     handler: async () => {
       entered.resolve();

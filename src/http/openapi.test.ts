@@ -9,30 +9,29 @@ import { commaList } from "./validation/index.ts";
 async function documentedServer() {
   const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/v1/markets/:platform/:market_id",
-      access: "key",
-      metering: METERING.LISTING,
-      tag: "Markets",
-    },
-    ...{ summary: "One market", operationId: "get_market", errors: ["market_not_found", "venue_unavailable"] },
+    method: "GET",
+    url: "/v1/markets/:platform/:market_id",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Markets",
+    summary: "One market",
+    operationId: "get_market",
+    errors: ["market_not_found", "venue_unavailable"],
     params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
     query: Type.Object({ expand: Type.Optional(commaList(["history"], { description: "What to add" })) }),
     responses: { 200: Type.Object({ market_id: Type.String() }) },
     handler: ({ params }) => ({ market_id: params.market_id }),
   });
   defineRoute(app, {
-    ...{
-      method: "POST",
-      url: "/v1/notes",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Insights",
-      summary: "Note",
-      operationId: "note",
-    },
-    ...{ body: Type.Object({ text: Type.String(), size: Type.Integer({ default: 3 }) }), bodyOptional: true },
+    method: "POST",
+    url: "/v1/notes",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Insights",
+    summary: "Note",
+    operationId: "note",
+    body: Type.Object({ text: Type.String(), size: Type.Integer({ default: 3 }) }),
+    bodyOptional: true,
     responses: { 202: Type.Object({}) },
     handler: ({ reply }) => {
       reply.code(202);
@@ -40,8 +39,14 @@ async function documentedServer() {
     },
   });
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/probe", access: "public", metering: METERING.PROBE, tag: "Analytics" },
-    ...{ summary: "Probe", operationId: "probe", responses: { 200: Type.Object({}) } },
+    method: "GET",
+    url: "/v1/probe",
+    access: "public",
+    metering: METERING.PROBE,
+    tag: "Analytics",
+    summary: "Probe",
+    operationId: "probe",
+    responses: { 200: Type.Object({}) },
     handler: () => ({}),
   });
   await app.ready();
@@ -93,7 +98,7 @@ test("each operation documents its errors, its parameter styles and its security
   ]);
   assert.match(get.responses["429"].description, /rate_limited.*quota_exceeded/);
   const noKey = paths["/v1/notes"].post.responses;
-  assert.match(noKey["429"].description, /\(`rate_limited`\)/);
+  assert.match(noKey["429"].description, /Codes: `rate_limited`\.$/);
   assert.equal(paths["/v1/probe"].get.responses["429"], undefined);
   assert.deepEqual([get["x-quota-tier"], get["x-minimum-plan"], get["x-rate-class"]], ["LISTING", "free", "general"]);
   assert.match(get.responses["404"].description, /market_not_found/);
@@ -103,7 +108,12 @@ test("each operation documents its errors, its parameter styles and its security
   );
   assert.deepEqual(get.security, [{ bearer: [] }, { payment: [] }]);
   assert.deepEqual(get.parameters[0], {
-    ...{ in: "query", name: "expand", required: false, description: "What to add", style: "form", explode: false },
+    in: "query",
+    name: "expand",
+    required: false,
+    description: "What to add",
+    style: "form",
+    explode: false,
     schema: { type: "array", items: { type: "string", enum: ["history"] }, maxItems: 50 },
   });
   const post = paths["/v1/notes"].post;

@@ -15,7 +15,12 @@ const ANY = { 200: Type.Unknown() };
 
 function read(app: FastifyInstance, url: string, handler: () => unknown, access: "public" | "key" = "public"): void {
   defineRoute(app, {
-    ...{ method: "GET", url, access, tag: "Markets", summary: url, operationId: `get${url.replaceAll("/", "_")}` },
+    method: "GET",
+    url,
+    access,
+    tag: "Markets",
+    summary: url,
+    operationId: `get${url.replaceAll("/", "_")}`,
     metering: access === "key" ? METERING.LISTING : METERING.FREE,
     responses: ANY,
     handler,
@@ -40,13 +45,22 @@ test("a route without consistent metering aborts the start", async () => {
 test("the route table lists every documented route once, with its OpenAPI path", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/things/:kind/:id", access: "key", metering: METERING.DEEP, tag: "Markets" },
-    ...{ summary: "t", operationId: "get_thing", responses: ANY },
+    method: "GET",
+    url: "/v1/things/:kind/:id",
+    access: "key",
+    metering: METERING.DEEP,
+    tag: "Markets",
+    summary: "t",
+    operationId: "get_thing",
+    responses: ANY,
     handler: ({ params }) => params,
   });
   assert.deepEqual(app.routeTable.entries.at(-1), {
-    ...{ method: "GET", path: "/v1/things/{kind}/{id}", operationId: "get_thing" },
-    ...{ metering: METERING.DEEP, deprecation: null },
+    method: "GET",
+    path: "/v1/things/{kind}/{id}",
+    operationId: "get_thing",
+    metering: METERING.DEEP,
+    deprecation: null,
   });
   assert.deepEqual(
     app.routeTable.entries.map(({ operationId }) => operationId),
@@ -72,15 +86,22 @@ test("a deprecated route sends the deprecation headers with every response and i
     assert.throws(
       () =>
         defineRoute(app, {
-          ...{ ...old, url: "/sooner", operationId: "sooner", deprecation: tooSoon, responses: ANY },
+          ...old,
+          url: "/sooner",
+          operationId: "sooner",
+          deprecation: tooSoon,
+          responses: ANY,
           handler: () => ({}),
         }),
       /less than six months/,
     );
   }
   defineRoute(app, {
-    ...{ ...old, deprecation, responses: ANY },
-    ...{ url: "/old", operationId: "get_old" },
+    ...old,
+    deprecation,
+    responses: ANY,
+    url: "/old",
+    operationId: "get_old",
     handler: ({ reply }) => reply.header("link", '</old?page=2>; rel="next"').send({}),
   });
   const page = await app.inject({ url: "/old", headers: KEY });
@@ -165,15 +186,13 @@ test("422: a custom rule of a route has the Pydantic format", async () => {
 test("an empty parameter counts as absent only if the schema allows it", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/filter",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "f",
-      operationId: "f",
-    },
+    method: "GET",
+    url: "/filter",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "f",
+    operationId: "f",
     query: Type.Object({
       source: Type.Optional(emptyIsAbsent(Type.Enum(["kalshi"]))),
       status: Type.Optional(Type.Enum(["active"])),
@@ -189,15 +208,13 @@ test("an empty parameter counts as absent only if the schema allows it", async (
 test("validates each item of a comma-separated list, removes duplicates and limits its length", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/list",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Streaming",
-      summary: "l",
-      operationId: "l",
-    },
+    method: "GET",
+    url: "/list",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Streaming",
+    summary: "l",
+    operationId: "l",
     query: Type.Object({ ids: commaListOf(Type.String({ minLength: 2 }), { maxItems: 3 }) }),
     responses: ANY,
     handler: ({ query }) => query.ids,
@@ -228,15 +245,13 @@ test("the order of checks is 401, minute limit and plan, 422, quota, handler", a
     ],
   });
   defineRoute(app, {
-    ...{
-      method: "POST",
-      url: "/work",
-      access: "key",
-      metering: METERING.LISTING,
-      tag: "Strategy",
-      summary: "w",
-      operationId: "w",
-    },
+    method: "POST",
+    url: "/work",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Strategy",
+    summary: "w",
+    operationId: "w",
     body: Type.Object({ n: Type.Integer() }),
     responses: { 202: Type.Object({ n: Type.Integer() }) },
     handler: ({ body, principal, reply }) => {
@@ -317,15 +332,13 @@ test("sends stored bytes unchanged, and compresses them only if large and accept
   const small = Buffer.from('{"small": true}');
   const large = Buffer.from(JSON.stringify({ text: "markets ".repeat(4_000) }));
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/bytes/:size",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "b",
-      operationId: "b",
-    },
+    method: "GET",
+    url: "/bytes/:size",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "b",
+    operationId: "b",
     params: Type.Object({ size: Type.String() }),
     responses: ANY,
     handler: ({ params, reply }) => sendPreserialised(reply, params.size === "small" ? small : large),
@@ -350,15 +363,13 @@ test("sends stored bytes unchanged, and compresses them only if large and accept
 test("HTML pages have a content security policy without other origins", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/page",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "p",
-      operationId: "p",
-    },
+    method: "GET",
+    url: "/page",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "p",
+    operationId: "p",
     responses: ANY,
     handler: ({ reply }) => reply.type("text/html; charset=utf-8").send("<p>hello</p>"),
   });
@@ -412,8 +423,14 @@ test("a failure while sending a paid response is logged and closes only that con
     ],
   });
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/large", access: "key", metering: METERING.UNCOUNTED, tag: "Account" },
-    ...{ summary: "Large", operationId: "large", responses: { 200: Type.Object({ text: Type.String() }) } },
+    method: "GET",
+    url: "/v1/large",
+    access: "key",
+    metering: METERING.UNCOUNTED,
+    tag: "Account",
+    summary: "Large",
+    operationId: "large",
+    responses: { 200: Type.Object({ text: Type.String() }) },
     handler: () => ({ text: "x".repeat(100_000) }),
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });

@@ -37,7 +37,9 @@ test("402: a call without credentials returns its price in the format of both ve
   const requirements = decode(response.headers.get("payment-required"));
   assert.equal(requirements.x402Version, 2);
   assert.deepEqual(requirements.resource, {
-    ...{ url: "https://api.example.org/v1/test/deep", description: "Test deep", mimeType: "application/json" },
+    url: "https://api.example.org/v1/test/deep",
+    description: "Test deep",
+    mimeType: "application/json",
   });
   const common = { asset: chain.token, payTo: shop.payTo, maxTimeoutSeconds: 300 };
   const extra = { name: chain.tokenName, version: chain.tokenVersion };
@@ -108,7 +110,13 @@ test("400: a malformed payment header is rejected before any work", async () => 
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
   const { authorization } = good.payload;
   const malformed = [
-    ...["x", "{}", "====", "bnVsbA==", encoded([]), encoded({}), "A".repeat(8_193)],
+    "x",
+    "{}",
+    "====",
+    "bnVsbA==",
+    encoded([]),
+    encoded({}),
+    "A".repeat(8_193),
     encoded({ ...good, payload: { ...good.payload, signature: "0x" } }),
     ...["1e4", "10000.0", "-1", "0x2710", 10_000, null].map((value) =>
       encoded({ ...good, payload: { ...good.payload, authorization: { ...authorization, value } } }),

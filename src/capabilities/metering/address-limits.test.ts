@@ -116,7 +116,9 @@ test("429: forwarding headers count only from a trusted proxy, and only the entr
 
   const proxied = await openMeteredServer(await embeddedDatabase(), [], { trustProxy: ["10.0.0.0/8"] });
   const through = (forwarded: string) => ({
-    ...{ url: "/listing", remoteAddress: "10.0.0.1", headers: { "x-forwarded-for": forwarded } },
+    url: "/listing",
+    remoteAddress: "10.0.0.1",
+    headers: { "x-forwarded-for": forwarded },
   });
   for (let attempt = 0; attempt < 60; attempt++) {
     assert.deepEqual(await statuses(proxied, 1, through(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });

@@ -305,8 +305,14 @@ eachDatabase("a call is counted if its client disconnects after the work started
   const work = Promise.withResolvers<void>();
   const { app, used } = await openMeteredServer(store, [SMALL]);
   defineRoute(app, {
-    ...{ method: "GET", url: "/long", access: "key", metering: METERING.DEEP, tag: "Markets", summary: "l" },
-    ...{ operationId: "long", responses: { 200: Type.Unknown() } },
+    method: "GET",
+    url: "/long",
+    access: "key",
+    metering: METERING.DEEP,
+    tag: "Markets",
+    summary: "l",
+    operationId: "long",
+    responses: { 200: Type.Unknown() },
     async handler() {
       started.resolve();
       await work.promise;

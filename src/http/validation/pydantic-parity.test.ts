@@ -68,34 +68,52 @@ before(async () => {
   } as const;
   defineRoute(app, {
     ...common,
-    ...{ method: "GET", url: "/query", operationId: "query", query: QUERY },
+    method: "GET",
+    url: "/query",
+    operationId: "query",
+    query: QUERY,
     handler: ({ query: q }) => [q.limit, q.ratio, q.flag, q.period, q.text, q.slug, q.whole, q.real, q.open],
   });
   defineRoute(app, {
     ...common,
-    ...{ method: "GET", url: "/required", operationId: "required" },
+    method: "GET",
+    url: "/required",
+    operationId: "required",
     query: Type.Object({ needed: Type.Integer(), other: Type.String() }),
     handler: ({ query }) => [query.needed, query.other],
   });
   defineRoute(app, {
     ...common,
-    ...{ method: "GET", url: "/path/:platform/:count", operationId: "path", query: LIMIT },
+    method: "GET",
+    url: "/path/:platform/:count",
+    operationId: "path",
+    query: LIMIT,
     params: Type.Object({ platform: Type.Enum(["kalshi", "polymarket"]), count: Type.Integer() }),
     handler: ({ params, query }) => [params.platform, params.count, query.limit],
   });
   defineRoute(app, {
     ...common,
-    ...{ method: "POST", url: "/body", operationId: "body", body: BODY },
+    method: "POST",
+    url: "/body",
+    operationId: "body",
+    body: BODY,
     handler: ({ body }) => withoutNull(body),
   });
   defineRoute(app, {
     ...common,
-    ...{ method: "POST", url: "/both", operationId: "both", body: BODY, query: LIMIT },
+    method: "POST",
+    url: "/both",
+    operationId: "both",
+    body: BODY,
+    query: LIMIT,
     handler: ({ body, query }) => [query.limit, withoutNull(body)],
   });
   defineRoute(app, {
     ...common,
-    ...{ method: "POST", url: "/any", operationId: "any", body: Type.Unknown() },
+    method: "POST",
+    url: "/any",
+    operationId: "any",
+    body: Type.Unknown(),
     handler: ({ body }) => ({ body }),
   });
 });

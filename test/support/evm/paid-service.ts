@@ -66,8 +66,13 @@ export async function startPaidService(options: {
   };
   const route = (path: string, metering: (typeof METERING)[keyof typeof METERING] & { needsAccount?: boolean }) =>
     defineRoute(app.http, {
-      ...{ method: "GET", url: `/v1/test/${path}`, access: "key", metering, tag: "Analytics" },
-      ...{ summary: `Test ${path}`, operationId: `test_${path}` },
+      method: "GET",
+      url: `/v1/test/${path}`,
+      access: "key",
+      metering,
+      tag: "Analytics",
+      summary: `Test ${path}`,
+      operationId: `test_${path}`,
       query: Type.Object({ n: Type.Optional(Type.Integer({ maximum: 10 })) }),
       responses: { 200: Type.Object({ content: Type.String(), run: Type.Integer() }) },
       handler,
@@ -78,8 +83,13 @@ export async function startPaidService(options: {
   route("account", { ...METERING.DEEP, needsAccount: true });
   for (const settles of ["after", "before"] as const) {
     defineRoute(app.http, {
-      ...{ method: "GET", url: `/v1/test/stream-${settles}`, access: "key", tag: "Streaming" },
-      ...{ metering: { ...METERING.LISTING, settles }, summary: "Test stream", operationId: `test_stream_${settles}` },
+      method: "GET",
+      url: `/v1/test/stream-${settles}`,
+      access: "key",
+      tag: "Streaming",
+      metering: { ...METERING.LISTING, settles },
+      summary: "Test stream",
+      operationId: `test_stream_${settles}`,
       responses: {},
       handler: ({ reply }) => {
         work.count += 1;
@@ -88,8 +98,14 @@ export async function startPaidService(options: {
     });
   }
   defineRoute(app.http, {
-    ...{ method: "GET", url: "/v1/test/hijack", access: "key", tag: "Streaming", responses: {} },
-    ...{ metering: METERING.LISTING, summary: "Test hijack", operationId: "test_hijack" },
+    method: "GET",
+    url: "/v1/test/hijack",
+    access: "key",
+    tag: "Streaming",
+    responses: {},
+    metering: METERING.LISTING,
+    summary: "Test hijack",
+    operationId: "test_hijack",
     handler: ({ reply }) => {
       reply.hijack();
       reply.raw.end(SECRET);

@@ -101,7 +101,12 @@ export async function spendElsewhere(payer: Awaited<ReturnType<typeof chain.newP
   });
   const { signature, authorization } = decode(otherHeader).payload;
   await chain.submit("transferWithAuthorization", [
-    ...[authorization.from, authorization.to, BigInt(authorization.value), BigInt(validAfter), BigInt(validBefore)],
-    ...[nonce, signature],
+    authorization.from,
+    authorization.to,
+    BigInt(authorization.value),
+    BigInt(validAfter),
+    BigInt(validBefore),
+    nonce,
+    signature,
   ]);
 }
