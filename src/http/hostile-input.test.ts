@@ -192,7 +192,7 @@ test("404 and 405: unknown paths and wrong methods are rejected before authentic
 });
 
 test("401: rejects any credential other than exactly one valid Bearer key, before validation", async () => {
-  const wrong = [
+  const invalid = [
     "",
     "Bearer",
     "Bearer ",
@@ -202,13 +202,13 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
     `Basic ${GOOD_KEY}`,
     GOOD_KEY,
   ];
-  wrong.push(
+  invalid.push(
     `Bearer ${GOOD_KEY}, Bearer ${GOOD_KEY}`,
     `Bearer ${GOOD_KEY} x`,
     `Bearer "${GOOD_KEY}"`,
     `Bearer ${"x".repeat(9_000)}`,
   );
-  wrong.push(
+  invalid.push(
     `Bearer ${GOOD_KEY}x`,
     `Bearer ${GOOD_KEY.toUpperCase()}`,
     "Bearer é",
@@ -216,7 +216,7 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
     "Bearer undefined",
     "Token a",
   );
-  for (const authorization of wrong) {
+  for (const authorization of invalid) {
     const reply = await app.inject({
       method: "POST",
       url: "/v1/webhooks",
@@ -343,10 +343,11 @@ test("4xx: malformed HTTP and excessive headers get a response before the connec
 });
 
 test("accepts a short and plain request id from the caller, and replaces any other", async () => {
-  const idOf = async (sent: string) =>
-    (await app.inject({ url: "/nowhere", headers: { "x-request-id": sent } })).headers["x-request-id"];
+  const idOf = async (requestId: string) =>
+    (await app.inject({ url: "/nowhere", headers: { "x-request-id": requestId } })).headers["x-request-id"];
   assert.equal(await idOf("trace-7.a_B"), "trace-7.a_B");
-  for (const sent of ["x".repeat(65), "a b", "a,b", "<script>", ""]) assert.notEqual(await idOf(sent), sent);
+  for (const requestId of ["x".repeat(65), "a b", "a,b", "<script>", ""])
+    assert.notEqual(await idOf(requestId), requestId);
 });
 
 test("500: the response has no internal details, and the log has the cause with masked credentials", async () => {
@@ -361,9 +362,9 @@ test("500: the response has no internal details, and the log has the cause with 
 
 test("x-ignored-parameters lists unknown parameters, escaped and limited in length", async () => {
   const many = Array.from({ length: 50 }, (_, index) => `q${index}xxxxxx=1`).join("&");
-  const odd = await send({ url: `/v1/markets/kalshi/a?limt=3&%0d%0aset-cookie:x=1&${"y".repeat(90)}=1&${many}` });
-  assert.equal(odd.status, 200);
-  const header = String(odd.headers["x-ignored-parameters"]);
+  const response = await send({ url: `/v1/markets/kalshi/a?limt=3&%0d%0aset-cookie:x=1&${"y".repeat(90)}=1&${many}` });
+  assert.equal(response.status, 200);
+  const header = String(response.headers["x-ignored-parameters"]);
   assert.ok(header.startsWith(`limt; did you mean limit, __set-cookie_x, ${"y".repeat(40)}, q0xxxxxx`), header);
   assert.equal(header.split(", ").length, 20);
   const body = await post('{"url":"u","uri":1,"risk_limit":2}');
@@ -386,11 +387,11 @@ test("generated paths, queries and bodies cause no 5xx and no credential in the 
       }),
       async ({ path, query, isEncoded, method, body }) => {
         const encode = (part: string) => encodeURIComponent(part.toWellFormed());
-        const known = method === "POST" ? "/v1/webhooks" : "/v1/markets/kalshi/";
+        const prefix = method === "POST" ? "/v1/webhooks" : "/v1/markets/kalshi/";
         const parts = isEncoded
           ? query.map(([name, value]) => `${encode(name)}=${encode(value)}`)
           : ["%", "a=%e0", "&&=", "?limit"];
-        const url = `${known}${path.map(encode).join("/")}?${parts.join("&")}`;
+        const url = `${prefix}${path.map(encode).join("/")}?${parts.join("&")}`;
         const payload = method === "GET" || method === "HEAD" ? undefined : body;
         const { status } = await send({
           method,

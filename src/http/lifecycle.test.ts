@@ -77,8 +77,8 @@ test("draining lets open requests finish, closes idle connections and accepts no
   assert.equal(app.lifecycle.state, "draining");
   await idleClosed;
   assert.equal(hasEnded, false);
-  const late = connect(port, "127.0.0.1");
-  const [error] = await once(late, "error");
+  const lateConnection = connect(port, "127.0.0.1");
+  const [error] = await once(lateConnection, "error");
   assert.equal(error.code, "ECONNREFUSED");
   release.resolve();
   assert.deepEqual(await response, { status: 200, connection: "close" });

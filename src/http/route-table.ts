@@ -28,8 +28,8 @@ export function createRouteTable(): RouteTable {
     methodsOf(url) {
       const path = url.split(/[?#]/, 1)[0] ?? "";
       const segments = path.split("/");
-      const found = routes.filter((route) => matches(route.segments, segments)).flatMap((route) => route.methods);
-      return [...new Set(found)].sort();
+      const methods = routes.filter((route) => matches(route.segments, segments)).flatMap((route) => route.methods);
+      return [...new Set(methods)].sort();
     },
   };
 }

@@ -76,7 +76,13 @@ test("a deprecated route sends the deprecation headers with every response and i
     sunset: new Date("2026-08-01T00:00:00Z"),
     link: "https://docs.example/instead",
   };
-  const old = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets", summary: "o" } as const;
+  const deprecated = {
+    method: "GET",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Markets",
+    summary: "o",
+  } as const;
   for (const [since, sunset] of [
     ["2026-01-31", "2026-07-30"],
     ["2026-03-01", "2026-08-31"],
@@ -86,7 +92,7 @@ test("a deprecated route sends the deprecation headers with every response and i
     assert.throws(
       () =>
         defineRoute(app, {
-          ...old,
+          ...deprecated,
           url: "/sooner",
           operationId: "sooner",
           deprecation: tooSoon,
@@ -97,7 +103,7 @@ test("a deprecated route sends the deprecation headers with every response and i
     );
   }
   defineRoute(app, {
-    ...old,
+    ...deprecated,
     deprecation,
     responses: ANY,
     url: "/old",
@@ -109,10 +115,10 @@ test("a deprecated route sends the deprecation headers with every response and i
   assert.equal(page.headers.sunset, "Sat, 01 Aug 2026 00:00:00 GMT");
   const link = '<https://docs.example/instead>; rel="deprecation"; type="text/html"';
   assert.equal(page.headers.link, `</old?page=2>; rel="next", ${link}`);
-  const refused = await app.inject("/old");
-  assert.equal(refused.statusCode, 401);
-  assert.equal(refused.headers.link, link);
-  assert.equal(refused.headers.sunset, page.headers.sunset);
+  const rejected = await app.inject("/old");
+  assert.equal(rejected.statusCode, 401);
+  assert.equal(rejected.headers.link, link);
+  assert.equal(rejected.headers.sunset, page.headers.sunset);
   assert.equal((await app.inject("/openapi.json")).json().paths["/old"].get.deprecated, true);
   assert.equal((await app.inject("/openapi.json")).headers.sunset, undefined);
   await app.close();

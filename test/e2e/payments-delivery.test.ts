@@ -31,8 +31,8 @@ test("402: the response is withheld if the nonce was used for another transfer d
   assert.equal(status, 402, text);
   assert.equal(decode(headers.get("payment-required")).error, "payment_never_settled");
   assert.deepEqual(await shop.states(), ["rejected"]);
-  const again = await callWith(`${shop.url}/v1/test/after`, header);
-  assert.equal(again.status, 402, again.text);
+  const resent = await callWith(`${shop.url}/v1/test/after`, header);
+  assert.equal(resent.status, 402, resent.text);
   assert.deepEqual(await shop.states(), ["rejected"]);
   assert.equal(await shop.transfers(), 0);
   await shop.close();
@@ -118,9 +118,9 @@ onPostgres(
     assert.deepEqual([await shop.transfers(), await shop.earned()], [1, LISTING]);
 
     const later = await shop.addNode();
-    const again = await Promise.all(Array.from({ length: 60 }, () => callWith(`${later.url}/v1/test/after`, header)));
+    const replays = await Promise.all(Array.from({ length: 60 }, () => callWith(`${later.url}/v1/test/after`, header)));
     const [delivered] = counts["200"] ?? [];
-    for (const { status, text, headers } of again) {
+    for (const { status, text, headers } of replays) {
       assert.deepEqual([status, text], [200, delivered?.text], "later requests get the stored response");
       assert.equal(headers.get("payment-response"), delivered?.headers.get("payment-response"));
     }
@@ -139,8 +139,8 @@ test("a stream is charged before its first byte; a stream on a route that settle
   assert.deepEqual([streamed.status, streamed.text], [200, SECRET + SECRET]);
   assert.equal(decode(streamed.headers.get("payment-response")).success, true);
   assert.deepEqual([await shop.transfers(), await shop.states()], [1, ["delivered"]]);
-  const again = await callWith(`${shop.url}/v1/test/stream-before`, header);
-  assert.deepEqual([again.status, shop.work.count], [402, 1]);
+  const resent = await callWith(`${shop.url}/v1/test/stream-before`, header);
+  assert.deepEqual([resent.status, shop.work.count], [402, 1]);
 
   const { header: second } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/stream-after`));
   const withheld = await callWith(`${shop.url}/v1/test/stream-after`, second);
@@ -213,8 +213,8 @@ test("clients that disconnect during a large replay cause no second run and no f
   const { header } = await signPayment(payer, chain, await demandOf(path));
   assert.equal((await callWith(path, header)).status, 200);
   for (let iterations = 0; iterations < 60; iterations++) await callAndDisconnect(path, header, iterations);
-  const again = await callWith(path, header);
-  assert.deepEqual([again.status, again.text.length > 200_000], [200, true]);
+  const resent = await callWith(path, header);
+  assert.deepEqual([resent.status, resent.text.length > 200_000], [200, true]);
   assert.deepEqual([shop.work.count, await shop.transfers()], [1, 1]);
   await shop.close();
 });
@@ -237,8 +237,8 @@ test("a charged call continues after its client disconnects, and its response is
   }
   hold.resolve();
   while ((await shop.states())[0] !== "delivered") await nextIteration();
-  const again = await callWith(path, header);
-  assert.deepEqual([again.status, again.text.includes(SECRET), shop.work.count], [200, true, 1]);
+  const resent = await callWith(path, header);
+  assert.deepEqual([resent.status, resent.text.includes(SECRET), shop.work.count], [200, true, 1]);
   await shop.close();
 });
 
@@ -269,10 +269,10 @@ test("a failed call that was already charged leaves a credit for exactly one res
     assert.equal(decode(failed.headers.get("payment-response")).transaction, payment.transaction);
   }
   shop.work.fail = null;
-  const good = await callWith(`${shop.url}/v1/test/before`, header);
-  assert.deepEqual([good.status, shop.work.count], [200, 3]);
-  const more = await callWith(`${shop.url}/v1/test/before?n=2`, header);
-  assert.equal(more.status, 402);
+  const valid = await callWith(`${shop.url}/v1/test/before`, header);
+  assert.deepEqual([valid.status, shop.work.count], [200, 3]);
+  const repeated = await callWith(`${shop.url}/v1/test/before?n=2`, header);
+  assert.equal(repeated.status, 402);
   assert.deepEqual([await shop.transfers(), shop.work.count], [1, 3]);
   await shop.close();
 });

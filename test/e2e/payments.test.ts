@@ -66,8 +66,8 @@ test("an API key takes precedence over a payment, which is not charged", async (
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
   const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/after`));
-  const both = await callWith(`${shop.url}/v1/test/after`, header, { headers: { authorization: "Bearer nobody" } });
-  assert.equal(both.status, 401);
+  const withKey = await callWith(`${shop.url}/v1/test/after`, header, { headers: { authorization: "Bearer nobody" } });
+  assert.equal(withKey.status, 401);
   assert.equal(await shop.transfers(), 0);
   const paid = await callWith(`${shop.url}/v1/test/after`, header);
   assert.equal(paid.status, 200, "the payment can still be used");
@@ -89,13 +89,13 @@ test("429: after 60 rejected payments in a minute no further payment of the addr
   const payer = await chain.newPayer(LISTING);
   const path = `${shop.url}/v1/test/after`;
   const requirements = await demandOf(path);
-  const { header: good } = await signPayment(payer, chain, requirements);
-  const { header: bad } = await signPayment(payer, chain, requirements, { domain: { chainId: 1 } });
-  const { header: cheap } = await signPayment(payer, chain, requirements, { authorization: { value: "1" } });
-  const { header: poor } = await signPayment(await chain.newPayer(0n), chain, requirements);
-  for (const header of [bad, cheap, poor])
-    for (let sent = 0; sent < 20; sent++) assert.equal((await callWith(path, header)).status, 402);
-  const { status, headers, text } = await callWith(path, good);
+  const { header: valid } = await signPayment(payer, chain, requirements);
+  const { header: badSignature } = await signPayment(payer, chain, requirements, { domain: { chainId: 1 } });
+  const { header: underpaid } = await signPayment(payer, chain, requirements, { authorization: { value: "1" } });
+  const { header: unfunded } = await signPayment(await chain.newPayer(0n), chain, requirements);
+  for (const header of [badSignature, underpaid, unfunded])
+    for (let attempt = 0; attempt < 20; attempt++) assert.equal((await callWith(path, header)).status, 402);
+  const { status, headers, text } = await callWith(path, valid);
   assert.deepEqual([status, JSON.parse(text).code], [429, "rate_limited"]);
   assert.ok(Number(headers.get("retry-after")) > 0);
   assert.deepEqual([shop.work.count, await shop.states()], [0, ["rejected"]]);
@@ -106,9 +106,9 @@ test("400: a malformed payment header is rejected before any work", async () => 
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
   const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/after`));
-  const good = decode(header);
+  const valid = decode(header);
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
-  const { authorization } = good.payload;
+  const { authorization } = valid.payload;
   const malformed = [
     "x",
     "{}",
@@ -117,18 +117,18 @@ test("400: a malformed payment header is rejected before any work", async () => 
     encoded([]),
     encoded({}),
     "A".repeat(8_193),
-    encoded({ ...good, payload: { ...good.payload, signature: "0x" } }),
+    encoded({ ...valid, payload: { ...valid.payload, signature: "0x" } }),
     ...["1e4", "10000.0", "-1", "0x2710", 10_000, null].map((value) =>
-      encoded({ ...good, payload: { ...good.payload, authorization: { ...authorization, value } } }),
+      encoded({ ...valid, payload: { ...valid.payload, authorization: { ...authorization, value } } }),
     ),
     `${header}, ${header}`,
     header.slice(0, -4),
   ];
-  for (const sent of malformed) {
+  for (const value of malformed) {
     for (const name of ["payment-signature", "x-payment"]) {
-      const response = await fetch(`${shop.url}/v1/test/after`, { headers: { [name]: sent } });
+      const response = await fetch(`${shop.url}/v1/test/after`, { headers: { [name]: value } });
       const text = await response.text();
-      assert.deepEqual([response.status, JSON.parse(text).code], [400, "malformed_payment"], sent.slice(0, 80));
+      assert.deepEqual([response.status, JSON.parse(text).code], [400, "malformed_payment"], value.slice(0, 80));
     }
   }
   assert.deepEqual([shop.work.count, await shop.states()], [0, []]);

@@ -44,7 +44,7 @@ export async function startQuotaNodes(
   };
 }
 
-/** Takes units until one is refused or `attempts` are taken; returns the receipts. */
+/** Takes units until one is rejected or `attempts` are taken; returns the receipts. */
 export async function takeAll(
   meter: QuotaMeter,
   limit: number,

@@ -23,12 +23,12 @@ const NONE = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
 
 /** The parameters of one member of a RateLimit or RateLimit-Policy header. */
 function member(header: unknown, name: string): Readonly<Record<string, number>> | null {
-  const found = String(header)
+  const text = String(header)
     .split(", ")
     .find((part) => part.startsWith(`"${name}";`));
-  if (found === undefined) return null;
+  if (text === undefined) return null;
   return Object.fromEntries(
-    found
+    text
       .split(";")
       .slice(1)
       .map((pair) => [pair.split("=")[0], Number(pair.split("=")[1])]),
@@ -76,10 +76,10 @@ eachDatabase(
       await clock.advance(100);
     }
     assert.equal(lookUps(), 30);
-    const refused = await get("/listing", nobody);
-    assert.equal(refused.statusCode, 429);
-    assert.equal(refused.json().code, "rate_limited");
-    assert.equal(refused.headers["retry-after"], "54");
+    const rejected = await get("/listing", nobody);
+    assert.equal(rejected.statusCode, 429);
+    assert.equal(rejected.json().code, "rate_limited");
+    assert.equal(rejected.headers["retry-after"], "54");
     assert.equal((await get("/listing", null)).statusCode, 429);
     assert.equal((await get("/free", null)).statusCode, 200);
     assert.equal((await get("/listing", PRO)).statusCode, 200);
@@ -151,9 +151,9 @@ eachDatabase("422: is not counted", async (store) => {
 
 eachDatabase("429: a used-up quota reports the tier, the usage, the reset date and an upgrade link", async (store) => {
   const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
-  const [month] = await store.query<{ resets_on: string; left: number }>(
+  const [month] = await store.query<{ resets_on: string; seconds_left: number }>(
     `select to_char(date_trunc('month', now() at time zone 'utc') + interval '1 month', 'YYYY-MM-DD') as resets_on,
-       extract(epoch from date_trunc('month', now() at time zone 'utc') + interval '1 month' - now() at time zone 'utc')::float8 as left`,
+       extract(epoch from date_trunc('month', now() at time zone 'utc') + interval '1 month' - now() at time zone 'utc')::float8 as seconds_left`,
   );
   assert.ok(month !== undefined);
   for (let call = 0; call < 10; call++) assert.equal((await get("/insight", FREE)).statusCode, 200);
@@ -166,7 +166,7 @@ eachDatabase("429: a used-up quota reports the tier, the usage, the reset date a
       `INSIGHT quota used: 10/10. Resets ${month.resets_on}. Upgrade: https://parallax.example/account`,
     );
     assert.deepEqual([code, resetsOn, headers["retry-after"]], ["quota_exceeded", month.resets_on, month.resets_on]);
-    assert.ok(Math.abs(seconds - month.left) < 60);
+    assert.ok(Math.abs(seconds - month.seconds_left) < 60);
     assert.deepEqual(member(headers.ratelimit, "insight"), { r: 0, t: seconds });
   }
   assert.equal(reached.length, 10);
@@ -181,12 +181,12 @@ eachDatabase("429: the 31st request of a minute is not counted, and Retry-After 
     assert.equal((await get("/listing", FREE)).statusCode, 200);
     await clock.advance(350);
   }
-  const refused = await get("/listing", FREE);
-  assert.equal(refused.statusCode, 429);
+  const rejected = await get("/listing", FREE);
+  assert.equal(rejected.statusCode, 429);
   // The first request was 10.5 s ago: 49.5 s remain, rounded up.
-  assert.equal(refused.headers["retry-after"], "50");
-  assert.deepEqual(refused.json(), { detail: "Rate limit exceeded. Retry after 50 seconds.", code: "rate_limited" });
-  assert.deepEqual(member(refused.headers.ratelimit, "general"), { r: 0, t: 50 });
+  assert.equal(rejected.headers["retry-after"], "50");
+  assert.deepEqual(rejected.json(), { detail: "Rate limit exceeded. Retry after 50 seconds.", code: "rate_limited" });
+  assert.deepEqual(member(rejected.headers.ratelimit, "general"), { r: 0, t: 50 });
   assert.equal((await get("/listing", PRO)).statusCode, 200);
   await clock.advance(49_499);
   assert.equal((await get("/listing", FREE)).statusCode, 429);
@@ -223,9 +223,9 @@ eachDatabase("429: Retry-After has up to 10% jitter and is never too short", asy
 eachDatabase("429: the strategy class has its own limit of 5 per minute besides the general limit", async (store) => {
   const { app, get } = await openMeteredServer(store, [PRO]);
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
-  const refused = await get("/signal", PRO);
-  assert.equal(refused.statusCode, 429);
-  assert.deepEqual(member(refused.headers["ratelimit-policy"], "strategy"), { q: 5, w: 60 });
+  const rejected = await get("/signal", PRO);
+  assert.equal(rejected.statusCode, 429);
+  assert.deepEqual(member(rejected.headers["ratelimit-policy"], "strategy"), { q: 5, w: 60 });
   for (let call = 0; call < 120; call++) {
     assert.equal((await get(call % 2 === 0 ? "/listing" : "/uncounted", PRO)).statusCode, 200);
   }

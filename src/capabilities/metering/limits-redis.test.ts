@@ -60,7 +60,7 @@ test(
       const remaining = decisions.filter(({ isAllowed }) => isAllowed).map((decision) => decision.remaining);
       assert.deepEqual(
         remaining.toSorted((a, b) => a - b),
-        Array.from({ length: limit }, (_, left) => left),
+        Array.from({ length: limit }, (_, index) => index),
       );
       for (const { isAllowed, waitMs } of decisions) {
         if (!isAllowed) assert.ok(waitMs > 55_000 && waitMs <= 60_000);

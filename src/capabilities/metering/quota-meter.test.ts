@@ -87,9 +87,9 @@ eachDatabase("a lowered limit applies immediately, including units taken before"
   const [meter] = meters as [QuotaMeter];
   assert.equal((await takeAll(meter, 1_000, 70)).length, 70);
   assert.equal((await takeAll(meter, 80)).length, 10);
-  const refused = await meter.take(ACCOUNT, 30);
-  assert.ok(!refused.isAllowed);
-  assert.equal(refused.used, 80);
+  const rejected = await meter.take(ACCOUNT, 30);
+  assert.ok(!rejected.isAllowed);
+  assert.equal(rejected.used, 80);
   await clock.advance(1_000);
   assert.equal((await takeAll(meter, 1_000)).length, 920);
   await meter.stop();

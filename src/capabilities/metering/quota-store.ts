@@ -28,7 +28,7 @@ export interface Grant {
   readonly resetsOn: string;
 }
 
-/** Monthly quota units in the database. Every statement stands alone, so no isolation level is needed. */
+/** Monthly quota units in the database. Each operation is a single statement, so it needs no transaction. */
 export interface QuotaStore {
   /**
    * Grants blocks of `sizeMax` units while at least `singlesBelow` units are free, and single units below that. Grants at

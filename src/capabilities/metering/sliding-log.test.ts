@@ -57,10 +57,10 @@ test("allows the next request exactly after the reported wait", () => {
         now += gap;
         log.take("a", limit, now);
       }
-      const refused = log.take("a", limit, now);
-      if (refused.isAllowed) return;
-      assert.equal(log.take("a", limit, now + refused.waitMs - 1).isAllowed, false);
-      assert.equal(log.take("a", limit, now + refused.waitMs).isAllowed, true);
+      const rejected = log.take("a", limit, now);
+      if (rejected.isAllowed) return;
+      assert.equal(log.take("a", limit, now + rejected.waitMs - 1).isAllowed, false);
+      assert.equal(log.take("a", limit, now + rejected.waitMs).isAllowed, true);
     }),
   );
 });

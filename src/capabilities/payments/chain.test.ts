@@ -85,37 +85,37 @@ test("reports unknown for another chain, an unavailable endpoint and invalid res
 
 test("the signature check accepts exactly the signatures that the token accepts", async () => {
   const isSignedByPayer = await createSignatureCheck(asset);
-  const good = await sign();
-  const { r, s, v = 27n } = parseSignature(good.signature);
+  const valid = await sign();
+  const { r, s, v = 27n } = parseSignature(valid.signature);
   const encodeSignature = (parts: { s?: bigint; v: bigint }) =>
     serializeSignature({ r, s: `0x${(parts.s ?? BigInt(s)).toString(16).padStart(64, "0")}`, v: parts.v });
   const malleated = encodeSignature({ s: CURVE_ORDER - BigInt(s), v: v === 27n ? 28n : 27n });
   const cases: readonly [string, Payment][] = [
-    ["another value", { ...good, authorization: { ...good.authorization, value: "10001" } }],
-    ["another nonce", { ...good, authorization: { ...good.authorization, nonce: `0x${"7".repeat(64)}` } }],
-    ["another payer", { ...good, authorization: { ...good.authorization, from: payTo.toLowerCase() as Hex } }],
+    ["another value", { ...valid, authorization: { ...valid.authorization, value: "10001" } }],
+    ["another nonce", { ...valid, authorization: { ...valid.authorization, nonce: `0x${"7".repeat(64)}` } }],
+    ["another payer", { ...valid, authorization: { ...valid.authorization, from: payTo.toLowerCase() as Hex } }],
     ["another domain", await sign({ domain: { name: "USDC" } })],
     ["another version", await sign({ domain: { version: "1" } })],
-    ["s in the upper half of the order", { ...good, signature: malleated }],
-    ["the other parity", { ...good, signature: encodeSignature({ v: v === 27n ? 28n : 27n }) }],
-    ["parity as 0 or 1", { ...good, signature: `${good.signature.slice(0, 130)}0${v - 27n}` as Hex }],
-    ["not a point of the curve", { ...good, signature: `0x${"f".repeat(64)}${"1".repeat(64)}1b` }],
-    ["zeros", { ...good, signature: `0x${"0".repeat(128)}1b` }],
+    ["s in the upper half of the order", { ...valid, signature: malleated }],
+    ["the other parity", { ...valid, signature: encodeSignature({ v: v === 27n ? 28n : 27n }) }],
+    ["parity as 0 or 1", { ...valid, signature: `${valid.signature.slice(0, 130)}0${v - 27n}` as Hex }],
+    ["not a point of the curve", { ...valid, signature: `0x${"f".repeat(64)}${"1".repeat(64)}1b` }],
+    ["zeros", { ...valid, signature: `0x${"0".repeat(128)}1b` }],
   ];
   for (const [name, payment] of cases) {
     assert.equal(await isSignedByPayer(payment), false, name);
     await assert.rejects(submit(payment), /revert|Signature|signature|Execution/, name);
   }
-  assert.equal(await isSignedByPayer(good), true);
-  await submit(good);
+  assert.equal(await isSignedByPayer(valid), true);
+  await submit(valid);
 });
 
 test("finds a configured address with a wrong checksum", async () => {
-  const good = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
-  const usdc = { ...asset, asset: good, payTo: good } as const;
+  const valid = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+  const usdc = { ...asset, asset: valid, payTo: valid } as const;
   assert.equal(await findMisspeltAddress(usdc), null);
-  assert.equal(await findMisspeltAddress({ ...usdc, payTo: good.toLowerCase() as Hex }), null);
-  const invalid = good.replace("8f4c7", "8f4C7") as Hex;
+  assert.equal(await findMisspeltAddress({ ...usdc, payTo: valid.toLowerCase() as Hex }), null);
+  const invalid = valid.replace("8f4c7", "8f4C7") as Hex;
   for (const [name, setting] of Object.entries({ payTo: "PARALLAX_X402_PAY_TO", asset: "PARALLAX_X402_ASSET" }))
     assert.deepEqual(await findMisspeltAddress({ ...usdc, [name]: invalid }), { setting, address: invalid });
 });

@@ -52,12 +52,12 @@ test("rejects headers that are too long, too deep, ambiguous or not standard bas
   // Four bits of the last character before "==" are not part of the data.
   const json = JSON.stringify(V2);
   const oneOver = base64(json.padEnd(json.length + ((4 - (json.length % 3)) % 3)));
-  const strayBits = oneOver.replace(/.==$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}==`);
-  assert.deepEqual([isMalformed(oneOver), oneOver === strayBits], [false, false]);
+  const nonZeroPadding = oneOver.replace(/.==$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}==`);
+  assert.deepEqual([isMalformed(oneOver), oneOver === nonZeroPadding], [false, false]);
   const cases: readonly [string, string][] = [
     ["longer than 8 KiB", base64(long)],
     ["deeper than 8 levels", base64({ ...V2, extensions: deep(8) })],
-    ["a repeated key", base64(JSON.stringify(V2).replace("{", '{"x402Version":1,'))],
+    ["a duplicate key", base64(JSON.stringify(V2).replace("{", '{"x402Version":1,'))],
     ["a key __proto__", base64(JSON.stringify(V2).replace("{", '{"__proto__":{},'))],
     [
       "URL-safe base64",
@@ -65,33 +65,36 @@ test("rejects headers that are too long, too deep, ambiguous or not standard bas
         .replaceAll("/", "_")
         .replaceAll("+", "-"),
     ],
-    ["white space", ` ${base64(V2)}`],
-    ["two headers joined", `${base64(V2)}, ${base64(V2)}`],
-    ["stray bits", strayBits],
-    ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]).toString("base64")],
-    ["JSON as it is", JSON.stringify(V2)],
-    ["nothing", ""],
-    ["another version", base64({ ...V2, x402Version: 3 })],
-    ["a version in words", base64({ ...V2, x402Version: "2" })],
-    ["a field more", base64({ ...V2, payload: { ...PAYLOAD, authorization: { ...AUTHORIZATION, spender: "0x" } } })],
-    ["a signature of a contract", base64({ ...V2, payload: { ...PAYLOAD, signature: `0x${"1a".repeat(96)}` } })],
+    ["whitespace", ` ${base64(V2)}`],
+    ["two joined headers", `${base64(V2)}, ${base64(V2)}`],
+    ["non-zero padding bits", nonZeroPadding],
+    ["invalid UTF-8", Buffer.from([0x22, 0xff, 0x22]).toString("base64")],
+    ["JSON without base64", JSON.stringify(V2)],
+    ["an empty header", ""],
+    ["an unknown version", base64({ ...V2, x402Version: 3 })],
+    ["a version as a string", base64({ ...V2, x402Version: "2" })],
+    [
+      "an unknown field",
+      base64({ ...V2, payload: { ...PAYLOAD, authorization: { ...AUTHORIZATION, spender: "0x" } } }),
+    ],
+    ["a contract signature", base64({ ...V2, payload: { ...PAYLOAD, signature: `0x${"1a".repeat(96)}` } })],
   ];
   for (const [name, header] of cases) assert.equal(isMalformed(header), true, name);
   assert.equal(isMalformed(base64({ ...V2, extensions: deep(6) })), false);
 });
 
-test("no header does anything but read well or be called malformed", () => {
+test("generated headers are either parsed or rejected as malformed", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ maxLength: 200 }), fc.base64String(), fc.json().map(base64)), (header) => {
       isMalformed(header);
     }),
     { numRuns: 5_000 },
   );
-  // One character of a good header changed: never another payment than the one that is written there.
-  const good = base64(V2);
+  // Changes one character of a valid header.
+  const valid = base64(V2);
   fc.assert(
-    fc.property(fc.nat(good.length - 1), fc.constantFrom(..."ABab01+/=-_ {\u00e9"), (at, character) => {
-      const changed = `${good.slice(0, at)}${character}${good.slice(at + 1)}`;
+    fc.property(fc.nat(valid.length - 1), fc.constantFrom(..."ABab01+/=-_ {\u00e9"), (at, character) => {
+      const changed = `${valid.slice(0, at)}${character}${valid.slice(at + 1)}`;
       if (!isMalformed(changed)) assert.equal(typeof parsePaymentHeader(changed).authorization.value, "string");
     }),
     { numRuns: 5_000 },

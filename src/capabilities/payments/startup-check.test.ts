@@ -30,9 +30,9 @@ async function check(changes: Partial<Record<keyof typeof VALID, ScriptedAnswer 
     return body.includes("eth_chainId") ? responses.chain : responses.decimals;
   });
   const urls = { facilitatorUrl: "https://facilitator.example", rpcUrl: "https://rpc.example" };
-  const found = findDisagreements({ http, asset: ASSET, facilitatorToken: "token", ...urls });
+  const warnings = findDisagreements({ http, asset: ASSET, facilitatorToken: "token", ...urls });
   await clock.advance(6_000);
-  return found;
+  return warnings;
 }
 
 test("returns no warning for a correct configuration", async () => {

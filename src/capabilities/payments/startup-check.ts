@@ -31,8 +31,8 @@ export async function findDisagreements(options: {
 }): Promise<readonly string[]> {
   const { rpcUrl } = options;
   const checks = [findUnsupported(options), rpcUrl === null ? null : findWrongChain({ ...options, rpcUrl })];
-  const found = await Promise.all(checks.map((check) => check?.catch(() => null) ?? null));
-  return found.filter((text) => text !== null);
+  const warnings = await Promise.all(checks.map((check) => check?.catch(() => null) ?? null));
+  return warnings.filter((text) => text !== null);
 }
 
 type Options = Parameters<typeof findDisagreements>[0];

@@ -14,9 +14,9 @@ const cache = new WeakMap<Buffer, { readonly entityTag: string; readonly payload
  * @param entityTag  the body's entity tag (`weakEntityTag`), if already computed
  */
 export function sendPreserialised(reply: FastifyReply, json: Buffer, entityTag?: string): FastifyReply {
-  const sent = entityTag === undefined ? preparedOf(json) : { entityTag, payload: json };
-  reply.header("etag", sent.entityTag);
-  return reply.header("content-type", "application/json; charset=utf-8").send(sent.payload);
+  const { entityTag: tag, payload } = entityTag === undefined ? preparedOf(json) : { entityTag, payload: json };
+  reply.header("etag", tag);
+  return reply.header("content-type", "application/json; charset=utf-8").send(payload);
 }
 
 function preparedOf(json: Buffer) {
