@@ -2,105 +2,107 @@ import type { FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import type { Allowance, Plan } from "../domain/plan.ts";
 
-/** Who is calling, once proven. */
+/** The authenticated caller. */
 export interface Principal {
-  /** customer: holds a key of ours. marketplace: vouched for by a marketplace. payer: paid for this one request. */
+  /** customer: has an API key. marketplace: authenticated by a marketplace. payer: pays for this single request. */
   readonly kind: "customer" | "marketplace" | "payer";
-  /** Unique among all kinds: everything that belongs to the caller is filed under it. */
+  /** Unique across all kinds; the owner id of all data of the caller. */
   readonly customerId: string;
   readonly plan: Plan;
   readonly allowance: Allowance;
-  /** The key that was shown; a customer's only. */
+  /** Id of the API key; customers only. */
   readonly keyId?: string;
 }
 
-/** public: anyone. key: only a proven caller; the handler is not reached, nor the body read, without one. */
+/** public: anyone. key: authenticated callers only; otherwise neither the body is read nor the handler called. */
 export type Access = "public" | "key";
 
 export interface AuthenticationOptions {
-  /** The owner of a Bearer key, or null where it is unknown, revoked or malformed. */
+  /** The owner of a Bearer key; null if it is unknown, revoked or malformed. */
   readonly authenticate: (
     bearer: string,
     assertMayLookUp: AssertMayLookUp,
   ) => Promise<Principal | null> | Principal | null;
   /**
-   * Other ways to prove who is calling, asked in this order and only where no Authorization header was sent
-   * (marketplace, payment). Null means that one does not apply; it throws where it applies and fails.
+   * Other authentication methods (marketplace, payment), tried in this order if no Authorization header was sent. Each
+   * returns null if it does not apply, and throws if it applies and fails.
    */
   readonly authenticateOtherwise?: readonly Authenticator[];
 }
 
-/** Without a promise where the answer is known at once. */
+/** Returns no promise if the result needs no I/O. */
 export type Authenticator = (
   request: FastifyRequest,
   assertMayLookUp: AssertMayLookUp,
 ) => Promise<Principal | null> | Principal | null;
 
 /**
- * Called before a look into the store, or further, for somebody of whom nothing good is known yet.
+ * Called before a credential that is not cached is looked up.
  *
- * @throws AppError `rate_limited` where the caller's address has been refused too often
+ * @throws AppError `rate_limited` if the caller's address has received too many 401 responses
  */
 export type AssertMayLookUp = () => void;
 
 const AUTHORIZATION_LENGTH_MAX = 512;
-/** RFC 6750: the scheme in any case, exactly one space, then b64token. */
+/** RFC 6750: case-insensitive scheme, exactly one space, then b64token. */
 const BEARER = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * The caller of a request; without a promise where the answer is known at once, because every request waits here.
+ * Returns the caller of a request. Returns no promise if authentication needs no I/O, because every request waits for it.
  *
- * @throws AppError `unauthorized` without exactly one well-formed, known credential; also as a rejection
+ * @throws AppError `unauthorized` (also as a rejection) without exactly one well-formed, known credential
  */
 export function authenticateRequest(
   request: FastifyRequest,
   options: AuthenticationOptions,
   assertMayLookUp: AssertMayLookUp,
 ): Promise<Principal> | Principal {
-  const sent = authorizationHeaders(request);
-  const ways = options.authenticateOtherwise ?? [];
-  const answer =
-    sent.length === 0
-      ? firstToKnow(ways, (way) => way(request, assertMayLookUp), 0)
-      : authenticateBearer(sent, options, assertMayLookUp);
-  return answer instanceof Promise ? answer.then(assertKnown) : assertKnown(answer);
+  const headers = authorizationHeaders(request);
+  const principal =
+    headers.length === 0
+      ? authenticateOtherwise(options.authenticateOtherwise ?? [], request, assertMayLookUp, 0)
+      : authenticateBearer(headers, options, assertMayLookUp);
+  return principal instanceof Promise ? principal.then(assertFound) : assertFound(principal);
 }
 
-function firstToKnow(
-  ways: readonly Authenticator[],
-  ask: (way: Authenticator) => ReturnType<Authenticator>,
+function authenticateOtherwise(
+  authenticators: readonly Authenticator[],
+  request: FastifyRequest,
+  assertMayLookUp: AssertMayLookUp,
   first: number,
 ): Promise<Principal | null> | Principal | null {
-  for (let index = first; index < ways.length; index++) {
-    const way = ways[index];
-    const answer = way === undefined ? null : ask(way);
-    if (answer instanceof Promise) return answer.then((known) => known ?? firstToKnow(ways, ask, index + 1));
-    if (answer !== null) return answer;
+  for (let index = first; index < authenticators.length; index++) {
+    const principal = authenticators[index]?.(request, assertMayLookUp) ?? null;
+    if (principal instanceof Promise)
+      return principal.then(
+        (resolved) => resolved ?? authenticateOtherwise(authenticators, request, assertMayLookUp, index + 1),
+      );
+    if (principal !== null) return principal;
   }
   return null;
 }
 
 function authenticateBearer(
-  sent: readonly string[],
+  headers: readonly string[],
   options: AuthenticationOptions,
   assertMayLookUp: AssertMayLookUp,
 ): Promise<Principal | null> | Principal | null {
-  const bearer = sent.length === 1 ? parseBearer(sent[0] ?? "") : null;
+  const bearer = headers.length === 1 ? parseBearer(headers[0] ?? "") : null;
   return bearer === null ? null : options.authenticate(bearer, assertMayLookUp);
 }
 
-function assertKnown(principal: Principal | null): Principal {
+function assertFound(principal: Principal | null): Principal {
   if (principal === null) throw new AppError("unauthorized", "Invalid or expired API key");
   return principal;
 }
 
-/** The token of an Authorization header's value, or null where it is not of the form `Bearer <token>`. */
+/** The token of an Authorization header; null if it is not of the form `Bearer <token>`. */
 function parseBearer(value: string): string | null {
   if (value.length > AUTHORIZATION_LENGTH_MAX) return null;
   return BEARER.exec(value)?.[1] ?? null;
 }
 
-/** Every Authorization header as sent: the parsed headers keep the first one only, which would hide a second. */
+/** All Authorization headers. The parsed headers contain only the first one, which would hide a second. */
 function authorizationHeaders(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
   const values: string[] = [];

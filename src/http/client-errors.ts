@@ -2,8 +2,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Answers bytes that are no HTTP request, one whose headers are too large, or one that did not arrive in time. Nothing
- * of what was sent is repeated or logged.
+ * Responds to malformed HTTP, oversized headers and request timeouts. Neither echoes nor logs what the client sent.
  */
 export function respondToClientError(
   error: { readonly code?: string },
@@ -14,7 +13,7 @@ export function respondToClientError(
     socket.destroy();
     return;
   }
-  const [status, detail] = meaning(error.code);
+  const [status, detail] = describeClientError(error.code);
   const body = JSON.stringify({ detail, code: "bad_request" });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Bad Request"}`,
@@ -29,12 +28,12 @@ export function respondToClientError(
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** Answers a request with an Expect header other than `100-continue`. */
-export function answerExpectation(
+/** Rejects a request with an Expect header other than `100-continue`. */
+export function respondToExpectation(
   response: ServerResponse,
   context: { readonly data: string; readonly requestId: string },
 ): void {
-  const body = JSON.stringify({ detail: "The only expectation met here is 100-continue", code: "bad_request" });
+  const body = JSON.stringify({ detail: "The only supported expectation is 100-continue", code: "bad_request" });
   response
     .writeHead(417, {
       "content-type": "application/json; charset=utf-8",
@@ -48,7 +47,7 @@ export function answerExpectation(
     .end(body);
 }
 
-function meaning(code: string | undefined): readonly [number, string] {
+function describeClientError(code: string | undefined): readonly [number, string] {
   if (code === "HPE_HEADER_OVERFLOW") return [431, "The request's headers are too large"];
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return [408, "The request did not arrive in time"];
   return [400, "The request is not valid HTTP"];

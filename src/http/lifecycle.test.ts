@@ -10,7 +10,7 @@ import type { Clock } from "../ports/clock.ts";
 import { drain } from "./lifecycle.ts";
 import { defineRoute } from "./route.ts";
 
-/** Timers that fire when the test says so. */
+/** A clock whose timers fire on demand. */
 function manualClock(): { clock: Clock; fire(): void } {
   const callbacks = new Set<() => void>();
   return {
@@ -35,15 +35,13 @@ async function slowServer() {
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/slow",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "s",
-      operationId: "s",
-    },
+    method: "GET",
+    url: "/slow",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "s",
+    operationId: "s",
     responses: { 200: Type.Object({ done: Type.Boolean() }) },
     handler: async () => {
       entered.resolve();
@@ -55,7 +53,7 @@ async function slowServer() {
   return { app, entered, release, port: (app.server.address() as AddressInfo).port };
 }
 
-test("draining lets a request under way finish, closes idle connections and accepts nothing new", async () => {
+test("draining lets open requests finish, closes idle connections and accepts no new ones", async () => {
   const { app, entered, release, port } = await slowServer();
   app.lifecycle.markReady();
   assert.equal(app.lifecycle.state, "ready");
@@ -71,16 +69,16 @@ test("draining lets a request under way finish, closes idle connections and acce
     }).on("error", reject);
   });
   await entered.promise;
-  let closedAfter = "";
+  let hasEnded = false;
   const ended = drain(app, { clock: manualClock().clock, deadlineMs: 1_000 }).then((result) => {
-    closedAfter = "answer";
+    hasEnded = true;
     return result;
   });
   assert.equal(app.lifecycle.state, "draining");
   await idleClosed;
-  assert.equal(closedAfter, "");
-  const late = connect(port, "127.0.0.1");
-  const [error] = await once(late, "error");
+  assert.equal(hasEnded, false);
+  const lateConnection = connect(port, "127.0.0.1");
+  const [error] = await once(lateConnection, "error");
   assert.equal(error.code, "ECONNREFUSED");
   release.resolve();
   assert.deepEqual(await response, { status: 200, connection: "close" });
@@ -88,7 +86,7 @@ test("draining lets a request under way finish, closes idle connections and acce
   agent.destroy();
 });
 
-test("draining cuts what is still open at the deadline, and says so", async () => {
+test("draining closes open connections at the deadline and reports it", async () => {
   const { app, entered, release, port } = await slowServer();
   const timers = manualClock();
   const socket = connect(port, "127.0.0.1");
@@ -100,7 +98,7 @@ test("draining cuts what is still open at the deadline, and says so", async () =
   const closed = once(socket, "close");
   const ended = drain(app, { clock: timers.clock, deadlineMs: 1_000 });
   assert.equal(drain(app, { clock: timers.clock, deadlineMs: 1_000 }), ended);
-  // The server has stopped accepting once it is no longer listening; only then is the deadline allowed to come.
+  // Fires the deadline only after the server has stopped accepting connections.
   while (app.server.listening) await new Promise((resolve) => setImmediate(resolve));
   timers.fire();
   await closed;
@@ -108,7 +106,7 @@ test("draining cuts what is still open at the deadline, and says so", async () =
   release.resolve();
 });
 
-test("a server that drains never becomes ready again", async () => {
+test("a draining server never becomes ready again", async () => {
   const { app } = await testServer();
   assert.equal(app.lifecycle.state, "starting");
   await drain(app, { clock: manualClock().clock, deadlineMs: 1_000, graceMs: 5 });

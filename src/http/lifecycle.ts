@@ -2,13 +2,13 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../ports/clock.ts";
 
-/** starting: not yet able to answer. ready. draining: finishing what is under way, taking nothing new. */
+/** starting: cannot serve requests yet. draining: finishes open requests and accepts no new connections. */
 type LifecycleState = "starting" | "ready" | "draining";
 
-/** Told by readiness probes; changed by the start and by `drain`. */
+/** The state behind readiness probes; set by the start and by `drain`. */
 export interface Lifecycle {
   readonly state: LifecycleState;
-  /** Everything needed to answer is there. Without effect once draining. */
+  /** Has no effect while draining. */
   markReady(): void;
   markDraining(): void;
 }
@@ -30,18 +30,18 @@ export function createLifecycle(): Lifecycle {
 
 export interface DrainOptions {
   readonly clock: Clock;
-  /** How long requests under way may take to finish before their connections are cut. */
+  /** Time for open requests to finish before their connections are closed. */
   readonly deadlineMs: number;
-  /** How long to go on accepting while readiness already says no, so that balancers look away first. */
+  /** Time to keep accepting requests after readiness has changed, so that load balancers stop routing first. */
   readonly graceMs?: number;
 }
 
 /**
- * Stops a server without failing anyone: readiness flips, after `graceMs` nothing new is accepted, answers say
- * `Connection: close`, idle connections are closed, requests under way finish, the rest is cut at the deadline.
- * Open streams are ended by `preClose` hooks of those who own them. Calling it twice waits for the same end.
+ * Stops a server gracefully: readiness changes immediately; after `graceMs` the server accepts no new connections, sends
+ * `Connection: close`, closes idle connections and lets open requests finish until the deadline. `preClose` hooks end open
+ * streams. A second call returns the same promise.
  *
- * @returns whether connections had to be cut
+ * @returns `cut`: whether connections were closed at the deadline
  */
 export function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly cut: boolean }> {
   const running = drains.get(app);
@@ -70,8 +70,8 @@ async function drainOnce(app: FastifyInstance, options: DrainOptions): Promise<{
 }
 
 /**
- * Closes connections that never asked anything when the server closes: Node does not count them as idle, so a browser's
- * or balancer's spare connection would hold the stop up until its deadline.
+ * Closes connections that never sent a request when the server closes. Node does not treat them as idle, so a spare
+ * connection of a browser or load balancer would delay the stop until its deadline.
  */
 export function closeUnusedConnections(app: FastifyInstance): void {
   const unused = new Set<Socket>();

@@ -4,46 +4,30 @@ import type { FastifyContextConfig, FastifyInstance, RouteOptions } from "fastif
 import Type from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import { METERING, type Metering } from "../domain/metering.ts";
+import { ERROR_DESCRIPTIONS, ERROR_SCHEMAS, HEADERS, SUCCESS_DESCRIPTIONS } from "./openapi-components.ts";
 import { STATUS } from "./problem.ts";
 import { sendPreserialised } from "./response/preserialised.ts";
 import { defineRoute, TAGS } from "./route.ts";
 
-const INTERFACE_VERSION = "1.0.0";
+const API_VERSION = "1.0.0";
 export const DOCS_PREFIX = "/docs";
 const BEARER_SCHEME = "bearer";
 const PAYMENT_SCHEME = "payment";
 
-/** What each error status means, in the words of the interface specification. */
-const STATUS_MEANING: Readonly<Record<number, string>> = {
-  400: "Malformed request",
-  401: "Missing or invalid API key",
-  402: "Payment required, where calls can be paid for one by one",
-  403: "Refused: the key's plan is too low for this endpoint, or the bot check failed",
-  404: "Not found",
-  409: "Conflict with what exists",
-  413: "Body too large",
-  415: "The body is not JSON",
-  422: "Validation error",
-  429: "Rate limit or monthly quota exceeded",
-  500: "Internal error",
-  502: "Upstream venue unavailable",
-  503: "Not available at the moment",
-};
-
-interface Answer {
+interface Response {
   description?: string;
   content?: unknown;
   headers?: Record<string, unknown>;
 }
 
 interface Operation {
-  responses: Record<string, Answer>;
+  responses: Record<string, Response>;
   security?: readonly Record<string, unknown>[];
   "x-rate-class"?: string;
   requestBody?: { required?: boolean; content: Record<string, { schema: unknown }> };
 }
 
-/** Collects every route registered after it and serves `/openapi.json` and, where wanted, `/docs`. */
+/** Serves `/openapi.json` and optionally `/docs`. Must be called before the routes are registered. */
 export async function installOpenApi(
   app: FastifyInstance,
   options: { readonly publicUrl: string | null; readonly docs: boolean },
@@ -62,8 +46,8 @@ export async function installOpenApi(
       openapi: "3.1.0",
       info: {
         title: "Parallax",
-        description: "Intelligence for prediction markets: listings, analyses, signals, arbitrage, consensus, events.",
-        version: INTERFACE_VERSION,
+        description: "Prediction market intelligence: listings, analyses, signals, arbitrage, consensus and events.",
+        version: API_VERSION,
       },
       ...(options.publicUrl === null ? {} : { servers: [{ url: options.publicUrl }] }),
       tags: TAGS.map((name) => ({ name })),
@@ -71,8 +55,10 @@ export async function installOpenApi(
         securitySchemes: {
           [BEARER_SCHEME]: { type: "http", scheme: "bearer" },
           [PAYMENT_SCHEME]: {
-            ...{ type: "apiKey", in: "header", name: "PAYMENT-SIGNATURE" },
-            description: "Pay for one call (x402), where the operator has turned that on: a 402 tells what to pay.",
+            type: "apiKey",
+            in: "header",
+            name: "PAYMENT-SIGNATURE",
+            description: "Pay for a single call (x402), if enabled by the operator. A 402 response contains the price.",
           },
         },
       },
@@ -83,7 +69,7 @@ export async function installOpenApi(
         security:
           route.config?.access !== "key"
             ? []
-            : [BEARER_SCHEME, ...(isForSale(route.config) ? [PAYMENT_SCHEME] : [])].map((name) => ({ [name]: [] })),
+            : [BEARER_SCHEME, ...(isPayable(route.config) ? [PAYMENT_SCHEME] : [])].map((name) => ({ [name]: [] })),
         ...(route.config?.deprecation === undefined ? {} : { deprecated: true }),
         ...describeMetering(route.config?.metering),
       },
@@ -99,7 +85,7 @@ export async function installOpenApi(
   if (options.docs) await installDocs(app);
 }
 
-/** What a call counts as, for programs; free routes have none of it. */
+/** Tier, plan and rate class as extension fields; none for free routes. */
 function describeMetering(metering: Metering | undefined): Readonly<Record<`x-${string}`, unknown>> {
   if (metering === undefined || metering.rateClass === null) return {};
   const { quotaTier, priceTier, minimumPlan, rateClass } = metering;
@@ -119,7 +105,7 @@ function serveDocument(app: FastifyInstance): void {
     access: "public",
     metering: METERING.FREE,
     tag: "Analytics",
-    summary: "This description of the interface",
+    summary: "Retrieve the OpenAPI document",
     operationId: "get_openapi",
     responses: { 200: Type.Record(Type.String(), Type.Unknown()) },
     handler: ({ reply }) => {
@@ -129,7 +115,7 @@ function serveDocument(app: FastifyInstance): void {
   });
 }
 
-/** The rendered description; its pages load nothing from elsewhere. */
+/** Swagger UI, without resources from other origins. */
 async function installDocs(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: DOCS_PREFIX,
@@ -145,7 +131,7 @@ async function installDocs(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The codes a caller may meet: the route's own and those that follow from what every route of its kind does. */
+/** The error codes of a route: its own, and those implied by its access, metering and body. */
 function documentedErrors(route: RouteOptions): readonly ErrorCode[] {
   const { config, schema } = route;
   return [
@@ -154,7 +140,7 @@ function documentedErrors(route: RouteOptions): readonly ErrorCode[] {
     "internal_error",
     ...(config?.access === "key" ? (["unauthorized"] as const) : []),
     ...(config?.metering?.isProbe === true ? [] : (["rate_limited"] as const)),
-    ...(isForSale(config) ? PAYMENT_ERRORS : []),
+    ...(isPayable(config) ? PAYMENT_ERRORS : []),
     ...(config?.metering?.needsAccount === true ? (["account_required"] as const) : []),
     ...(config?.metering?.minimumPlan === "free" ? [] : (["plan_required"] as const)),
     ...(config?.metering?.quotaTier === null ? [] : (["quota_exceeded", "store_unavailable"] as const)),
@@ -162,16 +148,19 @@ function documentedErrors(route: RouteOptions): readonly ErrorCode[] {
   ];
 }
 
-/** Whether a call can be paid for by itself, where the operator has turned that on. */
-function isForSale(config: FastifyContextConfig | undefined): boolean {
+/** Whether callers can pay for a single call, if pay per request is enabled. */
+function isPayable(config: FastifyContextConfig | undefined): boolean {
   const { priceTier = null, needsAccount = false } = config?.metering ?? {};
   return priceTier !== null && !needsAccount;
 }
 
 const PAYMENT_ERRORS = [
-  ...(["malformed_payment", "payment_required", "payment_in_progress"] as const),
-  ...(["payment_unavailable", "settlement_unknown"] as const),
-];
+  "malformed_payment",
+  "payment_required",
+  "payment_in_progress",
+  "payment_unavailable",
+  "settlement_unknown",
+] as const;
 
 function addErrorResponses(
   document: {
@@ -188,7 +177,7 @@ function addErrorResponses(
       const operation = value as Operation & { operationId?: string; parameters?: Parameter[] };
       const id = operation.operationId ?? "";
       describeSuccesses(operation);
-      for (const parameter of operation.parameters ?? []) tidyParameter(parameter);
+      for (const parameter of operation.parameters ?? []) normaliseParameter(parameter);
       for (const [status, codes] of byStatus(errorsOf.get(id) ?? [])) {
         const schema = status === "402" ? "PaymentRequired" : "Problem";
         operation.responses[status] = errorResponse(Number(status), schema, codes);
@@ -197,37 +186,13 @@ function addErrorResponses(
         operation.responses["422"] = errorResponse(422, "HTTPValidationError", []);
       }
       describeHeaders(operation);
-      if (operation.requestBody !== undefined) tidyBody(operation.requestBody, optionalBodies.has(id));
+      if (operation.requestBody !== undefined) normaliseBody(operation.requestBody, optionalBodies.has(id));
     }
   }
 }
 
-/** Headers that many answers share, each described once. */
-const HEADERS = {
-  "Retry-After": {
-    description: "Seconds to wait, or with a monthly quota the day on which it starts anew",
-    schema: { type: "string" },
-  },
-  "RateLimit-Policy": {
-    description: "The caller's minute limit and monthly quota (IETF draft): name, `q` units, `w` window in seconds",
-    schema: { type: "string", examples: ['"general";q=300;w=60, "listing";q=10000'] },
-  },
-  RateLimit: {
-    description: "What is left of them: name, `r` units, `t` seconds until there are more",
-    schema: { type: "string", examples: ['"general";r=299;t=0, "listing";r=9999;t=864000'] },
-  },
-  "PAYMENT-REQUIRED": {
-    description: "What the call costs (x402 version 2): base64 of JSON; the body tells it in version 1's words",
-    schema: { type: "string", contentEncoding: "base64", contentMediaType: "application/json" },
-  },
-  "PAYMENT-RESPONSE": {
-    description: "To a paid call: what became of its payment, base64 of JSON; to version 1 as X-PAYMENT-RESPONSE",
-    schema: { type: "string", contentEncoding: "base64", contentMediaType: "application/json" },
-  },
-} as const;
-
 function describeHeaders({ responses, security = [], "x-rate-class": rateClass }: Operation): void {
-  const isSold = security.some((way) => PAYMENT_SCHEME in way);
+  const acceptsPayment = security.some((scheme) => PAYMENT_SCHEME in scheme);
   for (const [status, response] of Object.entries(responses)) {
     const isSuccess = status.startsWith("2");
     const names: (keyof typeof HEADERS)[] = [
@@ -236,7 +201,7 @@ function describeHeaders({ responses, security = [], "x-rate-class": rateClass }
         ? (["RateLimit-Policy", "RateLimit"] as const)
         : []),
       ...(status === "402" ? (["PAYMENT-REQUIRED"] as const) : []),
-      ...(isSold && (isSuccess || status === "402") ? (["PAYMENT-RESPONSE"] as const) : []),
+      ...(acceptsPayment && (isSuccess || status === "402") ? (["PAYMENT-RESPONSE"] as const) : []),
     ];
     if (names.length === 0) continue;
     const references = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -252,27 +217,27 @@ interface Parameter {
   schema: Record<string, unknown>;
 }
 
-/** Says in the description's own words what our marks on a schema mean. */
-function tidyParameter(parameter: Parameter): void {
+/** Converts extension keywords of our schemas to OpenAPI fields of the parameter. */
+function normaliseParameter(parameter: Parameter): void {
   const {
     style: _style,
     explode: _explode,
     "x-comma-list": isList,
-    "x-empty-is-absent": mayBeEmpty,
+    "x-empty-is-absent": allowsEmpty,
     ...schema
   } = parameter.schema;
   if (isList === true) Object.assign(parameter, { style: "form", explode: false });
-  if (mayBeEmpty === true) parameter.allowEmptyValue = true;
+  if (allowsEmpty === true) parameter.allowEmptyValue = true;
   if (Object.hasOwn(schema, "default")) parameter.required = false;
   parameter.schema = schema;
 }
 
-function tidyBody(body: NonNullable<Operation["requestBody"]>, isOptional: boolean): void {
+function normaliseBody(body: NonNullable<Operation["requestBody"]>, isOptional: boolean): void {
   if (isOptional) body.required = false;
   for (const media of Object.values(body.content)) media.schema = withoutRequiredDefaults(media.schema);
 }
 
-/** A field that has a default need not be sent, though its type inside is never absent. */
+/** Removes fields with a default from `required`: the type needs them, but clients need not send them. */
 function withoutRequiredDefaults(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutRequiredDefaults);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -284,16 +249,14 @@ function withoutRequiredDefaults(schema: unknown): unknown {
   return { ...Object.fromEntries(entries), required };
 }
 
-/** Stands where a response schema has no description of its own. */
-const UNDESCRIBED = "Default Response";
+/** Set by @fastify/swagger for responses without a description. */
+const DEFAULT_DESCRIPTION = "Default Response";
 
 function describeSuccesses(operation: Operation): void {
   for (const [status, response] of Object.entries(operation.responses)) {
-    if (response.description === UNDESCRIBED) response.description = SUCCESS_MEANING[status] ?? "Success";
+    if (response.description === DEFAULT_DESCRIPTION) response.description = SUCCESS_DESCRIPTIONS[status] ?? "Success";
   }
 }
-
-const SUCCESS_MEANING: Readonly<Record<string, string>> = { 201: "Created", 202: "Accepted; the work goes on" };
 
 function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly ErrorCode[]> {
   const result = new Map<string, ErrorCode[]>();
@@ -304,96 +267,10 @@ function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly Err
   return result;
 }
 
-function errorResponse(status: number, schema: string, codes: readonly ErrorCode[]): Answer {
-  const meaning = STATUS_MEANING[status] ?? "Error";
+function errorResponse(status: number, schema: string, codes: readonly ErrorCode[]): Response {
+  const text = ERROR_DESCRIPTIONS[status] ?? "Error";
   return {
-    description: codes.length === 0 ? meaning : `${meaning} (${codes.map((code) => `\`${code}\``).join(", ")})`,
+    description: codes.length === 0 ? text : `${text} Codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
     content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },
   };
 }
-
-/** Error bodies; the validation pair is named and shaped as FastAPI does, which generated clients know. */
-const ERROR_SCHEMAS = {
-  Problem: {
-    type: "object",
-    title: "Problem",
-    properties: {
-      detail: { type: "string", description: "What went wrong, for people" },
-      code: { type: "string", enum: Object.keys(STATUS), description: "Stable code, for programs" },
-      retry_after_seconds: { type: "number", minimum: 0 },
-      resets_on: { type: "string", format: "date" },
-      payment: {
-        type: "object",
-        description: "Of a call that is charged and has failed: the same payment is good for one answer",
-        properties: {
-          settled: { type: "boolean" },
-          transaction: { type: "string" },
-          redeemable: { type: "boolean" },
-        },
-        required: ["settled", "transaction", "redeemable"],
-      },
-    },
-    required: ["detail", "code"],
-  },
-  PaymentRequired: {
-    title: "PaymentRequired",
-    description: "What the call costs, in the words of x402 version 1; the header PAYMENT-REQUIRED has version 2's",
-    allOf: [{ $ref: "#/components/schemas/Problem" }],
-    type: "object",
-    properties: {
-      x402Version: { const: 1 },
-      error: { type: "string", description: "Why the payment that came was not taken, or `payment_required`" },
-      accepts: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            scheme: { const: "exact" },
-            network: { type: "string" },
-            maxAmountRequired: { type: "string", description: "Atomic units of the asset" },
-            resource: { type: "string", format: "uri" },
-            description: { type: "string" },
-            mimeType: { type: "string" },
-            outputSchema: { type: "null" },
-            payTo: { type: "string" },
-            maxTimeoutSeconds: { type: "integer" },
-            asset: { type: "string", description: "The token's contract" },
-            extra: {
-              type: "object",
-              properties: { name: { type: "string" }, version: { type: "string" } },
-              required: ["name", "version"],
-            },
-          },
-          required: [
-            "scheme",
-            "network",
-            "maxAmountRequired",
-            "resource",
-            "payTo",
-            "maxTimeoutSeconds",
-            "asset",
-            "extra",
-          ],
-        },
-      },
-    },
-    required: ["x402Version", "error", "accepts"],
-  },
-  HTTPValidationError: {
-    type: "object",
-    title: "HTTPValidationError",
-    properties: { detail: { type: "array", title: "Detail", items: { $ref: "#/components/schemas/ValidationError" } } },
-  },
-  ValidationError: {
-    type: "object",
-    title: "ValidationError",
-    properties: {
-      loc: { type: "array", title: "Location", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
-      msg: { type: "string", title: "Message" },
-      type: { type: "string", title: "Error Type" },
-      input: { title: "Input" },
-      ctx: { type: "object", title: "Context" },
-    },
-    required: ["loc", "msg", "type"],
-  },
-} as const;

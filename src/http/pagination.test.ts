@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor, nextPageLink } from "./pagination.ts";
 
 const LISTING = { sort: "volume_24h", category: "politics", platform: undefined };
 
-test("a cursor comes back as it was, for the same listing", () => {
+test("decodes an encoded cursor for the same listing", () => {
   const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string(), fc.constant(null));
   fc.assert(
     fc.property(value, fc.string({ unit: "grapheme" }), (sortValue, id) => {
@@ -17,10 +17,10 @@ test("a cursor comes back as it was, for the same listing", () => {
   );
 });
 
-test("422: a cursor of another sort or filter, a changed one and rubbish are refused at query.cursor", () => {
+test("422: rejects a cursor of another listing, a modified one and a malformed one at query.cursor", () => {
   const cursor = encodeCursor({ value: 12.5, id: "kalshi/A" }, LISTING);
   const forged = Buffer.from(Buffer.from(cursor, "base64url").toString().replace("12.5", "99.5")).toString("base64url");
-  const rubbish = [
+  const malformed = [
     "",
     "x",
     "e30",
@@ -32,14 +32,17 @@ test("422: a cursor of another sort or filter, a changed one and rubbish are ref
     cursor.slice(0, -3),
     forged,
   ];
-  rubbish.push(Buffer.from('[1e999,"a","x"]').toString("base64url"), Buffer.from('[{},"a","x"]').toString("base64url"));
-  for (const text of rubbish) assertRefused(() => decodeCursor(text, LISTING));
-  assertRefused(() => decodeCursor(cursor, { ...LISTING, sort: "liquidity" }));
-  assertRefused(() => decodeCursor(cursor, { ...LISTING, platform: "kalshi" }));
+  malformed.push(
+    Buffer.from('[1e999,"a","x"]').toString("base64url"),
+    Buffer.from('[{},"a","x"]').toString("base64url"),
+  );
+  for (const text of malformed) assertRejected(() => decodeCursor(text, LISTING));
+  assertRejected(() => decodeCursor(cursor, { ...LISTING, sort: "liquidity" }));
+  assertRejected(() => decodeCursor(cursor, { ...LISTING, platform: "kalshi" }));
   assert.deepEqual(decodeCursor(cursor, { category: "politics", sort: "volume_24h" }), { value: 12.5, id: "kalshi/A" });
 });
 
-function assertRefused(decode: () => unknown): void {
+function assertRejected(decode: () => unknown): void {
   assert.throws(decode, (error: unknown) => {
     assert.ok(error instanceof InvalidRequestError);
     assert.deepEqual([error.errors[0]?.type, error.errors[0]?.loc], ["value_error", ["query", "cursor"]]);
@@ -57,13 +60,13 @@ test("the link to the next page keeps the caller's parameters and replaces the c
   );
 });
 
-test("a host that the request line itself names is not repeated", () => {
+test("the link never contains the host of the request line", () => {
   for (const url of ["http://evil.example/v1/markets?limit=1", "HTTPS://evil.example:8/v1/markets?limit=1"]) {
     assert.equal(nextPageLink(url, "c"), '</v1/markets?limit=1&cursor=c>; rel="next"');
   }
 });
 
-test("the link cannot be broken out of, whatever the caller's URL holds", () => {
+test("the link escapes every character that could end it", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 60 }), (text) => {
       const link = nextPageLink(`/v1/markets${text.toWellFormed()}`, "c");

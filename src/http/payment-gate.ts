@@ -1,21 +1,24 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Principal } from "./auth.ts";
 
-/** Where a request that brings its own payment pays. A request of anyone else passes it by. */
+/** Handles requests that pay for themselves. Other requests never reach it. */
 export interface PaymentGate {
   /**
-   * The payer, where a payment that meets the route's price came; null where the route has none. Throws what is asked for
-   * where no good payment came.
+   * The payer, if the request carries a valid payment of the route's price; null if the route has no price. Throws the
+   * payment requirements (402) if there is no valid payment.
    */
   identify(request: FastifyRequest): Promise<Principal | null>;
   /**
-   * The request is valid and nothing is done yet: takes the payment, or throws. Where it has been answered before, sends
-   * that answer.
+   * Called with a validated request, before the handler: reserves the payment, or throws. Sends the stored response if the
+   * same payment and request were already answered.
    *
-   * @returns whether it has answered: then there is nothing left to do, also where the client is gone meanwhile
+   * @returns whether it has sent a response, also if the client has disconnected; the handler must not run then
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
-  /** The answer is made and nothing of it is sent: gives it out, or what has to be said in its place. Never throws. */
+  /**
+   * Called with the finished response, before anything is sent: settles the payment. Returns the payload, or the payload of
+   * the error response that replaces it. Never rejects.
+   */
   complete(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown>;
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError, type ValidationItem, VenueError } from "../domain/errors.ts";
 
-/** HTTP status of every error code; the compiler asks for a row when a code is added. */
+/** HTTP status of every error code. A missing code is a compile error. */
 export const STATUS: Record<ErrorCode, number> = {
   bad_request: 400,
   malformed_payment: 400,
@@ -39,10 +39,10 @@ export const STATUS: Record<ErrorCode, number> = {
   draining: 503,
 };
 
-/** What a 503 tells a client to wait when the error itself does not say. */
+/** Retry-After of a 503 if the error does not set one. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** What every answer carries, whatever became of its request. */
+/** Headers of every response. */
 export const COMMON_HEADERS: ReadonlySet<string> = new Set([
   "x-request-id",
   "x-content-type-options",
@@ -51,12 +51,12 @@ export const COMMON_HEADERS: ReadonlySet<string> = new Set([
 
 declare module "fastify" {
   interface FastifyReply {
-    /** Of the problem that is answered, for the metrics; null where it is none. */
+    /** Error code of the response, for the metrics; null for a success. */
     problemCode: Problem["code"] | null;
   }
 }
 
-/** An answer that is not a success, ready to be written. */
+/** An error response, ready to be sent. */
 export interface Problem {
   readonly status: number;
   readonly code: ErrorCode | "invalid_request";
@@ -65,10 +65,10 @@ export interface Problem {
 }
 
 /**
- * Turns whatever was thrown into an answer that shows nothing internal.
+ * Turns any thrown value into an error response without internal details.
  *
- * `AppError.details` that reach the caller: `allow` (405), `retryAfterSeconds` (Retry-After), `resetsOn` (quota 429:
- * Retry-After and, with `retryAfterSeconds`, the body), and whatever is in `headers` and `body` (402).
+ * `AppError.details` in the response: `allow` (405), `retryAfterSeconds` (Retry-After), `resetsOn` (quota 429: Retry-After
+ * and, with `retryAfterSeconds`, the body), and all of `headers` and `body` (402).
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof InvalidRequestError) return validationProblem(error.errors);
@@ -76,31 +76,36 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof VenueError) {
     return problem(502, "venue_unavailable", "The venue cannot be reached at the moment");
   }
-  const known = fastifyProblem(error);
-  return known ?? problem(500, "internal_error", "Internal Server Error");
+  return fastifyProblem(error) ?? problem(500, "internal_error", "Internal Server Error");
 }
 
-/** Turns the reply into this answer, whatever it was before; gives the body to send. */
-export function prepareProblem(reply: FastifyReply, answer: Problem): string {
-  reply.problemCode = answer.code;
+export function setCommonHeaders(requestId: string, reply: FastifyReply, data: string): void {
+  reply.header("x-request-id", requestId);
+  reply.header("x-content-type-options", "nosniff");
+  reply.header("x-parallax-data", data);
+}
+
+/** Replaces status and headers of the reply by those of the error response. Returns the body to send. */
+export function prepareProblem(reply: FastifyReply, response: Problem): string {
+  reply.problemCode = response.code;
   reply.removeHeader("etag").removeHeader("link");
   reply
-    .code(answer.status)
+    .code(response.status)
     .header("cache-control", "no-store")
-    .headers({ ...answer.headers })
+    .headers({ ...response.headers })
     .header("content-type", "application/json; charset=utf-8");
-  return answer.body;
+  return response.body;
 }
 
-/** A plain `{"detail", "code"}` answer. */
+/** An error response `{"detail", "code"}`. */
 export function problem(
   status: number,
   code: ErrorCode,
   detail: string,
   headers: Readonly<Record<string, string>> = {},
-  more: Readonly<Record<string, unknown>> = {},
+  extraFields: Readonly<Record<string, unknown>> = {},
 ): Problem {
-  return { status, code, headers, body: JSON.stringify({ detail, code, ...more }) };
+  return { status, code, headers, body: JSON.stringify({ detail, code, ...extraFields }) };
 }
 
 function validationProblem(errors: readonly ValidationItem[]): Problem {
@@ -111,20 +116,20 @@ function appProblem(error: AppError): Problem {
   const status = STATUS[error.code];
   const { allow, resetsOn, retryAfterSeconds } = error.details;
   const headers: Record<string, string> = { ...(error.details.headers as Record<string, string> | undefined) };
-  const more: Record<string, unknown> = { ...(error.details.body as object | undefined) };
+  const extraFields: Record<string, unknown> = { ...(error.details.body as object | undefined) };
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (typeof allow === "string") headers.allow = allow;
   if (typeof retryAfterSeconds === "number") headers["retry-after"] = String(Math.max(0, Math.ceil(retryAfterSeconds)));
   else if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
   if (typeof resetsOn === "string") {
     headers["retry-after"] = resetsOn;
-    more.resets_on = resetsOn;
-    if (typeof retryAfterSeconds === "number") more.retry_after_seconds = retryAfterSeconds;
+    extraFields.resets_on = resetsOn;
+    if (typeof retryAfterSeconds === "number") extraFields.retry_after_seconds = retryAfterSeconds;
   }
-  return problem(status, error.code, error.message, headers, more);
+  return problem(status, error.code, error.message, headers, extraFields);
 }
 
-/** The server framework's own refusals, by its error codes. */
+/** Errors raised by Fastify, by its error codes. */
 function fastifyProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !("code" in error) || !("statusCode" in error)) return null;
   switch (error.code) {
@@ -133,16 +138,16 @@ function fastifyProblem(error: unknown): Problem | null {
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return problem(415, "unsupported_media_type", "Send the body as application/json");
     case "FST_ERR_BAD_URL":
-      return problem(400, "bad_request", "The URL holds a malformed percent-encoding");
+      return problem(400, "bad_request", "The URL contains a malformed percent-encoding");
     case "FST_ERR_MAX_PARAM_LENGTH":
       return problem(404, "not_found", "Not Found");
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return problem(400, "bad_request", "The body is not as long as Content-Length says");
+      return problem(400, "bad_request", "The body length does not match Content-Length");
   }
   const { statusCode } = error;
-  // Only refusals that the framework itself calls the caller's mistake; its words are not ours, so they are not shown.
-  const isFrameworks = typeof error.code === "string" && error.code.startsWith("FST_");
-  return isFrameworks && typeof statusCode === "number" && statusCode >= 400 && statusCode < 500
+  // Only Fastify's own client errors; their messages are not part of this API.
+  const isFastifyError = typeof error.code === "string" && error.code.startsWith("FST_");
+  return isFastifyError && typeof statusCode === "number" && statusCode >= 400 && statusCode < 500
     ? problem(400, "bad_request", "The request is malformed")
     : null;
 }

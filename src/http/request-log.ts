@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../ports/log.ts";
 
-/** One of this many successful requests is logged; everything else always is. */
+/** Every n-th successful request is logged, and every failed one. */
 const SUCCESS_SAMPLE = 1_000;
 const CAUSES_MAX = 4;
 const TEXT_LENGTH_MAX = 2_000;
 
-/** Writes one line a request: method, route pattern, status, duration. Never a URL, a header or a body. */
+/** Logs one line per request: method, route pattern, status, duration. Never a URL, a header or a body. */
 export function createRequestLog(
   log: Log,
   successSample = SUCCESS_SAMPLE,
@@ -32,12 +32,12 @@ export function createRequestLog(
   };
 }
 
-/** The route's pattern: paths are without number and hold what callers sent. */
+/** The route's pattern. Raw paths have unbounded cardinality and contain caller data. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? "(no such route)";
 }
 
-/** What a thrown value tells the operator: its chain of causes, with everything that looks like a credential masked. */
+/** Log fields of a thrown value: its chain of causes and stack, with credentials masked. */
 export function describeError(error: unknown): Readonly<Record<string, unknown>> {
   const causes: string[] = [];
   let current: unknown = error;

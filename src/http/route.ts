@@ -14,7 +14,7 @@ import type { Access, Principal } from "./auth.ts";
 import type { ProblemPage } from "./html/define-page.ts";
 import { compileRequestValidator, type RequestValidator } from "./validation/index.ts";
 
-/** The groups of the interface description, in the order in which they are shown. */
+/** The tags of the OpenAPI document, in display order. */
 export const TAGS = [
   "Markets",
   "Insights",
@@ -31,27 +31,27 @@ type Tag = (typeof TAGS)[number];
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Who may call; a route without it stops the start. */
+    /** Who may call. Required: a route without it aborts the start. */
     access?: Access;
-    /** What a call counts as; a route without it stops the start. */
+    /** Tier, plan and limits. Required: a route without it aborts the start. */
     metering?: Metering;
-    /** Told in the headers of every answer. */
+    /** Sent as headers of every response. */
     deprecation?: Deprecation;
-    /** Errors of its own that the route can answer with, for the interface description. */
+    /** Additional error codes of the route, for the OpenAPI document. */
     errors?: readonly ErrorCode[];
     validate?: RequestValidator;
-    /** Cache-Control of successes, where not the default. */
+    /** Cache-Control of successful responses, if not the default. */
     cacheControl?: string;
     bodyOptional?: boolean;
-    /** People come here too: what goes wrong is told on a page. */
+    /** HTML error page, for routes that browsers open. */
     problemPage?: ProblemPage;
   }
   interface FastifyRequest {
-    /** The proven caller; null on public routes. */
+    /** The authenticated caller; null on public routes. */
     principal: Principal | null;
-    /** `routeOptions.config`, read once: the framework makes that object anew whenever it is asked. */
+    /** `routeOptions.config`, read once, because Fastify creates that object on every access. */
     routeConfig: FastifyContextConfig;
-    /** Header values by the route's `headers` schema. */
+    /** Header values, validated by the route's `headers` schema. */
     checkedHeaders: unknown;
   }
 }
@@ -66,7 +66,7 @@ type ReadonlyDeep<Value> = Value extends readonly (infer Entry)[]
 
 type SuccessBody<Responses> = Static<Extract<Responses[keyof Responses], TSchema>>;
 
-/** What a handler gets: checked values, the caller, and the server's own request and reply for what is rare. */
+/** Handler input: validated values, the caller, and Fastify's request and reply. */
 interface RouteContext<Params extends TSchema, Query extends TSchema, Headers extends TSchema, Body, A> {
   readonly params: Static<Params>;
   readonly query: Static<Query>;
@@ -89,14 +89,13 @@ export interface RouteDefinition<
   /** Fastify's pattern, for example `/v1/markets/:platform/:market_id`. */
   readonly url: string;
   readonly access: A;
-  /** Tier, price, plan and limit: one of `METERING`, or one's own. */
+  /** Tier, price, plan and limit: an entry of `METERING` or a custom one. */
   readonly metering: Metering;
-  /** Left out while the route is to stay. */
   readonly deprecation?: Deprecation;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Unique, snake_case: the SDK's and the agents' name for it. */
+  /** Unique, snake_case. SDK methods and agent tools use it as their name. */
   readonly operationId: string;
   readonly params?: Params;
   readonly query?: Query;
@@ -104,19 +103,19 @@ export interface RouteDefinition<
   readonly headers?: Headers;
   readonly body?: Body;
   readonly bodyOptional?: boolean;
-  /** Media types of the body and of successes, where they are not JSON alone; for the interface description. */
+  /** Media types of the request body and of successful responses if not JSON; for the OpenAPI document. */
   readonly consumes?: string[];
   readonly produces?: string[];
-  /** Where browsers come too: how they are told what went wrong. */
+  /** HTML error page, for routes that browsers open. */
   readonly problemPage?: ProblemPage;
-  /** Success bodies by status; what they do not declare is not sent. */
+  /** Success bodies by status. Undeclared fields are not sent. */
   readonly responses: Responses;
-  /** Error codes beyond those that follow from access, parameters and body. */
+  /** Error codes in addition to those implied by access, parameters and body. */
   readonly errors?: readonly ErrorCode[];
   readonly cacheControl?: string;
   /**
-   * Gives the body, or the reply after sending through it (`sendPreserialised`, a stream). Status 200 unless it says
-   * `reply.code(202)`.
+   * Returns the body, or the reply after sending it (`sendPreserialised`, a stream). The status is 200 unless set with
+   * `reply.code`.
    */
   handler(
     context: RouteContext<Params, Query, Headers, Static<Body>, A>,
@@ -124,8 +123,8 @@ export interface RouteDefinition<
 }
 
 /**
- * Installs a route; a GET also answers HEAD. Its schemas are the one source of types, validation, serialisation and
- * the interface description.
+ * Installs a route, for GET also as HEAD. Its schemas are the single source of types, validation, serialisation and the
+ * OpenAPI document.
  */
 export function defineRoute<
   const A extends Access,
@@ -140,32 +139,37 @@ export function defineRoute<
   const config: FastifyContextConfig = {
     access,
     metering,
-    ...(deprecation === undefined ? {} : { deprecation }),
+    deprecation,
     errors: definition.errors ?? [],
     validate: compileRequestValidator(definition),
-    ...(definition.cacheControl === undefined ? {} : { cacheControl: definition.cacheControl }),
-    ...(definition.bodyOptional === undefined ? {} : { bodyOptional: definition.bodyOptional }),
-    ...(definition.problemPage === undefined ? {} : { problemPage: definition.problemPage }),
+    cacheControl: definition.cacheControl,
+    bodyOptional: definition.bodyOptional,
+    problemPage: definition.problemPage,
   };
-  const schema: FastifySchema = {
+  const schema: FastifySchema = withoutUndefined({
     tags: [tag],
     summary,
     operationId,
-    ...(description === undefined ? {} : { description }),
-    ...(params === undefined ? {} : { params }),
-    ...(query === undefined ? {} : { querystring: query }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(body === undefined ? {} : { body }),
-    ...(definition.consumes === undefined ? {} : { consumes: definition.consumes }),
-    ...(definition.produces === undefined ? {} : { produces: definition.produces }),
+    description,
+    params,
+    querystring: query,
+    headers,
+    body,
+    consumes: definition.consumes,
+    produces: definition.produces,
     response: definition.responses,
-  };
+  });
   const handler: RouteHandlerMethod = (request, reply) => definition.handler(contextOf(request, reply));
   app.route({ method, url, config, schema, handler });
   if (method === "GET") app.route({ method: "HEAD", url, config, schema: { ...schema, hide: true }, handler });
 }
 
-/** Holds because the validator put values of exactly these schemas there, and authentication the caller. */
+/** Fastify warns about schema keys whose value is undefined. */
+function withoutUndefined<Value extends object>(value: Value): Value {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as Value;
+}
+
+/** The cast is safe: the validator has set values of these schemas, and authentication has set the caller. */
 function contextOf<Params extends TSchema, Query extends TSchema, Headers extends TSchema, Body, A>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -15,38 +15,52 @@ const ANY = { 200: Type.Unknown() };
 
 function read(app: FastifyInstance, url: string, handler: () => unknown, access: "public" | "key" = "public"): void {
   defineRoute(app, {
-    ...{ method: "GET", url, access, tag: "Markets", summary: url, operationId: `get${url.replaceAll("/", "_")}` },
+    method: "GET",
+    url,
+    access,
+    tag: "Markets",
+    summary: url,
+    operationId: `get${url.replaceAll("/", "_")}`,
     metering: access === "key" ? METERING.LISTING : METERING.FREE,
     responses: ANY,
     handler,
   });
 }
 
-test("a route that does not say who may call it stops the start", async () => {
+test("a route without an access setting aborts the start", async () => {
   const { app } = await testServer();
-  assert.throws(() => app.get("/open-door", () => "hello"), /does not say who may call it/);
+  assert.throws(() => app.get("/no-access", () => "hello"), /has no access setting/);
   await app.close();
 });
 
-test("a route that does not say what it counts as stops the start", async () => {
+test("a route without consistent metering aborts the start", async () => {
   const { app } = await testServer();
-  const start = (config: FastifyContextConfig) => () => app.get("/gift", { config }, () => "hello");
-  assert.throws(start({ access: "key" }), /does not say what it counts as/);
-  assert.throws(start({ access: "key", metering: METERING.FREE }), /limits nobody/);
-  assert.throws(start({ access: "public", metering: METERING.LISTING }), /can count for nobody/);
+  const start = (config: FastifyContextConfig) => () => app.get("/no-metering", { config }, () => "hello");
+  assert.throws(start({ access: "key" }), /has no metering/);
+  assert.throws(start({ access: "key", metering: METERING.FREE }), /has no rate class/);
+  assert.throws(start({ access: "public", metering: METERING.LISTING }), /cannot be metered/);
   await app.close();
 });
 
-test("the route table tells every described route once, with its path as callers write it", async () => {
+test("the route table lists every documented route once, with its OpenAPI path", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/things/:kind/:id", access: "key", metering: METERING.DEEP, tag: "Markets" },
-    ...{ summary: "t", operationId: "get_thing", responses: ANY },
+    method: "GET",
+    url: "/v1/things/:kind/:id",
+    access: "key",
+    metering: METERING.DEEP,
+    tag: "Markets",
+    summary: "t",
+    operationId: "get_thing",
+    responses: ANY,
     handler: ({ params }) => params,
   });
   assert.deepEqual(app.routeTable.entries.at(-1), {
-    ...{ method: "GET", path: "/v1/things/{kind}/{id}", operationId: "get_thing" },
-    ...{ metering: METERING.DEEP, deprecation: null },
+    method: "GET",
+    path: "/v1/things/{kind}/{id}",
+    operationId: "get_thing",
+    metering: METERING.DEEP,
+    deprecation: null,
   });
   assert.deepEqual(
     app.routeTable.entries.map(({ operationId }) => operationId),
@@ -55,14 +69,20 @@ test("the route table tells every described route once, with its path as callers
   await app.close();
 });
 
-test("a route that will go says since when, until when and what instead, on every answer and in the description", async () => {
+test("a deprecated route sends the deprecation headers with every response and is marked in the OpenAPI document", async () => {
   const { app } = await testServer();
   const deprecation = {
     since: new Date("2026-01-31T00:00:00Z"),
     sunset: new Date("2026-08-01T00:00:00Z"),
     link: "https://docs.example/instead",
   };
-  const old = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets", summary: "o" } as const;
+  const deprecated = {
+    method: "GET",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Markets",
+    summary: "o",
+  } as const;
   for (const [since, sunset] of [
     ["2026-01-31", "2026-07-30"],
     ["2026-03-01", "2026-08-31"],
@@ -72,15 +92,22 @@ test("a route that will go says since when, until when and what instead, on ever
     assert.throws(
       () =>
         defineRoute(app, {
-          ...{ ...old, url: "/sooner", operationId: "sooner", deprecation: tooSoon, responses: ANY },
+          ...deprecated,
+          url: "/sooner",
+          operationId: "sooner",
+          deprecation: tooSoon,
+          responses: ANY,
           handler: () => ({}),
         }),
       /less than six months/,
     );
   }
   defineRoute(app, {
-    ...{ ...old, deprecation, responses: ANY },
-    ...{ url: "/old", operationId: "get_old" },
+    ...deprecated,
+    deprecation,
+    responses: ANY,
+    url: "/old",
+    operationId: "get_old",
     handler: ({ reply }) => reply.header("link", '</old?page=2>; rel="next"').send({}),
   });
   const page = await app.inject({ url: "/old", headers: KEY });
@@ -88,23 +115,23 @@ test("a route that will go says since when, until when and what instead, on ever
   assert.equal(page.headers.sunset, "Sat, 01 Aug 2026 00:00:00 GMT");
   const link = '<https://docs.example/instead>; rel="deprecation"; type="text/html"';
   assert.equal(page.headers.link, `</old?page=2>; rel="next", ${link}`);
-  const refused = await app.inject("/old");
-  assert.equal(refused.statusCode, 401);
-  assert.equal(refused.headers.link, link);
-  assert.equal(refused.headers.sunset, page.headers.sunset);
+  const rejected = await app.inject("/old");
+  assert.equal(rejected.statusCode, 401);
+  assert.equal(rejected.headers.link, link);
+  assert.equal(rejected.headers.sunset, page.headers.sunset);
   assert.equal((await app.inject("/openapi.json")).json().paths["/old"].get.deprecated, true);
   assert.equal((await app.inject("/openapi.json")).headers.sunset, undefined);
   await app.close();
 });
 
-test("a request schema with a rule that is not understood stops the start", () => {
+test("a request schema with an unsupported keyword aborts the start", () => {
   const query = Type.Object({ when: Type.Array(Type.String(), { uniqueItems: true }) });
   assert.throws(() => compileRequestValidator({ query }), /uniqueItems/);
   const union = Type.Object({ either: Type.Union([Type.String(), Type.Number()]) });
-  assert.throws(() => compileRequestValidator({ body: union }), /unite literals/);
+  assert.throws(() => compileRequestValidator({ body: union }), /only unions of literals/);
 });
 
-test("errors become their documented answers, with the headers that belong to them", async () => {
+test("errors become their documented responses and headers", async () => {
   const { app, lines } = await testServer();
   const cases: readonly [Error, number, unknown, Record<string, string>][] = [
     [new AppError("market_not_found", "gone"), 404, { detail: "gone", code: "market_not_found" }, {}],
@@ -122,7 +149,7 @@ test("errors become their documented answers, with the headers that belong to th
     ],
     [new AppError("starting", "Starting"), 503, { detail: "Starting", code: "starting" }, { "retry-after": "2" }],
     [
-      new VenueError("timeout", "inner-host did not answer", { retryable: true }),
+      new VenueError("timeout", "inner-host did not respond", { retryable: true }),
       502,
       { detail: "The venue cannot be reached at the moment", code: "venue_unavailable" },
       {},
@@ -146,7 +173,7 @@ test("errors become their documented answers, with the headers that belong to th
   await app.close();
 });
 
-test("422: a route's own rule is told in the same form", async () => {
+test("422: a custom rule of a route has the Pydantic format", async () => {
   const { app } = await testServer();
   read(app, "/own", () => {
     throw invalidRequest([valueError(["body", "platform"], "market_id is not unique without it", null)]);
@@ -162,18 +189,16 @@ test("422: a route's own rule is told in the same form", async () => {
   await app.close();
 });
 
-test("an empty text is absent only where the schema says so", async () => {
+test("an empty parameter counts as absent only if the schema allows it", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/filter",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "f",
-      operationId: "f",
-    },
+    method: "GET",
+    url: "/filter",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "f",
+    operationId: "f",
     query: Type.Object({
       source: Type.Optional(emptyIsAbsent(Type.Enum(["kalshi"]))),
       status: Type.Optional(Type.Enum(["active"])),
@@ -186,18 +211,16 @@ test("an empty text is absent only where the schema says so", async () => {
   await app.close();
 });
 
-test("a comma-separated list is judged word by word, without repeats and within its bound", async () => {
+test("validates each item of a comma-separated list, removes duplicates and limits its length", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/list",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Streaming",
-      summary: "l",
-      operationId: "l",
-    },
+    method: "GET",
+    url: "/list",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Streaming",
+    summary: "l",
+    operationId: "l",
     query: Type.Object({ ids: commaListOf(Type.String({ minLength: 2 }), { maxItems: 3 }) }),
     responses: ANY,
     handler: ({ query }) => query.ids,
@@ -209,18 +232,18 @@ test("a comma-separated list is judged word by word, without repeats and within 
   await app.close();
 });
 
-test("the order of judgement is 401, minute limit and plan, 422, quota, work", async () => {
-  const seen: string[] = [];
+test("the order of checks is 401, minute limit and plan, 422, quota, handler", async () => {
+  const calls: string[] = [];
   const step = (name: string) => () => {
-    seen.push(name);
+    calls.push(name);
   };
   const { app } = await testServer({
     guards: [
       {
         beforeAuthentication: step("address"),
-        refused: step("refused"),
+        onUnauthenticated: step("unauthenticated"),
         afterAuthentication: (request) => {
-          seen.push(`limits of ${request.principal?.customerId}`);
+          calls.push(`limits of ${request.principal?.customerId}`);
         },
         afterValidation: step("quota"),
         beforeSend: step("headers"),
@@ -228,38 +251,36 @@ test("the order of judgement is 401, minute limit and plan, 422, quota, work", a
     ],
   });
   defineRoute(app, {
-    ...{
-      method: "POST",
-      url: "/work",
-      access: "key",
-      metering: METERING.LISTING,
-      tag: "Strategy",
-      summary: "w",
-      operationId: "w",
-    },
+    method: "POST",
+    url: "/work",
+    access: "key",
+    metering: METERING.LISTING,
+    tag: "Strategy",
+    summary: "w",
+    operationId: "w",
     body: Type.Object({ n: Type.Integer() }),
     responses: { 202: Type.Object({ n: Type.Integer() }) },
     handler: ({ body, principal, reply }) => {
-      seen.push(`work for ${principal.customerId}`);
+      calls.push(`handler for ${principal.customerId}`);
       reply.code(202);
       return body;
     },
   });
-  const call = async (headers: Record<string, string>, payload: object) => {
-    seen.length = 0;
+  const send = async (headers: Record<string, string>, payload: object) => {
+    calls.length = 0;
     return (await app.inject({ method: "POST", url: "/work", headers, payload })).statusCode;
   };
   const limits = `limits of ${CUSTOMER.customerId}`;
-  assert.equal(await call({}, {}), 401);
-  assert.deepEqual(seen, ["address", "refused", "headers"]);
-  assert.equal(await call(KEY, { n: "x" }), 422);
-  assert.deepEqual(seen, ["address", limits, "headers"]);
-  assert.equal(await call(KEY, { n: 1 }), 202);
-  assert.deepEqual(seen, ["address", limits, "quota", `work for ${CUSTOMER.customerId}`, "headers"]);
+  assert.equal(await send({}, {}), 401);
+  assert.deepEqual(calls, ["address", "unauthenticated", "headers"]);
+  assert.equal(await send(KEY, { n: "x" }), 422);
+  assert.deepEqual(calls, ["address", limits, "headers"]);
+  assert.equal(await send(KEY, { n: 1 }), 202);
+  assert.deepEqual(calls, ["address", limits, "quota", `handler for ${CUSTOMER.customerId}`, "headers"]);
   await app.close();
 });
 
-test("another way to authenticate is asked only where no Authorization header was sent", async () => {
+test("other authentication methods are tried only without an Authorization header", async () => {
   const { app } = await testServer({
     authentication: {
       authenticate: () => null,
@@ -277,7 +298,7 @@ test("another way to authenticate is asked only where no Authorization header wa
   await app.close();
 });
 
-test("304: a read whose entity tag the caller has costs no body; HEAD answers like GET", async () => {
+test("304: a read with a matching entity tag has no body; HEAD has the headers of GET", async () => {
   const { app } = await testServer();
   read(app, "/private", () => ({ a: 1 }), "key");
   const first = await app.inject({ url: "/private", headers: KEY });
@@ -285,10 +306,10 @@ test("304: a read whose entity tag the caller has costs no body; HEAD answers li
   assert.match(tag, /^W\/"[\w-]+"$/);
   assert.equal(first.headers["cache-control"], "private, no-cache");
   for (const match of [tag, tag.slice(2), `"other", ${tag}`, "*"]) {
-    const again = await app.inject({ url: "/private", headers: { ...KEY, "if-none-match": match } });
-    assert.equal(again.statusCode, 304, match);
-    assert.equal(again.body, "");
-    assert.equal(again.headers.etag, tag);
+    const revalidated = await app.inject({ url: "/private", headers: { ...KEY, "if-none-match": match } });
+    assert.equal(revalidated.statusCode, 304, match);
+    assert.equal(revalidated.body, "");
+    assert.equal(revalidated.headers.etag, tag);
   }
   for (const match of ['"other"', "W/", ""]) {
     assert.equal((await app.inject({ url: "/private", headers: { ...KEY, "if-none-match": match } })).statusCode, 200);
@@ -299,33 +320,31 @@ test("304: a read whose entity tag the caller has costs no body; HEAD answers li
   await app.close();
 });
 
-test("304: the answer that is not sent again varies as the one that was sent", async () => {
+test("304: has the same Vary header as the 200", async () => {
   const { app } = await testServer();
   read(app, "/large", () => ({ text: "x".repeat(20_000) }));
   const first = await app.inject({ url: "/large", headers: { "accept-encoding": "gzip" } });
-  const again = await app.inject({
+  const revalidated = await app.inject({
     url: "/large",
     headers: { "accept-encoding": "gzip", "if-none-match": String(first.headers.etag) },
   });
-  assert.deepEqual([again.statusCode, again.body], [304, ""]);
-  assert.deepEqual([first.headers.vary, again.headers.vary], ["accept-encoding", "accept-encoding"]);
+  assert.deepEqual([revalidated.statusCode, revalidated.body], [304, ""]);
+  assert.deepEqual([first.headers.vary, revalidated.headers.vary], ["accept-encoding", "accept-encoding"]);
   await app.close();
 });
 
-test("stored bytes are sent as they are, and compressed only when large and asked for", async () => {
+test("sends stored bytes unchanged, and compresses them only if large and accepted", async () => {
   const { app } = await testServer();
   const small = Buffer.from('{"small": true}');
   const large = Buffer.from(JSON.stringify({ text: "markets ".repeat(4_000) }));
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/bytes/:size",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "b",
-      operationId: "b",
-    },
+    method: "GET",
+    url: "/bytes/:size",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "b",
+    operationId: "b",
     params: Type.Object({ size: Type.String() }),
     responses: ANY,
     handler: ({ params, reply }) => sendPreserialised(reply, params.size === "small" ? small : large),
@@ -347,18 +366,16 @@ test("stored bytes are sent as they are, and compressed only when large and aske
   await app.close();
 });
 
-test("pages carry a policy that lets in nothing from elsewhere", async () => {
+test("HTML pages have a content security policy without other origins", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...{
-      method: "GET",
-      url: "/page",
-      access: "public",
-      metering: METERING.FREE,
-      tag: "Markets",
-      summary: "p",
-      operationId: "p",
-    },
+    method: "GET",
+    url: "/page",
+    access: "public",
+    metering: METERING.FREE,
+    tag: "Markets",
+    summary: "p",
+    operationId: "p",
     responses: ANY,
     handler: ({ reply }) => reply.type("text/html; charset=utf-8").send("<p>hello</p>"),
   });
@@ -369,7 +386,7 @@ test("pages carry a policy that lets in nothing from elsewhere", async () => {
   await app.close();
 });
 
-test("one line a request tells method, route pattern, status and time, and never the query", async () => {
+test("logs one line per request with method, route pattern, status and duration, without the query", async () => {
   const { app, lines } = await testServer();
   read(app, "/quiet", () => ({}));
   await app.inject("/quiet?token=canary");
@@ -382,7 +399,7 @@ test("one line a request tells method, route pattern, status and time, and never
   await app.close();
 });
 
-test("of successes one in the configured number is logged, of refusals every one", async () => {
+test("logs a sample of successful requests and every failed one", async () => {
   const { app, lines } = await testServer({ successLogSample: 10 });
   read(app, "/often", () => ({}));
   for (let call = 0; call < 20; call++) await app.inject("/often");
@@ -394,7 +411,7 @@ test("of successes one in the configured number is logged, of refusals every one
   await app.close();
 });
 
-test("what fails while a paid answer goes out ends that connection, is logged, and ends nothing else", async () => {
+test("a failure while sending a paid response is logged and closes only that connection", async () => {
   const payer = { ...CUSTOMER, kind: "payer" } as const;
   const { app, lines } = await testServer({
     authentication: { authenticate: () => payer },
@@ -406,14 +423,20 @@ test("what fails while a paid answer goes out ends that connection, is logged, a
     guards: [
       {
         beforeSend(request) {
-          if (request.url.endsWith("?fail")) throw new Error("a header that cannot be");
+          if (request.url.endsWith("?fail")) throw new Error("invalid header");
         },
       },
     ],
   });
   defineRoute(app, {
-    ...{ method: "GET", url: "/v1/large", access: "key", metering: METERING.UNCOUNTED, tag: "Account" },
-    ...{ summary: "Large", operationId: "large", responses: { 200: Type.Object({ text: Type.String() }) } },
+    method: "GET",
+    url: "/v1/large",
+    access: "key",
+    metering: METERING.UNCOUNTED,
+    tag: "Account",
+    summary: "Large",
+    operationId: "large",
+    responses: { 200: Type.Object({ text: Type.String() }) },
     handler: () => ({ text: "x".repeat(100_000) }),
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
@@ -422,7 +445,7 @@ test("what fails while a paid answer goes out ends that connection, is logged, a
   assert.equal((await fetch(`${url}/v1/large`, { headers })).status, 200);
   assert.deepEqual(
     lines.filter(({ level }) => level === "error").map(({ message }) => message),
-    ["an answer could not be sent"],
+    ["failed to send the response"],
   );
   await app.close();
 });

@@ -4,7 +4,7 @@ import type { Principal } from "../../src/http/auth.ts";
 import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import type { Log, LogFields } from "../../src/ports/log.ts";
 
-/** A log that keeps its lines for a test to read. */
+/** A log that records its lines. */
 export function recordingLog(): {
   readonly log: Log;
   readonly lines: (LogFields & { level: string; message: string })[];
@@ -25,19 +25,19 @@ export const CUSTOMER: Principal = {
   allowance: PLAN_ALLOWANCES.free,
 };
 
-/** A server as tests want it: countable request ids, one known key, every request logged, no documentation pages. */
+/** Creates a server with deterministic request ids, one valid key, a log line for every request, and no `/docs`. */
 export async function testServer(
   options: Partial<HttpServerOptions> = {},
 ): Promise<{ app: FastifyInstance; lines: ReturnType<typeof recordingLog>["lines"] }> {
   const { log, lines } = recordingLog();
-  let drawn = 0;
+  let draws = 0;
   const app = await createHttpServer({
     log,
     random: {
       uniform: () => 0.5,
       bytes: (length) => {
-        drawn += 1;
-        return new Uint8Array(length).fill(drawn % 256);
+        draws += 1;
+        return new Uint8Array(length).fill(draws % 256);
       },
     },
     data: "sandbox",

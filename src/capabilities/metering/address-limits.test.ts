@@ -14,7 +14,7 @@ const BUSY = caller("busy-a", "enterprise", {
   rateLimits: { general: 10_000, strategy: 0 },
 });
 
-/** Statuses of so many requests from this address, by how often each came. */
+/** Sends `times` requests and returns how often each status was returned. */
 async function statuses(
   { app }: MeteredServer,
   times: number,
@@ -33,7 +33,7 @@ async function statuses(
   return counts;
 }
 
-test("429: an address that nobody is known by has 600 requests in any minute, and waits as long as it is told", async () => {
+test("429: an address has 600 anonymous requests in any minute, and Retry-After is exact", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), []);
   const { app, clock } = server;
   assert.deepEqual(await statuses(server, 300, { url: "/free" }), { 200: 300 });
@@ -46,14 +46,14 @@ test("429: an address that nobody is known by has 600 requests in any minute, an
   await app.close();
 });
 
-test("429: what is refused before anybody is known counts: unknown paths, wrong methods, malformed addresses", async () => {
-  const refused: readonly [string, "GET" | "POST", number][] = [
+test("429: requests rejected before authentication count: unknown paths, wrong methods, malformed URLs", async () => {
+  const rejected: readonly [string, "GET" | "POST", number][] = [
     ["/nowhere", "GET", 404],
     ["/free", "POST", 405],
     ["/free?a=%", "GET", 400],
     ["/%zz", "GET", 400],
   ];
-  for (const [url, method, status] of refused) {
+  for (const [url, method, status] of rejected) {
     const server = await openMeteredServer(await embeddedDatabase(), []);
     assert.deepEqual(await statuses(server, 601, { url, method }), { [status]: 600, 429: 1 });
     assert.deepEqual(await statuses(server, 1, { url: "/free" }), { 429: 1 });
@@ -61,37 +61,37 @@ test("429: what is refused before anybody is known counts: unknown paths, wrong 
   }
 });
 
-test("probes of orchestrators are not limited", async () => {
+test("health probes are not limited", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), []);
   assert.deepEqual(await statuses(server, 700, { url: "/probe" }), { 200: 700 });
   await server.app.close();
 });
 
-test("whoever proves who he is is limited by his plan, not by an address that he may share", async () => {
+test("authenticated callers are limited by their plan, not by their address", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
   const headers = { authorization: `Bearer ${BUSY.customerId}` };
   assert.deepEqual(await statuses(server, 700, { url: "/listing", headers }), { 200: 700 });
   await server.app.close();
 });
 
-test("a known caller is served from an address that has used up what needs no key, or its answers 401", async () => {
+test("authenticated callers are served from an address that has used up its anonymous requests or its 401 responses", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
   const headers = { authorization: `Bearer ${BUSY.customerId}` };
   assert.deepEqual(await statuses(server, 601, { url: "/free" }), { 200: 600, 429: 1 });
   assert.deepEqual(await statuses(server, 10, { url: "/listing", headers }), { 200: 10 });
   assert.deepEqual(await statuses(server, 1, { url: "/listing" }), { 429: 1 });
   await server.clock.advance(60_000);
-  // Nobody can shut out others behind the same address, a company's or a marketplace's.
+  // A client with wrong keys cannot lock out customers behind the same address.
   assert.deepEqual(await statuses(server, 400, { url: "/listing" }), { 401: 60, 429: 340 });
-  const guess = { authorization: "Bearer nobody" };
-  assert.deepEqual(await statuses(server, 400, { url: "/listing", headers: guess }), { 429: 400 });
+  const wrongKey = { authorization: "Bearer nobody" };
+  assert.deepEqual(await statuses(server, 400, { url: "/listing", headers: wrongKey }), { 429: 400 });
   assert.deepEqual(await statuses(server, 10, { url: "/listing", headers }), { 200: 10 });
-  // What was not even judged used up nothing.
+  // Requests rejected by the 401 limit do not count as anonymous requests.
   assert.deepEqual(await statuses(server, 541, { url: "/free" }), { 200: 540, 429: 1 });
   await server.app.close();
 });
 
-test("429: whoever has an IPv6 /64 has one address", async () => {
+test("429: an IPv6 /64 counts as one address", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), []);
   for (let host = 0; host < 60; host++) {
     const remoteAddress = `2001:db8:1:2::${host.toString(16)}`;
@@ -102,33 +102,35 @@ test("429: whoever has an IPv6 /64 has one address", async () => {
   await server.app.close();
 });
 
-test("429: forged forwarding headers make no other address; those of a trusted proxy do, from its side on", async () => {
-  const alone = await openMeteredServer(await embeddedDatabase(), []);
+test("429: forwarding headers count only from a trusted proxy, and only the entry it added", async () => {
+  const direct = await openMeteredServer(await embeddedDatabase(), []);
   const counts: Record<number, number> = {};
   for (let attempt = 0; attempt < 100; attempt++) {
     const forged = `198.51.100.${attempt}`;
     const headers = { "x-forwarded-for": forged, forwarded: `for=${forged}`, "x-real-ip": forged };
-    const { statusCode } = await alone.app.inject({ url: "/listing", headers });
+    const { statusCode } = await direct.app.inject({ url: "/listing", headers });
     counts[statusCode] = (counts[statusCode] ?? 0) + 1;
   }
   assert.deepEqual(counts, { 401: 60, 429: 40 });
-  await alone.app.close();
+  await direct.app.close();
 
-  const behind = await openMeteredServer(await embeddedDatabase(), [], { trustProxy: ["10.0.0.0/8"] });
+  const proxied = await openMeteredServer(await embeddedDatabase(), [], { trustProxy: ["10.0.0.0/8"] });
   const through = (forwarded: string) => ({
-    ...{ url: "/listing", remoteAddress: "10.0.0.1", headers: { "x-forwarded-for": forwarded } },
+    url: "/listing",
+    remoteAddress: "10.0.0.1",
+    headers: { "x-forwarded-for": forwarded },
   });
   for (let attempt = 0; attempt < 60; attempt++) {
-    assert.deepEqual(await statuses(behind, 1, through(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });
+    assert.deepEqual(await statuses(proxied, 1, through(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });
   }
-  assert.deepEqual(await statuses(behind, 1, through("1.1.1.1, 203.0.113.9")), { 429: 1 });
-  assert.deepEqual(await statuses(behind, 1, through("203.0.113.10")), { 401: 1 });
-  await behind.app.close();
+  assert.deepEqual(await statuses(proxied, 1, through("1.1.1.1, 203.0.113.9")), { 429: 1 });
+  assert.deepEqual(await statuses(proxied, 1, through("203.0.113.10")), { 401: 1 });
+  await proxied.app.close();
 });
 
 const REDIS_URL = process.env.TEST_REDIS_URL;
 
-test("429: over servers that share Redis an address has 60 answers 401 in all, and alone each goes on counting", {
+test("429: servers that share Redis allow an address 60 401 responses in total; without Redis each server counts alone", {
   skip: REDIS_URL === undefined ? "TEST_REDIS_URL is not set" : false,
 }, async (t) => {
   const { hostname, port } = new URL(REDIS_URL ?? "");
@@ -141,20 +143,20 @@ test("429: over servers that share Redis an address has 60 answers 401 in all, a
     await proxy.close();
   });
   for (const log of logs) {
-    const isThere = () => log.take("probe", 1_000_000).then(Boolean, () => null);
-    await eventually(isThere, "Redis");
+    const isConnected = () => log.take("probe", 1_000_000).then(Boolean, () => null);
+    await eventually(isConnected, "Redis");
   }
   const database = await embeddedDatabase();
   const open = (sharedLimits: SharedLimitLog) => openMeteredServer(database, [], { sharedLimits });
   const [first, second] = (await Promise.all(logs.map(open))) as [MeteredServer, MeteredServer];
-  const guess = { url: "/listing", headers: { authorization: "Bearer nobody" } };
-  assert.deepEqual(await statuses(first, 40, guess), { 401: 40 });
-  assert.deepEqual(await statuses(second, 30, guess), { 401: 20, 429: 10 });
-  // The first refusal of all nodes together is remembered: nobody is looked up any more.
+  const wrongKey = { url: "/listing", headers: { authorization: "Bearer nobody" } };
+  assert.deepEqual(await statuses(first, 40, wrongKey), { 401: 40 });
+  assert.deepEqual(await statuses(second, 30, wrongKey), { 401: 20, 429: 10 });
+  // After the first shared rejection this node looks up no more keys.
   assert.equal(second.lookUps(), 20);
-  assert.deepEqual(await statuses(first, 10, guess), { 429: 10 });
+  assert.deepEqual(await statuses(first, 10, wrongKey), { 429: 10 });
   assert.equal(first.lookUps(), 41);
   proxy.refuse();
-  assert.deepEqual(await statuses(second, 70, { ...guess, remoteAddress: "192.0.2.1" }), { 401: 60, 429: 10 });
+  assert.deepEqual(await statuses(second, 70, { ...wrongKey, remoteAddress: "192.0.2.1" }), { 401: 60, 429: 10 });
   for (const { app } of [first, second]) await app.close();
 });

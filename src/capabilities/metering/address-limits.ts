@@ -6,39 +6,39 @@ import type { Random } from "../../ports/random.ts";
 import { SlidingLog } from "./sliding-log.ts";
 
 const WINDOW_MS = 60_000;
-/** Requests of nobody we know, a minute and address: public routes, and all that were refused before they were known. */
-const UNKNOWN_MAX = 600;
-/** Answers 401, a minute and address. */
+/** Anonymous requests per minute and address: public routes, and requests rejected before authentication. */
+const ANONYMOUS_MAX = 600;
+/** 401 responses per minute and address. */
 const UNAUTHORIZED_MAX = 60;
-const CLOSED_MAX = 100_000;
-/** Payments refused, a minute and address: each has cost a signature's check, and some an exchange and a row. */
-const REFUSED_PAYMENTS_MAX = 60;
+const BLOCKED_MAX = 100_000;
+/** Rejected payments per minute and address. Each costs a signature check, and some a facilitator call and a row. */
+const REJECTED_PAYMENTS_MAX = 60;
 
 /**
- * How much may come from one address (an IPv6 /64) before it is known who calls. Whoever proves who he is is limited by
- * his plan instead: behind a marketplace, a proxy or a company's one address there may be many customers.
+ * Limits per IP address (an IPv6 /64) for requests without a known caller. Authenticated callers are limited by their plan
+ * instead: many customers may share one address behind a marketplace, a proxy or a company network.
  */
 export interface AddressLimits {
-  /** @throws AppError `rate_limited` where the address has no request left that needs no key; takes one */
-  takeUnknown(address: string): void;
+  /** @throws AppError `rate_limited` if the address has used up its anonymous requests; counts one */
+  takeAnonymous(address: string): void;
   /**
-   * Takes nothing.
+   * Counts nothing.
    *
-   * @throws AppError `rate_limited` where too many answers 401 went there to look anybody up who is not known to be good
+   * @throws AppError `rate_limited` after too many 401 responses, to prevent further key look-ups
    */
   assertMayLookUp(address: string): void;
-  /** Throws, or rejects with, `rate_limited` where not even the refusal may be told any more; takes one. */
+  /** Counts one 401 response. Throws, or rejects with, `rate_limited` if the client must receive a 429 instead. */
   takeUnauthorized(address: string): Promise<void> | void;
   /**
-   * Before anything is done for a payment: whoever sends one has proved nothing yet.
+   * Called before a payment is checked, because anyone can send one.
    *
-   * @throws AppError `rate_limited` where the address has no such request left, or had too many payments refused; takes one
+   * @throws AppError `rate_limited` if the address has no anonymous request left or too many rejected payments; counts one
    */
   takePayment(address: string): void;
-  noteRefusedPayment(address: string): void;
+  countRejectedPayment(address: string): void;
 }
 
-/** @param options.meter  counts the answers 401, over all nodes where they share that */
+/** @param options.meter  counts 401 responses, across all nodes if they share their limits */
 export function createAddressLimits(options: {
   readonly clock: Clock;
   readonly random: Random;
@@ -47,55 +47,55 @@ export function createAddressLimits(options: {
   };
 }): AddressLimits {
   const { clock, random, meter } = options;
-  const refusal = (waitMs: number) => rateLimitExceeded(addJitter(waitMs, random));
-  const unknown = new SlidingLog({ windowMs: WINDOW_MS });
-  const refusedPayments = new SlidingLog({ windowMs: WINDOW_MS });
-  /** Until when nothing more is looked up for an address; what other nodes told it is known from the last answer. */
-  const closedUntil = new Map<string, number>();
+  const rejection = (waitMs: number) => rateLimitExceeded(addJitter(waitMs, random));
+  const anonymous = new SlidingLog({ windowMs: WINDOW_MS });
+  const rejectedPayments = new SlidingLog({ windowMs: WINDOW_MS });
+  /** Monotonic time until which an address gets no key look-ups; saves the query to the shared limits. */
+  const blockedUntil = new Map<string, number>();
 
-  const takeUnknown = (address: string) => {
-    const decision = unknown.take(addressBlock(address), UNKNOWN_MAX, clock.monotonic());
-    if (!decision.isAllowed) throw refusal(decision.waitMs);
+  const takeAnonymous = (address: string) => {
+    const decision = anonymous.take(addressBlock(address), ANONYMOUS_MAX, clock.monotonic());
+    if (!decision.isAllowed) throw rejection(decision.waitMs);
   };
-  const assertOpen = (block: string) => {
-    const until = closedUntil.get(block);
+  const assertNotBlocked = (block: string) => {
+    const until = blockedUntil.get(block);
     if (until === undefined) return;
     const waitMs = until - clock.monotonic();
-    if (waitMs > 0) throw refusal(waitMs);
-    closedUntil.delete(block);
+    if (waitMs > 0) throw rejection(waitMs);
+    blockedUntil.delete(block);
   };
-  const judge = (block: string, { isAllowed, remaining, waitMs }: LimitDecision) => {
-    if (remaining === 0) closedUntil.set(block, clock.monotonic() + waitMs);
-    if (closedUntil.size > CLOSED_MAX) closedUntil.delete(closedUntil.keys().next().value ?? "");
-    if (!isAllowed) throw refusal(waitMs);
+  const apply = (block: string, { isAllowed, remaining, waitMs }: LimitDecision) => {
+    if (remaining === 0) blockedUntil.set(block, clock.monotonic() + waitMs);
+    if (blockedUntil.size > BLOCKED_MAX) blockedUntil.delete(blockedUntil.keys().next().value ?? "");
+    if (!isAllowed) throw rejection(waitMs);
   };
   return {
-    takeUnknown,
-    assertMayLookUp: (address) => assertOpen(addressBlock(address)),
+    takeAnonymous,
+    assertMayLookUp: (address) => assertNotBlocked(addressBlock(address)),
     takeUnauthorized(address) {
       const block = addressBlock(address);
-      assertOpen(block);
-      takeUnknown(address);
+      assertNotBlocked(block);
+      takeAnonymous(address);
       const decision = meter.takeMinute("unauthorized", block, UNAUTHORIZED_MAX);
-      if (decision instanceof Promise) return decision.then((known) => judge(block, known));
-      judge(block, decision);
+      if (decision instanceof Promise) return decision.then((resolved) => apply(block, resolved));
+      apply(block, decision);
     },
     takePayment(address) {
-      const waitMs = refusedPayments.waitMs(addressBlock(address), REFUSED_PAYMENTS_MAX, clock.monotonic());
-      if (waitMs > 0) throw refusal(waitMs);
-      takeUnknown(address);
+      const waitMs = rejectedPayments.waitMs(addressBlock(address), REJECTED_PAYMENTS_MAX, clock.monotonic());
+      if (waitMs > 0) throw rejection(waitMs);
+      takeAnonymous(address);
     },
-    noteRefusedPayment(address) {
-      refusedPayments.take(addressBlock(address), REFUSED_PAYMENTS_MAX, clock.monotonic());
+    countRejectedPayment(address) {
+      rejectedPayments.take(addressBlock(address), REJECTED_PAYMENTS_MAX, clock.monotonic());
     },
   };
 }
 
-/** Refused callers are told to wait longer by up to this share, so that they do not all come back at one instant. */
+/** Retry-After grows by up to this share, so that rejected clients do not all retry simultaneously. */
 const JITTER = 0.1;
 
-/** At least as long as given. */
+/** Returns at least `waitMs`. */
 export const addJitter = (waitMs: number, random: Random) => waitMs * (1 + JITTER * random.uniform());
 
-/** Too many calls in a minute, of an address or of a customer. */
+/** The minute limit of an address or a customer is used up. */
 export const rateLimitExceeded = (waitMs: number) => rateLimited("Rate limit exceeded", waitMs);

@@ -3,39 +3,39 @@ import { AppError } from "../../domain/errors.ts";
 import type { Charge, LimitClass, LimitDecision, QuotaRefusal } from "../../domain/metering.ts";
 import { PLANS, type RateClass, type Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
-import type { Guards } from "../../http/server.ts";
+import type { Guards } from "../../http/request-pipeline.ts";
 import type { Random } from "../../ports/random.ts";
 import { type AddressLimits, addJitter, rateLimitExceeded } from "./address-limits.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What this request took of the caller's limits; null where it took nothing. */
+    /** The limits that this request was counted in; null if in none. */
     metered: Metered | null;
   }
 }
 
-/** Who counts; without a promise where the answer is known at once, because every request waits here. */
+/** Counts requests and calls. Returns no promise if the decision needs no I/O, because every request waits for it. */
 export interface RequestMeter {
-  /** Takes one request of the minute, or one answer 401 of an address; a refused one is not counted. */
+  /** Counts one request in the caller's minute limit. A rejected request is not counted. */
   takeMinute(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
-  /** Takes one call of the month. Throws, or rejects with, `store_unavailable` where it cannot be counted. */
+  /** Counts one call in the month's quota. Throws, or rejects with, `store_unavailable` if it cannot be counted. */
   takeQuota(
     account: { readonly customerId: string; readonly tier: Tier },
     limit: number,
   ): Promise<Charge | QuotaRefusal> | Charge | QuotaRefusal;
 }
 
-/** Answers that are never counted, beside those of 500 and above (contract, section 4). */
+/** Statuses that are not counted in the quota, besides 5xx (contract, section 4). */
 const UNCOUNTED: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
 
-/** What one request took, for its headers and for giving it back. */
+/** What one request was counted in: for its RateLimit headers, and to release its quota unit. */
 class Metered {
   readonly #rateClass: RateClass;
   readonly #limit: number;
   readonly #minute: LimitDecision;
   #tier: Tier | null = null;
   #quota = 0;
-  #answer: Charge | QuotaRefusal | null = null;
+  #decision: Charge | QuotaRefusal | null = null;
 
   constructor(rateClass: RateClass, limit: number, minute: LimitDecision) {
     this.#rateClass = rateClass;
@@ -43,27 +43,27 @@ class Metered {
     this.#minute = minute;
   }
 
-  count(tier: Tier, quota: number, answer: Charge | QuotaRefusal): void {
+  setQuota(tier: Tier, quota: number, decision: Charge | QuotaRefusal): void {
     this.#tier = tier;
     this.#quota = quota;
-    this.#answer = answer;
+    this.#decision = decision;
   }
 
-  /** This call is not to be counted in the month after all: for a handler that only says where its work goes on. */
+  /** Removes this call from the month's quota. Handlers call it if they only return a reference to running work. */
   release(): void {
-    if (this.#answer?.isAllowed === true) this.#answer.release();
+    if (this.#decision?.isAllowed === true) this.#decision.release();
   }
 
-  /** RateLimit-Policy and RateLimit (IETF draft): the minute limit, and the month's quota where one was asked. */
+  /** RateLimit-Policy and RateLimit (IETF draft): the minute limit, and the month's quota if the route has one. */
   writeHeaders(reply: FastifyReply): void {
-    const answer = this.#answer;
+    const decision = this.#decision;
     let policy = `"${this.#rateClass}";q=${this.#limit};w=60`;
     let state = `"${this.#rateClass}";r=${this.#minute.remaining};t=${seconds(this.#minute.waitMs)}`;
-    if (this.#tier !== null && answer !== null) {
+    if (this.#tier !== null && decision !== null) {
       const name = this.#tier.toLowerCase();
-      // No window: months differ in length.
+      // No `w` parameter: the length of months varies.
       policy += `, "${name}";q=${this.#quota}`;
-      state += `, "${name}";r=${answer.isAllowed ? answer.remaining : 0};t=${seconds(answer.resetsInMs)}`;
+      state += `, "${name}";r=${decision.isAllowed ? decision.remaining : 0};t=${seconds(decision.resetsInMs)}`;
     }
     reply.header("ratelimit-policy", policy);
     reply.header("ratelimit", state);
@@ -71,22 +71,27 @@ class Metered {
 }
 
 /**
- * The guards that hold each caller to what the route table asks and the plan allows, in the order of judgement: the
- * address, 401, minute limit, 403, and after validation the month's quota.
+ * Guards that enforce the route table's metering and the caller's plan, in this order: address limit, 401, minute limit,
+ * 403, and after validation the month's quota.
  *
- * @param options.upgradeUrl  where the caller of a request gets a larger plan
+ * @param options.upgradeUrl  URL where the caller of a request can upgrade the plan
  */
 export function createMeteringGuards(options: {
   readonly meter: RequestMeter;
   readonly random: Random;
   readonly upgradeUrl: (request: FastifyRequest) => string;
-  /** Shared with the till, which looks at them before it looks at a payment. */
+  /** Shared with the payment gate, which checks them before it checks a payment. */
   readonly addresses: AddressLimits;
 }): Guards {
   const { meter, random, upgradeUrl, addresses } = options;
 
-  const judgeMinute = (request: FastifyRequest, principal: Principal, rateClass: RateClass, told: LimitDecision) => {
-    const minute = told.isAllowed ? told : { ...told, waitMs: addJitter(told.waitMs, random) };
+  const applyMinute = (
+    request: FastifyRequest,
+    principal: Principal,
+    rateClass: RateClass,
+    decision: LimitDecision,
+  ) => {
+    const minute = decision.isAllowed ? decision : { ...decision, waitMs: addJitter(decision.waitMs, random) };
     request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
     if (!minute.isAllowed) throw rateLimitExceeded(minute.waitMs);
     assertPlan(request, principal);
@@ -96,16 +101,16 @@ export function createMeteringGuards(options: {
     const { metering } = request.routeConfig;
     if (metering === undefined || metering.rateClass === null || kind === "payer") return;
     const { minimumPlan, rateClass } = metering;
-    const isEnough = PLANS.indexOf(plan) >= PLANS.indexOf(minimumPlan) && allowance.rateLimits[rateClass] > 0;
-    if (isEnough) return;
-    const needed = minimumPlan === "free" ? "another plan" : `the ${minimumPlan} plan`;
-    throw new AppError("plan_required", `This endpoint needs ${needed}. Upgrade: ${upgradeUrl(request)}`);
+    const isAllowed = PLANS.indexOf(plan) >= PLANS.indexOf(minimumPlan) && allowance.rateLimits[rateClass] > 0;
+    if (isAllowed) return;
+    const requiredPlan = minimumPlan === "free" ? "another plan" : `the ${minimumPlan} plan`;
+    throw new AppError("plan_required", `This endpoint needs ${requiredPlan}. Upgrade: ${upgradeUrl(request)}`);
   };
 
-  const judgeQuota = (request: FastifyRequest, tier: Tier, quota: number, answer: Charge | QuotaRefusal) => {
-    request.metered?.count(tier, quota, answer);
-    if (answer.isAllowed) return;
-    const { used, resetsOn, resetsInMs } = answer;
+  const applyQuota = (request: FastifyRequest, tier: Tier, quota: number, decision: Charge | QuotaRefusal) => {
+    request.metered?.setQuota(tier, quota, decision);
+    if (decision.isAllowed) return;
+    const { used, resetsOn, resetsInMs } = decision;
     const detail = `${tier} quota used: ${used}/${quota}. Resets ${resetsOn}. Upgrade: ${upgradeUrl(request)}`;
     const retryAfterSeconds = Math.ceil(resetsInMs / 1000);
     throw new AppError("quota_exceeded", detail, { details: { resetsOn, retryAfterSeconds } });
@@ -114,17 +119,17 @@ export function createMeteringGuards(options: {
   return {
     beforeAuthentication(request) {
       const { access, metering } = request.routeConfig;
-      if (access === "public" && metering?.isProbe !== true) addresses.takeUnknown(request.ip);
+      if (access === "public" && metering?.isProbe !== true) addresses.takeAnonymous(request.ip);
     },
 
-    beforeLookUp({ ip }) {
+    beforeLookup({ ip }) {
       addresses.assertMayLookUp(ip);
     },
 
-    refused({ ip }, error) {
+    onUnauthenticated({ ip }, error) {
       const code = error instanceof AppError ? error.code : null;
       if (code === "unauthorized") return addresses.takeUnauthorized(ip);
-      if (code !== "rate_limited") addresses.takeUnknown(ip);
+      if (code !== "rate_limited") addresses.takeAnonymous(ip);
     },
 
     afterAuthentication(request) {
@@ -132,23 +137,24 @@ export function createMeteringGuards(options: {
       const rateClass = routeConfig.metering?.rateClass ?? null;
       if (principal === null || rateClass === null) return;
       const { customerId, allowance } = principal;
-      // Whoever has no access to a class is limited as everyone is, and then told so.
+      // A caller without access to the class is counted in the general class and then rejected with 403.
       const counted = allowance.rateLimits[rateClass] > 0 ? rateClass : "general";
       const minute = meter.takeMinute(counted, customerId, allowance.rateLimits[counted]);
-      if (minute instanceof Promise) return minute.then((known) => judgeMinute(request, principal, counted, known));
-      judgeMinute(request, principal, counted, minute);
+      if (minute instanceof Promise)
+        return minute.then((resolved) => applyMinute(request, principal, counted, resolved));
+      applyMinute(request, principal, counted, minute);
     },
 
     afterValidation(request) {
       const { principal, metered, routeConfig } = request;
       const tier = routeConfig.metering?.quotaTier ?? null;
-      // A payer has paid for this call: no month counts it.
+      // Paid calls are not counted in a quota.
       if (tier === null || principal === null || metered === null || principal.kind === "payer") return;
       const { customerId, allowance } = principal;
       const quota = allowance.quotas[tier];
-      const answer = meter.takeQuota({ customerId, tier }, quota);
-      if (answer instanceof Promise) return answer.then((known) => judgeQuota(request, tier, quota, known));
-      judgeQuota(request, tier, quota, answer);
+      const decision = meter.takeQuota({ customerId, tier }, quota);
+      if (decision instanceof Promise) return decision.then((resolved) => applyQuota(request, tier, quota, resolved));
+      applyQuota(request, tier, quota, decision);
     },
 
     beforeSend({ metered }, reply) {

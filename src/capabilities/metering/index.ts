@@ -1,4 +1,4 @@
-/** Minute limits, monthly quotas and prices: what a caller may ask for, and what it has asked for. */
+/** Minute limits, monthly quotas and prices. */
 export { type AddressLimits, createAddressLimits } from "./address-limits.ts";
 export { createMeteringGuards } from "./guards.ts";
 export { LIMIT_WINDOW_MS } from "./limits.ts";

@@ -4,57 +4,57 @@ import type { SharedLimitLog } from "../../ports/limit-log.ts";
 import type { Log } from "../../ports/log.ts";
 import { SlidingLog } from "./sliding-log.ts";
 
-/** Minute limits are limits of any 60 seconds. */
+/** Minute limits apply to any 60 seconds. */
 export const LIMIT_WINDOW_MS = 60_000;
-/** After the shared log did not answer it is left alone for this long: callers shall not all wait for it in vain. */
-const AWAY_MS = 1_000;
+/** After a failure the shared log is skipped for this long, so that requests do not wait for its timeout. */
+const RETRY_SHARED_MS = 1_000;
 
 export interface RequestLimits {
-  /** Takes one request of the caller in this class; a refused one is not counted. Never throws or rejects. */
+  /** Counts one request of the caller in this class. A rejected request is not counted. Never throws or rejects. */
   take(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
 }
 
 /**
- * Minute limits of callers. A request passes where this node's own log and, if there is one, the log that all nodes share
- * allow it: so a limit holds over all nodes, and on each node also while the shared log is away or has just come back.
+ * Minute limits of callers. A request must pass this node's own log and, if configured, the log shared by all nodes. The
+ * limit therefore holds across nodes, and on each single node while the shared log is unavailable.
  */
 export function createRequestLimits(options: {
   readonly clock: Clock;
   readonly log: Log;
-  /** Null where this node is alone. */
+  /** Null for a single node. */
   readonly shared: SharedLimitLog | null;
 }): RequestLimits {
   const { clock, log, shared } = options;
-  const own: Readonly<Record<LimitClass, SlidingLog>> = {
+  const local: Readonly<Record<LimitClass, SlidingLog>> = {
     general: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     strategy: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     unauthorized: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
   };
-  let awayUntil = 0;
-  let isAway = false;
+  let retrySharedAt = 0;
+  let isSharedDown = false;
 
-  const noteAnswer = (error: unknown) => {
-    if (error !== null) awayUntil = clock.monotonic() + AWAY_MS;
-    if (isAway === (error !== null)) return;
-    isAway = error !== null;
-    if (isAway) log.warn({ err: error }, "the shared limits cannot be reached; this node keeps its own meanwhile");
-    else log.info({}, "the shared limits are back");
+  const setSharedError = (error: unknown) => {
+    if (error !== null) retrySharedAt = clock.monotonic() + RETRY_SHARED_MS;
+    if (isSharedDown === (error !== null)) return;
+    isSharedDown = error !== null;
+    if (isSharedDown) log.warn({ err: error }, "shared rate limits unavailable; this node applies its own limits");
+    else log.info({}, "shared rate limits available again");
   };
 
   return {
     take(limitClass, caller, limit) {
       const now = clock.monotonic();
-      const decision = own[limitClass].take(caller, limit, now);
-      // What this node refuses, all nodes together would: they have accepted at least as much.
-      if (shared === null || !decision.isAllowed || now < awayUntil) return decision;
+      const decision = local[limitClass].take(caller, limit, now);
+      // All nodes together have accepted at least as many requests as this one, so a local rejection is final.
+      if (shared === null || !decision.isAllowed || now < retrySharedAt) return decision;
       return shared.take(`${limitClass}:${caller}`, limit).then(
-        (told) => {
-          noteAnswer(null);
-          if (!told.isAllowed) own[limitClass].giveBack(caller);
-          return told;
+        (sharedDecision) => {
+          setSharedError(null);
+          if (!sharedDecision.isAllowed) local[limitClass].removeNewest(caller);
+          return sharedDecision;
         },
         (error: unknown) => {
-          noteAnswer(error);
+          setSharedError(error);
           return decision;
         },
       );

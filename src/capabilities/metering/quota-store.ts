@@ -2,63 +2,61 @@ import type { Tier } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import type { JournalEntry } from "../../ports/quota-journal.ts";
 
-/** Whose units, and of which kind. */
+/** A customer's quota of one tier. */
 export interface QuotaAccount {
   readonly customerId: string;
   readonly tier: Tier;
 }
 
-/** Units taken from the month before they are used. */
-export interface TakenBlock {
+/** Units that the store has granted before they are used. */
+export interface GrantedBlock {
   /** Null for a single unit: it counts as used from now on, so there is nothing to settle later. */
   readonly blockId: number | null;
   readonly size: number;
-  /** First day of the month that they belong to, for example "2026-11-01". */
+  /** First day of the month that the units belong to, for example "2026-11-01". */
   readonly month: string;
 }
 
-/** What the store says to a wish for units. */
-export interface TakeResult {
-  /** Empty when none is left. */
-  readonly blocks: readonly TakenBlock[];
-  /** Units of the month that are spent or in blocks now, those just taken included. */
-  readonly taken: number;
+export interface Grant {
+  /** Empty when no unit is left. */
+  readonly blocks: readonly GrantedBlock[];
+  /** Units of the month that are spent or in blocks, including those of this grant. */
+  readonly takenUnits: number;
   /** Milliseconds from now until the month ends, by the store's clock. */
   readonly monthEndsInMs: number;
   /** First day of the next month. */
   readonly resetsOn: string;
 }
 
-/** Where the month's units are kept. Every statement stands alone, so no isolation level matters. */
+/** Monthly quota units in the database. Each operation is a single statement, so it needs no transaction. */
 export interface QuotaStore {
   /**
-   * Takes blocks of `sizeMax` units while at least `singlesBelow` are free, one unit at a time below. Of the blocks wanted
-   * no more are given than hold a sixteenth of what is free, but one always.
+   * Grants blocks of `sizeMax` units while at least `singlesBelow` units are free, and single units below that. Grants at
+   * most `blocks` blocks and at most a sixteenth of the free units, but at least one block or unit.
    */
-  take(account: QuotaAccount, options: TakeOptions): Promise<TakeResult>;
-  /** Tells what is spent of blocks and keeps them for another lease; gives the ids of those that still live. */
-  renew(entries: readonly JournalEntry[], leaseMs: number): Promise<ReadonlySet<number>>;
-  /** Ends blocks of this node; what is not spent of them is free again. */
-  giveBack(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
+  takeBlocks(account: QuotaAccount, options: TakeOptions): Promise<Grant>;
+  /** Stores the spent units of blocks and renews their leases. Returns the ids of the blocks that still exist. */
+  renewBlocks(entries: readonly JournalEntry[], leaseMs: number): Promise<ReadonlySet<number>>;
+  /** Deletes blocks of this node and frees their unspent units. */
+  returnBlocks(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
   /**
-   * Ends a dead node's blocks that are in its journal, and those of which it never told anything spent. Nothing counts for
-   * less than the node has told: its journal may be older than that, after a power cut.
+   * Deletes a dead node's blocks that are in its journal, and those without reported spending, and frees their unspent
+   * units. A block never counts less than the node has reported: after a power cut its journal may be older.
    */
-  giveBackOfDead(nodeId: string, journal: readonly JournalEntry[]): Promise<void>;
-  /** This node's blocks whose lease is over: it lost the store for long, or never heard of them. */
-  overdue(nodeId: string): Promise<readonly (QuotaAccount & { readonly blockId: number })[]>;
+  returnBlocksOfDeadNode(nodeId: string, journal: readonly JournalEntry[]): Promise<void>;
+  /** This node's blocks with an expired lease: the store was unavailable for long, or the grant's response was lost. */
+  findExpiredBlocks(nodeId: string): Promise<readonly (QuotaAccount & { readonly blockId: number })[]>;
   /**
-   * Frees units that were spent from blocks that have ended since.
+   * Frees spent units whose blocks are already deleted.
    *
-   * @param serial  rises with each of the node's releases; one that was heard already is not done again
+   * @param serial  increases with each release of the node; a repeated serial has no effect
    */
-  release(nodeId: string, serial: number, units: readonly ReleasedUnits[]): Promise<void>;
-  /** Forgets the blocks of months that are over whose node never came back to settle them, and nodes long gone. */
+  releaseUnits(nodeId: string, serial: number, units: readonly ReleasedUnits[]): Promise<void>;
+  /** Deletes expired blocks of past months and release serials older than a month. Returns the deleted blocks. */
   sweep(): Promise<number>;
   /**
-   * Units used in the running month, by tier; a tier of which nothing was ever taken is left out. A node whose lease is
-   * over cannot be asked what it spent since it last said so: what it might have spent counts as spent, so that the limit
-   * is never passed, until it comes back and settles its blocks exactly, however late in the month.
+   * Units used in the current month, by tier; tiers that were never used are omitted. If a node's lease has expired, all
+   * units of its blocks count as used so that the limit holds, until the node returns and settles them exactly.
    */
   usage(customerId: string): Promise<MonthUsage>;
 }
@@ -81,29 +79,29 @@ export interface TakeOptions {
   readonly leaseMs: number;
   readonly sizeMax: number;
   readonly singlesBelow: number;
-  /** Wanted at once, at least 1. */
+  /** Blocks requested, at least 1. */
   readonly blocks: number;
 }
 
 const MONTH = "date_trunc('month', now() at time zone 'utc')";
 const RESETS_ON = `to_char(${MONTH} + interval '1 month', 'YYYY-MM-DD')`;
 
-/** For so long no number of a release is told again. */
+/** A node never repeats a release serial after this time. */
 const RELEASES_KEPT = "1 month";
-/** Frees what is left of the blocks in `ended`. */
+/** Frees the unspent units of the blocks in `ended`. */
 const FREE_UNSPENT = `free as (
            select customer_id, month, tier, sum(unspent) as units from ended group by 1, 2, 3
          )
          update quota_months as held set taken = held.taken - free.units from free
          where (held.customer_id, held.month, held.tier) = (free.customer_id, free.month, free.tier)`;
 
-/** Units to be given where so many are free. */
-const grant = (free: string) =>
+/** SQL for the number of units to grant when `free` units are left. */
+const grantedUnits = (free: string) =>
   `case when ${free} >= $7::int8 then (greatest(1, least($8::int8, ${free} / (16 * $6::int4))) * $6::int4)::int4 else 1 end`;
 
 export function createQuotaStore(database: Database): QuotaStore {
   return {
-    async take({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks }) {
+    async takeBlocks({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks }) {
       const rows = await database.query<{
         block_id: number | null;
         size: number | null;
@@ -115,11 +113,11 @@ export function createQuotaStore(database: Database): QuotaStore {
         `with granted as (
            insert into quota_months as held (customer_id, month, tier, taken, last_grant)
            select $1, ${MONTH}::date, $2, unit.size, unit.size
-           from (select ${grant("$3::int8")} as size) as unit
+           from (select ${grantedUnits("$3::int8")} as size) as unit
            where $3::int8 > 0
            on conflict (customer_id, month, tier) do update set
-             taken = held.taken + ${grant("($3::int8 - held.taken)")},
-             last_grant = ${grant("($3::int8 - held.taken)")}
+             taken = held.taken + ${grantedUnits("($3::int8 - held.taken)")},
+             last_grant = ${grantedUnits("($3::int8 - held.taken)")}
            where held.taken < $3::int8
            returning held.customer_id, held.month, held.tier, held.taken, held.last_grant
          ), block as (
@@ -140,50 +138,50 @@ export function createQuotaStore(database: Database): QuotaStore {
         [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks],
       );
       const [row] = rows;
-      if (row === undefined) throw new Error("the store gave no answer to a wish for quota units");
-      const { taken, ends_in_ms: monthEndsInMs, resets_on: resetsOn } = row;
-      const given = rows.flatMap(({ block_id: blockId, size, month }) =>
+      if (row === undefined) throw new Error("the quota statement returned no row");
+      const { taken: takenUnits, ends_in_ms: monthEndsInMs, resets_on: resetsOn } = row;
+      const granted = rows.flatMap(({ block_id: blockId, size, month }) =>
         size === null ? [] : [{ blockId, size, month }],
       );
-      return { blocks: given, taken, monthEndsInMs, resetsOn };
+      return { blocks: granted, takenUnits, monthEndsInMs, resetsOn };
     },
 
-    async renew(entries, leaseMs) {
+    async renewBlocks(entries, leaseMs) {
       const rows = await database.query<{ block_id: number }>(
-        `update quota_blocks as block set spent = told.spent, expires_at = now() + $3::float8 * interval '1 millisecond'
-         from unnest($1::int8[], $2::int4[]) as told (block_id, spent) where block.block_id = told.block_id
+        `update quota_blocks as block set spent = reported.spent, expires_at = now() + $3::float8 * interval '1 millisecond'
+         from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id
          returning block.block_id`,
         [...columns(entries), leaseMs],
       );
       return new Set(rows.map((row) => row.block_id));
     },
 
-    async giveBack(nodeId, entries) {
+    async returnBlocks(nodeId, entries) {
       await database.query(
         `with ended as (
-           delete from quota_blocks as block using unnest($1::int8[], $2::int4[]) as told (block_id, spent)
-           where block.block_id = told.block_id and block.node_id = $3
-           returning block.customer_id, block.month, block.tier, block.size - told.spent as unspent
+           delete from quota_blocks as block using unnest($1::int8[], $2::int4[]) as reported (block_id, spent)
+           where block.block_id = reported.block_id and block.node_id = $3
+           returning block.customer_id, block.month, block.tier, block.size - reported.spent as unspent
          ), ${FREE_UNSPENT}`,
         [...columns(entries), nodeId],
       );
     },
 
-    async giveBackOfDead(nodeId, journal) {
+    async returnBlocksOfDeadNode(nodeId, journal) {
       await database.query(
-        `with told as (
-           select block_id, max(spent) as spent from unnest($1::int8[], $2::int4[]) as told (block_id, spent) group by 1
+        `with reported as (
+           select block_id, max(spent) as spent from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) group by 1
          ), ended as (
            delete from quota_blocks as block
-           where node_id = $3 and (spent = 0 or block_id in (select block_id from told))
+           where node_id = $3 and (spent = 0 or block_id in (select block_id from reported))
            returning customer_id, month, tier,
-             size - greatest(spent, (select spent from told where told.block_id = block.block_id)) as unspent
+             size - greatest(spent, (select spent from reported where reported.block_id = block.block_id)) as unspent
          ), ${FREE_UNSPENT}`,
         [...columns(journal), nodeId],
       );
     },
 
-    async overdue(nodeId) {
+    async findExpiredBlocks(nodeId) {
       const rows = await database.query<{ block_id: number; customer_id: string; tier: Tier }>(
         "select block_id, customer_id, tier from quota_blocks where expires_at < now() and node_id = $1",
         [nodeId],
@@ -191,20 +189,21 @@ export function createQuotaStore(database: Database): QuotaStore {
       return rows.map(({ block_id: blockId, customer_id: customerId, tier }) => ({ blockId, customerId, tier }));
     },
 
-    async release(nodeId, serial, units) {
+    async releaseUnits(nodeId, serial, units) {
       await database.query(
-        `with heard as (
+        `with accepted as (
            insert into quota_releases as before (node_id, last_release, released_at) values ($1, $2, now())
            on conflict (node_id) do update set last_release = excluded.last_release, released_at = now()
            where before.last_release < excluded.last_release
            returning node_id
          )
          update quota_months as held set taken = held.taken - freed.units
-         from unnest($3::text[], $4::text[], $5::date[], $6::int8[]) as freed (customer_id, tier, month, units), heard
+         from unnest($3::text[], $4::text[], $5::date[], $6::int8[]) as freed (customer_id, tier, month, units), accepted
          where (held.customer_id, held.tier, held.month) = (freed.customer_id, freed.tier, freed.month)
            and held.taken >= freed.units`,
         [
-          ...[nodeId, serial],
+          nodeId,
+          serial,
           units.map(({ account }) => account.customerId),
           units.map(({ account }) => account.tier),
           units.map(({ month }) => month),
@@ -215,7 +214,7 @@ export function createQuotaStore(database: Database): QuotaStore {
 
     async sweep() {
       const rows = await database.query(
-        `with forgotten as (delete from quota_releases where released_at < now() - interval '${RELEASES_KEPT}')
+        `with deleted_serials as (delete from quota_releases where released_at < now() - interval '${RELEASES_KEPT}')
          delete from quota_blocks where expires_at < now() and month < ${MONTH}::date returning block_id`,
       );
       return rows.length;

@@ -5,7 +5,7 @@ import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
 import { type PricedQuotas, type PricedRateLimits, Pricing } from "./schema.ts";
 
-/** GET /v1/pricing: what each tier and plan costs, from the route table itself. */
+/** GET /v1/pricing: the prices of tiers and plans, generated from the route table. */
 export function pricingRoutes(app: FastifyInstance): void {
   let bytes: Buffer | null = null;
   defineRoute(app, {
@@ -14,11 +14,11 @@ export function pricingRoutes(app: FastifyInstance): void {
     access: "public",
     metering: METERING.FREE,
     tag: "Analytics",
-    summary: "Prices of tiers and plans",
+    summary: "Retrieve prices",
     operationId: "get_pricing",
     responses: { 200: Pricing },
     handler({ reply }) {
-      // Made at the first call, when all routes are there.
+      // Built on the first call, when all routes are registered.
       bytes ??= Buffer.from(JSON.stringify(presentPricing(app.routeTable.entries)));
       return sendPreserialised(reply, bytes);
     },
@@ -39,7 +39,7 @@ function presentPricing(routes: readonly RouteEntry[]) {
   };
 }
 
-/** What is agreed upon with each customer has no number that holds for all. */
+/** Null for the enterprise plan: its limits are individual. */
 function presentAllowance(plan: Plan): { quotas: PricedQuotas | null; rate_limits: PricedRateLimits | null } {
   if (plan === "enterprise") return { quotas: null, rate_limits: null };
   const { quotas, rateLimits } = PLAN_ALLOWANCES[plan];

@@ -6,12 +6,12 @@ import type { SharedLimitLog } from "../../ports/limit-log.ts";
 import type { Log } from "../../ports/log.ts";
 import type { QuotaJournal } from "../../ports/quota-journal.ts";
 import { createRequestLimits } from "./limits.ts";
-import { createQuotaMeter, type QuotaDecision, type QuotaMeter, type QuotaReceipt } from "./quota.ts";
+import { type QuotaDecision, QuotaMeter, type QuotaReceipt } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaAccount } from "./quota-store.ts";
 
-/** A customer's month so far. */
+/** A customer's usage of the current month. */
 export interface UsageReport {
-  /** Calls counted since the month began (UTC), exactly. */
+  /** Calls counted since the month began (UTC). Exact. */
   readonly usage: Readonly<Record<Tier, number>>;
   readonly quotas: Readonly<Record<Tier, number>>;
   /** First day of the next month, for example "2026-12-01". */
@@ -19,31 +19,31 @@ export interface UsageReport {
 }
 
 export interface Metering {
-  /** Takes one request of the caller's minute; a refused one is not counted. */
+  /** Counts one request in the caller's minute limit. A rejected request is not counted. */
   takeMinute(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
-  /** Takes one call of the caller's month. Throws, or rejects with, `store_unavailable` where it cannot be counted. */
+  /** Counts one call in the month's quota. Throws, or rejects with, `store_unavailable` if it cannot be counted. */
   takeQuota(account: QuotaAccount, limit: number): Promise<Charge | QuotaRefusal> | Charge | QuotaRefusal;
   usage(customer: { readonly customerId: string; readonly allowance: Allowance }): Promise<UsageReport>;
-  /** Settles what an earlier process left behind; before it no quota may be taken. */
+  /** Settles the unused quota of a previous process. Must resolve before the first `takeQuota`. */
   start(): Promise<void>;
-  /** Gives back the quota that is unused, so that other nodes have it at once. */
+  /** Returns unused quota to the store, so that other nodes can use it immediately. */
   stop(): Promise<void>;
 }
 
-/** Counts requests and calls. Quota months are those of the store's clock. */
+/** Counts requests and calls. The store's clock determines the quota month. */
 export function createMetering(options: {
   readonly database: Database;
   readonly journal: QuotaJournal;
   readonly clock: Clock;
   readonly log: Log;
-  /** This process among those that share the store. */
+  /** Identifies this process among all that share the store. */
   readonly nodeId: string;
-  /** Null where this node is alone. */
+  /** Null for a single node. */
   readonly sharedLimits: SharedLimitLog | null;
 }): Metering {
   const { database, journal, clock, log, nodeId, sharedLimits } = options;
   const limits = createRequestLimits({ clock, log, shared: sharedLimits });
-  const meter = createQuotaMeter({ store: createQuotaStore(database), journal, clock, log, nodeId });
+  const meter = new QuotaMeter({ store: createQuotaStore(database), journal, clock, log, nodeId });
   const asCharge = (decision: QuotaDecision) =>
     decision.isAllowed ? new TakenCharge(meter, decision.receipt, decision.remaining, decision.resetsInMs) : decision;
   return {

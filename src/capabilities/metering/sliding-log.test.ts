@@ -5,12 +5,12 @@ import { SlidingLog } from "./sliding-log.ts";
 
 const WINDOW_MS = 60_000;
 
-/** Takes at each instant; gives the instants that were accepted. */
-function accepted(log: SlidingLog, instants: readonly number[], limit: number): number[] {
-  return instants.filter((now) => log.take("caller", limit, now).isAllowed);
+/** Sends one request at each timestamp and returns the timestamps of the accepted ones. */
+function acceptedTimes(log: SlidingLog, times: readonly number[], limit: number): number[] {
+  return times.filter((now) => log.take("caller", limit, now).isAllowed);
 }
 
-test("30 requests pass, the 31st waits until the first has left the window, to the millisecond", () => {
+test("allows 30 requests, and the 31st exactly when the first leaves the window", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   for (let count = 0; count < 30; count++) {
     assert.deepEqual(log.take("a", 30, 1_000 + count).isAllowed, true);
@@ -21,7 +21,7 @@ test("30 requests pass, the 31st waits until the first has left the window, to t
   assert.deepEqual(log.take("a", 30, 61_000), { isAllowed: false, remaining: 0, waitMs: 1 });
 });
 
-test("no window of 60 s, wherever it begins, ever holds more than the limit, and none is refused without need", () => {
+test("never allows more than the limit in any 60 s, and rejects no request within it", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),
@@ -29,26 +29,26 @@ test("no window of 60 s, wherever it begins, ever holds more than the limit, and
       (limit, gaps) => {
         const log = new SlidingLog({ windowMs: WINDOW_MS });
         let now = 0;
-        const instants = gaps.map((gap) => {
+        const times = gaps.map((gap) => {
           now += gap;
           return now;
         });
-        const passed = accepted(log, instants, limit);
-        for (const from of passed) {
-          const inWindow = passed.filter((at) => at >= from && at < from + WINDOW_MS).length;
+        const accepted = acceptedTimes(log, times, limit);
+        for (const from of accepted) {
+          const inWindow = accepted.filter((at) => at >= from && at < from + WINDOW_MS).length;
           assert.ok(inWindow <= limit);
         }
-        const naive: number[] = [];
-        for (const at of instants) {
-          if (naive.filter((other) => other > at - WINDOW_MS).length < limit) naive.push(at);
+        const expected: number[] = [];
+        for (const at of times) {
+          if (expected.filter((other) => other > at - WINDOW_MS).length < limit) expected.push(at);
         }
-        assert.deepEqual(passed, naive);
+        assert.deepEqual(accepted, expected);
       },
     ),
   );
 });
 
-test("the wait that is told is true: nothing passes before it, one passes after it", () => {
+test("allows the next request exactly after the reported wait", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.integer({ min: 0, max: 20_000 })), (limit, gaps) => {
       const log = new SlidingLog({ windowMs: WINDOW_MS });
@@ -57,23 +57,23 @@ test("the wait that is told is true: nothing passes before it, one passes after 
         now += gap;
         log.take("a", limit, now);
       }
-      const refused = log.take("a", limit, now);
-      if (refused.isAllowed) return;
-      assert.equal(log.take("a", limit, now + refused.waitMs - 1).isAllowed, false);
-      assert.equal(log.take("a", limit, now + refused.waitMs).isAllowed, true);
+      const rejected = log.take("a", limit, now);
+      if (rejected.isAllowed) return;
+      assert.equal(log.take("a", limit, now + rejected.waitMs - 1).isAllowed, false);
+      assert.equal(log.take("a", limit, now + rejected.waitMs).isAllowed, true);
     }),
   );
 });
 
-test("what remains is what then passes", () => {
+test("allows exactly `remaining` more requests", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   const { remaining } = log.take("a", 7, 0);
-  let passed = 0;
-  while (log.take("a", 7, 0).isAllowed) passed += 1;
-  assert.equal(passed, remaining);
+  let allowed = 0;
+  while (log.take("a", 7, 0).isAllowed) allowed += 1;
+  assert.equal(allowed, remaining);
 });
 
-test("a limit that changes keeps what was used: an upgrade adds, a downgrade does not forgive", () => {
+test("a changed limit keeps earlier requests counted, after an upgrade and a downgrade", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   for (let count = 0; count < 3; count++) log.take("a", 3, count);
   assert.equal(log.take("a", 5, 10).remaining, 1);
@@ -81,23 +81,23 @@ test("a limit that changes keeps what was used: an upgrade adds, a downgrade doe
   assert.deepEqual(log.take("a", 2, 30), { isAllowed: false, remaining: 0, waitMs: 59_972 });
 });
 
-test("no limit at all means no request", () => {
+test("a limit of 0 rejects every request", () => {
   assert.equal(new SlidingLog({ windowMs: WINDOW_MS }).take("a", 0, 0).isAllowed, false);
 });
 
-test("a request that is given back was never there, and asking for the wait takes nothing", () => {
+test("removes the newest request, and `waitMs` counts nothing", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   log.take("a", 2, 0);
   log.take("a", 2, 10);
   assert.equal(log.waitMs("a", 2, 20), WINDOW_MS - 20);
   assert.equal(log.waitMs("a", 1, 20), WINDOW_MS - 10);
-  log.giveBack("a");
+  log.removeNewest("a");
   assert.equal(log.waitMs("a", 2, 20), 0);
   assert.deepEqual(log.take("a", 2, 30), { isAllowed: true, remaining: 0, waitMs: WINDOW_MS - 30 });
   assert.equal(log.waitMs("b", 2, 30), 0);
 });
 
-test("callers do not share, and those who have been quiet are forgotten", () => {
+test("limits callers separately, and deletes those without recent requests", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS, callersMax: 3 });
   assert.equal(log.take("a", 1, 0).isAllowed, true);
   assert.equal(log.take("b", 1, 0).isAllowed, true);

@@ -1,26 +1,26 @@
 import type { LimitDecision } from "../../domain/metering.ts";
 
 interface Log {
-  /** A ring of the instants of the last accepted requests; `next` is where the oldest one stands once it is full. */
-  accepted: Float64Array;
+  /** Ring buffer of the timestamps of accepted requests; once it is full, `next` is the index of the oldest. */
+  timestamps: Float64Array;
   next: number;
   count: number;
+  /** Timestamp of the last accepted request. */
   lastAt: number;
 }
 
 const CALLERS_MAX = 100_000;
-/** Most callers ask little: a log begins this short and grows to what is used. */
-const FIRST_SIZE = 8;
+/** Initial length of a log. Most callers send few requests; a log grows as needed. */
+const INITIAL_LENGTH = 8;
 
 /**
- * A limit of requests per window for each caller, exactly: no window of that length, wherever it begins, holds more.
- * Memory is one number an accepted request, for callers of the last window only; beyond `callersMax` the one who has been
- * quiet for longest is forgotten. Times are monotonic milliseconds given by the caller of this.
+ * An exact limit of requests per caller in any window of `windowMs`. Stores one number per accepted request of the last
+ * window. Above `callersMax` callers it drops the one with the oldest last request. All times are monotonic milliseconds.
  */
 export class SlidingLog {
   readonly #windowMs: number;
   readonly #callersMax: number;
-  /** Quiet longest first. */
+  /** By caller, the least recently used first. */
   readonly #logs = new Map<string, Log>();
 
   constructor(options: { readonly windowMs: number; readonly callersMax?: number }) {
@@ -32,66 +32,66 @@ export class SlidingLog {
     return this.#logs.size;
   }
 
-  /** Takes one request of `caller` where `limit` allows it; a refused one is not counted. */
+  /** Counts one request of `caller` if `limit` allows it. A rejected request is not counted. */
   take(caller: string, limit: number, now: number): LimitDecision {
     if (limit <= 0) return { isAllowed: false, remaining: 0, waitMs: this.#windowMs };
     const log = this.#logOf(caller, limit);
-    this.#forget(log, now);
+    this.#dropExpired(log, now);
     if (log.count >= limit) return { isAllowed: false, remaining: 0, waitMs: this.#oldest(log) + this.#windowMs - now };
-    if (log.count === log.accepted.length) resize(log, Math.min(limit, 2 * log.count));
-    log.accepted[log.next] = now;
-    log.next = (log.next + 1) % log.accepted.length;
+    if (log.count === log.timestamps.length) resize(log, Math.min(limit, 2 * log.count));
+    log.timestamps[log.next] = now;
+    log.next = (log.next + 1) % log.timestamps.length;
     log.count += 1;
     log.lastAt = now;
     this.#logs.delete(caller);
     this.#logs.set(caller, log);
-    this.#makeRoom(now);
+    this.#evict(now);
     return { isAllowed: true, remaining: limit - log.count, waitMs: this.#oldest(log) + this.#windowMs - now };
   }
 
-  /** Milliseconds until one request of `caller` would be allowed, 0 where one is; takes none. */
+  /** Milliseconds until a request of `caller` would be allowed; 0 if it would be now. Counts nothing. */
   waitMs(caller: string, limit: number, now: number): number {
     const log = this.#logs.get(caller);
     if (log === undefined) return 0;
-    this.#forget(log, now);
-    return log.count < limit ? 0 : this.#newest(log, limit) + this.#windowMs - now;
+    this.#dropExpired(log, now);
+    return log.count < limit ? 0 : this.#nthNewest(log, limit) + this.#windowMs - now;
   }
 
-  /** Forgets the newest request of `caller`: it was refused elsewhere. */
-  giveBack(caller: string): void {
+  /** Removes the newest request of `caller`, for a request that the shared limit rejected. */
+  removeNewest(caller: string): void {
     const log = this.#logs.get(caller);
     if (log === undefined || log.count === 0) return;
     log.count -= 1;
-    log.next = (log.next - 1 + log.accepted.length) % log.accepted.length;
+    log.next = (log.next - 1 + log.timestamps.length) % log.timestamps.length;
   }
 
-  /** The caller's log, never longer than the limit is now: another plan keeps what was used under the old one. */
+  /** The caller's log, shortened to `limit` if a new plan lowered it. Earlier requests stay counted. */
   #logOf(caller: string, limit: number): Log {
-    const known = this.#logs.get(caller);
-    if (known === undefined) {
-      const size = Math.min(limit, FIRST_SIZE);
-      return { accepted: new Float64Array(size), next: 0, count: 0, lastAt: Number.NEGATIVE_INFINITY };
+    const existing = this.#logs.get(caller);
+    if (existing === undefined) {
+      const length = Math.min(limit, INITIAL_LENGTH);
+      return { timestamps: new Float64Array(length), next: 0, count: 0, lastAt: Number.NEGATIVE_INFINITY };
     }
-    if (known.accepted.length > limit) resize(known, limit);
-    return known;
+    if (existing.timestamps.length > limit) resize(existing, limit);
+    return existing;
   }
 
-  /** Drops what has left the window (at - window, at]. */
-  #forget(log: Log, now: number): void {
+  /** Drops timestamps outside the window (now - windowMs, now]. */
+  #dropExpired(log: Log, now: number): void {
     while (log.count > 0 && this.#oldest(log) <= now - this.#windowMs) log.count -= 1;
   }
 
   #oldest(log: Log): number {
-    return this.#newest(log, log.count);
+    return this.#nthNewest(log, log.count);
   }
 
-  /** The instant of the oldest of the `count` newest requests. */
-  #newest(log: Log, count: number): number {
-    const size = log.accepted.length;
-    return log.accepted[(log.next - count + size) % size] ?? 0;
+  #nthNewest(log: Log, n: number): number {
+    const length = log.timestamps.length;
+    return log.timestamps[(log.next - n + length) % length] ?? 0;
   }
 
-  #makeRoom(now: number): void {
+  /** Deletes callers without requests in the window, and the least recently used ones above `callersMax`. */
+  #evict(now: number): void {
     for (const [caller, log] of this.#logs) {
       if (log.lastAt > now - this.#windowMs && this.#logs.size <= this.#callersMax) return;
       this.#logs.delete(caller);
@@ -99,15 +99,15 @@ export class SlidingLog {
   }
 }
 
-/** Moves the newest instants into a ring of another size. */
-function resize(log: Log, size: number): void {
-  const kept = Math.min(log.count, size);
-  const moved = new Float64Array(size);
-  const { accepted, next } = log;
-  for (let index = 0; index < kept; index++) {
-    moved[index] = accepted[(next - kept + index + accepted.length) % accepted.length] ?? 0;
+/** Moves the newest timestamps into a ring buffer of another length. */
+function resize(log: Log, length: number): void {
+  const count = Math.min(log.count, length);
+  const resized = new Float64Array(length);
+  const { timestamps, next } = log;
+  for (let index = 0; index < count; index++) {
+    resized[index] = timestamps[(next - count + index + timestamps.length) % timestamps.length] ?? 0;
   }
-  log.accepted = moved;
-  log.next = kept % size;
-  log.count = kept;
+  log.timestamps = resized;
+  log.next = count % length;
+  log.count = count;
 }

@@ -6,10 +6,10 @@ import { signPayment } from "../../../test/support/evm/payer.ts";
 import { createUndiciHttp } from "../../adapters/network/undici-http.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
 import { createChainReader } from "./chain.ts";
-import { createSignatureCheck, findMisspeltAddress } from "./check-payment.ts";
 import type { Hex, Payment, PaymentAsset } from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
-import { readPaymentHeader } from "./schema.ts";
+import { parsePaymentHeader } from "./schema.ts";
+import { createSignatureCheck, findMisspeltAddress } from "./validate-payment.ts";
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const chain = await startLocalChain();
@@ -27,35 +27,35 @@ const reader = createChainReader({ http, url: chain.rpcUrl, asset });
 async function sign(changes: Parameters<typeof signPayment>[3] = {}): Promise<Payment> {
   const accepts = [requirementsFor(asset, { tier: "LISTING", settles: "after" })];
   const { header } = await signPayment(payer, chain, { accepts } as never, changes);
-  return readPaymentHeader(header);
+  return parsePaymentHeader(header);
 }
 
-/** As the token's function wants it. */
+/** Arguments of the token's `transferWithAuthorization`. */
 const argumentsOf = ({ signature, authorization: { from, to, value, validAfter, validBefore, nonce } }: Payment) =>
   [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature] as const;
 
 const transfer = (payment: Payment) => ({ functionName: "transferWithAuthorization", args: argumentsOf(payment) });
 const submit = (payment: Payment) => chain.submit("transferWithAuthorization", argumentsOf(payment));
 
-test("a transfer to us is found with its transaction, whoever has submitted it", async () => {
+test("finds a transfer to the payee and its transaction, whoever submitted it", async () => {
   const payment = await sign();
   assert.deepEqual(await reader.find(payment.authorization), { kind: "open" });
   const transaction = await chain.submitTogether([transfer(payment)]);
   assert.deepEqual(await reader.find(payment.authorization), { kind: "transferred", transaction });
 });
 
-test("a nonce that went elsewhere pays nothing, whatever else its transaction holds", async () => {
+test("reports a nonce used for another payee as void, also with a matching transfer in the same transaction", async () => {
   for (const isFirst of [true, false]) {
     const elsewhere = await sign({ authorization: { to: payer.address } });
     const paying = await sign();
     await chain.submitTogether((isFirst ? [elsewhere, paying] : [paying, elsewhere]).map(transfer));
-    const claimed = { ...elsewhere.authorization, to: paying.authorization.to };
-    assert.deepEqual(await reader.find(claimed), { kind: "void" });
+    const misreported = { ...elsewhere.authorization, to: paying.authorization.to };
+    assert.deepEqual(await reader.find(misreported), { kind: "void" });
     assert.equal((await reader.find(paying.authorization)).kind, "transferred");
   }
 });
 
-test("a canceled authorization is void", async () => {
+test("reports a cancelled authorization as void", async () => {
   const { authorization } = await sign();
   const signature = await payer.signTypedData({
     domain: { name, version, chainId, verifyingContract: token },
@@ -73,7 +73,7 @@ test("a canceled authorization is void", async () => {
   assert.deepEqual(await reader.find(authorization), { kind: "void" });
 });
 
-test("a chain that is another one, away, or talks nonsense leaves it unknown", async () => {
+test("reports unknown for another chain, an unavailable endpoint and invalid responses", async () => {
   const { authorization } = await sign();
   const others = [
     createChainReader({ http, url: chain.rpcUrl, asset: { ...asset, chainId: 8_453 } }),
@@ -83,47 +83,47 @@ test("a chain that is another one, away, or talks nonsense leaves it unknown", a
   for (const other of others) assert.deepEqual(await other.find(authorization), { kind: "unknown" });
 });
 
-test("the signature check and the token agree on who has signed what", async () => {
+test("the signature check accepts exactly the signatures that the token accepts", async () => {
   const isSignedByPayer = await createSignatureCheck(asset);
-  const good = await sign();
-  const { r, s, v = 27n } = parseSignature(good.signature);
-  const spelt = (parts: { s?: bigint; v: bigint }) =>
+  const valid = await sign();
+  const { r, s, v = 27n } = parseSignature(valid.signature);
+  const encodeSignature = (parts: { s?: bigint; v: bigint }) =>
     serializeSignature({ r, s: `0x${(parts.s ?? BigInt(s)).toString(16).padStart(64, "0")}`, v: parts.v });
-  const twin = spelt({ s: CURVE_ORDER - BigInt(s), v: v === 27n ? 28n : 27n });
+  const malleated = encodeSignature({ s: CURVE_ORDER - BigInt(s), v: v === 27n ? 28n : 27n });
   const cases: readonly [string, Payment][] = [
-    ["another value", { ...good, authorization: { ...good.authorization, value: "10001" } }],
-    ["another nonce", { ...good, authorization: { ...good.authorization, nonce: `0x${"7".repeat(64)}` } }],
-    ["another payer", { ...good, authorization: { ...good.authorization, from: payTo.toLowerCase() as Hex } }],
+    ["another value", { ...valid, authorization: { ...valid.authorization, value: "10001" } }],
+    ["another nonce", { ...valid, authorization: { ...valid.authorization, nonce: `0x${"7".repeat(64)}` } }],
+    ["another payer", { ...valid, authorization: { ...valid.authorization, from: payTo.toLowerCase() as Hex } }],
     ["another domain", await sign({ domain: { name: "USDC" } })],
     ["another version", await sign({ domain: { version: "1" } })],
-    ["its twin in the other half", { ...good, signature: twin }],
-    ["the other parity", { ...good, signature: spelt({ v: v === 27n ? 28n : 27n }) }],
-    ["parity as 0 or 1", { ...good, signature: `${good.signature.slice(0, 130)}0${v - 27n}` as Hex }],
-    ["no point of the curve", { ...good, signature: `0x${"f".repeat(64)}${"1".repeat(64)}1b` }],
-    ["zeros", { ...good, signature: `0x${"0".repeat(128)}1b` }],
+    ["s in the upper half of the order", { ...valid, signature: malleated }],
+    ["the other parity", { ...valid, signature: encodeSignature({ v: v === 27n ? 28n : 27n }) }],
+    ["parity as 0 or 1", { ...valid, signature: `${valid.signature.slice(0, 130)}0${v - 27n}` as Hex }],
+    ["not a point of the curve", { ...valid, signature: `0x${"f".repeat(64)}${"1".repeat(64)}1b` }],
+    ["zeros", { ...valid, signature: `0x${"0".repeat(128)}1b` }],
   ];
-  for (const [what, payment] of cases) {
-    assert.equal(await isSignedByPayer(payment), false, what);
-    await assert.rejects(submit(payment), /revert|Signature|signature|Execution/, what);
+  for (const [name, payment] of cases) {
+    assert.equal(await isSignedByPayer(payment), false, name);
+    await assert.rejects(submit(payment), /revert|Signature|signature|Execution/, name);
   }
-  assert.equal(await isSignedByPayer(good), true);
-  await submit(good);
+  assert.equal(await isSignedByPayer(valid), true);
+  await submit(valid);
 });
 
-test("an address is misspelt where its capital letters do not fit it", async () => {
-  const good = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
-  const usdc = { ...asset, asset: good, payTo: good } as const;
+test("finds a configured address with a wrong checksum", async () => {
+  const valid = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+  const usdc = { ...asset, asset: valid, payTo: valid } as const;
   assert.equal(await findMisspeltAddress(usdc), null);
-  assert.equal(await findMisspeltAddress({ ...usdc, payTo: good.toLowerCase() as Hex }), null);
-  const slip = good.replace("8f4c7", "8f4C7") as Hex;
+  assert.equal(await findMisspeltAddress({ ...usdc, payTo: valid.toLowerCase() as Hex }), null);
+  const invalid = valid.replace("8f4c7", "8f4C7") as Hex;
   for (const [name, setting] of Object.entries({ payTo: "PARALLAX_X402_PAY_TO", asset: "PARALLAX_X402_ASSET" }))
-    assert.deepEqual(await findMisspeltAddress({ ...usdc, [name]: slip }), { setting, address: slip });
+    assert.deepEqual(await findMisspeltAddress({ ...usdc, [name]: invalid }), { setting, address: invalid });
 });
 
-test("an authorization that ran out unused is void, but not before that is certain", async () => {
+test("reports an expired unused authorization as void, after a safety margin", async () => {
   const { authorization } = await sign();
-  await chain.pass(330);
+  await chain.advance(330);
   assert.deepEqual(await reader.find(authorization), { kind: "open" });
-  await chain.pass(60);
+  await chain.advance(60);
   assert.deepEqual(await reader.find(authorization), { kind: "void" });
 });

@@ -3,12 +3,13 @@ import { Compile } from "typebox/compile";
 import type { HttpOut } from "../../ports/http-out.ts";
 import type { Authorization, PaymentAsset } from "./model.ts";
 
-const DEADLINE_MS = 5_000;
-const ANSWER_BYTES_MAX = 256 * 1024;
-/** Providers bound how many blocks one search for events may span; these many windows reach back a day where a block takes 2 s. */
+const TIMEOUT_MS = 5_000;
+const RESPONSE_BYTES_MAX = 256 * 1024;
+/** RPC providers limit the block range of one event query. */
 const WINDOW_BLOCKS = 2_000;
+/** With 2 s per block, 22 windows cover one day. */
 const WINDOWS_MAX = 22;
-/** So long after an authorization's end a used nonce would be seen, whatever happened to the last blocks. */
+/** An unused authorization counts as expired only after this margin, which covers reorganisations of the last blocks. */
 const EXPIRY_MARGIN_SECONDS = 60;
 
 /** keccak-256 of the signatures of EIP-3009 and ERC-20. */
@@ -18,8 +19,8 @@ const AUTHORIZATION_CANCELED = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 /**
- * What the chain itself says of an authorization. transferred: it has paid us. open: not yet used. void: it never will pay
- * us, because it ran out unused or its nonce went elsewhere. unknown: no answer, or none that is certain.
+ * The state of an authorization on the chain. transferred: it has paid the payee. open: not used yet. void: it will never pay
+ * the payee, because it expired unused or its nonce was used otherwise. unknown: no response, or an uncertain one.
  */
 export type ChainFinding =
   | { readonly kind: "transferred"; readonly transaction: string }
@@ -27,24 +28,24 @@ export type ChainFinding =
   | { readonly kind: "void" }
   | { readonly kind: "unknown" };
 
-/** Reads the chain, for settlements of which the facilitator leaves us in doubt. */
+/** Reads the chain, for settlements whose outcome the facilitator did not report. */
 export interface ChainReader {
   find(authorization: Authorization, signal?: AbortSignal): Promise<ChainFinding>;
 }
 
 const UNKNOWN: ChainFinding = { kind: "unknown" };
 const Quantity = Type.String({ pattern: "^0x(?:0|[1-9a-f][0-9a-f]{0,15})$" });
-const Word = Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" });
+const Hex32 = Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" });
 const Log = Type.Object({
   address: Type.String(),
-  topics: Type.Array(Word, { maxItems: 4 }),
+  topics: Type.Array(Hex32, { maxItems: 4 }),
   data: Type.String(),
   logIndex: Quantity,
-  transactionHash: Word,
+  transactionHash: Hex32,
 });
 const chainIdCheck = Compile(Quantity);
 const blockCheck = Compile(Type.Object({ number: Quantity, timestamp: Quantity }));
-const wordCheck = Compile(Word);
+const hex32Check = Compile(Hex32);
 const logsCheck = Compile(Type.Array(Log, { maxItems: 100 }));
 const receiptCheck = Compile(Type.Object({ status: Quantity, logs: Type.Array(Log, { maxItems: 1_000 }) }));
 
@@ -56,33 +57,33 @@ interface EventLog {
   readonly transactionHash: string;
 }
 
-/** One call of an Ethereum JSON-RPC address; gives its result, unchecked. Throws where there is no answer. */
+/** Calls an Ethereum JSON-RPC endpoint. Returns the unvalidated result. Throws if there is no response. */
 export async function queryChain(
-  at: { readonly http: HttpOut; readonly url: string; readonly deadlineMs: number },
+  endpoint: { readonly http: HttpOut; readonly url: string; readonly deadlineMs: number },
   method: string,
   params: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const { http, url, deadlineMs } = at;
+  const { http, url, deadlineMs } = endpoint;
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const headers = { "content-type": "application/json" };
-  const bounds = { deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX, ...(signal === undefined ? {} : { signal }) };
-  const answer = await http.send({ method: "POST", url, headers, body, ...bounds });
-  const value = JSON.parse(answer.body) as { readonly result?: unknown } | null;
+  const bounds = { deadlineMs, maxBodyBytes: RESPONSE_BYTES_MAX, signal };
+  const response = await http.send({ method: "POST", url, headers, body, ...bounds });
+  const value = JSON.parse(response.body) as { readonly result?: unknown } | null;
   return value?.result;
 }
 
-/** Reads over an Ethereum JSON-RPC address. It never throws: what it cannot learn is unknown. */
+/** Reads through an Ethereum JSON-RPC endpoint. Never throws: failures are reported as unknown. */
 export function createChainReader(options: {
   readonly http: HttpOut;
   readonly url: string;
   readonly asset: PaymentAsset;
   readonly deadlineMs?: number;
 }): ChainReader {
-  const { http, url, asset, deadlineMs = DEADLINE_MS } = options;
+  const { http, url, asset, deadlineMs = TIMEOUT_MS } = options;
   const token = asset.asset.toLowerCase();
 
-  const call = (method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> =>
+  const call = (method: string, params: readonly unknown[], signal?: AbortSignal) =>
     queryChain({ http, url, deadlineMs }, method, params, signal);
 
   const findEvent = async (
@@ -90,7 +91,7 @@ export function createChainReader(options: {
     last: number,
     signal: AbortSignal | undefined,
   ): Promise<EventLog | null> => {
-    const topics = [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], word(authorization.from), authorization.nonce];
+    const topics = [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], padAddress(authorization.from), authorization.nonce];
     for (let window = 0, to = last; window < WINDOWS_MAX && to >= 0; window += 1, to -= WINDOW_BLOCKS) {
       const range = { fromBlock: quantity(Math.max(0, to - WINDOW_BLOCKS + 1)), toBlock: quantity(to) };
       const logs = await call("eth_getLogs", [{ address: token, topics, ...range }], signal);
@@ -104,22 +105,22 @@ export function createChainReader(options: {
   const find = async (authorization: Authorization, signal?: AbortSignal): Promise<ChainFinding> => {
     const chainId = await call("eth_chainId", [], signal);
     if (!chainIdCheck.Check(chainId) || Number(chainId) !== asset.chainId) return UNKNOWN;
-    // The block before the state: what is unused in a later state than one past its end stays unused.
+    // The block is read before the state: if the nonce is unused after the block's timestamp, it was unused at that time.
     const block = await call("eth_getBlockByNumber", ["latest", false], signal);
     if (!blockCheck.Check(block)) return UNKNOWN;
-    const data = `${AUTHORIZATION_STATE}${word(authorization.from).slice(2)}${authorization.nonce.slice(2)}`;
+    const data = `${AUTHORIZATION_STATE}${padAddress(authorization.from).slice(2)}${authorization.nonce.slice(2)}`;
     const used = await call("eth_call", [{ to: token, data }, "latest"], signal);
-    if (!wordCheck.Check(used)) return UNKNOWN;
+    if (!hex32Check.Check(used)) return UNKNOWN;
     if (BigInt(used) === 0n) {
-      const isOver = BigInt(block.timestamp) > BigInt(authorization.validBefore) + BigInt(EXPIRY_MARGIN_SECONDS);
-      return { kind: isOver ? "void" : "open" };
+      const isExpired = BigInt(block.timestamp) > BigInt(authorization.validBefore) + BigInt(EXPIRY_MARGIN_SECONDS);
+      return { kind: isExpired ? "void" : "open" };
     }
     const event = await findEvent(authorization, Number(block.number), signal);
     if (event === null) return UNKNOWN;
     if (event.topics[0] === AUTHORIZATION_CANCELED) return { kind: "void" };
     const receipt = await call("eth_getTransactionReceipt", [event.transactionHash], signal);
     if (!receiptCheck.Check(receipt) || Number(receipt.status) !== 1) return UNKNOWN;
-    return pays(receipt.logs, event, authorization, token)
+    return hasPaid(receipt.logs, event, authorization, token)
       ? { kind: "transferred", transaction: event.transactionHash.toLowerCase() }
       : { kind: "void" };
   };
@@ -127,25 +128,24 @@ export function createChainReader(options: {
 }
 
 /**
- * Whether the authorization's use moved its amount to us. A nonce says nothing of where the money went, and one transaction
- * may hold many transfers: only the token's next word after the use belongs to it.
+ * Whether using the authorization transferred its amount to the payee. A used nonce does not prove it, and a transaction may
+ * contain many transfers: only the token's next event after the use belongs to the authorization.
  */
-function pays(logs: readonly EventLog[], use: EventLog, authorization: Authorization, token: string): boolean {
-  const after = logs
+function hasPaid(logs: readonly EventLog[], use: EventLog, authorization: Authorization, token: string): boolean {
+  const [next] = logs
     .filter((log) => log.address.toLowerCase() === token && Number(log.logIndex) > Number(use.logIndex))
     .sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
-  const next = after[0];
   return (
     next !== undefined &&
     next.topics[0] === TRANSFER &&
-    next.topics[1]?.toLowerCase() === word(authorization.from) &&
-    next.topics[2]?.toLowerCase() === word(authorization.to) &&
+    next.topics[1]?.toLowerCase() === padAddress(authorization.from) &&
+    next.topics[2]?.toLowerCase() === padAddress(authorization.to) &&
     /^0x[0-9a-fA-F]{64}$/.test(next.data) &&
     BigInt(next.data) === BigInt(authorization.value)
   );
 }
 
-/** An address as a 32-byte word. */
-const word = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`;
+/** An address padded to 32 bytes. */
+const padAddress = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`;
 
 const quantity = (value: number) => `0x${value.toString(16)}`;

@@ -9,61 +9,72 @@ import type { PaymentAsset, SignedAuthorization } from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
 
 const ASSET: PaymentAsset = {
-  ...{ network: "eip155:84532", chainId: 84_532, name: "USDC", version: "2" },
-  ...{ asset: `0x${"3".repeat(40)}`, payTo: `0x${"2".repeat(40)}` },
+  network: "eip155:84532",
+  chainId: 84_532,
+  name: "USDC",
+  version: "2",
+  asset: `0x${"3".repeat(40)}`,
+  payTo: `0x${"2".repeat(40)}`,
 };
 const REQUIREMENTS = requirementsFor(ASSET, { tier: "LISTING", settles: "after" });
 const SIGNED: SignedAuthorization = {
   signature: `0x${"1".repeat(130)}`,
   authorization: {
-    ...{ from: `0x${"a".repeat(40)}`, to: ASSET.payTo, value: "10000", validAfter: "0", validBefore: "1" },
+    from: `0x${"a".repeat(40)}`,
+    to: ASSET.payTo,
+    value: "10000",
+    validAfter: "0",
+    validBefore: "1",
     nonce: `0x${"0".repeat(64)}`,
   },
 };
-const PAID = JSON.stringify({ success: true, transaction: `0x${"4".repeat(64)}` });
+const TRANSACTION = `0x${"4".repeat(64)}`;
+const GOOD = { success: true, transaction: TRANSACTION, network: ASSET.network, payer: SIGNED.authorization.from };
+const encoded = (value: object) => ({ body: JSON.stringify(value) });
 
 function openFacilitator(afterMs: number) {
   const clock = new FakeClock();
-  const http = new ScriptedHttp(clock, () => ({ body: PAID, afterMs }));
+  const http = new ScriptedHttp(clock, () => ({ ...encoded(GOOD), afterMs }));
   return { clock, http, facilitator: createFacilitator({ http, url: "https://facilitator.example", token: null }) };
 }
 
-test("no more exchanges are under way than there are connections; settlements wait, and their deadline with them", async () => {
+test("limits concurrent requests to the connections; waiting for one does not count towards a settlement's timeout", async () => {
   const { clock, http, facilitator } = openFacilitator(20_000);
   const settlements = Array.from({ length: 2 * CONNECTIONS_PER_HOST_MAX }, () =>
     facilitator.settle(SIGNED, REQUIREMENTS),
   );
   await clock.advance(1_000);
   assert.equal(http.requests.length, CONNECTIONS_PER_HOST_MAX);
-  assert.equal(await facilitator.verify(SIGNED, REQUIREMENTS), null, "nothing is verified meanwhile");
+  assert.equal(
+    await facilitator.verify(SIGNED, REQUIREMENTS),
+    null,
+    "verification fails fast while all connections are in use",
+  );
   await clock.advance(20_000);
   await clock.advance(20_000);
-  // Counted from their call they would be too late: the deadline is 30 s.
+  // Measured from the call, the later ones would exceed the timeout of 30 s.
   for (const outcome of await Promise.all(settlements)) assert.equal(outcome.kind, "settled");
   assert.equal(http.inFlightMax, CONNECTIONS_PER_HOST_MAX);
 });
 
-test("settlements that are given up while they wait for a connection are never asked for, and take nobody's place", async () => {
+test("settlements aborted while waiting for a connection are never sent and do not block others", async () => {
   const { clock, http, facilitator } = openFacilitator(20_000);
   const first = Array.from({ length: CONNECTIONS_PER_HOST_MAX }, () => facilitator.settle(SIGNED, REQUIREMENTS));
-  const stop = new AbortController();
-  const waiting = first.map(() => facilitator.settle(SIGNED, REQUIREMENTS, stop.signal));
-  const behind = facilitator.settle(SIGNED, REQUIREMENTS);
+  const controller = new AbortController();
+  const waiting = first.map(() => facilitator.settle(SIGNED, REQUIREMENTS, controller.signal));
+  const last = facilitator.settle(SIGNED, REQUIREMENTS);
   await clock.advance(1_000);
-  stop.abort();
+  controller.abort();
   for (const outcome of await Promise.all(waiting)) assert.equal(outcome.kind, "unknown");
   await clock.advance(20_000);
   await clock.advance(20_000);
-  assert.equal((await behind).kind, "settled");
+  assert.equal((await last).kind, "settled");
   await Promise.all(first);
   assert.equal(http.requests.length, CONNECTIONS_PER_HOST_MAX + 1);
 });
 
-const TRANSACTION = `0x${"4".repeat(64)}`;
-const GOOD = { success: true, transaction: TRANSACTION, network: ASSET.network, payer: SIGNED.authorization.from };
-const encoded = (value: object) => ({ body: JSON.stringify(value) });
-/** Everything that a facilitator can answer beside a settlement of exactly this payment. */
-const faultyAnswers = fc.oneof(
+/** Responses that do not confirm the settlement of this payment. */
+const faultyResponses = fc.oneof(
   fc.constant(new Error("the connection was reset")),
   fc.record({ status: fc.integer({ min: 200, max: 599 }), body: fc.string({ maxLength: 100 }) }),
   fc
@@ -80,15 +91,15 @@ const faultyAnswers = fc.oneof(
   fc.string({ maxLength: 40 }).map((errorReason) => encoded({ ...GOOD, success: false, errorReason })),
 );
 
-test("of 10,000 faulty answers to a settlement none is taken for one, and none that may have charged for a refusal", async () => {
+test("reports unknown for 10,000 generated faulty responses to a settlement", async () => {
   const clock = new FakeClock();
-  let answer: ScriptedAnswer | Error = encoded(GOOD);
-  const http = new ScriptedHttp(clock, () => answer);
+  let response: ScriptedAnswer | Error = encoded(GOOD);
+  const http = new ScriptedHttp(clock, () => response);
   const facilitator = createFacilitator({ http, url: "https://facilitator.example", token: null });
   assert.deepEqual(await facilitator.settle(SIGNED, REQUIREMENTS), { kind: "settled", transaction: TRANSACTION });
   await fc.assert(
-    fc.asyncProperty(faultyAnswers, async (faulty) => {
-      answer = faulty;
+    fc.asyncProperty(faultyResponses, async (faulty) => {
+      response = faulty;
       assert.equal((await facilitator.settle(SIGNED, REQUIREMENTS)).kind, "unknown");
     }),
     { numRuns: 10_000 },

@@ -3,59 +3,72 @@ import { Compile } from "typebox/compile";
 import { CONNECTIONS_PER_HOST_MAX, type HttpOut } from "../../ports/http-out.ts";
 import type { PaymentRequirements, SignedAuthorization } from "./model.ts";
 
-const VERIFY_DEADLINE_MS = 10_000;
-const SETTLE_DEADLINE_MS = 30_000;
-const ANSWER_BYTES_MAX = 64 * 1024;
+const VERIFY_TIMEOUT_MS = 10_000;
+const SETTLE_TIMEOUT_MS = 30_000;
+const RESPONSE_BYTES_MAX = 64 * 1024;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
 /**
- * Refusals that are certain to have charged nothing, as facilitators name them. Whatever else they say of a settlement,
- * also that the nonce is used (it may be us who used it), leaves it unknown.
+ * Error codes that prove nothing was charged. Any other error leaves the outcome unknown, including a used nonce: an earlier
+ * attempt of this service may have used it.
  */
-const CERTAIN_REFUSALS: ReadonlySet<string> = new Set([
-  ...["insufficient_funds", "invalid_scheme", "unsupported_scheme", "invalid_network", "invalid_payload"],
-  ...["invalid_payment_requirements", "invalid_x402_version"],
-  ...["invalid_exact_evm_signature", "invalid_exact_evm_payload_signature", "invalid_exact_evm_insufficient_balance"],
-  ...["invalid_exact_evm_network_mismatch", "invalid_exact_evm_recipient_mismatch", "invalid_exact_evm_scheme"],
-  ...["invalid_exact_evm_payload_recipient_mismatch", "invalid_exact_evm_payload_authorization_value_mismatch"],
-  ...["invalid_exact_evm_payload_authorization_value", "invalid_exact_evm_payload_authorization_valid_after"],
-  ...["invalid_exact_evm_payload_authorization_valid_before", "invalid_exact_evm_authorization_value"],
-  ...["invalid_exact_evm_token_name_mismatch", "invalid_exact_evm_token_version_mismatch"],
+const CERTAIN_REJECTIONS: ReadonlySet<string> = new Set([
+  "insufficient_funds",
+  "invalid_scheme",
+  "unsupported_scheme",
+  "invalid_network",
+  "invalid_payload",
+  "invalid_payment_requirements",
+  "invalid_x402_version",
+  "invalid_exact_evm_signature",
+  "invalid_exact_evm_payload_signature",
+  "invalid_exact_evm_insufficient_balance",
+  "invalid_exact_evm_network_mismatch",
+  "invalid_exact_evm_recipient_mismatch",
+  "invalid_exact_evm_scheme",
+  "invalid_exact_evm_payload_recipient_mismatch",
+  "invalid_exact_evm_payload_authorization_value_mismatch",
+  "invalid_exact_evm_payload_authorization_value",
+  "invalid_exact_evm_payload_authorization_valid_after",
+  "invalid_exact_evm_payload_authorization_valid_before",
+  "invalid_exact_evm_authorization_value",
+  "invalid_exact_evm_token_name_mismatch",
+  "invalid_exact_evm_token_version_mismatch",
 ]);
 
-/** What a facilitator finds of a payment before it is charged; null where it gave no answer that can be used. */
+/** Result of the verification before the charge; null without a valid response. */
 export type Verdict = { readonly isValid: true } | { readonly isValid: false; readonly reason: string } | null;
 
-/** What became of asking for the charge. unknown: perhaps it is charged. */
+/** Result of a charge request. unknown: possibly charged. */
 export type SettleOutcome =
   | { readonly kind: "settled"; readonly transaction: string }
-  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "rejected"; readonly reason: string }
   | { readonly kind: "unknown"; readonly why: string };
 
-/** Whoever checks payments against the chain and brings them there. */
+/** External service that verifies payments and submits them to the chain. */
 export interface Facilitator {
   verify(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<Verdict>;
-  /** Asks for the charge; again for the same authorization is harmless, because the token takes its nonce once. */
+  /** Requests the charge. Repeating it for the same authorization is safe, because the token accepts a nonce once. */
   settle(payment: SignedAuthorization, requirements: PaymentRequirements, signal?: AbortSignal): Promise<SettleOutcome>;
 }
 
 export interface FacilitatorOptions {
   readonly http: HttpOut;
   readonly url: string;
-  /** Sent as a Bearer token where the facilitator wants one. */
+  /** Bearer token; null if the facilitator needs none. */
   readonly token: string | null;
   readonly verifyDeadlineMs?: number;
   readonly settleDeadlineMs?: number;
 }
 
-const Word = Type.String({ minLength: 1, maxLength: 200 });
-const verifyAnswer = Compile(
-  Type.Object({ isValid: Type.Boolean(), invalidReason: optional(Word), payer: optional(Type.String()) }),
+const Reason = Type.String({ minLength: 1, maxLength: 200 });
+const verifyResponse = Compile(
+  Type.Object({ isValid: Type.Boolean(), invalidReason: optional(Reason), payer: optional(Type.String()) }),
 );
-const settleAnswer = Compile(
+const settleResponse = Compile(
   Type.Object({
     success: Type.Boolean(),
-    errorReason: optional(Word),
+    errorReason: optional(Reason),
     payer: optional(Type.String()),
     transaction: optional(Type.String({ maxLength: 200 })),
     network: optional(Type.String()),
@@ -63,94 +76,91 @@ const settleAnswer = Compile(
   }),
 );
 
-/** The facilitator's HTTP interface (x402 version 2). Of its answers only what is checked here is believed. */
+/** Client of a facilitator's HTTP API (x402 version 2). Responses are validated before use. */
 export function createFacilitator(options: FacilitatorOptions): Facilitator {
   const { http, url, token } = options;
-  const headers = {
-    "content-type": "application/json",
-    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-  };
-  const gate = createGate(CONNECTIONS_PER_HOST_MAX);
-  const ask = async (
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (token !== null) headers.authorization = `Bearer ${token}`;
+  const connections = createSemaphore(CONNECTIONS_PER_HOST_MAX);
+  const send = async (
     path: string,
     payment: SignedAuthorization,
     requirements: PaymentRequirements,
     deadlineMs: number,
     signal?: AbortSignal,
   ) => {
-    // Its deadline begins once it has a connection.
-    if (!(await gate.enter(signal))) return { status: null, value: null };
+    // The timeout starts once a connection is free.
+    if (!(await connections.acquire(signal))) return { status: null, value: null };
     try {
-      // Built anew from what was checked: nothing else that a client sent goes on.
+      // Built from validated values; no other client data is forwarded.
       const paymentPayload = {
-        ...{ x402Version: 2, accepted: requirements },
+        x402Version: 2,
+        accepted: requirements,
         payload: { signature: payment.signature, authorization: payment.authorization },
       };
       const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements });
-      const bounds = { deadlineMs, maxBodyBytes: ANSWER_BYTES_MAX, ...(signal === undefined ? {} : { signal }) };
-      const answer = await http.send({ method: "POST", url: `${url}${path}`, headers, body, ...bounds });
-      return { status: answer.status, value: parse(answer.body) };
+      const bounds = { deadlineMs, maxBodyBytes: RESPONSE_BYTES_MAX, signal };
+      const response = await http.send({ method: "POST", url: `${url}${path}`, headers, body, ...bounds });
+      return { status: response.status, value: parse(response.body) };
     } catch {
       return { status: null, value: null };
     } finally {
-      gate.leave();
+      connections.release();
     }
   };
   return {
     async verify(payment, requirements) {
-      // A facilitator that does not keep up; queueing would only hide it. Nothing is lost by not asking, while a settlement,
-      // once begun, is asked for in any case.
-      if (gate.isFull) return null;
-      const { value } = await ask("/verify", payment, requirements, options.verifyDeadlineMs ?? VERIFY_DEADLINE_MS);
-      if (!verifyAnswer.Check(value)) return null;
+      // An overloaded facilitator: fail fast instead of queueing. Only settlements wait for a connection.
+      if (connections.isFull) return null;
+      const { value } = await send("/verify", payment, requirements, options.verifyDeadlineMs ?? VERIFY_TIMEOUT_MS);
+      if (!verifyResponse.Check(value)) return null;
       const reason = value.invalidReason ?? "invalid_payload";
-      // So it says that it could not find out.
+      // The facilitator could not verify the payment; that is not a rejection.
       if (!value.isValid) return reason.startsWith("unexpected_") ? null : { isValid: false, reason };
       return isPayer(value.payer, payment) ? { isValid: true } : null;
     },
     async settle(payment, requirements, signal) {
-      const deadlineMs = options.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
-      const exchange = await ask("/settle", payment, requirements, deadlineMs, signal);
-      const { value, status } = exchange;
-      if (!settleAnswer.Check(value)) return { kind: "unknown", why: `no usable answer (status ${status})` };
-      return value.success ? successOf(value, payment, requirements) : failureOf(value);
+      const deadlineMs = options.settleDeadlineMs ?? SETTLE_TIMEOUT_MS;
+      const { value, status } = await send("/settle", payment, requirements, deadlineMs, signal);
+      if (!settleResponse.Check(value)) return { kind: "unknown", why: `no valid response (status ${status})` };
+      return value.success ? toSuccess(value, payment, requirements) : toFailure(value);
     },
   };
 }
 
-/** Lets in so many at once; the others wait in the order in which they came. */
-function createGate(room: number) {
-  let inside = 0;
+/** A semaphore with a FIFO queue. */
+function createSemaphore(capacity: number) {
+  let acquired = 0;
   const waiting: (() => void)[] = [];
   return {
     get isFull() {
-      return inside >= room;
+      return acquired >= capacity;
     },
-    /** False where `signal` came first. */
-    async enter(signal: AbortSignal | undefined): Promise<boolean> {
-      if (inside < room) {
-        inside += 1;
+    /** Resolves to false if `signal` aborts first. */
+    async acquire(signal: AbortSignal | undefined): Promise<boolean> {
+      if (acquired < capacity) {
+        acquired += 1;
         return true;
       }
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      const enter = () => resolve(true);
-      waiting.push(enter);
+      const grant = () => resolve(true);
+      waiting.push(grant);
       signal?.addEventListener("abort", () => {
-        const place = waiting.indexOf(enter);
-        if (place >= 0) waiting.splice(place, 1);
+        const index = waiting.indexOf(grant);
+        if (index >= 0) waiting.splice(index, 1);
         resolve(false);
       });
       return promise;
     },
-    leave(): void {
+    release(): void {
       const next = waiting.shift();
-      if (next === undefined) inside -= 1;
+      if (next === undefined) acquired -= 1;
       else next();
     },
   };
 }
 
-interface SettleAnswer {
+interface SettleResponse {
   readonly errorReason?: string | null;
   readonly payer?: string | null;
   readonly transaction?: string | null;
@@ -158,26 +168,26 @@ interface SettleAnswer {
   readonly amount?: string | null;
 }
 
-/** A success that speaks of another payment is none. */
-function successOf(
-  answer: SettleAnswer,
+/** A success that does not match this payment leaves the outcome unknown. */
+function toSuccess(
+  response: SettleResponse,
   payment: SignedAuthorization,
   requirements: PaymentRequirements,
 ): SettleOutcome {
-  const { transaction, network, amount } = answer;
+  const { transaction, network, amount } = response;
   if (transaction == null || !TRANSACTION.test(transaction))
     return { kind: "unknown", why: "success without a transaction" };
   if (network != null && network !== requirements.network)
     return { kind: "unknown", why: "success on another network" };
   if (amount != null && amount !== requirements.amount) return { kind: "unknown", why: "success with another amount" };
-  if (!isPayer(answer.payer, payment)) return { kind: "unknown", why: "success with another payer" };
+  if (!isPayer(response.payer, payment)) return { kind: "unknown", why: "success with another payer" };
   return { kind: "settled", transaction: transaction.toLowerCase() };
 }
 
-function failureOf({ errorReason, transaction }: SettleAnswer): SettleOutcome {
+function toFailure({ errorReason, transaction }: SettleResponse): SettleOutcome {
   const reason = errorReason ?? "unexpected_settle_error";
-  const isCertain = (transaction ?? "") === "" && CERTAIN_REFUSALS.has(reason);
-  return isCertain ? { kind: "refused", reason } : { kind: "unknown", why: reason };
+  const isCertain = (transaction ?? "") === "" && CERTAIN_REJECTIONS.has(reason);
+  return isCertain ? { kind: "rejected", reason } : { kind: "unknown", why: reason };
 }
 
 const isPayer = (payer: string | null | undefined, { authorization }: SignedAuthorization) =>

@@ -1,34 +1,43 @@
+import { createHash } from "node:crypto";
 import type { Tier } from "../../domain/plan.ts";
 
 /**
- * What becomes of a payment. reserved: somebody works on it. verified: the facilitator finds it good. settling: asked to
- * be charged. settled: charged, its answer still owed. delivered: charged and answered. rejected: worth nothing.
- * released: not charged, usable again. unknown: perhaps charged; nobody gets anything until that is known.
+ * The states of a payment:
+ * reserved: a process works on it. verified: the facilitator has accepted it. settling: the charge was requested.
+ * settled: charged, and its response not delivered yet. delivered: charged, and its response delivered.
+ * rejected: will never be charged. released: not charged, can be used again.
+ * unknown: possibly charged; no response is delivered until the outcome is known.
  */
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 
 export const PAYMENT_STATES = [
-  ...(["reserved", "verified", "settling", "settled", "delivered"] as const),
-  ...(["rejected", "released", "unknown"] as const),
+  "reserved",
+  "verified",
+  "settling",
+  "settled",
+  "delivered",
+  "rejected",
+  "released",
+  "unknown",
 ] as const;
 
 /** `0x` and hexadecimal digits, in lower case. */
 export type Hex = `0x${string}`;
 
-/** The token that is taken, where it goes, and what the payer's wallet has to sign for it (EIP-712). */
+/** The accepted token, its payee, and the EIP-712 domain that the payer's wallet signs for. */
 export interface PaymentAsset {
   /** CAIP-2, for example `eip155:8453`. */
   readonly network: `eip155:${number}`;
   readonly chainId: number;
-  /** The token's contract, in the spelling that is told to payers. */
+  /** Address of the token contract, as sent to payers. */
   readonly asset: Hex;
-  /** The token's own name and version in its EIP-712 domain; they differ between networks. */
+  /** Name and version in the token's EIP-712 domain; they differ between networks. */
   readonly name: string;
   readonly version: string;
   readonly payTo: Hex;
 }
 
-/** An EIP-3009 transfer that its payer has signed. Addresses and nonce in lower case, numbers in decimal digits. */
+/** An EIP-3009 transfer. Addresses and nonce in lower case, numbers as decimal digits. */
 export interface Authorization {
   readonly from: Hex;
   readonly to: Hex;
@@ -40,22 +49,22 @@ export interface Authorization {
   readonly nonce: Hex;
 }
 
-/** A signed authorization: whoever holds it can move this amount from the payer to us, once, and nothing else. */
+/** An authorization signed by its payer. Its holder can transfer this amount to the payee once, and nothing else. */
 export interface SignedAuthorization {
   readonly signature: Hex;
   readonly authorization: Authorization;
 }
 
-/** A payment as a client sent it: well-formed, nothing else. */
+/** A well-formed payment as sent by the client; nothing else is checked yet. */
 export interface Payment extends SignedAuthorization {
   readonly version: 1 | 2;
   readonly scheme: string;
   readonly network: string;
-  /** Version 2: which of our requirements it says to meet. */
+  /** Version 2: the payment requirements that the client has accepted. */
   readonly accepted: unknown;
 }
 
-/** What one call costs, in version 2's words. */
+/** The price of one call, in the format of x402 version 2. */
 export interface PaymentRequirements {
   readonly scheme: "exact";
   readonly network: string;
@@ -67,10 +76,9 @@ export interface PaymentRequirements {
   readonly extra: { readonly name: string; readonly version: string };
 }
 
-/** When a route's payment is settled: after the work and before its answer, or before work that is long or streams. */
+/** When a payment is settled: after the handler and before the response, or before a long or streaming handler. */
 export type Settles = "after" | "before";
 
-/** What a route asks of whoever pays for it by the call. */
 export interface RoutePrice {
   readonly tier: Tier;
   readonly settles: Settles;
@@ -82,9 +90,12 @@ export interface Settlement {
   readonly payer: Hex;
 }
 
-/** An answer as it can be kept and given again. */
+/** A response that can be replayed. */
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
+
+/** Customer id and log name of a payer. A hash, because the address is personal data. */
+export const payerName = (payer: Hex) => `pay-${createHash("sha256").update(payer).digest("hex").slice(0, 32)}`;

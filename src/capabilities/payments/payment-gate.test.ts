@@ -9,37 +9,43 @@ import { createPaymentGate } from "./payment-gate.ts";
 import type { PaymentService } from "./service.ts";
 
 const PAYMENT = {
-  ...{ x402Version: 1, scheme: "exact", network: "base" },
+  x402Version: 1,
+  scheme: "exact",
+  network: "base",
   payload: {
     signature: `0x${"1".repeat(130)}`,
     authorization: {
-      ...{ from: `0x${"a".repeat(40)}`, to: `0x${"b".repeat(40)}`, value: "1", validAfter: "0", validBefore: "1" },
+      from: `0x${"a".repeat(40)}`,
+      to: `0x${"b".repeat(40)}`,
+      value: "1",
+      validAfter: "0",
+      validBefore: "1",
       nonce: `0x${"0".repeat(64)}`,
     },
   },
 };
 
-test("429: an address that has no request left has no signature checked, and each payment tried takes one", async () => {
-  let checked = 0;
+test("429: each payment counts as an anonymous request, and its signature is not checked above the limit", async () => {
+  let checks = 0;
   const service = {
     requirementsFor: () => ({}),
     async check() {
-      checked += 1;
+      checks += 1;
     },
   } as unknown as PaymentService;
   const clock = new FakeClock();
-  const meter = { takeMinute: () => assert.fail("a payment is no answer 401") };
+  const meter = { takeMinute: () => assert.fail("a payment does not count as a 401 response") };
   const addresses = createAddressLimits({ clock, random: { uniform: () => 0, bytes: () => assert.fail() }, meter });
-  const till = createPaymentGate({ service, publicUrl: "https://api.example.org", log: quietLog, addresses });
+  const gate = createPaymentGate({ service, publicUrl: "https://api.example.org", log: quietLog, addresses });
   const headers = { "x-payment": Buffer.from(JSON.stringify(PAYMENT)).toString("base64") };
   const request = {
     headers,
     ip: "192.0.2.1",
     routeConfig: { metering: METERING.LISTING },
   } as unknown as FastifyRequest;
-  for (let sent = 0; sent < 600; sent++) assert.equal((await till.identify(request))?.kind, "payer");
-  await assert.rejects(till.identify(request), { code: "rate_limited" });
-  assert.equal(checked, 600);
+  for (let count = 0; count < 600; count++) assert.equal((await gate.identify(request))?.kind, "payer");
+  await assert.rejects(gate.identify(request), { code: "rate_limited" });
+  assert.equal(checks, 600);
   await clock.advance(60_000);
-  assert.equal((await till.identify(request))?.kind, "payer");
+  assert.equal((await gate.identify(request))?.kind, "payer");
 });

@@ -7,39 +7,42 @@ import { COMMON_HEADERS, prepareProblem, toProblem } from "../../http/problem.ts
 import { describeError } from "../../http/request-log.ts";
 import type { Log } from "../../ports/log.ts";
 import type { AddressLimits } from "../metering/index.ts";
-import type { Payment, RoutePrice, Settlement, StoredResponse } from "./model.ts";
-import { demandFor, networkNameV1 } from "./requirements.ts";
-import { readPaymentHeader } from "./schema.ts";
-import { type PaidRun, PaymentRefusedError, type PaymentService, payerName } from "./service.ts";
+import { type Payment, payerName, type RoutePrice, type Settlement, type StoredResponse } from "./model.ts";
+import { PaymentRejectedError } from "./payment-errors.ts";
+import { formatRequirements, networkNameV1 } from "./requirements.ts";
+import { parsePaymentHeader } from "./schema.ts";
+import type { PaymentService } from "./service.ts";
+import type { PaidRun } from "./settlement.ts";
 
-/** Of a called address so much is repeated to the payer. */
+/** Maximum length of the request path in the payment requirements. */
 const RESOURCE_LENGTH_MAX = 500;
-/** Of this answer alone, or of its connection: not kept with an answer that may be given again. */
-const PASSING_HEADERS = /^(?:date|connection|content-length|keep-alive|transfer-encoding|ratelimit.*|retry-after)$/;
+/** Headers of a single response or connection; not stored with a response. */
+const TRANSIENT_HEADERS = /^(?:date|connection|content-length|keep-alive|transfer-encoding|ratelimit.*|retry-after)$/;
+const ACCOUNT_REQUIRED = "This endpoint needs an account of this service";
 
-/** One paid request on its way. */
+/** The state of one paid request between the hooks. */
 interface PaidCall {
   readonly payment: Payment;
   readonly price: RoutePrice;
-  /** Null before it has begun, and where it was answered before. */
+  /** Null before `admit`, and after a stored response was sent. */
   run: PaidRun | null;
 }
 
-/** The till for payments by x402, versions 1 and 2. */
+/** The payment gate for x402, versions 1 and 2. */
 export function createPaymentGate(options: {
   readonly service: PaymentService;
   readonly publicUrl: string;
   readonly log: Log;
-  readonly addresses: Pick<AddressLimits, "takePayment" | "noteRefusedPayment">;
+  readonly addresses: Pick<AddressLimits, "takePayment" | "countRejectedPayment">;
 }): PaymentGate {
   const { service, publicUrl, log, addresses } = options;
   const calls = new WeakMap<FastifyRequest, PaidCall>();
 
-  /** What is asked for, as the error that says so; `refusal` of the payment that came, if one did. */
-  const demand = (
+  /** The 402 error with the payment requirements. `rejection` is set if the request had a payment. */
+  const paymentRequired = (
     request: FastifyRequest,
     price: RoutePrice,
-    refusal: PaymentRefusedError | null,
+    rejection: PaymentRejectedError | null,
     version = 2,
   ): AppError => {
     const path = (request.raw.url ?? "").split("?", 1)[0] ?? "";
@@ -47,31 +50,28 @@ export function createPaymentGate(options: {
       url: `${publicUrl}${path.slice(0, RESOURCE_LENGTH_MAX)}`,
       description: request.routeOptions.schema?.summary ?? "",
     };
-    const { header, body } = demandFor(service.requirementsFor(price), resource, refusal?.reason ?? null);
-    const failure = { success: false, errorReason: refusal?.reason, transaction: "", network: networkOf(version) };
-    return new AppError(
-      "payment_required",
-      refusal === null ? "Send a Bearer key, or pay for this call" : `The payment was not taken: ${refusal.reason}`,
-      {
-        details: {
-          headers: {
-            "payment-required": header,
-            ...(refusal === null ? {} : { [responseHeader(version)]: encode(failure) }),
-          },
-          body,
-        },
-      },
-    );
+    const { header, body } = formatRequirements(service.requirementsFor(price), resource, rejection?.reason ?? null);
+    const headers: Record<string, string> = { "payment-required": header };
+    if (rejection === null)
+      return new AppError("payment_required", "Send an API key, or pay for this call.", { details: { headers, body } });
+    headers[responseHeader(version)] = encode({
+      success: false,
+      errorReason: rejection.reason,
+      transaction: "",
+      network: networkOf(version),
+    });
+    const detail = `The payment was not accepted: ${rejection.reason}`;
+    return new AppError("payment_required", detail, { details: { headers, body } });
   };
 
   const networkOf = (version: number) =>
     version === 1 ? (networkNameV1(service.asset.network) ?? service.asset.network) : service.asset.network;
 
-  const tellSettlement = (reply: FastifyReply, version: number, { transaction, payer }: Settlement) =>
+  const setSettlementHeader = (reply: FastifyReply, version: number, { transaction, payer }: Settlement) =>
     reply.header(responseHeader(version), encode({ success: true, transaction, network: networkOf(version), payer }));
 
-  /** Runs a step; a refusal of the payment becomes the demand for a better one. */
-  const orDemand = async <Result>(
+  /** Awaits a step. If it rejects the payment, throws the 402 error and counts the rejection. */
+  const orPaymentRequired = async <Result>(
     request: FastifyRequest,
     call: Pick<PaidCall, "payment" | "price">,
     step: Promise<Result>,
@@ -79,17 +79,17 @@ export function createPaymentGate(options: {
     try {
       return await step;
     } catch (error) {
-      if (!(error instanceof PaymentRefusedError)) throw error;
-      addresses.noteRefusedPayment(request.ip);
-      throw demand(request, call.price, error, call.payment.version);
+      if (!(error instanceof PaymentRejectedError)) throw error;
+      addresses.countRejectedPayment(request.ip);
+      throw paymentRequired(request, call.price, error, call.payment.version);
     }
   };
 
-  const giveUp = async (run: PaidRun): Promise<void> => {
-    // Its lease ends by itself where the store cannot be told.
+  const release = async (run: PaidRun): Promise<void> => {
+    // If the store is unavailable, the lease expires.
     await service
-      .giveUp(run)
-      .catch((error: unknown) => log.warn(describeError(error), "a payment could not be let go"));
+      .release(run)
+      .catch((error: unknown) => log.warn(describeError(error), "a payment could not be released"));
   };
 
   return {
@@ -99,11 +99,11 @@ export function createPaymentGate(options: {
       if (metering?.needsAccount === true && header !== null) throw new AppError("account_required", ACCOUNT_REQUIRED);
       if (metering === undefined || metering.priceTier === null || metering.needsAccount === true) return null;
       const price: RoutePrice = { tier: metering.priceTier, settles: metering.settles ?? "after" };
-      if (header === null) throw demand(request, price, null);
+      if (header === null) throw paymentRequired(request, price, null);
       addresses.takePayment(request.ip);
-      const payment = readPaymentHeader(header);
+      const payment = parsePaymentHeader(header);
       const call = { payment, price, run: null };
-      await orDemand(request, call, service.check(payment, service.requirementsFor(price)));
+      await orPaymentRequired(request, call, service.check(payment, service.requirementsFor(price)));
       calls.set(request, call);
       const customerId = payerName(payment.authorization.from);
       return { kind: "payer", customerId, plan: "pro", allowance: PLAN_ALLOWANCES.pro };
@@ -111,23 +111,22 @@ export function createPaymentGate(options: {
 
     async admit(request, reply) {
       const call = calls.get(request);
-      if (call === undefined) throw new Error("a payer came past the till");
+      if (call === undefined) throw new Error("admit was called for a request that identify did not accept");
       const { method, raw, body } = request;
-      const about = { method, url: raw.url ?? "", body };
-      const begun = await orDemand(request, call, service.begin(call.payment, call.price, about));
-      if (begun.kind === "replay") {
-        tellSettlement(reply, call.payment.version, begun.settlement);
-        const { status, headers, body: bytes } = begun.answer;
+      const paidRequest = { method, url: raw.url ?? "", body };
+      const result = await orPaymentRequired(request, call, service.begin(call.payment, call.price, paidRequest));
+      if (result.kind === "replay") {
+        setSettlementHeader(reply, call.payment.version, result.settlement);
         reply.header("cache-control", "private");
         reply
-          .code(status)
-          .headers({ ...headers })
-          .send(Buffer.from(bytes));
+          .code(result.response.status)
+          .headers({ ...result.response.headers })
+          .send(Buffer.from(result.response.body));
         return true;
       }
-      call.run = begun.run;
-      reply.hijack = refuseHijack;
-      if (begun.run.settlement !== null) tellSettlement(reply, call.payment.version, begun.run.settlement);
+      call.run = result.run;
+      reply.hijack = forbidHijack;
+      if (result.run.settlement !== null) setSettlementHeader(reply, call.payment.version, result.run.settlement);
       return false;
     },
 
@@ -137,57 +136,62 @@ export function createPaymentGate(options: {
       if (call === undefined || run == null) return payload;
       call.run = null;
       if (reply.statusCode >= 400) {
-        await giveUp(run);
+        await release(run);
         return run.settlement === null ? payload : withCredit(payload, run.settlement);
       }
       try {
-        const answer = keep(reply, payload);
-        if (answer === null && run.settlement === null) {
-          await giveUp(run);
-          throw new Error("a route that streams has to settle before");
+        const response = toStoredResponse(reply, payload);
+        if (response === null && run.settlement === null) {
+          await release(run);
+          throw new Error("a streaming route must settle before its handler");
         }
-        const settlement = await orDemand(request, call, service.deliver(run, answer));
-        tellSettlement(reply, call.payment.version, settlement);
+        const settlement = await orPaymentRequired(request, call, service.deliver(run, response));
+        setSettlementHeader(reply, call.payment.version, settlement);
         reply.header("cache-control", "private");
         return payload;
       } catch (error) {
-        const told = withhold(request, reply, payload, error, log);
-        if (run.settlement === null || reply.statusCode < 500) return told;
-        tellSettlement(reply, call.payment.version, run.settlement);
-        return withCredit(told, run.settlement);
+        const problem = replaceWithProblem(request, reply, payload, error, log);
+        if (run.settlement === null || reply.statusCode < 500) return problem;
+        setSettlementHeader(reply, call.payment.version, run.settlement);
+        return withCredit(problem, run.settlement);
       }
     },
   };
 }
 
-/** What is written past the server would never be booked: streams go through it, and are booked before their first byte. */
-const refuseHijack = (): never => {
-  throw new Error("a route that is sold sends its answer, also a stream, by reply.send");
+/** A hijacked response would bypass settlement. */
+const forbidHijack = (): never => {
+  throw new Error("a paid route must respond through reply.send, also with a stream");
 };
 
-const ACCOUNT_REQUIRED = "This endpoint needs an account of this service";
-
-/** Nothing of the answer goes out, no header either: what went wrong is told in its place. */
-function withhold(request: FastifyRequest, reply: FastifyReply, payload: unknown, error: unknown, log: Log): string {
+/** Discards the response including its headers, and prepares the error response instead. Returns its body. */
+function replaceWithProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  error: unknown,
+  log: Log,
+): string {
   if (isStream(payload)) payload.destroy();
   const problem = toProblem(error);
-  if (problem.status >= 500) log.warn({ requestId: request.id, ...describeError(error) }, "a paid answer was withheld");
+  if (problem.status >= 500)
+    log.warn({ requestId: request.id, ...describeError(error) }, "a paid response was withheld");
   for (const name of Object.keys(reply.getHeaders())) if (!COMMON_HEADERS.has(name)) reply.removeHeader(name);
   return prepareProblem(reply, problem);
 }
 
-/** The answer as it can be given again; null for what has no end yet. */
-function keep(reply: FastifyReply, payload: unknown): StoredResponse | null {
+/** Null for a stream. */
+function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse | null {
   if (payload !== undefined && payload !== null && typeof payload !== "string" && !Buffer.isBuffer(payload))
     return null;
   const entries = Object.entries(reply.getHeaders()).filter(
-    ([name, value]) => !COMMON_HEADERS.has(name) && !PASSING_HEADERS.test(name) && !Array.isArray(value),
+    ([name, value]) => !COMMON_HEADERS.has(name) && !TRANSIENT_HEADERS.test(name) && !Array.isArray(value),
   );
   const headers = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
   return { status: reply.statusCode, headers, body: Buffer.from(payload ?? "") };
 }
 
-/** The call failed and is paid for: its error says that the same payment is still good for one answer. */
+/** Adds to an error body that the call is charged and the payment can be redeemed for one response. */
 function withCredit(payload: unknown, { transaction }: Settlement): unknown {
   if (typeof payload !== "string") return payload;
   const problem: unknown = JSON.parse(payload);
@@ -200,10 +204,10 @@ function isStream(payload: unknown): payload is { destroy(): void } {
   );
 }
 
-/** Version 2's header first. Sent twice, their values come joined and are no base64. */
+/** Version 2's header takes precedence. Node joins repeated headers, and the joined value is not valid base64. */
 function paymentHeaderOf({ headers }: FastifyRequest): string | null {
-  const sent = headers["payment-signature"] ?? headers["x-payment"];
-  return sent === undefined ? null : String(sent);
+  const value = headers["payment-signature"] ?? headers["x-payment"];
+  return value === undefined ? null : String(value);
 }
 
 const responseHeader = (version: number) => (version === 1 ? "x-payment-response" : "payment-response");

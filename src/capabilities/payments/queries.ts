@@ -1,21 +1,22 @@
 import type { Database } from "../../ports/database.ts";
 import type { Authorization, Hex, PaymentState, SignedAuthorization, StoredResponse } from "./model.ts";
 
-/** How long an answer is kept for a client that lost it on the way. */
-const ANSWER_MINUTES = 60;
-/** All at once: fewer than a facilitator's connections, so that payers find some free. */
+/** How long a response is stored for a client that did not receive it. */
+const RESPONSE_MINUTES = 60;
+/** Processed concurrently. Fewer than the connections to the facilitator, so that some remain for payers. */
 export const UNKNOWN_BATCH_SIZE = 8;
-const FIRST_TRY_SECONDS = 5;
-const TRY_SECONDS_MAX = 600;
-/** A day and a half of asking; from then on only the payer's own resending asks. */
+const FIRST_RETRY_SECONDS = 5;
+const RETRY_SECONDS_MAX = 600;
+/** About a day and a half of retries. Afterwards only a payer's own resend queries the outcome. */
 const TRIES_MAX = 200;
-/** Charged payments are books; what was never charged is only clutter. */
+/** Retention of charged payments, which are accounting records. */
 const CHARGED_DAYS = 400;
+/** Retention of payments that were never charged. */
 const UNCHARGED_DAYS = 2;
-const DELETED_AT_ONCE = 10_000;
-const DELETIONS_PER_ROUND = 50;
+const DELETE_BATCH_SIZE = 10_000;
+const DELETE_BATCHES_MAX = 50;
 
-/** Names one authorization in the world. All in lower case. */
+/** Globally unique key of an authorization. All in lower case. */
 export interface PaymentKey {
   readonly network: string;
   readonly asset: string;
@@ -23,7 +24,7 @@ export interface PaymentKey {
   readonly nonce: Hex;
 }
 
-/** A row that is ours until its lease ends; whatever moves it shows the attempt. */
+/** The exclusive right to change a payment until the lease expires. Every transition checks the attempt id. */
 export interface PaymentLease {
   readonly paymentId: number;
   readonly attempt: string;
@@ -46,14 +47,14 @@ export interface FoundPayment {
   readonly isSameRequest: boolean;
   readonly reason: string | null;
   readonly transaction: string | null;
-  readonly answer: StoredResponse | null;
+  readonly response: StoredResponse | null;
 }
 
 const leaseEnd = (parameter: number) => `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
 
 /**
- * Takes an authorization that nobody has, that was let go, or whose worker died before it could have been charged. Of any
- * number of tries at once, on any number of nodes, one gets it; the others get null.
+ * Reserves an authorization that is new, released, or whose lease expired before it could have been charged. Of any number
+ * of concurrent attempts on any number of nodes one gets the lease; the others get null.
  */
 export async function reservePayment(
   database: Database,
@@ -72,8 +73,17 @@ export async function reservePayment(
      where held.state = 'released' or (held.state in ('reserved', 'verified') and held.lease_until <= clock_timestamp())
      returning payment_id`,
     [
-      ...[payment.network, payment.asset, payment.payer, payment.nonce, payment.amount, payment.validBefore],
-      ...[payment.authorizationHash, payment.requestHash, JSON.stringify(payment.signed), attempt, leaseMs],
+      payment.network,
+      payment.asset,
+      payment.payer,
+      payment.nonce,
+      payment.amount,
+      payment.validBefore,
+      payment.authorizationHash,
+      payment.requestHash,
+      JSON.stringify(payment.signed),
+      attempt,
+      leaseMs,
     ],
   );
   return row === undefined ? null : { paymentId: row.payment_id, attempt };
@@ -109,20 +119,24 @@ export async function findPayment(
   if (row === undefined) return null;
   const { payment_id: paymentId, state, reason, transaction_hash: transaction } = row;
   return {
-    ...{ paymentId, state, reason, transaction, answer: answerOf(row) },
+    paymentId,
+    state,
+    reason,
+    transaction,
+    response: storedResponseOf(row),
     isLeased: row.is_leased,
     isSameAuthorization: row.is_same_authorization,
     isSameRequest: row.is_same_request,
   };
 }
 
-function answerOf({ response_status: status, response_headers: headers, response_body: body }: FoundRow) {
+function storedResponseOf({ response_status: status, response_headers: headers, response_body: body }: FoundRow) {
   return status === null || headers === null || body === null ? null : { status, headers: JSON.parse(headers), body };
 }
 
 /**
- * Takes a row that is charged and owed its answer, or whose settlement is unknown, from whoever had it last. An answer that
- * was kept for another request than `requestHash` is forgotten.
+ * Leases a charged payment without a delivered response, or an unknown settlement, once the previous lease has expired.
+ * Deletes a response that is stored for a request other than `requestHash`.
  */
 export async function takeOver(
   database: Database,
@@ -144,46 +158,52 @@ export async function takeOver(
 export interface PaymentTransition {
   readonly from: readonly PaymentState[];
   readonly to: PaymentState;
-  /** For how long the row stays ours; 0 lets it go. */
+  /** New duration of the lease; 0 ends it. */
   readonly leaseMs: number;
   readonly reason?: string | null;
   readonly transaction?: string;
-  readonly answer?: StoredResponse | null;
+  readonly response?: StoredResponse | null;
 }
 
-/** Moves a row on that is still ours; false where it is not. A transfer that has paid for another call moves nothing. */
+/** Changes the state of a leased payment. Returns false if the lease was lost, or if `transaction` belongs to another payment. */
 export async function transitionPayment(
   database: Database,
   { paymentId, attempt }: PaymentLease,
-  move: PaymentTransition,
+  transition: PaymentTransition,
 ): Promise<boolean> {
-  const { answer = null } = move;
+  const { response = null } = transition;
   const rows = await database.query(
     `update payments as held set state = $4, lease_until = ${leaseEnd(5)}, updated_at = clock_timestamp(),
        reason = coalesce($6::text, held.reason), transaction_hash = coalesce($7::text, held.transaction_hash),
        response_status = coalesce($8::int4, held.response_status), response_headers = coalesce($9::text, held.response_headers),
        response_body = coalesce($10::bytea, held.response_body),
        response_until = case when $8::int4 is null then held.response_until
-         else clock_timestamp() + interval '${ANSWER_MINUTES} minutes' end,
+         else clock_timestamp() + interval '${RESPONSE_MINUTES} minutes' end,
        authorization_json = case when $4::text in ('settled', 'delivered', 'rejected', 'released') then null
          else held.authorization_json end,
        next_try_at = case when $4::text = 'unknown'
-         then coalesce(held.next_try_at, clock_timestamp() + interval '${FIRST_TRY_SECONDS} seconds') end
+         then coalesce(held.next_try_at, clock_timestamp() + interval '${FIRST_RETRY_SECONDS} seconds') end
      where held.payment_id = $1 and held.attempt = $2 and held.state = any($3::text[])
        and not exists (select 1 from payments as other where other.network = held.network
          and other.transaction_hash = $7::text and other.payment_id <> held.payment_id)
      returning payment_id`,
     [
-      ...[paymentId, attempt, move.from, move.to, move.leaseMs, move.reason ?? null, move.transaction ?? null],
-      ...(answer === null ? [null, null, null] : [answer.status, JSON.stringify(answer.headers), answer.body]),
+      paymentId,
+      attempt,
+      transition.from,
+      transition.to,
+      transition.leaseMs,
+      transition.reason ?? null,
+      transition.transaction ?? null,
+      ...(response === null ? [null, null, null] : [response.status, JSON.stringify(response.headers), response.body]),
     ],
   );
   return rows.length > 0;
 }
 
 /**
- * Ends what dead nodes left behind: what cannot have been charged is usable again, what may have been is unknown. Answers
- * kept long enough are forgotten.
+ * Recovers payments with an expired lease: those that cannot have been charged are released, those that may have been become
+ * unknown. Deletes stored responses that are older than an hour.
  */
 export async function sweepPayments(database: Database): Promise<void> {
   await database.query(
@@ -207,16 +227,16 @@ export async function countUnknown(database: Database): Promise<number> {
 
 export interface UnknownPayment {
   readonly paymentId: number;
-  /** How often the upkeep has asked, this time included. */
+  /** Number of reconciler attempts, including this one. */
   readonly tries: number;
   readonly signed: SignedAuthorization;
 }
 
-/** Unknown settlements that are to be asked for again now, each taken for `leaseMs`. A payer's own asking is no try. */
+/** Leases the unknown settlements that are due for a retry, for `leaseMs`. A payer's resend does not count as a try. */
 export async function takeUnknown(database: Database, attempt: string, leaseMs: number): Promise<UnknownPayment[]> {
   const rows = await database.query<{ payment_id: number; tries: number; authorization_json: string }>(
     `update payments set attempt = $1, lease_until = ${leaseEnd(2)}, tries = tries + 1, next_try_at = clock_timestamp()
-         + least(${TRY_SECONDS_MAX}, ${FIRST_TRY_SECONDS} * power(2, least(tries + 1, 10))) * interval '1 second'
+         + least(${RETRY_SECONDS_MAX}, ${FIRST_RETRY_SECONDS} * power(2, least(tries + 1, 10))) * interval '1 second'
      where payment_id in (
        select payment_id from payments
        where state = 'unknown' and lease_until <= clock_timestamp() and next_try_at <= clock_timestamp()
@@ -231,10 +251,10 @@ export async function takeUnknown(database: Database, attempt: string, leaseMs: 
   });
 }
 
-/** Deletes what is past its use. What is charged and unanswered, or unknown, stays as long as what is answered. */
-export async function deleteOldPayments(database: Database, atOnce = DELETED_AT_ONCE): Promise<number> {
+/** Deletes payments after their retention. Charged payments without a response and unknown ones are kept as long as delivered ones. */
+export async function deleteOldPayments(database: Database, batchSize = DELETE_BATCH_SIZE): Promise<number> {
   let deleted = 0;
-  for (let round = 0; round < DELETIONS_PER_ROUND; round++) {
+  for (let batch = 0; batch < DELETE_BATCHES_MAX; batch++) {
     const rows = await database.query(
       `delete from payments where payment_id in (
          select payment_id from payments
@@ -243,10 +263,10 @@ export async function deleteOldPayments(database: Database, atOnce = DELETED_AT_
            and (state in ('rejected', 'released') or updated_at < clock_timestamp() - interval '${CHARGED_DAYS} days')
          limit $1
        ) returning payment_id`,
-      [atOnce],
+      [batchSize],
     );
     deleted += rows.length;
-    if (rows.length < atOnce) break;
+    if (rows.length < batchSize) break;
   }
   return deleted;
 }

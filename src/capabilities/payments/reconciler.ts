@@ -3,29 +3,30 @@ import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { PaymentAsset } from "./model.ts";
+import { PaymentRejectedError } from "./payment-errors.ts";
 import { countUnknown, deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_BATCH_SIZE } from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
-import { PaymentRefusedError, type PaymentService } from "./service.ts";
+import type { PaymentService } from "./service.ts";
 
-const UPKEEP_EVERY_MS = 5_000;
-const DELETE_EVERY_MS = 3_600_000;
+const RECONCILE_INTERVAL_MS = 5_000;
+const DELETE_INTERVAL_MS = 3_600_000;
 const RESOLVE_LEASE_MS = 90_000;
-/** Asking is given up then, with time left in the lease to write down that it is still unknown. */
-const RESOLVE_DEADLINE_MS = 60_000;
-/** From here on an operator should look: nothing has come of asking for more than an hour. */
-const TRIES_TO_TELL = 12;
+/** Leaves time in the lease to record that the outcome is still unknown. */
+const RESOLVE_TIMEOUT_MS = 60_000;
+/** After this many tries, more than an hour, an error is logged once for the operator. */
+const TRIES_BEFORE_ERROR = 12;
 
 export interface PaymentReconciler {
-  /** Settlements in doubt, of all processes; as of the last sweep. */
+  /** Number of unknown settlements of all processes, as of the last sweep. */
   readonly unknown: number;
   start(): void;
-  /** Ends the asking that is under way; what it was for stays unknown. */
+  /** Aborts requests in progress; their payments stay unknown. */
   stop(): Promise<void>;
-  /** One round: ends what dead nodes left, asks again for what is unknown. */
+  /** Recovers payments of dead nodes and retries unknown settlements. */
   runOnce(): Promise<void>;
 }
 
-/** The background work of the ledger. Any number of nodes may do it at once. */
+/** Background maintenance of the payment ledger. Any number of nodes may run it concurrently. */
 export function createPaymentReconciler(options: {
   readonly database: Database;
   readonly clock: Clock;
@@ -39,49 +40,49 @@ export function createPaymentReconciler(options: {
   let unknown = 0;
   let deletedAt = Number.NEGATIVE_INFINITY;
 
-  /** All that were taken are asked for at once: none waits, within its lease, for another's silence. */
-  const resolveTaken = async (): Promise<number> => {
+  /** Resolves a batch concurrently, so that no payment uses up its lease while another one times out. */
+  const resolveBatch = async (): Promise<number> => {
     const attempt = Buffer.from(random.bytes(12)).toString("base64url");
     const taken = await takeUnknown(database, attempt, RESOLVE_LEASE_MS);
-    const late = new AbortController();
-    const cancel = clock.setTimeout(() => late.abort(), RESOLVE_DEADLINE_MS);
-    const signal = AbortSignal.any([stopping.signal, late.signal]);
-    const ends = taken.map(({ paymentId, tries, signed }) => {
-      if (tries === TRIES_TO_TELL)
-        log.error({ paymentId }, "a settlement is still unknown; docs/payments.md tells what to do");
+    const timeout = new AbortController();
+    const cancel = clock.setTimeout(() => timeout.abort(), RESOLVE_TIMEOUT_MS);
+    const signal = AbortSignal.any([stopping.signal, timeout.signal]);
+    const results = taken.map(({ paymentId, tries, signed }) => {
+      if (tries === TRIES_BEFORE_ERROR) log.error({ paymentId }, "a settlement is still unknown; see docs/payments.md");
       const requirements = requirementsOf(asset, signed.authorization.value);
       return service.resolve({ paymentId, attempt }, signed, requirements, signal);
     });
-    const failures = (await Promise.allSettled(ends)).flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
+    const settled = await Promise.allSettled(results);
     cancel();
-    for (const error of failures) if (!(error instanceof PaymentRefusedError)) throw error;
+    for (const result of settled)
+      if (result.status === "rejected" && !(result.reason instanceof PaymentRejectedError)) throw result.reason;
     return taken.length;
   };
 
   const resolve = async () => {
-    while ((await resolveTaken()) === UNKNOWN_BATCH_SIZE && !stopping.signal.aborted);
+    while ((await resolveBatch()) === UNKNOWN_BATCH_SIZE && !stopping.signal.aborted);
   };
 
   const sweep = async () => {
     await sweepPayments(database);
     unknown = await countUnknown(database);
-    if (clock.monotonic() - deletedAt < DELETE_EVERY_MS) return;
+    if (clock.monotonic() - deletedAt < DELETE_INTERVAL_MS) return;
     deletedAt = clock.monotonic();
     await deleteOldPayments(database);
   };
 
-  // Each on a timer of its own: a facilitator's silence holds up nothing that needs only the store.
-  const repeating: { stop(): Promise<void> }[] = [];
+  // Separate timers: a facilitator that times out does not delay the sweep.
+  const timers: { stop(): Promise<void> }[] = [];
   return {
     get unknown() {
       return unknown;
     },
     start() {
-      repeating.push(...[sweep, resolve].map((work) => repeat(clock, log, work)));
+      timers.push(...[sweep, resolve].map((work) => repeat(clock, log, work)));
     },
     async stop() {
       stopping.abort();
-      await Promise.all(repeating.map((each) => each.stop()));
+      await Promise.all(timers.map((timer) => timer.stop()));
     },
     async runOnce() {
       await sweep();
@@ -90,7 +91,7 @@ export function createPaymentReconciler(options: {
   };
 }
 
-/** Does the work again and again, a while after its last end. */
+/** Runs the work repeatedly, with a pause after each run. */
 function repeat(clock: Clock, log: Log, work: () => Promise<void>): { stop(): Promise<void> } {
   let cancel = () => {};
   let round: Promise<void> = Promise.resolve();
@@ -101,7 +102,7 @@ function repeat(clock: Clock, log: Log, work: () => Promise<void>): { stop(): Pr
       await work();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ err: error }, "the upkeep of payments failed; it is tried again");
+      if (!isFailing) log.warn({ err: error }, "payment reconciliation failed; retrying");
       isFailing = true;
     }
     if (!isStopped) schedule();
@@ -109,7 +110,7 @@ function repeat(clock: Clock, log: Log, work: () => Promise<void>): { stop(): Pr
   const schedule = () => {
     cancel = clock.setTimeout(() => {
       round = runRound();
-    }, UPKEEP_EVERY_MS);
+    }, RECONCILE_INTERVAL_MS);
   };
   schedule();
   return {

@@ -6,12 +6,12 @@ import type { Hex, Payment } from "./model.ts";
 
 const HEADER_LENGTH_MAX = 8 * 1024;
 const JSON_DEPTH_MAX = 8;
-/** Padded or not; whitespace, other alphabets and stray bits are refused: one payment has one spelling. */
+/** With or without padding. Whitespace and the URL-safe alphabet are rejected, so that a payment has one encoding. */
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const UINT256_MAX = 2n ** 256n - 1n;
 
 const Address = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
-/** Digits without sign, point or leading zero: two parsers read them alike. */
+/** Digits without sign, decimal point or leading zero, so that all parsers agree on the value. */
 const Uint = Type.String({ pattern: "^(?:0|[1-9][0-9]{0,77})$" });
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 
@@ -42,24 +42,24 @@ const paymentV2 = Compile(
 );
 
 /**
- * Reads a payment header (`PAYMENT-SIGNATURE`, `X-PAYMENT`): base64 of JSON. It says nothing of whether the payment is good.
+ * Parses a payment header (`PAYMENT-SIGNATURE`, `X-PAYMENT`): base64-encoded JSON. Does not check the payment itself.
  *
- * @throws AppError `malformed_payment` where it is not exactly of that form
+ * @throws AppError `malformed_payment`
  */
-export function readPaymentHeader(header: string): Payment {
+export function parsePaymentHeader(header: string): Payment {
   if (header.length > HEADER_LENGTH_MAX) throw malformed(`it is longer than ${HEADER_LENGTH_MAX} characters`);
-  const value = readJson(header);
+  const value = decodeJson(header);
   if (paymentV2.Check(value)) {
     const { accepted } = value;
-    return { version: 2, scheme: accepted.scheme, network: accepted.network, accepted, ...signedOf(value.payload) };
+    return { version: 2, scheme: accepted.scheme, network: accepted.network, accepted, ...toSigned(value.payload) };
   }
   if (paymentV1.Check(value)) {
-    return { version: 1, scheme: value.scheme, network: value.network, accepted: null, ...signedOf(value.payload) };
+    return { version: 1, scheme: value.scheme, network: value.network, accepted: null, ...toSigned(value.payload) };
   }
-  throw malformed("it is no payment of version 1 or 2 with an EIP-3009 authorization");
+  throw malformed("it is not a version 1 or 2 payment with an EIP-3009 authorization");
 }
 
-function readJson(header: string): unknown {
+function decodeJson(header: string): unknown {
   const bytes = BASE64.test(header) ? Buffer.from(header, "base64") : null;
   if (bytes === null || withoutPadding(bytes.toString("base64")) !== withoutPadding(header)) {
     throw malformed("it is not base64");
@@ -83,7 +83,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-function signedOf({ signature, authorization }: Static<typeof SignedTransfer>) {
+function toSigned({ signature, authorization }: Static<typeof SignedTransfer>) {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   if ([value, validAfter, validBefore].some((digits) => BigInt(digits) > UINT256_MAX)) {
     throw malformed("a number in it is larger than 256 bits");
@@ -94,7 +94,7 @@ function signedOf({ signature, authorization }: Static<typeof SignedTransfer>) {
   };
 }
 
-/** Holds because the schema's patterns say so. */
+/** The schema patterns guarantee the form. */
 const hex = (text: string) => text.toLowerCase() as Hex;
 
 const malformed = (why: string) => new AppError("malformed_payment", `The payment header is malformed: ${why}`);

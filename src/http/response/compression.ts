@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-/** Below this many bytes compressing costs more than it saves. */
+/** Smaller bodies are not compressed: it costs more than it saves. */
 export const COMPRESS_FROM_BYTES = 8 * 1024;
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
@@ -13,7 +13,7 @@ const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
 /**
- * The encoding to answer with, by the caller's weights (RFC 9110); at equal weight Brotli. Null means as it is.
+ * The content encoding for an Accept-Encoding header (RFC 9110). Prefers Brotli at equal weight; null means no encoding.
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | null {
   if (acceptEncoding === undefined || acceptEncoding.length > ACCEPT_ENCODING_LENGTH_MAX) return null;
@@ -24,14 +24,14 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding | n
     const value = weight === undefined ? 1 : Number(weight.slice(2));
     weights.set(name, Number.isFinite(value) ? value : 0);
   }
-  const rest = weights.get("*") ?? 0;
-  const brotli = weights.get("br") ?? rest;
-  const gzipped = weights.get("gzip") ?? rest;
+  const fallback = weights.get("*") ?? 0;
+  const brotli = weights.get("br") ?? fallback;
+  const gzipped = weights.get("gzip") ?? fallback;
   if (brotli <= 0 && gzipped <= 0) return null;
   return brotli >= gzipped ? "br" : "gzip";
 }
 
-/** Whether bodies of this content type shrink. */
+/** Whether compression reduces bodies of this content type. */
 export function isCompressible(contentType: string): boolean {
   return /^(?:application\/(?:json|javascript)|text\/(?!event-stream)|image\/svg)/.test(contentType);
 }

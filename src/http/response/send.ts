@@ -7,20 +7,18 @@ import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
 
 type Done = (error: Error | null, payload?: unknown) => void;
 
-/** Who is told of each answer before it goes out. */
 interface Listeners {
-  /** They may still write headers. */
+  /** May still set headers. */
   readonly beforeSend: readonly ((request: FastifyRequest, reply: FastifyReply) => void)[];
   /**
-   * The log and the metrics. They are told here and not when the last byte is out: listening for that would cost every
-   * request as much as finding its route does.
+   * Log and metrics. Called before the last byte is sent: an `onResponse` listener would cost every request as much as
+   * routing it.
    */
-  readonly note: (request: FastifyRequest, reply: FastifyReply) => void;
-  /** An answer could not be sent. */
-  readonly failed: (request: FastifyRequest, error: unknown) => void;
+  readonly onSent: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly onFailed: (request: FastifyRequest, error: unknown) => void;
 }
 
-/** Pages may load nothing from elsewhere, run no inline script and be framed by nobody. */
+/** Pages load nothing from other origins, run no inline script and cannot be framed. */
 const HTML_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -30,64 +28,64 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The last look at an answer: caching rules, entity tag and 304, page headers, compression. Streams pass untouched.
+ * The `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams pass unchanged.
  *
- * @param till  decides first what a paid request gets
+ * @param paymentGate  settles the payment of a paid request first
  */
-export function sendHook(lifecycle: Lifecycle, { beforeSend, note, failed }: Listeners, till?: PaymentGate) {
-  /** Nobody waits for what is thrown after a wait: the connection ends, and the process does not. */
-  const cutOff = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
-    failed(request, error);
+export function sendHook(lifecycle: Lifecycle, { beforeSend, onSent, onFailed }: Listeners, paymentGate?: PaymentGate) {
+  /** An error after an await has no handler: closes the connection so that the process does not crash. */
+  const abort = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
+    onFailed(request, error);
     reply.raw.destroy();
   };
   const finish = (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
     const done: Done = (error, body) => {
-      note(request, reply);
+      onSent(request, reply);
       send(error, body);
     };
     if (lifecycle.state === "draining") reply.header("connection", "close");
-    for (const tell of beforeSend) tell(request, reply);
+    for (const listener of beforeSend) listener(request, reply);
     setCacheControl(request, reply);
     const { deprecation } = request.routeConfig;
-    if (deprecation !== undefined) announceDeprecation(reply, deprecation);
+    if (deprecation !== undefined) setDeprecationHeaders(reply, deprecation);
     const type = String(reply.getHeader("content-type") ?? "");
     if (type.startsWith("text/html")) setMissing(reply, HTML_HEADERS);
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) {
       done(null, payload);
       return;
     }
-    const mayShrink = isLarge(payload) && isCompressible(type) && !reply.hasHeader("content-encoding");
-    // Also on a 304, which has to say the same of the cached answer as the 200 did.
-    if (mayShrink) reply.header("vary", "accept-encoding");
+    const mayCompress = isLarge(payload) && isCompressible(type) && !reply.hasHeader("content-encoding");
+    // A 304 must carry the same Vary as the 200.
+    if (mayCompress) reply.header("vary", "accept-encoding");
     if (isUnchanged(request, reply, payload)) {
       reply.code(304).removeHeader("content-type").removeHeader("content-length");
       done(null, "");
     } else {
-      const encoding = mayShrink ? chooseEncoding(request.headers["accept-encoding"]) : null;
+      const encoding = mayCompress ? chooseEncoding(request.headers["accept-encoding"]) : null;
       if (encoding === null) done(null, payload);
-      else encodeInto(reply, payload, encoding, done).catch(cutOff(request, reply));
+      else sendCompressed(reply, payload, encoding, done).catch(abort(request, reply));
     }
   };
-  if (till === undefined) return finish;
+  if (paymentGate === undefined) return finish;
   return (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
     if (!isPaid(request)) finish(request, reply, payload, send);
     else
-      till
+      paymentGate
         .complete(request, reply, payload)
-        .then((answer) => finish(request, reply, answer, send), send)
-        .catch(cutOff(request, reply));
+        .then((settledPayload) => finish(request, reply, settledPayload, send), send)
+        .catch(abort(request, reply));
   };
 }
 
-/** Gives a read its entity tag, and says whether the caller has this very answer already. */
+/** Sets the entity tag of a GET or HEAD response. Returns whether it matches the caller's If-None-Match. */
 function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: string | Buffer): boolean {
   if (!isRead(request) || reply.statusCode !== 200 || reply.hasHeader("set-cookie")) return false;
   if (!reply.hasHeader("etag")) reply.header("etag", weakEntityTag(payload));
-  const asked = request.headers["if-none-match"];
-  return asked !== undefined && matchesEntityTag(asked, String(reply.getHeader("etag")));
+  const ifNoneMatch = request.headers["if-none-match"];
+  return ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, String(reply.getHeader("etag")));
 }
 
-function encodeInto(reply: FastifyReply, payload: string | Buffer, encoding: Encoding, done: Done): Promise<void> {
+function sendCompressed(reply: FastifyReply, payload: string | Buffer, encoding: Encoding, done: Done): Promise<void> {
   return compress(typeof payload === "string" ? Buffer.from(payload) : payload, encoding).then(
     (compressed) => {
       reply.header("content-encoding", encoding).removeHeader("content-length");
@@ -98,7 +96,7 @@ function encodeInto(reply: FastifyReply, payload: string | Buffer, encoding: Enc
 }
 
 function isLarge(payload: string | Buffer): boolean {
-  // A string has at most three bytes a unit, so most need no counting.
+  // A UTF-16 code unit takes at most three bytes, so most strings need no byte count.
   if (payload.length >= COMPRESS_FROM_BYTES) return true;
   return payload.length * 3 >= COMPRESS_FROM_BYTES && Buffer.byteLength(payload) >= COMPRESS_FROM_BYTES;
 }
@@ -106,14 +104,14 @@ function isLarge(payload: string | Buffer): boolean {
 function setCacheControl(request: FastifyRequest, reply: FastifyReply): void {
   if (reply.hasHeader("cache-control")) return;
   const { access, cacheControl } = request.routeConfig;
-  const isFresh = isRead(request) && reply.statusCode < 400;
-  if (!isFresh) reply.header("cache-control", "no-store");
-  // "no-cache" lets a client keep the answer and ask with its entity tag whether it still holds.
+  const isCacheable = isRead(request) && reply.statusCode < 400;
+  if (!isCacheable) reply.header("cache-control", "no-store");
+  // "no-cache": clients may store the response and revalidate it with its entity tag.
   else reply.header("cache-control", cacheControl ?? (access === "key" ? "private, no-cache" : "no-cache"));
 }
 
-/** RFC 9745 (seconds as a structured field) and RFC 8594 (an HTTP date), beside whatever links the route gives itself. */
-function announceDeprecation(reply: FastifyReply, { since, sunset, link }: Deprecation): void {
+/** RFC 9745 (seconds as a structured field) and RFC 8594 (an HTTP date). Keeps the links that the route has set. */
+function setDeprecationHeaders(reply: FastifyReply, { since, sunset, link }: Deprecation): void {
   reply.header("deprecation", `@${Math.floor(since.getTime() / 1000)}`).header("sunset", sunset.toUTCString());
   if (link === undefined) return;
   const links = [reply.getHeader("link") ?? [], `<${link}>; rel="deprecation"; type="text/html"`].flat();

@@ -6,17 +6,45 @@ import { type Check, fail, INVALID, type Node, type Rules } from "./types.ts";
 const IGNORED_MAX = 100;
 
 const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
-  ...["type", "const", "enum", "anyOf", "minLength", "maxLength", "pattern", "minimum", "maximum"],
-  ...["exclusiveMinimum", "exclusiveMaximum", "multipleOf", "items", "minItems", "maxItems", "properties", "required"],
-  ...["additionalProperties", "patternProperties", "default", "x-comma-list", "x-empty-is-absent"],
-  // Said to readers, not checked; `format` is an annotation in JSON Schema 2020-12 as well.
-  ...["title", "description", "examples", "format", "deprecated", "style", "explode", "$id", "readOnly", "writeOnly"],
+  "type",
+  "const",
+  "enum",
+  "anyOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "items",
+  "minItems",
+  "maxItems",
+  "properties",
+  "required",
+  "additionalProperties",
+  "patternProperties",
+  "default",
+  "x-comma-list",
+  "x-empty-is-absent",
+  // Annotations, not checked. JSON Schema 2020-12 also treats `format` as an annotation.
+  "title",
+  "description",
+  "examples",
+  "format",
+  "deprecated",
+  "style",
+  "explode",
+  "$id",
+  "readOnly",
+  "writeOnly",
 ]);
 
 /**
- * Compiles a TypeBox schema into a check that reports in Pydantic's vocabulary, in the schema's order, one error a value.
+ * Compiles a TypeBox schema into a check that reports Pydantic errors, in the schema's order, at most one per value.
  *
- * @throws Error when the schema uses a keyword that is not understood
+ * @throws Error if the schema uses an unsupported keyword
  */
 export function compileCheck(schema: TSchema, rules: Rules): Check {
   return compile(schema as Node, rules);
@@ -52,7 +80,7 @@ function compile(node: Node, rules: Rules): Check {
   }
 }
 
-/** A union is a set of literals, or one type that may also be null; anything else has no single error to report. */
+/** Supports unions of literals, and one type or null. Other unions would need several errors for one value. */
 function compileUnion(members: readonly Node[], rules: Rules): Check {
   if (members.every((member) => Object.hasOwn(member, "const"))) {
     return literalCheck(
@@ -63,7 +91,7 @@ function compileUnion(members: readonly Node[], rules: Rules): Check {
   const others = members.filter((member) => member.type !== "null");
   const only = others[0];
   if (only === undefined || others.length !== 1) {
-    throw new Error("Request schemas may unite literals, or one type and null, and nothing else");
+    throw new Error("Request schemas support only unions of literals and of one type with null");
   }
   const check = compile(only, rules);
   return (value, loc, findings) => (value === null ? null : check(value, loc, findings));
@@ -73,7 +101,7 @@ function splitTypes(node: Node, types: readonly string[]): readonly Node[] {
   return types.map((type) => (type === "null" ? { type } : { ...node, type }));
 }
 
-/** Length is judged before what is inside when it is too long, after it when it is too short: as Pydantic does. */
+/** As in Pydantic, `maxItems` is checked before the items and `minItems` after them. */
 function listCheck(node: Node, rules: Rules): Check {
   const check = compile(node.items ?? {}, rules);
   const { minItems, maxItems } = node;
@@ -91,19 +119,19 @@ function listCheck(node: Node, rules: Rules): Check {
   };
 }
 
-/** `a,b` as a list without repeats; empty words are passed over, each other word is judged by the items' schema. */
+/** Parses `a,b` as a list without duplicates. Skips empty items; validates the others with the `items` schema. */
 function commaListCheck(node: Node): Check {
   const check = compile(node.items ?? {}, "text");
   const { maxItems } = node;
   return (value, loc, findings) => {
     if (typeof value !== "string") return fail(findings.errors, items.stringType(loc, value));
-    const words = [...new Set(value.split(",").map((word) => word.trim()))].filter((word) => word !== "");
-    if (maxItems !== undefined && words.length > maxItems) {
-      return fail(findings.errors, items.listTooLong(loc, words, maxItems));
+    const texts = [...new Set(value.split(",").map((text) => text.trim()))].filter((text) => text !== "");
+    if (maxItems !== undefined && texts.length > maxItems) {
+      return fail(findings.errors, items.listTooLong(loc, texts, maxItems));
     }
     const result: unknown[] = [];
-    for (const word of words) {
-      const checked = check(word, loc, findings);
+    for (const text of texts) {
+      const checked = check(text, loc, findings);
       if (checked === INVALID) return INVALID;
       result.push(checked);
     }
@@ -113,9 +141,9 @@ function commaListCheck(node: Node): Check {
 
 function recordCheck(node: Node, rules: Rules): Check {
   const values = Object.values(node.patternProperties ?? {});
-  const shape = values[0] ?? (typeof node.additionalProperties === "object" ? node.additionalProperties : {});
+  const valueSchema = values[0] ?? (typeof node.additionalProperties === "object" ? node.additionalProperties : {});
   if (values.length > 1) throw new Error("Request schemas may have one patternProperties entry");
-  const check = compile(shape, rules);
+  const check = compile(valueSchema, rules);
   return (value, loc, findings) => {
     if (!isPlainObject(value)) return fail(findings.errors, items.dictType(loc, value));
     const entries = Object.entries(value).map(([name, entry]) => [name, check(entry, [...loc, name], findings)]);
@@ -126,33 +154,34 @@ function recordCheck(node: Node, rules: Rules): Check {
 interface Field {
   readonly name: string;
   readonly check: Check;
-  readonly required: boolean;
-  readonly fallback: unknown;
-  readonly emptyIsAbsent: boolean;
+  readonly isRequired: boolean;
+  readonly defaultValue: unknown;
+  readonly isEmptyAbsent: boolean;
 }
 
-/** Only declared fields reach the result; others are named in `findings.ignored`, or refused where the schema says so. */
+/** The result contains declared fields only. Others are listed in `findings.ignored`, or rejected if the schema forbids them. */
 function objectCheck(node: Node, properties: Readonly<Record<string, Node>>, rules: Rules): Check {
   const required = new Set(node.required ?? []);
   const fields: readonly Field[] = Object.entries(properties).map(([name, property]) => ({
     name,
     check: compile(property, rules),
-    required: required.has(name) && !Object.hasOwn(property, "default"),
-    fallback: property.default,
-    emptyIsAbsent: property["x-empty-is-absent"] === true,
+    isRequired: required.has(name) && !Object.hasOwn(property, "default"),
+    defaultValue: property.default,
+    isEmptyAbsent: property["x-empty-is-absent"] === true,
   }));
   const names = fields.map((field) => field.name);
   const known = new Set(names);
-  const refusesExtra = node.additionalProperties === false;
+  const forbidsExtra = node.additionalProperties === false;
   return (value, loc, findings) => {
     if (!isPlainObject(value)) return fail(findings.errors, items.modelType(loc, value));
-    const before = findings.errors.length;
+    const errorsBefore = findings.errors.length;
     const result: Record<string, unknown> = {};
     for (const field of fields) {
-      const present = Object.hasOwn(value, field.name) && value[field.name] !== undefined;
-      if (!present || (field.emptyIsAbsent && value[field.name] === "")) {
-        if (field.required) fail(findings.errors, items.missing([...loc, field.name], rules === "text" ? null : value));
-        else if (field.fallback !== undefined) result[field.name] = structuredClone(field.fallback);
+      const isPresent = Object.hasOwn(value, field.name) && value[field.name] !== undefined;
+      if (!isPresent || (field.isEmptyAbsent && value[field.name] === "")) {
+        if (field.isRequired)
+          fail(findings.errors, items.missing([...loc, field.name], rules === "text" ? null : value));
+        else if (field.defaultValue !== undefined) result[field.name] = structuredClone(field.defaultValue);
         continue;
       }
       const checked = field.check(value[field.name], [...loc, field.name], findings);
@@ -160,12 +189,12 @@ function objectCheck(node: Node, properties: Readonly<Record<string, Node>>, rul
     }
     for (const name of Object.keys(value)) {
       if (known.has(name)) continue;
-      if (refusesExtra) fail(findings.errors, items.extraForbidden([...loc, name], value[name]));
+      if (forbidsExtra) fail(findings.errors, items.extraForbidden([...loc, name], value[name]));
       else if (loc[0] !== "header" && findings.ignored.length < IGNORED_MAX) {
         findings.ignored.push({ name: [...loc.slice(1), name].join("."), known: names });
       }
     }
-    return findings.errors.length > before ? INVALID : result;
+    return findings.errors.length > errorsBefore ? INVALID : result;
   };
 }
 
@@ -173,11 +202,11 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Any JSON value, but no infinite number hidden in it: it would come out as null. */
+/** Accepts any JSON value without infinite numbers, which `JSON.stringify` would turn into null. */
 const anyCheck: Check = (value, loc, { errors }) =>
-  holdsInfinity(value) ? fail(errors, items.finiteNumber(loc, undefined)) : value;
+  containsInfinity(value) ? fail(errors, items.finiteNumber(loc, undefined)) : value;
 
-function holdsInfinity(value: unknown): boolean {
+function containsInfinity(value: unknown): boolean {
   if (typeof value === "number") return !Number.isFinite(value);
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsInfinity);
+  return typeof value === "object" && value !== null && Object.values(value).some(containsInfinity);
 }

@@ -5,8 +5,8 @@ const NAME_LENGTH_MAX = 40;
 const DISTANCE_MAX = 2;
 
 /**
- * Value of `x-ignored-parameters`: what the caller sent and nobody reads, with the nearest known name where one is near,
- * for example `risk_limit, perod; did you mean period`. Null when nothing was ignored.
+ * Value of the header `x-ignored-parameters`: unknown fields of the request, with the nearest known name for likely typos,
+ * for example `risk_limit, perod; did you mean period`. Null if no field was ignored.
  */
 export function ignoredParametersHeader(ignored: Findings["ignored"]): string | null {
   if (ignored.length === 0) return null;
@@ -19,12 +19,12 @@ export function ignoredParametersHeader(ignored: Findings["ignored"]): string | 
     .join(", ");
 }
 
-/** Names come from the caller: what could end a header or confuse a reader of it becomes an underscore. */
+/** Replaces unsafe header characters by underscores, because the caller chooses the names. */
 function headerSafe(name: string): string {
   return name.slice(0, NAME_LENGTH_MAX).replace(/[^A-Za-z0-9_.-]/g, "_") || "_";
 }
 
-/** The known name at an edit distance of at most 2 (and below the length of the name itself), the nearest first. */
+/** The known name with the smallest edit distance, at most 2 and less than the length of `name`; otherwise null. */
 function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > NAME_LENGTH_MAX) return null;
   let best: string | null = null;
@@ -40,7 +40,7 @@ function nearestName(name: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements that turn `a` into `b`. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

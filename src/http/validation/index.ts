@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import Type, { type TSchema } from "typebox";
+import Type, { type TSchema, type TUnsafe } from "typebox";
 import { InvalidRequestError, type ValidationItem } from "../../domain/errors.ts";
 import { compileCheck } from "./compile.ts";
 import { ignoredParametersHeader } from "./ignored-parameters.ts";
@@ -8,10 +8,10 @@ import type { Check, Findings } from "./types.ts";
 
 export { valueError } from "./pydantic-errors.ts";
 
-/** Most words a comma-separated list may hold. */
+/** Maximum number of items in a comma-separated list. */
 const COMMA_LIST_MAX = 50;
 
-/** The schemas that a route judges a request by; path, query and header values are read by Pydantic's lax rules. */
+/** The request schemas of a route. Path, query and header values are converted by Pydantic's lax rules. */
 export interface RequestSchemas {
   readonly params?: TSchema;
   readonly query?: TSchema;
@@ -21,7 +21,7 @@ export interface RequestSchemas {
   readonly bodyOptional?: boolean;
 }
 
-/** A body that could not be read as JSON; it becomes a 422 only after the caller is known and within its limits. */
+/** A body that is not valid JSON. Validation turns it into a 422, after authentication and rate limiting. */
 export class UnreadableBody {
   readonly error: ValidationItem;
 
@@ -30,17 +30,17 @@ export class UnreadableBody {
   }
 }
 
-/** Judges a request, puts the converted values in place and names what was ignored. */
+/** Validates a request, replaces its values by the converted ones, and sets `x-ignored-parameters`. */
 export type RequestValidator = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Compiles a route's schemas into one check: all errors at once, path, query, header, body, each in its schema's order.
- * The check throws `InvalidRequestError`.
+ * Compiles a route's schemas into one validator. It throws `InvalidRequestError` with all errors, in the order path, query,
+ * header, body.
  */
 export function compileRequestValidator(schemas: RequestSchemas): RequestValidator {
-  const nothing = Type.Object({});
-  const params = compileCheck(schemas.params ?? nothing, "text");
-  const query = compileCheck(schemas.query ?? nothing, "text");
+  const empty = Type.Object({});
+  const params = compileCheck(schemas.params ?? empty, "text");
+  const query = compileCheck(schemas.query ?? empty, "text");
   const headers = schemas.headers === undefined ? null : compileCheck(schemas.headers, "text");
   const body = schemas.body === undefined ? null : compileCheck(schemas.body, "json");
   return (request, reply) => {
@@ -68,25 +68,20 @@ function checkBody(check: Check, value: unknown, schemas: RequestSchemas, findin
   return check(value, ["body"], findings);
 }
 
-/** Raises a 422 of one's own: rules between fields, or ones that need data to judge. */
+/** Creates a 422 for rules that a schema cannot express, such as rules between fields. */
 export function invalidRequest(errors: readonly ValidationItem[]): InvalidRequestError {
   return new InvalidRequestError(errors);
 }
 
-/** A query parameter `a,b,c` whose words are each one of `words`; the handler gets the list, without repeats. */
-export function commaList<const Word extends string>(words: readonly Word[], options: { description?: string } = {}) {
-  return Type.Unsafe<Word[]>({
-    type: "array",
-    items: { type: "string", enum: [...words] },
-    maxItems: COMMA_LIST_MAX,
-    style: "form",
-    explode: false,
-    "x-comma-list": true,
-    ...options,
-  });
+/** A query parameter `a,b,c` with items from `values`. The handler gets the list without duplicates. */
+export function commaList<const Value extends string>(
+  values: readonly Value[],
+  options: { description?: string } = {},
+) {
+  return commaListOf({ type: "string", enum: [...values] }, options) as TUnsafe<Value[]>;
 }
 
-/** A query parameter `a,b,c` of free words, each judged by `item`. */
+/** A query parameter `a,b,c` with items validated by `item`. */
 export function commaListOf(item: TSchema, options: { description?: string; maxItems?: number } = {}) {
   return Type.Unsafe<string[]>({
     type: "array",
@@ -99,7 +94,7 @@ export function commaListOf(item: TSchema, options: { description?: string; maxI
   });
 }
 
-/** Marks an optional parameter whose empty text counts as not sent: `?source=` means any source. */
+/** Treats an empty optional parameter as absent: `?source=` means any source. */
 export function emptyIsAbsent<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, "x-empty-is-absent": true };
 }

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { JSON_DEPTH_MAX, parseJson } from "./json.ts";
 
-test("reads every JSON text to the same value as JSON.parse", () => {
+test("parses every JSON text to the same value as JSON.parse", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(0, 1, "\t"), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
-      // A key __proto__ is refused here on purpose.
+      // A key __proto__ is rejected intentionally.
       fc.pre(!text.includes("__proto__"));
       assert.deepEqual(parseJson(text), { ok: true, value: JSON.parse(text) });
     }),
@@ -15,7 +15,7 @@ test("reads every JSON text to the same value as JSON.parse", () => {
   );
 });
 
-test("refuses every text that JSON.parse refuses", () => {
+test("rejects every text that JSON.parse rejects", () => {
   const characters = fc.constantFrom(...'{}[]",:\\ \n0123456789.-+eEtrufalsn\u00e9x');
   fc.assert(
     fc.property(fc.string({ unit: characters, maxLength: 12 }), (text) => {
@@ -33,18 +33,18 @@ test("refuses every text that JSON.parse refuses", () => {
   );
 });
 
-test("counts the position of an error in characters, not in UTF-16 units", () => {
+test("reports error positions in code points, not in UTF-16 units", () => {
   assert.deepEqual(parseJson('["😀" 1]'), { ok: false, position: 5, error: "Expecting ',' delimiter" });
 });
 
-test("reads 64 levels and refuses the 65th, without reading on", () => {
+test("accepts 64 levels of nesting and stops at the 65th", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   assert.equal(parseJson(nested(JSON_DEPTH_MAX)).ok, true);
-  const refused = parseJson(nested(JSON_DEPTH_MAX + 1));
-  assert.deepEqual(refused, { ok: false, position: JSON_DEPTH_MAX, error: "Nested deeper than 64 levels" });
+  const rejected = parseJson(nested(JSON_DEPTH_MAX + 1));
+  assert.deepEqual(rejected, { ok: false, position: JSON_DEPTH_MAX, error: "Nested deeper than 64 levels" });
 });
 
-test("refuses what two parsers could read differently, also when spelled with escapes", () => {
+test("rejects duplicate keys and __proto__, also when written with escapes", () => {
   for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"x":{"b":1,"b":1}}']) {
     assert.equal(parseJson(text).ok, false, text);
   }

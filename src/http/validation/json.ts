@@ -1,15 +1,15 @@
-/** Deepest nesting of a request body that is looked at. */
+/** Maximum nesting depth of a request body. */
 export const JSON_DEPTH_MAX = 64;
 
 export type JsonResult =
   | { readonly ok: true; readonly value: unknown }
-  /** `position` counts code points from the start; `error` is the wording of Python's decoder. */
+  /** `position` counts code points from the start; `error` is the message of Python's decoder. */
   | { readonly ok: false; readonly position: number; readonly error: string };
 
 /**
- * Parses JSON strictly and says what is wrong in the words and at the position of Python's `json` module, which callers'
- * tests know. Stricter than `JSON.parse` where two parsers could read one text differently or where a value could harm:
- * a repeated key, a key `__proto__`, nesting above `JSON_DEPTH_MAX`.
+ * Parses JSON strictly. Errors have the message and position of Python's `json` module, which existing clients expect.
+ * Stricter than `JSON.parse` for ambiguous or dangerous input: rejects duplicate keys, a key `__proto__`, and nesting above
+ * `JSON_DEPTH_MAX`.
  */
 export function parseJson(text: string): JsonResult {
   try {
@@ -120,7 +120,7 @@ class JsonReader {
   }
 
   #string(): string {
-    const begin = this.#at;
+    const start = this.#at;
     let result = "";
     this.#at += 1;
     for (;;) {
@@ -129,16 +129,16 @@ class JsonReader {
       result += plain;
       this.#at += plain.length;
       const next = this.#text[this.#at];
-      if (next === undefined) throw new JsonTextError("Unterminated string starting at", begin);
+      if (next === undefined) throw new JsonTextError("Unterminated string starting at", start);
       if (next === '"') return this.#literal(1, result);
       if (next !== "\\") throw new JsonTextError("Invalid control character at", this.#at);
-      result += this.#escape(begin);
+      result += this.#escape(start);
     }
   }
 
-  #escape(begin: number): string {
+  #escape(start: number): string {
     const letter = this.#text[this.#at + 1];
-    if (letter === undefined) throw new JsonTextError("Unterminated string starting at", begin);
+    if (letter === undefined) throw new JsonTextError("Unterminated string starting at", start);
     if (letter === "u") {
       const digits = this.#text.slice(this.#at + 2, this.#at + 6);
       if (!HEX4.test(digits) || this.#at + 6 >= this.#text.length) {
@@ -151,7 +151,7 @@ class JsonReader {
     return this.#literal(2, character);
   }
 
-  /** Steps over `length` characters and gives `value` back. */
+  /** Advances by `length` characters and returns `value`. */
   #literal<Value>(length: number, value: Value): Value {
     this.#at += length;
     return value;

@@ -1,14 +1,14 @@
 import type { ValidationItem } from "../../domain/errors.ts";
 
-/** Where a value stands: `["query", "limit"]`, `["body", "market_ids", 1]`. */
+/** Path of a value: `["query", "limit"]`, `["body", "market_ids", 1]`. */
 export type Location = readonly (string | number)[];
 
 const INPUT_DEPTH_MAX = 16;
 const INPUT_LENGTH_MAX = 1_000;
-/** Fields whose value is never sent back or logged. */
+/** Fields whose values are never returned or logged. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(["secret", "turnstile_token", "token", "api_key", "password"]);
 
-/** An error item; `input` is left out where it is secret, deep, long or not expressible in JSON. */
+/** Creates an error item. Omits `input` if it is secret, too deep, too long or not valid JSON. */
 function item(
   type: string,
   loc: Location,
@@ -16,11 +16,17 @@ function item(
   input: unknown,
   ctx?: Readonly<Record<string, unknown>>,
 ): ValidationItem {
-  const shown = isSecret(loc) ? undefined : showable(input);
-  return { type, loc, msg, ...(shown === undefined ? {} : { input: shown }), ...(ctx === undefined ? {} : { ctx }) };
+  const returned = isSecret(loc) ? undefined : returnable(input);
+  return {
+    type,
+    loc,
+    msg,
+    ...(returned === undefined ? {} : { input: returned }),
+    ...(ctx === undefined ? {} : { ctx }),
+  };
 }
 
-/** A rule of our own, in the words of Pydantic's `value_error`. */
+/** An error of a custom rule, as Pydantic's `value_error`. */
 export function valueError(loc: Location, text: string, input?: unknown): ValidationItem {
   return item("value_error", loc, `Value error, ${text}`, input, { error: {} });
 }
@@ -97,11 +103,11 @@ export const lessThan = (loc: Location, input: unknown, lt: number): ValidationI
 export const multipleOf = (loc: Location, input: unknown, step: number): ValidationItem =>
   item("multiple_of", loc, `Input should be a multiple of ${step}`, input, { multiple_of: step });
 
-/** `allowed` becomes the text `'a', 'b' or 'c'`. */
+/** Formats `allowed` as `'a', 'b' or 'c'`. */
 export function literalError(loc: Location, input: unknown, allowed: readonly unknown[]): ValidationItem {
-  const words = allowed.map(pythonRepr);
-  const last = words.at(-1) ?? "";
-  const expected = words.length > 1 ? `${words.slice(0, -1).join(", ")} or ${last}` : last;
+  const literals = allowed.map(pythonRepr);
+  const last = literals.at(-1) ?? "";
+  const expected = literals.length > 1 ? `${literals.slice(0, -1).join(", ")} or ${last}` : last;
   return item("literal_error", loc, `Input should be ${expected}`, input, { expected });
 }
 
@@ -135,7 +141,7 @@ export const modelType = (loc: Location, input: unknown): ValidationItem =>
 export const extraForbidden = (loc: Location, input: unknown): ValidationItem =>
   item("extra_forbidden", loc, "Extra inputs are not permitted", input);
 
-/** Text that is not JSON; `position` counts characters, `error` is what Python's decoder would say. */
+/** Malformed JSON. `position` counts code points; `error` is the message of Python's decoder. */
 export const jsonInvalid = (position: number, error: string): ValidationItem =>
   item("json_invalid", ["body", position], "JSON decode error", {}, { error });
 
@@ -143,7 +149,7 @@ function count(length: number, noun: string): string {
   return `${length} ${noun}${length === 1 ? "" : "s"}`;
 }
 
-/** The way Python shows a literal: strings in single quotes, True, False, None. */
+/** Formats a literal like Python: strings in single quotes, True, False, None. */
 function pythonRepr(value: unknown): string {
   if (typeof value === "string") return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   if (value === true) return "True";
@@ -155,8 +161,8 @@ function isSecret(loc: Location): boolean {
   return loc.some((step) => typeof step === "string" && SECRET_FIELDS.has(step));
 }
 
-/** The value itself when it may be sent back, else undefined. The first visit is bounded in depth and in size. */
-function showable(value: unknown): unknown {
+/** The value if it may be returned to the caller, otherwise undefined. */
+function returnable(value: unknown): unknown {
   const budget = { left: INPUT_LENGTH_MAX };
   return fits(value, 0, budget) ? value : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Names and values of a query string, decoded once; of a repeated name the last value wins, so that no value is ever a
- * list by accident. A malformed escape stays as it was sent: `isWellEncoded` refuses it before anyone reads it.
+ * Parses a query string and decodes it once. The last value of a repeated name wins, so that values are never arrays. Keeps
+ * malformed escapes unchanged; `isWellEncoded` rejects them earlier.
  */
 export function parseQuery(text: string): Record<string, string> {
   const result: Record<string, string> = Object.create(null);
@@ -14,7 +14,7 @@ export function parseQuery(text: string): Record<string, string> {
   return result;
 }
 
-/** Whether every percent escape of a raw URL's query is one of valid UTF-8. */
+/** Whether every percent-encoding in the query of a raw URL is valid UTF-8. */
 export function isWellEncoded(url: string): boolean {
   const start = url.indexOf("?");
   if (start < 0 || url.indexOf("%", start) < 0) return true;

@@ -21,7 +21,7 @@ export function stringCheck(node: Node): Check {
   return (value, loc, { errors }) => {
     if (typeof value !== "string") return fail(errors, items.stringType(loc, value));
     if (!value.isWellFormed()) return fail(errors, items.stringUnicode(loc));
-    // No store holds a NUL in text; in a path it is the handler's "no such thing".
+    // Postgres text cannot contain NUL. Ids in the path are exempt: handlers return 404.
     if (loc[0] !== "path" && value.includes("\0")) {
       return fail(errors, items.valueError(loc, "NUL characters are not allowed", value));
     }
@@ -68,7 +68,7 @@ export function numberCheck(node: Node, rules: Rules): Check {
   };
 }
 
-/** Written so that NaN breaks every bound; the order is Pydantic's. */
+/** NaN violates every bound. The order of the checks is Pydantic's. */
 function withinBounds(node: Node, value: number, input: unknown, loc: Location, errors: ValidationItem[]): unknown {
   const { multipleOf, maximum, exclusiveMaximum, minimum, exclusiveMinimum } = node;
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {

@@ -2,27 +2,27 @@ import type { ValidationItem } from "../../domain/errors.ts";
 import type { Location } from "./pydantic-errors.ts";
 
 /**
- * text: values came as text (path, query, header) and are read by Pydantic's lax rules.
- * json: values came as JSON and must already be of their type; nothing is coerced.
+ * text: path, query and header values, converted by Pydantic's lax rules.
+ * json: body values, which must already have the right JSON type.
  */
 export type Rules = "text" | "json";
 
-/** What one request's check gathers. */
+/** Collected by the checks of one request. */
 export interface Findings {
   readonly errors: ValidationItem[];
-  /** Fields sent that the schema does not know, with the names it does know beside them. */
+  /** Fields that are not in the schema, with the names that are. */
   readonly ignored: { readonly name: string; readonly known: readonly string[] }[];
 }
 
-/** Gives the checked (and, from text, converted) value, or `INVALID` after adding an error for it. */
+/** Returns the validated and, for text, converted value; or adds an error and returns `INVALID`. */
 export type Check = (value: unknown, loc: Location, findings: Findings) => unknown;
 
 export const INVALID: unique symbol = Symbol("invalid");
 
-/** More errors than this in one answer help nobody. */
+/** Maximum number of errors in one response. */
 const ERRORS_MAX = 100;
 
-/** The keywords of JSON Schema that are understood; any other one stops the start, so that no rule is silently void. */
+/** The supported JSON Schema keywords. Any other keyword aborts the start, so that no rule is ignored silently. */
 export interface Node {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -48,7 +48,7 @@ export interface Node {
   readonly "x-empty-is-absent"?: boolean;
 }
 
-/** Adds an error, within bounds. */
+/** Adds an error, up to `ERRORS_MAX`. */
 export function fail(errors: ValidationItem[], error: ValidationItem): typeof INVALID {
   if (errors.length < ERRORS_MAX) errors.push(error);
   return INVALID;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 
-/// A dollar token with EIP-3009 as USDC has it: events, their order, errors and signature rules.
+/// A dollar token with EIP-3009, like USDC: the same events in the same order, errors and signature rules.
 contract Eip3009Token {
     string public name;
     string public version;
@@ -127,7 +127,7 @@ contract Eip3009Token {
     }
 }
 
-/// Puts several calls into one transaction.
+/// Makes several calls in one transaction.
 contract Batch {
     function run(address target, bytes[] calldata calls) external {
         for (uint256 index = 0; index < calls.length; index++) {

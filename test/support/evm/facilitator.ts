@@ -7,27 +7,27 @@ import { toFacilitatorEvmSigner } from "@x402/evm";
 import { registerExactEvmScheme } from "@x402/evm/exact/facilitator";
 import type { LocalChain } from "./local-chain.ts";
 
-/** What it does instead of answering well: a status and body, silence, or a lost reply after the work is done. */
+/** An injected fault: a fixed response, no response, or a connection lost after the request was processed. */
 export type FacilitatorFault =
-  | { readonly kind: "answer"; readonly status: number; readonly body: string }
-  | { readonly kind: "hang" }
-  | { readonly kind: "lose_reply" };
+  | { readonly kind: "response"; readonly status: number; readonly body: string }
+  | { readonly kind: "timeout" }
+  | { readonly kind: "lose_response" };
 
-/** The public facilitator library behind HTTP, with faults on demand. */
+/** The public facilitator library behind an HTTP server, with fault injection. */
 export async function startFacilitator(chain: LocalChain) {
   const signer = toFacilitatorEvmSigner({ ...chain.gasWallet, address: chain.gasWallet.account.address } as never);
   const facilitator = registerExactEvmScheme(new x402Facilitator(), { signer, networks: chain.network });
   const faults: { verify: FacilitatorFault | null; settle: FacilitatorFault | null } = { verify: null, settle: null };
   const calls = { verify: 0, settle: 0 };
-  /** Its wallet has one row of nonces: settlements go one after the other. */
+  /** Settlements run one at a time, because they share the nonce sequence of one wallet. */
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const next = last.then(work, work);
     last = next;
     return next;
   };
 
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const name = request.url === "/verify" ? "verify" : request.url === "/settle" ? "settle" : null;
     if (name === null || request.method !== "POST") return void response.writeHead(404).end();
     const chunks: Buffer[] = [];
@@ -35,17 +35,17 @@ export async function startFacilitator(chain: LocalChain) {
     const { paymentPayload, paymentRequirements }: VerifyRequest = JSON.parse(Buffer.concat(chunks).toString("utf8"));
     calls[name] += 1;
     const fault = faults[name];
-    if (fault?.kind === "hang") return;
-    if (fault?.kind === "answer") return void response.writeHead(fault.status).end(fault.body);
+    if (fault?.kind === "timeout") return;
+    if (fault?.kind === "response") return void response.writeHead(fault.status).end(fault.body);
     const result =
       name === "verify"
         ? await facilitator.verify(paymentPayload, paymentRequirements)
-        : await inTurn(() => facilitator.settle(paymentPayload, paymentRequirements));
-    if (fault?.kind === "lose_reply") return void response.destroy();
+        : await runExclusive(() => facilitator.settle(paymentPayload, paymentRequirements));
+    if (fault?.kind === "lose_response") return void response.destroy();
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result));
   };
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
+    handle(request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });
   });
@@ -55,7 +55,7 @@ export async function startFacilitator(chain: LocalChain) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     faults,
-    mend() {
+    reset() {
       faults.verify = null;
       faults.settle = null;
     },

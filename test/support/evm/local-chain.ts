@@ -4,19 +4,19 @@ import solc from "solc";
 import { type Abi, createWalletClient, defineChain, encodeFunctionData, type Hex, http, publicActions } from "viem";
 import { generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 
-/** Base's test network by number and name, so that clients of both protocol versions know it. */
+/** Base Sepolia, because clients of both protocol versions support it. */
 const CHAIN_ID = 84_532;
 const TOKEN = { name: "Test Dollar", version: "2" };
-/** The well-known accounts of a development chain: worth nothing anywhere. */
+/** The well-known test mnemonic of development chains. */
 const MNEMONIC = "test test test test test test test test test test test junk";
 
-/** A chain on this machine: a real EVM, a JSON-RPC server, a token with EIP-3009. */
+/** A local EVM chain with a JSON-RPC server and an EIP-3009 token. */
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 
 export async function startLocalChain() {
   const runtime = await createHardhatRuntimeEnvironment({
     networks: {
-      // Many blocks a second: the chain's clock must not run ahead of the machine's.
+      // Otherwise each block advances the timestamp by a second, ahead of the system clock.
       local: { type: "edr-simulated", chainId: CHAIN_ID, allowBlocksWithSameTimestamp: true },
     },
   });
@@ -24,7 +24,9 @@ export async function startLocalChain() {
   const { address, port } = await server.listen();
   const rpcUrl = `http://${address}:${port}`;
   const chain = defineChain({
-    ...{ id: CHAIN_ID, name: "local", nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 } },
+    id: CHAIN_ID,
+    name: "local",
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   });
   const walletOf = (account: ReturnType<typeof mnemonicToAccount>) =>
@@ -46,19 +48,17 @@ export async function startLocalChain() {
     await from.waitForTransactionReceipt({ hash });
   };
   return {
-    ...{
-      rpcUrl,
-      chainId: CHAIN_ID,
-      network: `eip155:${CHAIN_ID}` as const,
-      networkV1: "base-sepolia",
-      token,
-      deployToken,
-    },
+    rpcUrl,
+    chainId: CHAIN_ID,
+    network: `eip155:${CHAIN_ID}` as const,
+    networkV1: "base-sepolia",
+    token,
+    deployToken,
     tokenName: TOKEN.name,
     tokenVersion: TOKEN.version,
-    /** Pays the gas of settlements, as a facilitator does. */
+    /** Pays the gas of settlements, like a facilitator. */
     gasWallet: walletOf(mnemonicToAccount(MNEMONIC, { addressIndex: 1 })),
-    /** Somebody new, with so many atomic units of the token. */
+    /** Creates an account with this many atomic units of the token. */
     async newPayer(units: bigint) {
       const account = privateKeyToAccount(generatePrivateKey());
       if (units > 0n) await write("mint", [account.address, units]);
@@ -67,16 +67,20 @@ export async function startLocalChain() {
     mint: (to: Hex, units: bigint) => write("mint", [to, units]),
     balanceOf: async (owner: Hex, at: Hex = token) =>
       (await deployer.readContract({ address: at, abi, functionName: "balanceOf", args: [owner] })) as bigint,
-    /** How many transfers of the token have gone to `to`, mints left out. */
+    /** Number of token transfers to `to`, without mints. */
     transfersTo: async (to: Hex) => {
       const logs = await deployer.getContractEvents({
-        ...{ address: token, abi, eventName: "Transfer", args: { to }, fromBlock: 0n },
+        address: token,
+        abi,
+        eventName: "Transfer",
+        args: { to },
+        fromBlock: 0n,
       });
       return logs.filter(({ args }) => (args as unknown as { from: Hex }).from !== `0x${"0".repeat(40)}`).length;
     },
-    /** Uses or cancels an authorization past everyone, as anybody may. */
+    /** Calls the token directly, for example to use or cancel an authorization. */
     submit: (functionName: string, args: readonly unknown[]) => write(functionName, args),
-    /** Several of such calls in one transaction; gives its hash. */
+    /** Makes several token calls in one transaction and returns its hash. */
     async submitTogether(calls: readonly { readonly functionName: string; readonly args: readonly unknown[] }[]) {
       const address = await deploy(contracts.Batch, []);
       const encoded = calls.map((call) => encodeFunctionData({ abi, ...call }));
@@ -84,8 +88,8 @@ export async function startLocalChain() {
       const hash = await deployer.writeContract({ address, abi: contracts.Batch.abi, functionName: "run", args });
       return (await deployer.waitForTransactionReceipt({ hash })).transactionHash;
     },
-    /** Lets the chain's clock pass. */
-    async pass(seconds: number) {
+    /** Advances the timestamp of the chain. */
+    async advance(seconds: number) {
       await deployer.request({ method: "evm_increaseTime" as never, params: [seconds] as never });
       await deployer.request({ method: "evm_mine" as never, params: [] as never });
     },

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import Type from "typebox";
 import type { Hex } from "viem";
 import { createUndiciHttp } from "../../../src/adapters/network/undici-http.ts";
@@ -17,20 +17,20 @@ import { ScriptedVenue } from "../venues/scripted-venue.ts";
 import type { TestFacilitator } from "./facilitator.ts";
 import type { LocalChain } from "./local-chain.ts";
 
-/** A text that only a paid answer holds: counted wherever nothing may leak. */
+/** Content of paid responses. Tests assert that no other output contains it. */
 export const SECRET = "the-content-that-is-paid-for";
 
 export interface PaidService {
   readonly url: string;
-  /** How often the work of the test's own routes was done. */
+  /** Controls and counts the handler runs of the test routes. */
   readonly work: { count: number; fail: Error | null; hold: Promise<void> | null; size: number };
   close(): Promise<void>;
 }
 
 /**
- * A whole service that takes payments, listening. Beside its own routes: /v1/test/after and /v1/test/before, which differ in
- * when they settle; /v1/test/stream-after and -before, of which the first says so wrongly; /v1/test/hijack, which writes past the
- * server; /v1/test/deep, which costs $5; /v1/test/account, which needs an account.
+ * Starts a complete service that accepts payments. Additional routes: /v1/test/after and /v1/test/before settle after and
+ * before the handler; /v1/test/stream-after (misconfigured) and -before stream; /v1/test/hijack bypasses `reply.send`;
+ * /v1/test/deep costs $5; /v1/test/account needs an account.
  */
 export async function startPaidService(options: {
   readonly database: Database;
@@ -53,21 +53,26 @@ export async function startPaidService(options: {
       facilitatorToken: null,
       rpcUrl: hasRpc ? rpcUrl : null,
       http,
-      ...(deadlines === undefined ? {} : { deadlines }),
+      deadlines,
     },
   });
   const work: PaidService["work"] = { count: 0, fail: null, hold: null, size: 0 };
   const handler = async () => {
     work.count += 1;
     await work.hold;
-    await nextTurn();
+    await nextIteration();
     if (work.fail !== null) throw work.fail;
     return { content: SECRET.padEnd(work.size, "x"), run: work.count };
   };
   const route = (path: string, metering: (typeof METERING)[keyof typeof METERING] & { needsAccount?: boolean }) =>
     defineRoute(app.http, {
-      ...{ method: "GET", url: `/v1/test/${path}`, access: "key", metering, tag: "Analytics" },
-      ...{ summary: `Test ${path}`, operationId: `test_${path}` },
+      method: "GET",
+      url: `/v1/test/${path}`,
+      access: "key",
+      metering,
+      tag: "Analytics",
+      summary: `Test ${path}`,
+      operationId: `test_${path}`,
       query: Type.Object({ n: Type.Optional(Type.Integer({ maximum: 10 })) }),
       responses: { 200: Type.Object({ content: Type.String(), run: Type.Integer() }) },
       handler,
@@ -78,8 +83,13 @@ export async function startPaidService(options: {
   route("account", { ...METERING.DEEP, needsAccount: true });
   for (const settles of ["after", "before"] as const) {
     defineRoute(app.http, {
-      ...{ method: "GET", url: `/v1/test/stream-${settles}`, access: "key", tag: "Streaming" },
-      ...{ metering: { ...METERING.LISTING, settles }, summary: "Test stream", operationId: `test_stream_${settles}` },
+      method: "GET",
+      url: `/v1/test/stream-${settles}`,
+      access: "key",
+      tag: "Streaming",
+      metering: { ...METERING.LISTING, settles },
+      summary: "Test stream",
+      operationId: `test_stream_${settles}`,
       responses: {},
       handler: ({ reply }) => {
         work.count += 1;
@@ -88,8 +98,14 @@ export async function startPaidService(options: {
     });
   }
   defineRoute(app.http, {
-    ...{ method: "GET", url: "/v1/test/hijack", access: "key", tag: "Streaming", responses: {} },
-    ...{ metering: METERING.LISTING, summary: "Test hijack", operationId: "test_hijack" },
+    method: "GET",
+    url: "/v1/test/hijack",
+    access: "key",
+    tag: "Streaming",
+    responses: {},
+    metering: METERING.LISTING,
+    summary: "Test hijack",
+    operationId: "test_hijack",
     handler: ({ reply }) => {
       reply.hijack();
       reply.raw.end(SECRET);
@@ -109,5 +125,5 @@ export async function startPaidService(options: {
   };
 }
 
-/** The service's own failure, which is not the payer's. */
+/** A failure of the service, not of the payer. */
 export const failure = () => new AppError("venue_unavailable", "The venue cannot be reached at the moment");

@@ -6,61 +6,65 @@ import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import type { Hex, PrivateKeyAccount } from "viem";
 import type { LocalChain } from "./local-chain.ts";
 
-/** `fetch` of the public client library, paying by itself. */
+/** The public client library's `fetch`, which pays automatically. */
 export function payingFetch(account: PrivateKeyAccount, chain: LocalChain, version: 1 | 2 = 2): typeof fetch {
   const scheme =
     version === 2
       ? { network: chain.network, client: new ExactEvmScheme(account) }
       : { network: chain.networkV1 as never, client: new ExactEvmSchemeV1(account), x402Version: 1 };
-  // Its own limits know famous tokens only.
+  // The library's spend controls support well-known tokens only.
   return wrapFetchWithPaymentFromConfig(versionOnly(version), { schemes: [scheme], spendControls: false });
 }
 
-/** The library takes version 2 where both are offered: hides the other one, as an old client would overlook it. */
+/** The library prefers version 2. For version 1 this hides the version 2 header, which an old client would ignore. */
 function versionOnly(version: 1 | 2): typeof fetch {
   if (version === 2) return fetch;
   return async (input, init) => {
-    const answer = await fetch(input, init);
-    if (answer.status !== 402) return answer;
-    const headers = new Headers(answer.headers);
+    const response = await fetch(input, init);
+    if (response.status !== 402) return response;
+    const headers = new Headers(response.headers);
     headers.delete("payment-required");
-    return new Response(await answer.text(), { status: 402, headers });
+    return new Response(await response.text(), { status: 402, headers });
   };
 }
 
 export const decode = (header: string | null) => JSON.parse(Buffer.from(header ?? "", "base64").toString("utf8"));
 
-/** What a call without a payment is asked for. */
+/** Calls without a payment and returns the payment requirements. */
 export async function demandOf(url: string, init?: RequestInit): Promise<PaymentRequired> {
-  const answer = await fetch(url, init);
-  await answer.arrayBuffer();
-  return decode(answer.headers.get("payment-required"));
+  const response = await fetch(url, init);
+  await response.arrayBuffer();
+  return decode(response.headers.get("payment-required"));
 }
 
 export interface PaymentChanges {
   readonly accepted?: Partial<PaymentRequirements>;
   readonly authorization?: Readonly<Record<string, string>>;
   readonly domain?: Readonly<Record<string, unknown>>;
-  /** Who signs, where that is not the one who is said to pay. */
+  /** Signer, if other than the payer. */
   readonly signer?: PrivateKeyAccount;
   readonly nonce?: Hex;
 }
 
-/** A version 2 payment header signed by hand, so that each of its values can be wrong. */
+/** Builds and signs a version 2 payment header, any value of which can be changed. */
 export async function signPayment(
   payer: PrivateKeyAccount,
   chain: LocalChain,
-  demand: PaymentRequired,
+  requirements: PaymentRequired,
   changes: PaymentChanges = {},
 ): Promise<{ readonly header: string; readonly nonce: Hex }> {
-  const [wanted] = demand.accepts;
-  if (wanted === undefined) throw new Error("nothing is asked for");
-  const accepted = { ...wanted, ...changes.accepted };
+  const [required] = requirements.accepts;
+  if (required === undefined) throw new Error("the requirements are empty");
+  const accepted = { ...required, ...changes.accepted };
   const now = Math.floor(Date.now() / 1_000);
   const nonce = changes.nonce ?? (`0x${randomBytes(32).toString("hex")}` as const);
   const authorization = {
-    ...{ from: payer.address as string, to: accepted.payTo, value: accepted.amount },
-    ...{ validAfter: String(now - 60), validBefore: String(now + 300), nonce: nonce as string },
+    from: payer.address as string,
+    to: accepted.payTo,
+    value: accepted.amount,
+    validAfter: String(now - 60),
+    validBefore: String(now + 300),
+    nonce: nonce as string,
     ...changes.authorization,
   };
   const signature = await (changes.signer ?? payer).signTypedData({
@@ -90,8 +94,8 @@ const TYPES = {
   ],
 };
 
-/** A call with this payment, its body read. */
+/** Calls with a payment header and reads the whole body. */
 export async function callWith(url: string, header: string, init: RequestInit = {}) {
-  const answer = await fetch(url, { ...init, headers: { ...init.headers, "payment-signature": header } });
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  const response = await fetch(url, { ...init, headers: { ...init.headers, "payment-signature": header } });
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }

@@ -3,39 +3,43 @@ import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import type { PaymentAsset } from "./model.ts";
-import { findDisagreements } from "./start-check.ts";
+import { findDisagreements } from "./startup-check.ts";
 
 const ASSET: PaymentAsset = {
-  ...{ network: "eip155:84532", chainId: 84_532, name: "USDC", version: "2" },
-  ...{ asset: `0x${"3".repeat(40)}`, payTo: `0x${"2".repeat(40)}` },
+  network: "eip155:84532",
+  chainId: 84_532,
+  name: "USDC",
+  version: "2",
+  asset: `0x${"3".repeat(40)}`,
+  payTo: `0x${"2".repeat(40)}`,
 };
 const KIND = { x402Version: 2, scheme: "exact", network: ASSET.network };
 const json = (value: unknown): ScriptedAnswer => ({ body: JSON.stringify(value) });
 const result = (value: string) => json({ jsonrpc: "2.0", id: 1, result: value });
-const GOOD = {
+const VALID = {
   supported: json({ kinds: [KIND] }),
   chain: result("0x14a34"),
   decimals: result(`0x${"6".padStart(64, "0")}`),
 };
 
-async function check(changes: Partial<Record<keyof typeof GOOD, ScriptedAnswer | Error>>) {
-  const answers = { ...GOOD, ...changes };
+async function check(changes: Partial<Record<keyof typeof VALID, ScriptedAnswer | Error>>) {
+  const responses = { ...VALID, ...changes };
   const clock = new FakeClock();
   const http = new ScriptedHttp(clock, ({ url, body = "" }) => {
-    if (url.endsWith("/supported")) return answers.supported;
-    return body.includes("eth_chainId") ? answers.chain : answers.decimals;
+    if (url.endsWith("/supported")) return responses.supported;
+    return body.includes("eth_chainId") ? responses.chain : responses.decimals;
   });
   const urls = { facilitatorUrl: "https://facilitator.example", rpcUrl: "https://rpc.example" };
-  const found = findDisagreements({ http, asset: ASSET, facilitatorToken: "token", ...urls });
+  const warnings = findDisagreements({ http, asset: ASSET, facilitatorToken: "token", ...urls });
   await clock.advance(6_000);
-  return found;
+  return warnings;
 }
 
-test("settings that facilitator and chain agree with are nothing to tell", async () => {
+test("returns no warning for a correct configuration", async () => {
   assert.deepEqual(await check({}), []);
 });
 
-test("a facilitator of another network, another chain, another kind of token are each told by their setting", async () => {
+test("names the setting for a wrong facilitator network, a wrong chain and a wrong token", async () => {
   const other = json({
     kinds: [
       { ...KIND, network: "eip155:1" },
@@ -48,9 +52,9 @@ test("a facilitator of another network, another chain, another kind of token are
     assert.match((await check({ decimals: result(decimals) })).join(), /^PARALLAX_X402_ASSET: .* 6 decimals/);
 });
 
-test("who is away, silent or talks nonsense holds up nothing and is nothing to tell", async () => {
-  const away = new Error("away");
-  assert.deepEqual(await check({ supported: away, chain: away }), []);
+test("returns no warning if the services are unavailable, time out or return invalid responses", async () => {
+  const unavailable = new Error("unavailable");
+  assert.deepEqual(await check({ supported: unavailable, chain: unavailable }), []);
   assert.deepEqual(await check({ supported: { afterMs: 60_000 }, chain: { afterMs: 60_000 } }), []);
   assert.deepEqual(await check({ supported: { body: "<html>" }, chain: json({}), decimals: { body: "" } }), []);
 });

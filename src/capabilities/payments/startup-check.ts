@@ -4,9 +4,9 @@ import type { HttpOut } from "../../ports/http-out.ts";
 import { queryChain } from "./chain.ts";
 import type { PaymentAsset } from "./model.ts";
 
-const DEADLINE_MS = 5_000;
-const ANSWER_BYTES_MAX = 256 * 1024;
-/** Prices are told in a token's smallest units, a millionth of a dollar each. */
+const TIMEOUT_MS = 5_000;
+const RESPONSE_BYTES_MAX = 256 * 1024;
+/** Prices assume tokens whose atomic unit is a millionth of a dollar. */
 const DECIMALS = 6;
 /** The first four bytes of keccak-256 of `decimals()`. */
 const DECIMALS_CALL = "0x313ce567";
@@ -18,8 +18,9 @@ const supportedCheck = Compile(
 );
 
 /**
- * What facilitator and chain say that does not fit the settings, in words for the operator; nothing where they are away.
- * Whoever takes payments finds out here, and not from the first payer.
+ * Compares the configuration with the facilitator and the chain, so that errors show at start and not at the first payment.
+ *
+ * @returns warnings for the operator; none for a service that does not respond
  */
 export async function findDisagreements(options: {
   readonly http: HttpOut;
@@ -29,9 +30,9 @@ export async function findDisagreements(options: {
   readonly rpcUrl: string | null;
 }): Promise<readonly string[]> {
   const { rpcUrl } = options;
-  const checks = [findUnsupported(options), ...(rpcUrl === null ? [] : [findWrongChain({ ...options, rpcUrl })])];
-  const found = await Promise.all(checks.map((check) => check.catch(() => null)));
-  return found.filter((text) => text !== null);
+  const checks = [findUnsupported(options), rpcUrl === null ? null : findWrongChain({ ...options, rpcUrl })];
+  const warnings = await Promise.all(checks.map((check) => check?.catch(() => null) ?? null));
+  return warnings.filter((text) => text !== null);
 }
 
 type Options = Parameters<typeof findDisagreements>[0];
@@ -39,25 +40,27 @@ type Options = Parameters<typeof findDisagreements>[0];
 async function findUnsupported({ http, asset, facilitatorUrl, facilitatorToken }: Options): Promise<string | null> {
   const headers: Record<string, string> = {};
   if (facilitatorToken !== null) headers.authorization = `Bearer ${facilitatorToken}`;
-  const bounds = { deadlineMs: DEADLINE_MS, maxBodyBytes: ANSWER_BYTES_MAX };
+  const bounds = { deadlineMs: TIMEOUT_MS, maxBodyBytes: RESPONSE_BYTES_MAX };
   const { body } = await http.send({ method: "GET", url: `${facilitatorUrl}/supported`, headers, ...bounds });
   const value: unknown = JSON.parse(body);
   if (!supportedCheck.Check(value)) return null;
   const isSupported = value.kinds.some(
     ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === asset.network,
   );
-  return isSupported ? null : `PARALLAX_X402_FACILITATOR_URL: it does not support version 2, exact, ${asset.network}`;
+  return isSupported
+    ? null
+    : `PARALLAX_X402_FACILITATOR_URL: the facilitator does not support x402 version 2, scheme exact, on ${asset.network}`;
 }
 
 async function findWrongChain({ http, asset, rpcUrl }: Options & { readonly rpcUrl: string }): Promise<string | null> {
-  const ask = (method: string, params: readonly unknown[]) =>
-    queryChain({ http, url: rpcUrl, deadlineMs: DEADLINE_MS }, method, params);
-  const chainId = await ask("eth_chainId", []);
+  const call = (method: string, params: readonly unknown[]) =>
+    queryChain({ http, url: rpcUrl, deadlineMs: TIMEOUT_MS }, method, params);
+  const chainId = await call("eth_chainId", []);
   if (typeof chainId === "string" && Number(chainId) !== asset.chainId)
-    return `PARALLAX_X402_RPC_URL: it is of chain ${Number(chainId)}, and payments are on ${asset.network}`;
-  const decimals = await ask("eth_call", [{ to: asset.asset, data: DECIMALS_CALL }, "latest"]);
-  // "0x" is the answer of an address without a contract.
+    return `PARALLAX_X402_RPC_URL: the endpoint serves chain ${Number(chainId)}, but payments are on ${asset.network}`;
+  const decimals = await call("eth_call", [{ to: asset.asset, data: DECIMALS_CALL }, "latest"]);
+  // "0x": there is no contract at this address.
   if (typeof decimals === "string" && (decimals === "0x" || Number(decimals) !== DECIMALS))
-    return `PARALLAX_X402_ASSET: ${asset.asset} is no token with ${DECIMALS} decimals on ${asset.network}`;
+    return `PARALLAX_X402_ASSET: ${asset.asset} is not a token with ${DECIMALS} decimals on ${asset.network}`;
   return null;
 }

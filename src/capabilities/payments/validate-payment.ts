@@ -3,13 +3,13 @@ import type { Hex, Payment, PaymentAsset, PaymentRequirements, Settles, SignedAu
 import { networkNameV1 } from "./requirements.ts";
 
 /**
- * What has to be left of an authorization when its call begins, in seconds: settling takes up to half a minute, and where
- * it follows the work, that may take as long before.
+ * Minimum remaining validity of an authorization when its call begins, in seconds. Settling takes up to 30 s; a handler that
+ * runs before it may take as long.
  */
 const REMAINING_SECONDS_MIN: Readonly<Record<Settles, number>> = { after: 90, before: 45 };
-/** Nobody needs more, and what has run out is known to be never charged. */
+/** Maximum remaining validity: an expired unused authorization is certain never to be charged, so it should expire soon. */
 const REMAINING_SECONDS_MAX = 86_400;
-/** Half of the curve's order: tokens refuse the other half, in which every signature has a twin. */
+/** Half of the curve order. Tokens reject larger values of s, because every signature has a second form there. */
 const SIGNATURE_S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const TRANSFER_TYPES = {
   TransferWithAuthorization: [
@@ -23,10 +23,11 @@ const TRANSFER_TYPES = {
 } as const;
 
 /**
- * Why the payment is not the one that was asked for, in the protocol's words, or null. Every value is compared with our
- * own; none of the client's is taken over.
+ * Compares the payment with the requirements. Client values are only compared, never used.
+ *
+ * @returns an x402 error code; null if the payment matches
  */
-export function findMismatch(payment: Payment, requirements: PaymentRequirements): string | null {
+export function validatePayment(payment: Payment, requirements: PaymentRequirements): string | null {
   const { authorization } = payment;
   if (payment.scheme !== requirements.scheme) return "unsupported_scheme";
   const network = payment.version === 1 ? networkNameV1(requirements.network) : requirements.network;
@@ -34,19 +35,24 @@ export function findMismatch(payment: Payment, requirements: PaymentRequirements
   if (payment.version === 2 && !isDeepStrictEqual(payment.accepted, requirements))
     return "invalid_payment_requirements";
   if (authorization.to !== requirements.payTo.toLowerCase()) return "invalid_exact_evm_payload_recipient_mismatch";
-  // "exact": more is as wrong as less.
+  // Scheme "exact": overpaying is also an error.
   if (authorization.value !== requirements.amount) return "invalid_exact_evm_payload_authorization_value_mismatch";
   return null;
 }
 
 /**
- * Why the authorization cannot be charged in time for a new call, or null.
+ * Checks that the authorization is valid now and long enough to be settled.
  *
  * @param now  Unix milliseconds
+ * @returns an x402 error code; null if it is
  */
-export function findUntimely({ authorization }: SignedAuthorization, settles: Settles, now: number): string | null {
+export function validateAuthorizationTime(
+  { authorization }: SignedAuthorization,
+  settles: Settles,
+  now: number,
+): string | null {
   const seconds = BigInt(Math.floor(now / 1_000));
-  // The token asks for strictly later, and its clock is the last block's.
+  // Strict, as in the token contract, whose clock is the timestamp of the last block.
   if (BigInt(authorization.validAfter) >= seconds) return "invalid_exact_evm_payload_authorization_valid_after";
   const remaining = BigInt(authorization.validBefore) - seconds;
   return remaining < REMAINING_SECONDS_MIN[settles] || remaining > REMAINING_SECONDS_MAX
@@ -54,10 +60,10 @@ export function findUntimely({ authorization }: SignedAuthorization, settles: Se
     : null;
 }
 
-/** Whether the payer has signed exactly this transfer of exactly this token; asks nobody. */
+/** Whether the payer has signed exactly this transfer of exactly this token. Makes no network request. */
 export type SignatureCheck = (payment: SignedAuthorization) => Promise<boolean>;
 
-/** Loads what it needs only here: who takes no payments starts without it. */
+/** Imports viem lazily, so that a service without payments starts without it. */
 export async function createSignatureCheck(asset: PaymentAsset): Promise<SignatureCheck> {
   const { recoverTypedDataAddress } = await import("viem/utils");
   const { name, version, chainId } = asset;
@@ -65,24 +71,26 @@ export async function createSignatureCheck(asset: PaymentAsset): Promise<Signatu
   return async ({ signature, authorization }) => {
     if (!isCanonical(signature)) return false;
     const { from, to, value, validAfter, validBefore, nonce } = authorization;
-    const message = {
-      ...{ from, to, nonce },
-      ...{ value: BigInt(value), validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) },
-    };
-    const typed = {
+    // Throws for values that are not a point of the curve.
+    const signer = await recoverTypedDataAddress({
       domain,
       types: TRANSFER_TYPES,
       primaryType: "TransferWithAuthorization",
-      message,
+      message: {
+        from,
+        to,
+        nonce,
+        value: BigInt(value),
+        validAfter: BigInt(validAfter),
+        validBefore: BigInt(validBefore),
+      },
       signature,
-    } as const;
-    // Numbers that are on no curve make it throw.
-    const signer = await recoverTypedDataAddress(typed).catch(() => null);
+    }).catch(() => null);
     return signer?.toLowerCase() === from;
   };
 }
 
-/** The address whose capital letters do not agree with it, which is how a slip of the keyboard shows; null where none does. */
+/** The first configured address with a wrong EIP-55 checksum, as after a typing error; null if all are correct. */
 export async function findMisspeltAddress({ asset, payTo }: PaymentAsset) {
   const { isAddress } = await import("viem/utils");
   const addresses = [
@@ -92,7 +100,7 @@ export async function findMisspeltAddress({ asset, payTo }: PaymentAsset) {
   return addresses.find(({ address }) => !isAddress(address)) ?? null;
 }
 
-/** The spelling that tokens take: s in the lower half, v 27 or 28. */
+/** The only form that tokens accept: s in the lower half, v 27 or 28. */
 function isCanonical(signature: Hex): boolean {
   const s = BigInt(`0x${signature.slice(66, 130)}`);
   const v = signature.slice(130);

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { test } from "node:test";
+import { eachDatabase } from "../../../test/support/databases.ts";
+import { ACCOUNT, startQuotaNodes, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
+import { temporaryFolder } from "../../../test/support/service-process.ts";
+import { openQuotaJournal } from "../../adapters/metering/quota-journal-file.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { QuotaMeter, QuotaReceipt } from "./quota-meter.ts";
+import { createQuotaStore, type QuotaStore } from "./quota-store.ts";
+
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
+
+eachDatabase("a node that stops during a grant returns the granted units", async (database) => {
+  const { meters, store, release } = await startQuotaNodes(database, 1);
+  const [meter] = meters as [QuotaMeter];
+  const pending = meter.take(ACCOUNT, 1_000);
+  await meter.stop();
+  assert.ok((await pending).isAllowed);
+  assert.deepEqual(await database.query("select * from quota_blocks"), []);
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
+  await release();
+});
+
+eachDatabase("a released unit can be taken again, whether its block is open or closed", async (database) => {
+  const { meters, clock, store, release } = await startQuotaNodes(database, 1);
+  const [meter] = meters as [QuotaMeter];
+  for (const limit of [200, 10]) {
+    await database.query("truncate quota_months, quota_blocks");
+    const receipts = await takeAll(meter, limit);
+    assert.equal(receipts.length, limit);
+    for (const receipt of receipts.slice(0, 7)) meter.release(receipt);
+    await clock.advance(5_000);
+    await meter.usage(ACCOUNT.customerId);
+    assert.equal((await takeAll(meter, limit)).length, 7);
+    await clock.advance(5_000);
+    await meter.usage(ACCOUNT.customerId);
+  }
+  await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 10 });
+  await release();
+});
+
+eachDatabase("a released unit is freed exactly once when the store fails or its response is lost", async (database) => {
+  const real = createQuotaStore(database);
+  const faults = ["refused", "response lost", "response lost"];
+  const store: QuotaStore = {
+    ...real,
+    async releaseUnits(...units) {
+      const fault = faults.shift();
+      if (fault !== "refused") await real.releaseUnits(...units);
+      if (fault !== undefined) throw new AppError("store_unavailable", fault);
+    },
+  };
+  const { meters, clock, release } = await startQuotaNodes(database, 1, { store });
+  const [meter] = meters as [QuotaMeter];
+  const [first, second] = (await takeAll(meter, 10)) as [QuotaReceipt, QuotaReceipt];
+  meter.release(first);
+  while (faults.length > 0) await clock.advance(1_000);
+  await waitForUsage(store, 9);
+  meter.release(second);
+  await waitForUsage(store, 8);
+  await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 8 });
+  await release();
+});
+
+eachDatabase("concurrent usage queries leave each block its own journal slot", async (database) => {
+  const { meters, store, restart, release } = await startQuotaNodes(database, 1);
+  const [killed] = meters as [QuotaMeter];
+  const limit = 1_000;
+  // The first block is used up and waits to be returned.
+  assert.equal((await takeAll(killed, limit, 65)).length, 65);
+  await Promise.all([killed.usage(ACCOUNT.customerId), killed.usage(ACCOUNT.customerId)]);
+  const otherTier = { ...ACCOUNT, tier: "DEEP" } as const;
+  assert.equal((await takeAll(killed, limit, 64)).length, 64);
+  for (let call = 0; call < 7; call++) assert.ok((await killed.take(otherTier, limit)).isAllowed);
+  const restarted = await restart(0);
+  await restarted.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 129, DEEP: 7 });
+  await release();
+});
+
+eachDatabase("a lowered limit applies immediately, including units taken before", async (database) => {
+  const { meters, clock, store, release } = await startQuotaNodes(database, 1);
+  const [meter] = meters as [QuotaMeter];
+  assert.equal((await takeAll(meter, 1_000, 70)).length, 70);
+  assert.equal((await takeAll(meter, 80)).length, 10);
+  const rejected = await meter.take(ACCOUNT, 30);
+  assert.ok(!rejected.isAllowed);
+  assert.equal(rejected.used, 80);
+  await clock.advance(1_000);
+  assert.equal((await takeAll(meter, 1_000)).length, 920);
+  await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
+  await release();
+});
+
+eachDatabase("503: while the journal cannot be written no unit is served and no block is held", async (database) => {
+  let isBroken = true;
+  let storeRequests = 0;
+  const real = createQuotaStore(database);
+  const { meters, clock, store, release } = await startQuotaNodes(database, 1, {
+    store: {
+      ...real,
+      takeBlocks(...options) {
+        storeRequests += 1;
+        return real.takeBlocks(...options);
+      },
+    },
+    wrapJournal: (journal) => ({
+      ...journal,
+      open(blockId) {
+        if (isBroken) throw new Error("EROFS: read-only file system, write");
+        return journal.open(blockId);
+      },
+    }),
+  });
+  const [meter] = meters as [QuotaMeter];
+  for (let attempt = 0; attempt < 10; attempt++) await assert.rejects(takeAll(meter, 1_000, 1), isUnavailable);
+  assert.equal(storeRequests, 1);
+  await meter.usage(ACCOUNT.customerId);
+  assert.deepEqual(await database.query("select * from quota_blocks"), []);
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 0 });
+  isBroken = false;
+  await clock.advance(1_000);
+  assert.equal((await takeAll(meter, 1_000)).length, 1_000);
+  await meter.stop();
+  await release();
+});
+
+test("a journal slot that could not be written is reused for the next block", async (t) => {
+  const folder = await temporaryFolder();
+  const journal = openQuotaJournal(folder.path);
+  journal.clear("node");
+  const write = t.mock.method(fs, "writeSync", () => {
+    throw new Error("EIO: i/o error, write");
+  });
+  syncBuiltinESMExports();
+  assert.throws(() => journal.open(1), /EIO/);
+  write.mock.restore();
+  syncBuiltinESMExports();
+  assert.equal(journal.open(2), 0);
+  assert.equal(journal.open(3), 1);
+  journal.end();
+  await folder.release();
+});
+
+eachDatabase("blocks of a lost grant response are returned, blocks of a pending grant are not", async (database) => {
+  const real = createQuotaStore(database);
+  let isResponseLost = true;
+  let deliverResponse: () => void = () => {};
+  const store: QuotaStore = {
+    ...real,
+    async takeBlocks(...options) {
+      const grant = await real.takeBlocks(...options);
+      if (isResponseLost) throw new AppError("store_unavailable", "The connection was cut");
+      await new Promise<void>((resolve) => {
+        deliverResponse = resolve;
+      });
+      return grant;
+    },
+  };
+  const { meters, clock, release } = await startQuotaNodes(database, 1, { store });
+  const [meter] = meters as [QuotaMeter];
+  const countBlocks = async () => (await database.query("select * from quota_blocks")).length;
+  const expireLeases = async () => {
+    await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
+    await clock.advance(1_000);
+    await meter.usage("other-customer");
+  };
+  await assert.rejects(takeAll(meter, 1_000, 1), isUnavailable);
+  assert.equal(await countBlocks(), 1);
+  isResponseLost = false;
+  const pending = meter.take(ACCOUNT, 1_000);
+  while ((await countBlocks()) < 2) await clock.settle();
+  await expireLeases();
+  assert.equal(await countBlocks(), 2);
+  deliverResponse();
+  assert.ok((await pending).isAllowed);
+  for (let round = 0; round < 3; round++) {
+    await expireLeases();
+    assert.equal(await countBlocks(), 1);
+  }
+  await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
+  await release();
+});
+
+eachDatabase("usage is exact while blocks are open, and `remaining` units can still be taken", async (database) => {
+  const { meters, release } = await startQuotaNodes(database, 1);
+  const [meter] = meters as [QuotaMeter];
+  await takeAll(meter, 300, 41);
+  assert.deepEqual((await meter.usage(ACCOUNT.customerId)).used, { LISTING: 0, INSIGHT: 41, STRATEGY: 0, DEEP: 0 });
+  const decision = await meter.take(ACCOUNT, 300);
+  assert.ok(decision.isAllowed);
+  assert.equal((await takeAll(meter, 300)).length, decision.remaining);
+  await meter.stop();
+  await release();
+});
+
+eachDatabase("quotas are separate for each month, customer and tier", async (database) => {
+  const { meters, release } = await startQuotaNodes(database, 1);
+  const [meter] = meters as [QuotaMeter];
+  await database.query(
+    `insert into quota_months values ('cus-a', (date_trunc('month', now() at time zone 'utc') - interval '1 month')::date, 'INSIGHT', 5, 1)`,
+  );
+  assert.equal((await takeAll(meter, 5)).length, 5);
+  assert.ok((await meter.take({ ...ACCOUNT, tier: "DEEP" }, 1)).isAllowed);
+  assert.ok((await meter.take({ ...ACCOUNT, customerId: "cus-b" }, 1)).isAllowed);
+  assert.equal((await meter.take({ ...ACCOUNT, customerId: "cus-c" }, 0)).isAllowed, false);
+  await meter.stop();
+  await release();
+});
+
+eachDatabase("a block ends with its month", async (database) => {
+  const { meters, clock, release } = await startQuotaNodes(database, 1);
+  const [meter] = meters as [QuotaMeter];
+  const first = await meter.take(ACCOUNT, 1_000);
+  assert.ok(first.isAllowed && first.resetsInMs > 0 && first.resetsInMs <= 31 * 86_400_000);
+  await clock.advance(first.resetsInMs);
+  const second = await meter.take(ACCOUNT, 1_000);
+  assert.ok(second.isAllowed && second.receipt.block !== first.receipt.block);
+  await meter.stop();
+  await release();
+});

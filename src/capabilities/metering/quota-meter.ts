@@ -1,0 +1,297 @@
+import { AppError } from "../../domain/errors.ts";
+import type { QuotaRefusal } from "../../domain/metering.ts";
+import type { Tier } from "../../domain/plan.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { QuotaJournal } from "../../ports/quota-journal.ts";
+import { QuotaAccounts } from "./quota-accounts.ts";
+import { LEASE_MS, QuotaSettlement } from "./quota-settlement.ts";
+import { type AccountState, type Block, blocksOf, writeToJournal } from "./quota-state.ts";
+import type { GrantedBlock, QuotaAccount, QuotaStore } from "./quota-store.ts";
+
+/** Units of one block (contract, section 4). */
+const BLOCK_UNITS_MAX = 64;
+/** Below this many free units the store grants single units, so that no caller waits for units idle on another node. */
+const SINGLES_BELOW = 128;
+/** An account that uses up its units in less time requests twice as many blocks the next time. */
+const BUSY_MS = 1_000;
+/** One statement then grants 2,048 units. */
+const BLOCKS_PER_REQUEST_MAX = 32;
+const MAINTENANCE_INTERVAL_MS = 1_000;
+/** Blocks of an account without calls for this long return to the store: other nodes may need them. */
+const IDLE_MS = 3_000;
+/** Pause before the store is queried again after it had no units left. */
+const EXHAUSTED_MS = 250;
+/** Pause before blocks are requested again after a journal failure: without a journal slot they are unusable. */
+const JOURNAL_RETRY_MS = 1_000;
+
+/** Identifies one spent unit, to release it. */
+export interface QuotaReceipt {
+  readonly account: QuotaAccount;
+  readonly month: string;
+  readonly block: Block;
+}
+
+export type QuotaDecision =
+  | {
+      readonly isAllowed: true;
+      readonly receipt: QuotaReceipt;
+      /** Units left after this one. Unused units in blocks of other nodes count as used. */
+      readonly remaining: number;
+      readonly resetsInMs: number;
+    }
+  | QuotaRefusal;
+
+export interface Usage {
+  readonly used: Readonly<Record<Tier, number>>;
+  /** First day of the next month (UTC), for example "2026-12-01". */
+  readonly resetsOn: string;
+}
+
+/** Counts calls against the monthly quota. Exact, yet mostly in memory: the store grants units in blocks. */
+export class QuotaMeter {
+  readonly #store: QuotaStore;
+  readonly #journal: QuotaJournal;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #nodeId: string;
+  readonly #settlement: QuotaSettlement;
+  readonly #accounts: QuotaAccounts;
+  #journalRetryAt = 0;
+  #cancelTimer: () => void = () => {};
+  #isFailing = false;
+  #isStopped = false;
+
+  /** @param options.nodeId  unique for the lifetime of the process; never reused */
+  constructor(options: {
+    readonly store: QuotaStore;
+    readonly journal: QuotaJournal;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly nodeId: string;
+  }) {
+    this.#store = options.store;
+    this.#journal = options.journal;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#nodeId = options.nodeId;
+    this.#settlement = new QuotaSettlement(options);
+    this.#accounts = new QuotaAccounts(this.#settlement);
+  }
+
+  /** Returns the unused blocks of a previous process. Must resolve before the first `take`. */
+  async start(): Promise<void> {
+    const { predecessor, recovered } = this.#journal;
+    // Blocks granted to that process that are missing from its journal are unspent.
+    if (predecessor !== null) await this.#store.returnBlocksOfDeadNode(predecessor, recovered);
+    this.#journal.clear(this.#nodeId);
+    this.#schedule();
+  }
+
+  /** Returns unused units to the store. If it is unavailable, the journal keeps the counts for the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    await this.#settlement.idle();
+    await Promise.allSettled(this.#accounts.all().map(({ pendingGrant }) => pendingGrant));
+    try {
+      await this.#settlement.runExclusive(() => this.#maintain());
+    } catch (error) {
+      this.#log.warn({ err: error }, "unused quota was not returned; the next start of this node returns it");
+    }
+    this.#journal.end();
+  }
+
+  /**
+   * Takes one unit of the monthly `limit`.
+   *
+   * @throws AppError `store_unavailable` (also as a rejection) when a block is needed and cannot be granted or recorded
+   */
+  take(account: QuotaAccount, limit: number): Promise<QuotaDecision> | QuotaDecision {
+    const state = this.#accounts.get(account);
+    const decision = this.#takeFromMemory(state, limit);
+    if (decision === null) return this.#takeSlowly(state, limit).then((slow) => this.#afterCommit(slow));
+    return this.#afterCommit(decision);
+  }
+
+  /** Releases the unit of a call that is not counted. */
+  release({ account, month, block }: QuotaReceipt): void {
+    if (block.isOpen && block.blockId !== null && block.spent > 0) {
+      block.spent -= 1;
+      writeToJournal(this.#journal, block);
+    } else {
+      this.#settlement.addReleasedUnit(account, month);
+      this.#settlement.scheduleRelease();
+    }
+  }
+
+  /** Units used this month, by tier, including units just spent on this node. */
+  async usage(customerId: string): Promise<Usage> {
+    const states = this.#accounts.ofCustomer(customerId);
+    await this.#settlement.runExclusive(async () => {
+      await this.#settlement.settle();
+      await this.#settlement.report(states);
+    });
+    const { used: stored, resetsOn } = await this.#store.usage(customerId);
+    const used = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...stored };
+    // The store counts single units as used; subtract those that are still unspent here.
+    for (const state of states)
+      for (const { blockId, size, spent } of blocksOf(state))
+        if (blockId === null) used[state.account.tier] -= size - spent;
+    return { used, resetsOn };
+  }
+
+  /** Null when this node holds no unit for the account. */
+  #takeFromMemory(state: AccountState, limit: number): QuotaDecision | null {
+    if (limit < state.limit) return null;
+    const now = this.#clock.monotonic();
+    const block = this.#accounts.usableBlock(state, now);
+    if (block === null) return null;
+    block.spent += 1;
+    writeToJournal(this.#journal, block);
+    state.usedAt = now;
+    let unspent = block.size - block.spent;
+    for (const { size } of state.reserveBlocks) unspent += size;
+    if (state.blocksRequested > 1 && unspent === state.prefetchAtUnits) this.#requestBlocks(state, limit);
+    return {
+      isAllowed: true,
+      receipt: { account: state.account, month: block.month, block },
+      remaining: Math.max(0, limit - state.takenUnits) + unspent,
+      resetsInMs: block.monthEndsAt - now,
+    };
+  }
+
+  /** Delays the decision until the journal holds the unit: a crash must not forget a call that was served. */
+  #afterCommit(decision: QuotaDecision): Promise<QuotaDecision> | QuotaDecision {
+    // The store already counts a single unit as spent.
+    if (!decision.isAllowed || decision.receipt.block.slot === null) return decision;
+    return (
+      this.#journal.committed()?.then(
+        () => decision,
+        (error: unknown) => {
+          this.release(decision.receipt);
+          throw error;
+        },
+      ) ?? decision
+    );
+  }
+
+  async #takeSlowly(state: AccountState, limit: number): Promise<QuotaDecision> {
+    for (;;) {
+      const decision = this.#takeFromMemory(state, limit);
+      if (decision !== null) return decision;
+      if (this.#isStopped) throw new AppError("draining", "Shutting down");
+      if (limit < state.limit) {
+        // The limit was lowered: return the units granted under the old limit and request new ones.
+        this.#accounts.endAllBlocks(state);
+        await this.#settlement.runExclusive(() => this.#settlement.settle());
+        state.limit = limit;
+      }
+      const { exhausted, takenUnits: used } = state;
+      const now = this.#clock.monotonic();
+      if (exhausted !== null && now < exhausted.retryAt) {
+        const { monthEndsAt, resetsOn } = exhausted;
+        return { isAllowed: false, used, resetsInMs: Math.max(0, monthEndsAt - now), resetsOn };
+      }
+      this.#requestBlocks(state, limit);
+      await state.pendingGrant;
+    }
+  }
+
+  #requestBlocks(state: AccountState, limit: number): void {
+    state.pendingGrant ??= this.#fetchBlocks(state, limit).finally(() => {
+      state.pendingGrant = null;
+    });
+    // A prefetch has no caller to reject; the next call without units requests again and receives the error.
+    state.pendingGrant.catch(() => {});
+  }
+
+  async #fetchBlocks(state: AccountState, limit: number): Promise<void> {
+    if (this.#clock.monotonic() < this.#journalRetryAt) throw cannotCount();
+    // Units that are still on their way back to the store may be all that the account has left.
+    if (this.#settlement.hasReleasedUnits(state.account, state.grantedMonth))
+      await this.#settlement.runExclusive(() => this.#settlement.sendReleasedUnits());
+    const isBusy = this.#clock.monotonic() - state.grantedAt < BUSY_MS;
+    state.blocksRequested = isBusy ? Math.min(BLOCKS_PER_REQUEST_MAX, 2 * state.blocksRequested) : 1;
+    const { blocks, takenUnits, monthEndsInMs, resetsOn } = await this.#store.takeBlocks(state.account, {
+      limit,
+      nodeId: this.#nodeId,
+      leaseMs: LEASE_MS,
+      sizeMax: BLOCK_UNITS_MAX,
+      singlesBelow: SINGLES_BELOW,
+      blocks: state.blocksRequested,
+    });
+    const now = this.#clock.monotonic();
+    const monthEndsAt = now + monthEndsInMs;
+    state.takenUnits = takenUnits;
+    state.limit = limit;
+    if (blocks.length === 0) {
+      state.exhausted = { retryAt: Math.min(now + EXHAUSTED_MS, monthEndsAt), monthEndsAt, resetsOn };
+      return;
+    }
+    state.usedAt = now;
+    state.grantedAt = now;
+    state.grantedMonth = blocks[0]?.month ?? "";
+    state.prefetchAtUnits = Math.max(BLOCK_UNITS_MAX, (blocks.length * BLOCK_UNITS_MAX) / 2);
+    for (const granted of blocks) {
+      const slot = this.#openSlot(granted);
+      const block = { ...granted, monthEndsAt, slot, spent: 0, lastReport: { spent: 0, at: now }, isOpen: true };
+      if (granted.blockId === null || slot !== null) state.reserveBlocks.push(block);
+      else this.#settlement.addEndedBlock({ ...block, isOpen: false });
+    }
+    if (state.reserveBlocks.length === 0) throw cannotCount();
+  }
+
+  /** The journal slot for the block's count. Null when the journal fails or is full, and for a single unit. */
+  #openSlot({ blockId }: GrantedBlock): number | null {
+    if (blockId === null) return null;
+    const now = this.#clock.monotonic();
+    if (now < this.#journalRetryAt) return null;
+    try {
+      const slot = this.#journal.open(blockId);
+      if (slot !== null) return slot;
+      this.#log.error({}, "the quota journal is full: too many customers are active simultaneously");
+    } catch (error) {
+      this.#log.error({ err: error }, "the quota journal cannot be written");
+    }
+    this.#journalRetryAt = now + JOURNAL_RETRY_MS;
+    return null;
+  }
+
+  #schedule(): void {
+    this.#cancelTimer = this.#clock.setTimeout(() => {
+      void this.#settlement
+        .runExclusive(() => this.#maintain())
+        .then(
+          () => {
+            this.#isFailing = false;
+          },
+          (error: unknown) => {
+            // Nothing is lost: blocks stay in use and unsettled counts stay in the journal.
+            if (!this.#isFailing) this.#log.warn({ err: error }, "quota settlement failed; retrying");
+            this.#isFailing = true;
+          },
+        )
+        .then(() => {
+          if (!this.#isStopped) this.#schedule();
+        });
+    }, MAINTENANCE_INTERVAL_MS);
+  }
+
+  /** Reports spent units, returns idle and outdated blocks, and deletes the leftovers of dead nodes. */
+  async #maintain(): Promise<void> {
+    const now = this.#clock.monotonic();
+    for (const state of this.#accounts.all()) {
+      const [first] = blocksOf(state);
+      const isMonthOver = first !== undefined && now >= first.monthEndsAt;
+      if (isMonthOver || now - state.usedAt > IDLE_MS || this.#isStopped) this.#accounts.endAllBlocks(state);
+    }
+    await this.#settlement.settle();
+    await this.#settlement.report(this.#accounts.all());
+    if (this.#isStopped) return;
+    await this.#settlement.returnLostBlocks(this.#accounts.all());
+    await this.#store.sweep();
+  }
+}
+
+const cannotCount = () => new AppError("store_unavailable", "Calls cannot be counted at the moment.");

@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
+import { ACCOUNT, startQuotaNodes, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
+import type { QuotaMeter, QuotaReceipt } from "./quota-meter.ts";
+
+eachDatabase("64 concurrent callers on each of three nodes take exactly the limit", async (database) => {
+  const { meters, store, release } = await startQuotaNodes(database, 3);
+  const limit = 1_000;
+  const caller = async (meter: QuotaMeter) => {
+    let taken = 0;
+    for (let attempt = 0; attempt < 40; attempt++) if ((await meter.take(ACCOUNT, limit)).isAllowed) taken += 1;
+    return taken;
+  };
+  const taken = await Promise.all(meters.flatMap((meter) => Array.from({ length: 64 }, () => caller(meter))));
+  assert.equal(
+    taken.reduce((sum, each) => sum + each, 0),
+    limit,
+  );
+  for (const meter of meters) await meter.stop();
+  assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT, limit);
+  await release();
+});
+
+eachDatabase("a stopped node returns its unused units, and other nodes can take them", async (database) => {
+  const { meters, store, release } = await startQuotaNodes(database, 2);
+  const [first, second] = meters as [QuotaMeter, QuotaMeter];
+  assert.equal((await takeAll(first, 200, 10)).length, 10);
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 0 });
+  await first.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 10 });
+  assert.equal((await takeAll(second, 200)).length, 190);
+  await second.stop();
+  await release();
+});
+
+eachDatabase("a restarted node recovers blocks that were granted just before it was killed", async (database) => {
+  const { meters, store, restart, idOf, release } = await startQuotaNodes(database, 2);
+  const [killed, other] = meters as [QuotaMeter, QuotaMeter];
+  assert.equal((await takeAll(killed, 1_000, 10)).length, 10);
+  assert.equal((await takeAll(other, 1_000, 10)).length, 10);
+  // The store granted a block, and the node died before the response arrived.
+  const options = { leaseMs: 30_000, sizeMax: 64, singlesBelow: 128, blocks: 1 };
+  await store.takeBlocks(ACCOUNT, { ...options, limit: 1_000, nodeId: idOf(0) });
+  const restarted = await restart(0);
+  await other.usage(ACCOUNT.customerId);
+  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 980);
+  for (const meter of [restarted, other]) await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
+  await release();
+});
+
+eachDatabase("a busy customer receives several blocks per request, and each unit is served once", async (database) => {
+  const { meters, store, release } = await startQuotaNodes(database, 2);
+  const [first, second] = meters as [QuotaMeter, QuotaMeter];
+  const limit = 20_000;
+  assert.equal((await takeAll(first, limit, 12_000)).length, 12_000);
+  const [stored] = await database.query<{ blocks: number; largest: number }>(
+    "select count(*)::int4 as blocks, max(size)::int4 as largest from quota_blocks",
+  );
+  assert.ok(stored !== undefined && stored.blocks > 1 && stored.largest === 64);
+  assert.deepEqual((await first.usage(ACCOUNT.customerId)).used, {
+    LISTING: 0,
+    INSIGHT: 12_000,
+    STRATEGY: 0,
+    DEEP: 0,
+  });
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 12_000 });
+  await first.stop();
+  assert.equal((await takeAll(second, limit)).length, 8_000);
+  await second.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: limit });
+  await release();
+});
+
+eachDatabase("a killed and restarted node loses no unit and serves none twice", async (database) => {
+  const { meters, store, restart, release } = await startQuotaNodes(database, 2);
+  const [killed, other] = meters as [QuotaMeter, QuotaMeter];
+  assert.equal((await takeAll(killed, 1_000, 100)).length, 100);
+  assert.equal((await takeAll(other, 1_000, 30)).length, 30);
+  // The node did not shut down cleanly: only its journal holds what it spent.
+  const restarted = await restart(0);
+  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 870);
+  await restarted.stop();
+  await other.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
+  await release();
+});
+
+eachDatabase("all units of a disconnected node's blocks count as used until it returns", async (database) => {
+  const { meters, store, restart, release } = await startQuotaNodes(database, 2);
+  const [killed, other] = meters as [QuotaMeter, QuotaMeter];
+  assert.equal((await takeAll(killed, 1_000, 70)).length, 70);
+  await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 128 });
+  assert.equal(await store.sweep(), 0);
+  // Two blocks of 64 units count in full, although only 70 units were used.
+  assert.equal((await takeAll(other, 1_000)).length, 1_000 - 128);
+  const restarted = await restart(0);
+  assert.equal((await takeAll(restarted, 1_000)).length, 128 - 70);
+  for (const meter of [restarted, other]) await meter.stop();
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
+  await release();
+});
+
+eachDatabase("a dead node's blocks are deleted after their month and lease have ended", async (database) => {
+  const { meters, store, release } = await startQuotaNodes(database, 1);
+  const [killed] = meters as [QuotaMeter];
+  await takeAll(killed, 1_000, 70);
+  await database.query("update quota_blocks set month = month - interval '1 month'");
+  assert.equal(await store.sweep(), 0);
+  await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
+  assert.equal(await store.sweep(), 2);
+  await release();
+});
+
+eachDatabase("units released at the limit are immediately available to another node", async (database) => {
+  const { meters, store, release } = await startQuotaNodes(database, 2);
+  const [first, second] = meters as [QuotaMeter, QuotaMeter];
+  // No eleventh request: the last unit's block is still open.
+  const receipts = await takeAll(first, 10, 10);
+  for (const receipt of receipts.slice(-3)) first.release(receipt);
+  await waitForUsage(store, 7);
+  assert.equal((await takeAll(second, 10)).length, 3);
+  for (const meter of meters) await meter.stop();
+  await release();
+});
+
+eachDatabase("a journal settles only its own node's blocks, and never for less than was reported", async (database) => {
+  const { meters, store, idOf, restart, release } = await startQuotaNodes(database, 2);
+  const [first, other] = meters as [QuotaMeter, QuotaMeter];
+  assert.equal((await takeAll(first, 1_000, 20)).length, 20);
+  assert.equal((await takeAll(other, 1_000, 20)).length, 20);
+  for (const meter of meters) await meter.usage(ACCOUNT.customerId);
+  const blocks = await database.query<{ block_id: number }>("select block_id from quota_blocks");
+  // After a power cut a journal may be outdated, or belong to another database: both blocks, with fewer units than spent.
+  const recovered = blocks.map(({ block_id: blockId }) => ({ blockId, spent: 5 }));
+  await store.returnBlocksOfDeadNode(idOf(0), recovered);
+  assert.equal((await database.query("select * from quota_blocks")).length, 1);
+  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 40 });
+  const restarted = await restart(0);
+  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
+  for (const meter of [restarted, other]) await meter.stop();
+  await release();
+});
+
+test("any order of takes, releases, kills and maintenance on three nodes counts exactly and stays within the limit", async () => {
+  const database = await embeddedDatabase();
+  const steps = fc.array(
+    fc.record({
+      node: fc.nat(2),
+      action: fc.constantFrom("take", "take", "take", "release", "pause", "kill"),
+      times: fc.integer({ min: 1, max: 60 }),
+    }),
+    { minLength: 1, maxLength: 15 },
+  );
+  await fc.assert(
+    fc.asyncProperty(steps, fc.integer({ min: 0, max: 400 }), async (sequence, limit) => {
+      await database.query("truncate quota_months, quota_blocks");
+      const { clock, meters, store, restart, release } = await startQuotaNodes(database, 3);
+      const held: { receipt: QuotaReceipt; meter: QuotaMeter }[] = [];
+      let unreleasable = 0;
+      for (const { node, action, times } of sequence) {
+        const meter = meters[node] as QuotaMeter;
+        if (action === "take") {
+          for (const receipt of await takeAll(meter, limit, times)) held.push({ receipt, meter });
+        } else if (action === "release") {
+          for (const entry of held.splice(0, times)) {
+            if (meters.includes(entry.meter)) entry.meter.release(entry.receipt);
+            else unreleasable += 1;
+          }
+        } else if (action === "pause") {
+          await clock.advance(times * 100);
+          await meter.usage(ACCOUNT.customerId);
+        } else {
+          // A kill may lose units released immediately before it.
+          await meter.usage(ACCOUNT.customerId);
+          meters[node] = await restart(node);
+        }
+        assert.ok(held.length + unreleasable <= limit);
+      }
+      for (const meter of meters) await meter.stop();
+      assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT ?? 0, held.length + unreleasable);
+      await release();
+    }),
+    { numRuns: 15 },
+  );
+});

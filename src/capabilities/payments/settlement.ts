@@ -1,0 +1,140 @@
+import type { Log } from "../../ports/log.ts";
+import type { ChainFinding, ChainReader } from "./chain.ts";
+import type { Facilitator } from "./facilitator.ts";
+import type { PaymentLedger } from "./ledger.ts";
+import {
+  type Payment,
+  type PaymentRequirements,
+  payerName,
+  type Settlement,
+  type SignedAuthorization,
+} from "./model.ts";
+import { PaymentRejectedError, settlementUnknown, throwSettlementUnknown } from "./payment-errors.ts";
+import type { PaymentLease, PaymentTransition } from "./queries.ts";
+
+/** Covers one settle request to the facilitator and one query of its outcome. */
+export const SETTLE_LEASE_MS = 90_000;
+
+/** A paid call in progress. This process holds the lease on its payment. */
+export interface PaidRun {
+  readonly lease: PaymentLease;
+  readonly payment: Payment;
+  readonly requirements: PaymentRequirements;
+  /** Null until the payment is charged. */
+  readonly settlement: Settlement | null;
+}
+
+/** The transition of a payment whose charge is certain. */
+export type SettledTransition = Pick<PaymentTransition, "to" | "leaseMs" | "response">;
+
+/** Charges payments, and finds out the outcome of charges that are unknown. */
+export class PaymentSettlement {
+  readonly #ledger: PaymentLedger;
+  readonly #facilitator: Facilitator;
+  readonly #chain: ChainReader | null;
+  readonly #log: Log;
+
+  constructor(options: {
+    readonly ledger: PaymentLedger;
+    readonly facilitator: Facilitator;
+    readonly chain: ChainReader | null;
+    readonly log: Log;
+  }) {
+    this.#ledger = options.ledger;
+    this.#facilitator = options.facilitator;
+    this.#chain = options.chain;
+    this.#log = options.log;
+  }
+
+  /**
+   * Charges a verified payment and makes the transition `settled`.
+   *
+   * @throws PaymentRejectedError if it is certain that nothing was charged; AppError `settlement_unknown` after any failure
+   *   that may have charged, also if the store fails after the facilitator has charged
+   */
+  settle(run: PaidRun, settled: SettledTransition): Promise<Settlement> {
+    return this.#charge(run, settled).catch(throwSettlementUnknown);
+  }
+
+  /**
+   * Finds out the outcome of an unknown settlement and ends the lease: with `settled` if it was charged, rejected if it never
+   * will be, otherwise still unknown.
+   *
+   * @returns the transaction; null if the outcome is still unknown
+   * @throws PaymentRejectedError if the payment will never be charged
+   */
+  async resolveUnknown(
+    lease: PaymentLease,
+    signed: SignedAuthorization,
+    requirements: PaymentRequirements,
+    settled: SettledTransition,
+    signal?: AbortSignal,
+  ): Promise<string | null> {
+    const finding = await this.#findOutcome(signed, requirements, signal);
+    if (finding.kind === "void") {
+      const reason = "payment_never_settled";
+      await this.#ledger.transition(lease, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
+      throw new PaymentRejectedError(reason);
+    }
+    if (finding.kind === "transferred") {
+      const { transaction } = finding;
+      if (await this.#ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settled })) {
+        this.#warn("an unknown settlement is now settled", lease, signed);
+        return transaction;
+      }
+    }
+    // Also if the transaction has already paid for another call.
+    await this.#ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
+    return null;
+  }
+
+  async #charge(run: PaidRun, settled: SettledTransition): Promise<Settlement> {
+    const { lease, payment, requirements } = run;
+    const payer = payment.authorization.from;
+    await this.#ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
+    const outcome = await this.#facilitator.settle(payment, requirements);
+    if (outcome.kind === "settled") {
+      const { transaction } = outcome;
+      if (await this.#ledger.tryTransition(lease, { from: ["settling"], transaction, ...settled }))
+        return { transaction, payer };
+      // The lease was lost, or the transaction already paid for another call: the outcome is uncertain.
+      this.#warn("a settlement could not be recorded", lease, payment);
+    } else if (
+      outcome.kind === "rejected" &&
+      (await this.#chain?.find(payment.authorization))?.kind !== "transferred"
+    ) {
+      const { reason } = outcome;
+      await this.#ledger.transition(lease, { from: ["settling"], to: "rejected", leaseMs: 0, reason });
+      throw new PaymentRejectedError(reason);
+    } else if (outcome.kind === "unknown") {
+      this.#warn("the outcome of a settlement is unknown", lease, payment, { why: outcome.why });
+    }
+    const response = settled.response ?? null;
+    await this.#ledger.transition(lease, { from: ["settling"], to: "unknown", leaseMs: SETTLE_LEASE_MS, response });
+    const transaction = await this.resolveUnknown(lease, payment, requirements, settled);
+    if (transaction === null) throw settlementUnknown();
+    return { transaction, payer };
+  }
+
+  /** The chain takes precedence over the facilitator. */
+  async #findOutcome(
+    signed: SignedAuthorization,
+    requirements: PaymentRequirements,
+    signal: AbortSignal | undefined,
+  ): Promise<ChainFinding> {
+    const before = await this.#chain?.find(signed.authorization, signal);
+    if (before?.kind === "transferred" || before?.kind === "void") return before;
+    const outcome = await this.#facilitator.settle(signed, requirements, signal);
+    if (outcome.kind === "settled") return { kind: "transferred", transaction: outcome.transaction };
+    return (await this.#chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };
+  }
+
+  #warn(
+    message: string,
+    { paymentId }: PaymentLease,
+    { authorization }: SignedAuthorization,
+    fields: object = {},
+  ): void {
+    this.#log.warn({ paymentId, payer: payerName(authorization.from), ...fields }, message);
+  }
+}

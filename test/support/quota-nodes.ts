@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
+import { QuotaMeter, type QuotaReceipt } from "../../src/capabilities/metering/quota-meter.ts";
+import { createQuotaStore, type QuotaAccount, type QuotaStore } from "../../src/capabilities/metering/quota-store.ts";
+import type { Database } from "../../src/ports/database.ts";
+import type { QuotaJournal } from "../../src/ports/quota-journal.ts";
+import { ClusterNode } from "./cluster.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { quietLog } from "./quiet-log.ts";
+import { temporaryFolder } from "./service-process.ts";
+
+export const ACCOUNT: QuotaAccount = { customerId: "cus-a", tier: "INSIGHT" };
+
+/** Starts quota meters over one store, each with its own journal file that survives a restart. */
+export async function startQuotaNodes(
+  database: Database,
+  count: number,
+  options: { readonly store?: QuotaStore; readonly wrapJournal?: (journal: QuotaJournal) => QuotaJournal } = {},
+) {
+  const { store = createQuotaStore(database), wrapJournal = (journal) => journal } = options;
+  const folders = await Promise.all(Array.from({ length: count }, () => temporaryFolder()));
+  const clock = new FakeClock();
+  const processes: { readonly id: string; readonly node: ClusterNode }[] = [];
+  /** Starts a process at this index and kills the previous one. */
+  const restart = async (index: number): Promise<QuotaMeter> => {
+    processes[index]?.node.kill();
+    const node = new ClusterNode(clock, () => database);
+    const id = randomUUID();
+    processes[index] = { id, node };
+    const journal = wrapJournal(openQuotaJournal(folders[index]?.path ?? ""));
+    const meter = new QuotaMeter({ store, journal, clock: node.clock, log: quietLog, nodeId: id });
+    await meter.start();
+    return meter;
+  };
+  const meters = await Promise.all(folders.map((_, index) => restart(index)));
+  return {
+    clock,
+    store,
+    meters,
+    restart,
+    idOf: (index: number) => processes[index]?.id ?? "",
+    release: () => Promise.all(folders.map((folder) => folder.release())),
+  };
+}
+
+/** Takes units until one is rejected or `attempts` are taken; returns the receipts. */
+export async function takeAll(
+  meter: QuotaMeter,
+  limit: number,
+  attempts = Number.POSITIVE_INFINITY,
+): Promise<QuotaReceipt[]> {
+  const receipts: QuotaReceipt[] = [];
+  for (let count = 0; count < attempts; count++) {
+    const decision = await meter.take(ACCOUNT, limit);
+    if (!decision.isAllowed) break;
+    receipts.push(decision.receipt);
+  }
+  return receipts;
+}
+
+/** Waits until the store counts this many used units. */
+export async function waitForUsage(store: QuotaStore, units: number): Promise<void> {
+  while ((await store.usage(ACCOUNT.customerId)).used.INSIGHT !== units) await nextIteration();
+}
