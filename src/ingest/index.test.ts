@@ -32,7 +32,6 @@ function bench(database: Database) {
 function switchable(real: Database) {
   const state = { isUp: true };
   const database: Database = {
-    kysely: real.kysely,
     query: (text, parameters) =>
       state.isUp ? real.query(text, parameters) : Promise.reject(new AppError("store_unavailable", "gone")),
     transaction: (run) => real.transaction(run),

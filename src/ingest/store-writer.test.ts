@@ -24,7 +24,6 @@ function bench(real: Database) {
       return state.isUp ? query<Row>(text, parameters) : gone();
     };
   const database: Database = {
-    kysely: real.kysely,
     query: switched(real),
     transaction: (run) => real.transaction((transaction) => run({ query: switched(transaction) })),
     close: async () => {},

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { CompiledQuery } from "kysely";
 import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
@@ -88,8 +87,8 @@ onPostgres("a take-over waits for what is being written under the old fence; a r
       .query("update leases set fence = fence + 1, holder = 'you' where name = 'venue:alpha'")
       .then(() => "taken");
   let taken: Promise<string> | null = null;
-  await database.kysely.transaction().execute(async (trx) => {
-    const { rows } = await trx.executeQuery(CompiledQuery.raw(heldFencesSql("$1", "$2"), fenceColumns([NOW_HELD])));
+  await database.transaction(async (transaction) => {
+    const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceColumns([NOW_HELD]));
     assert.equal(rows.length, 1);
     await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
     taken = takeOver();
@@ -110,8 +109,8 @@ onPostgres("who comes to write while a take-over is being made waits for it and 
   await withLease(database);
   const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
   let written: Promise<void> | null = null;
-  await database.kysely.transaction().execute(async (trx) => {
-    await trx.executeQuery(CompiledQuery.raw("update leases set fence = fence + 1 where name = 'venue:alpha'"));
+  await database.transaction(async (transaction) => {
+    await transaction.query("update leases set fence = fence + 1 where name = 'venue:alpha'");
     writer.write(tick(1, NOW_HELD));
     written = writer.flush();
     for (let waiting = 0; waiting === 0; ) {

@@ -22,7 +22,6 @@ function bench(real: Database) {
       return query<Row>(text, parameters);
     };
   const database: Database = {
-    kysely: real.kysely,
     query: failing(real),
     transaction: (run) => real.transaction((transaction) => run({ query: failing(transaction) })),
     close: async () => {},

@@ -1,6 +1,4 @@
-import { CompiledQuery, type Kysely } from "kysely";
-import type { Database } from "../ports/database.ts";
-import type { Tables } from "../ports/tables.ts";
+import type { Database, Transaction } from "../ports/database.ts";
 import { findRollUpState } from "./meta-queries.ts";
 import { FIVE_MINUTES_MS, HOUR_MS, META_ROLLED_UP_UNTIL } from "./model.ts";
 import { tickPartitionName } from "./tick-partitions.ts";
@@ -61,21 +59,25 @@ const SAVE_WATERMARK = `
 insert into meta (key, value) values ('${META_ROLLED_UP_UNTIL}', $1)
 on conflict (key) do update set value = greatest(meta.value::int8, excluded.value::int8)::text`;
 
-async function run(kysely: Kysely<Tables>, text: string, parameters: readonly unknown[]): Promise<number> {
-  const { numAffectedRows } = await kysely.executeQuery(CompiledQuery.raw(text, [...parameters]));
-  return Number(numAffectedRows ?? 0);
+/** Runs a statement that writes rows and returns how many it wrote. */
+async function countWritten(transaction: Transaction, text: string, parameters: readonly unknown[]): Promise<number> {
+  const [row] = await transaction.query<{ count: number }>(
+    `with written as (${text} returning 1) select count(*) as count from written`,
+    parameters,
+  );
+  return row?.count ?? 0;
 }
 
 /** Makes the hours that lie wholly inside [fromMs, toMs) again, from the five-minute bars of the whole hours touched. */
 export async function deriveHours(
-  kysely: Kysely<Tables>,
+  transaction: Transaction,
   fromMs: number,
   toMs: number,
   marketKey: number | null,
 ): Promise<number> {
   const from = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   const to = Math.floor(toMs / HOUR_MS) * HOUR_MS;
-  return to <= from ? 0 : run(kysely, HOURS_FROM_FIVE_MINUTES, [from, to, marketKey]);
+  return to <= from ? 0 : countWritten(transaction, HOURS_FROM_FIVE_MINUTES, [from, to, marketKey]);
 }
 
 /** New pages of these days are told to the index by time; by itself it learns of them only where a daemon vacuums. */
@@ -105,10 +107,10 @@ export async function rollUp(database: Database, now: number): Promise<{ bars5m:
   await database.query(SUMMARISE_TICKS, [[from, until].map(tickPartitionName)]);
   while (from < until) {
     const to = Math.min(until, from + (until - from > 2 * OLD_CHUNK_MS ? OLD_CHUNK_MS : CHUNK_MS));
-    await database.kysely.transaction().execute(async (trx) => {
-      made.bars5m += await run(trx, ROLL_UP_TICKS, [from, to, state.observingSince]);
-      made.bars1h += await deriveHours(trx, from, to, null);
-      await run(trx, SAVE_WATERMARK, [String(to)]);
+    await database.transaction(async (transaction) => {
+      made.bars5m += await countWritten(transaction, ROLL_UP_TICKS, [from, to, state.observingSince]);
+      made.bars1h += await deriveHours(transaction, from, to, null);
+      await transaction.query(SAVE_WATERMARK, [String(to)]);
     });
     from = to;
   }

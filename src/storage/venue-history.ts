@@ -1,4 +1,3 @@
-import { CompiledQuery } from "kysely";
 import type { HistoryPoint } from "../domain/trade.ts";
 import type { Database } from "../ports/database.ts";
 import { type CoveredRange, FIVE_MINUTES_MS, HOUR_MS } from "./model.ts";
@@ -78,50 +77,43 @@ export async function saveVenueHistory(
     HOUR_MS,
   );
 
-  await database.kysely.transaction().execute(async (trx) => {
+  await database.transaction(async (transaction) => {
     const insert = async (table: "bars_5m" | "bars_1h", bars: readonly VenueBar[]) => {
       for (let start = 0; start < bars.length; start += ROWS_PER_STATEMENT_MAX) {
         const rows = bars.slice(start, start + ROWS_PER_STATEMENT_MAX);
-        await trx.executeQuery(
-          CompiledQuery.raw(insertVenueBars(table), [
-            marketKey,
-            rows.map((bar) => bar.startAt),
-            rows.map((bar) => bar.yes),
-            rows.map((bar) => bar.bid),
-            rows.map((bar) => bar.ask),
-            rows.map((bar) => bar.volumeUsd),
-          ]),
-        );
+        await transaction.query(insertVenueBars(table), [
+          marketKey,
+          rows.map((bar) => bar.startAt),
+          rows.map((bar) => bar.yes),
+          rows.map((bar) => bar.bid),
+          rows.map((bar) => bar.ask),
+          rows.map((bar) => bar.volumeUsd),
+        ]);
       }
     };
     await insert("bars_5m", fiveMinutes);
     await insert("bars_1h", hours);
     const first = fiveMinutes[0]?.startAt;
-    if (first !== undefined) await deriveHours(trx, first, toMs, marketKey);
+    if (first !== undefined) await deriveHours(transaction, first, toMs, marketKey);
 
     // Spans that touch become one, so that the table holds a handful of rows per market however often it is asked.
-    const merged = await trx
-      .deleteFrom("history_coverage")
-      .where("market_key", "=", marketKey)
-      .where("interval_seconds", "=", Math.round(intervalMs / 1_000))
-      .where("from_at", "<=", new Date(toMs))
-      .where("to_at", ">=", new Date(fromMs))
-      .returning(["from_at", "to_at"])
-      .execute();
-    await trx
-      .insertInto("history_coverage")
-      .values({
-        market_key: marketKey,
-        interval_seconds: Math.round(intervalMs / 1_000),
-        from_at: new Date(Math.min(fromMs, ...merged.map((row) => row.from_at.getTime()))),
-        to_at: new Date(Math.max(toMs, ...merged.map((row) => row.to_at.getTime()))),
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["market_key", "interval_seconds", "from_at"])
-          .doUpdateSet((row) => ({ to_at: row.ref("excluded.to_at") })),
-      )
-      .execute();
+    const intervalSeconds = Math.round(intervalMs / 1_000);
+    const merged = await transaction.query<{ from_at: Date; to_at: Date }>(
+      `delete from history_coverage
+       where market_key = $1 and interval_seconds = $2 and from_at <= $3 and to_at >= $4
+       returning from_at, to_at`,
+      [marketKey, intervalSeconds, new Date(toMs), new Date(fromMs)],
+    );
+    await transaction.query(
+      `insert into history_coverage (market_key, interval_seconds, from_at, to_at) values ($1, $2, $3, $4)
+       on conflict (market_key, interval_seconds, from_at) do update set to_at = excluded.to_at`,
+      [
+        marketKey,
+        intervalSeconds,
+        new Date(Math.min(fromMs, ...merged.map((row) => row.from_at.getTime()))),
+        new Date(Math.max(toMs, ...merged.map((row) => row.to_at.getTime()))),
+      ],
+    );
   });
 }
 

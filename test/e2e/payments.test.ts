@@ -504,7 +504,6 @@ test("a store that fails under an answer that was charged for is told as a charg
   const database = await embeddedDatabase();
   let isAway = false;
   const store: Database = {
-    kysely: database.kysely,
     query: (text, ...more) =>
       isAway && text.startsWith("update payments")
         ? Promise.reject(new AppError("store_unavailable", "The store is away"))

@@ -8,17 +8,18 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { sql } from "kysely";
 import { eachDatabase, postgresDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { AppError } from "../../domain/errors.ts";
+import type { Transaction } from "../../ports/database.ts";
 import { DataDirLockedError } from "../system/data-dir-lock.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { migrateDatabase, splitStatements } from "./migrations.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 
+const INSERT_META = "insert into meta (key, value) values ($1, '1')";
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 eachDatabase("values come back as the same types on both homes", async (database) => {
@@ -61,31 +62,31 @@ eachDatabase("arrays of numbers arrive as they were, empty, unknown, tiny, huge 
 });
 
 eachDatabase("a transaction is kept when it ends well and leaves nothing when it throws", async (database) => {
-  await database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "kept", value: "1" }).execute();
+  await database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["kept"]);
   });
-  const failing = database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "lost", value: "1" }).execute();
+  const failing = database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["lost"]);
     throw new Error("no");
   });
   await assert.rejects(failing, /no/);
-  const rows = await database.kysely.selectFrom("meta").select("key").execute();
+  const rows = await database.query("select key from meta");
   assert.deepEqual(rows, [{ key: "kept" }]);
 });
 
 eachDatabase("a transaction with a failed statement is not reported as committed", async (database) => {
-  const swallowing = database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "lost", value: "1" }).execute();
-    await sql`select 1 / 0`.execute(trx).catch(() => {});
+  const swallowing = database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["lost"]);
+    await query("select 1 / 0").catch(() => {});
   });
   await assert.rejects(swallowing, /cannot be committed/);
   assert.deepEqual(await database.query("select key from meta"), []);
 });
 
 eachDatabase("what runs beside a transaction sees it whole or not at all", async (database) => {
-  const transaction = database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "a", value: "1" }).execute();
-    await trx.insertInto("meta").values({ key: "b", value: "1" }).execute();
+  const transaction = database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["a"]);
+    await query(INSERT_META, ["b"]);
   });
   const counts = await Promise.all(
     Array.from({ length: 20 }, () => database.query<{ count: number }>("select count(*) as count from meta")),
@@ -151,8 +152,8 @@ test("an embedded store keeps its rows over a broken engine, and what was in fli
     await migrateDatabase(database);
     await database.query("insert into meta (key, value) values ('kept', '1')");
     const inFlight = database.query("select count(*) from generate_series(1, 100000000)");
-    const transaction = database.kysely.transaction().execute(async (trx) => {
-      await trx.insertInto("meta").values({ key: "late", value: "1" }).execute();
+    const transaction = database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["late"]);
     });
     const both = Promise.allSettled([inFlight, transaction]);
     await workers[0]?.terminate();
@@ -194,26 +195,21 @@ test("the embedded store's log is cut between transactions, so that a start afte
         workerData: { ...workerData, logBytesMax, logLookEveryMs: 0 },
       }),
   });
-  const write = (rows: number) => sql`insert into bulk select repeat('x', 1000) from generate_series(1, ${rows}::int)`;
-  const logBytes = async () => {
-    const [row] = await database.query<{ bytes: number }>(
+  const logBytes = async ({ query }: Transaction) => {
+    const [row] = await query<{ bytes: number }>(
       "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()",
     );
     return row?.bytes ?? Number.NaN;
   };
   try {
     await database.query("create table bulk (text text)");
-    await database.kysely.transaction().execute(async (transaction) => {
-      await write(3_000).execute(transaction);
-      await write(1).execute(transaction);
-      const { rows } = await sql<{ bytes: number }>`
-        select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(
-        transaction,
-      );
-      assert.ok((rows[0]?.bytes ?? 0) > logBytesMax);
+    await database.transaction(async ({ query }) => {
+      await query("insert into bulk select repeat('x', 1000) from generate_series(1, 3000)");
+      await query("insert into bulk values ('x')");
+      assert.ok((await logBytes({ query })) > logBytesMax);
     });
     await database.query("select 1");
-    assert.ok((await logBytes()) <= logBytesMax);
+    assert.ok((await logBytes(database)) <= logBytesMax);
     const [row] = await database.query<{ count: number }>("select count(*) as count from bulk");
     assert.equal(row?.count, 3_001);
   } finally {
@@ -252,11 +248,11 @@ test("a connection that the server ends is store_unavailable once, and the next 
   const database = await postgresDatabase();
   await assert.rejects(database.query("select pg_terminate_backend(pg_backend_pid())"), isUnavailable);
   assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
-  const transaction = database.kysely.transaction().execute(async (trx) => {
-    await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx);
+  const transaction = database.transaction(async ({ query }) => {
+    await query("select pg_terminate_backend(pg_backend_pid())");
   });
   await assert.rejects(transaction);
-  await database.kysely.transaction().execute(async (trx) => {
-    await sql`select 1`.execute(trx);
+  await database.transaction(async ({ query }) => {
+    await query("select 1");
   });
 });

@@ -1,14 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Kysely } from "kysely";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Tables } from "../../ports/tables.ts";
 import { acquireDataDirLock } from "../system/data-dir-lock.ts";
-import { createSessionDialect, runTransaction, type SqlSession } from "./dialect.ts";
 import { createDiskSpaceGuard, type DiskSpaceGuard, readFreeBytes } from "./disk-space-guard.ts";
 import { storeUnavailable } from "./errors.ts";
 import { type PgliteClient, startPgliteClient } from "./pglite-client.ts";
+import { runTransaction, type SqlSession } from "./session.ts";
 import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
 /** Statements and transactions that may wait for their turn; beyond it the store says it is unavailable. */
@@ -40,10 +38,10 @@ function openSession(client: PgliteClient, turns: StatementQueue, room: DiskSpac
         end();
       }
     },
-    async begin(statement) {
+    async begin() {
       const end = await turns.take();
       try {
-        await client.run(statement, []);
+        await client.run("start transaction", []);
       } catch (error) {
         end();
         throw error;
@@ -90,7 +88,7 @@ export async function openEmbeddedDatabase(options: {
   let client: PgliteClient;
   try {
     const folder = dataDir === null ? null : join(dataDir, STORE_FOLDER);
-    client = await startPgliteClient({ folder, log, ...(spawn === undefined ? {} : { spawn }) });
+    client = await startPgliteClient({ folder, log, spawn });
   } catch (error) {
     await lock?.release();
     throw error;
@@ -103,21 +101,12 @@ export async function openEmbeddedDatabase(options: {
   });
   const turns = createStatementQueue({ waitingMax: EMBEDDED_WAITING_MAX, waitMsMax: EMBEDDED_WAIT_MS_MAX });
   const direct = openSession(client, turns, room);
-  const kysely = new Kysely<Tables>({
-    dialect: createSessionDialect(
-      async () => openSession(client, turns, room),
-      async () => {},
-    ),
-  });
   return {
-    kysely,
     async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
-      const { rows } = await direct.run(text, parameters);
-      return rows as Row[];
+      return (await direct.run(text, parameters)) as Row[];
     },
-    transaction: (run) => runTransaction(kysely, run),
+    transaction: (work) => runTransaction(async () => openSession(client, turns, room), work),
     async close() {
-      await kysely.destroy();
       await client.close();
       await lock?.release();
     },

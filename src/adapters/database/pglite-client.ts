@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
-import type { SqlResult } from "./dialect.ts";
 import { storeUnavailable, toStoreError } from "./errors.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
 
@@ -15,12 +14,12 @@ const STATEMENT_MS_MAX = 120_000;
 export interface PgliteClient {
   /** Grows each time the engine had to be started again: whatever was in flight or in a transaction is gone. */
   readonly generation: number;
-  run(text: string, parameters: readonly unknown[]): Promise<SqlResult>;
+  run(text: string, parameters: readonly unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
 interface Pending {
-  resolve(result: SqlResult): void;
+  resolve(rows: Record<string, unknown>[]): void;
   reject(error: unknown): void;
 }
 
@@ -63,7 +62,7 @@ export async function startPgliteClient(options: {
       if (message.kind === "ready") return ready.resolve();
       const waiting = pending.get(message.id);
       pending.delete(message.id);
-      if (message.kind === "rows") waiting?.resolve({ rows: message.rows, affectedRows: message.affectedRows });
+      if (message.kind === "rows") waiting?.resolve(message.rows);
       else if (message.failure.isEnd) {
         waiting?.reject(storeUnavailable("The store broke while working on this.", toError(message.failure)));
       } else waiting?.reject(toStoreError(toError(message.failure)));
@@ -106,7 +105,7 @@ export async function startPgliteClient(options: {
       const { worker, ready } = running();
       await ready;
       const id = nextId++;
-      const { promise, resolve, reject } = Promise.withResolvers<SqlResult>();
+      const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>[]>();
       pending.set(id, { resolve, reject });
       const encoded = encodeArrayParameters(parameters);
       worker.postMessage({ kind: "query", id, text, parameters: encoded } satisfies PgliteRequest);

@@ -5,12 +5,7 @@ export type PgliteRequest =
 
 export type PgliteReply =
   | { readonly kind: "ready" }
-  | {
-      readonly kind: "rows";
-      readonly id: number;
-      readonly rows: Record<string, unknown>[];
-      readonly affectedRows: number;
-    }
+  | { readonly kind: "rows"; readonly id: number; readonly rows: Record<string, unknown>[] }
   | { readonly kind: "failed"; readonly id: number; readonly failure: PgliteFailure };
 
 /** An error in pieces, because a structured clone of an `Error` loses its fields. */

@@ -65,10 +65,10 @@ async function answer(request: PgliteRequest): Promise<void> {
     process.exit(0);
   }
   try {
-    const { rows, affectedRows } = await engine.query<Record<string, unknown>>(request.text, [...request.parameters]);
+    const { rows } = await engine.query<Record<string, unknown>>(request.text, [...request.parameters]);
     if (/^(begin|start transaction)\b/i.test(request.text)) isInTransaction = true;
     else if (/^(commit|rollback)\s*$/i.test(request.text)) isInTransaction = false;
-    reply({ kind: "rows", id: request.id, rows, affectedRows: affectedRows ?? 0 });
+    reply({ kind: "rows", id: request.id, rows });
   } catch (error) {
     const failure = describeFailure(error);
     reply({ kind: "failed", id: request.id, failure });

@@ -1,11 +1,9 @@
-import { Kysely } from "kysely";
 import pg from "pg";
 import type { Database, StatementPriority } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Tables } from "../../ports/tables.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
-import { createSessionDialect, runTransaction, type SqlResult, type SqlSession } from "./dialect.ts";
 import { storeUnavailable, toStoreError } from "./errors.ts";
+import { runTransaction, type SqlSession } from "./session.ts";
 
 const CONNECTIONS_MAX = 10;
 /** Callers that may wait for a connection; beyond it the store says it is unavailable. */
@@ -44,13 +42,13 @@ async function run(
   text: string,
   parameters: readonly unknown[],
   answerMsMax = ANSWER_MS_MAX,
-): Promise<SqlResult> {
+): Promise<Record<string, unknown>[]> {
   try {
     const values = encodeArrayParameters(parameters);
     // The driver knows the deadline of a single query; its types do not.
     const query: pg.QueryConfig & { readonly query_timeout: number } = { text, values, query_timeout: answerMsMax };
-    const { rows, rowCount } = await client.query(query);
-    return { rows: rows ?? [], affectedRows: rowCount ?? 0 };
+    const { rows } = await client.query<Record<string, unknown>>(query);
+    return rows ?? [];
   } catch (error) {
     throw toStoreError(error);
   }
@@ -61,8 +59,8 @@ function wrapClient(client: pg.PoolClient): SqlSession {
   let isBroken = false;
   return {
     run: (text, parameters) => run(client, text, parameters),
-    async begin(statement) {
-      await run(client, statement, []);
+    async begin() {
+      await run(client, "start transaction", []);
       isInTransaction = true;
     },
     async end(statement) {
@@ -122,29 +120,23 @@ export async function openPostgresDatabase(options: {
       throw toStoreError(error);
     }
   };
-  const kysely = new Kysely<Tables>({ dialect: createSessionDialect(openSession, async () => {}) });
-  const close = async () => {
-    await kysely.destroy();
-    await pool.end();
-  };
   try {
     await run(pool, schema === undefined ? "select 1" : `create schema if not exists ${schema}`, []);
   } catch (error) {
-    await close();
+    await pool.end();
     throw error;
   }
   return {
-    kysely,
     async query<Row extends Record<string, unknown>>(
       text: string,
       parameters: readonly unknown[] = [],
       patience: StatementPriority = "background",
     ) {
       assertRoom();
-      const { rows } = await run(pool, text, parameters, patience === "request" ? READ_ANSWER_MS_MAX : ANSWER_MS_MAX);
-      return rows as Row[];
+      const msMax = patience === "request" ? READ_ANSWER_MS_MAX : ANSWER_MS_MAX;
+      return (await run(pool, text, parameters, msMax)) as Row[];
     },
-    transaction: (run) => runTransaction(kysely, run),
-    close,
+    transaction: (work) => runTransaction(openSession, work),
+    close: () => pool.end(),
   };
 }

@@ -12,7 +12,6 @@ async function switchableStore() {
   const state = { isUp: true, asked: 0 };
   const answered: Promise<unknown>[] = [];
   const database: Database = {
-    kysely: store.kysely,
     query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
       state.asked += 1;
       const answer = state.isUp
@@ -72,7 +71,6 @@ test("a store that hangs without a word is noticed, and believed again when it a
   const held: (() => void)[] = [];
   const store = await embeddedDatabase();
   const database: Database = {
-    kysely: store.kysely,
     query: <Row extends Record<string, unknown>>() => new Promise<Row[]>((resolve) => held.push(() => resolve([]))),
     transaction: (run) => store.transaction(run),
     close: async () => {},
