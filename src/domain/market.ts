@@ -1,3 +1,4 @@
+import { isCrossed } from "./order-book.ts";
 import { midPrice, toMicros } from "./price.ts";
 
 /** Public name of a venue, as configuration spells it (`PARALLAX_VENUES`). */
@@ -105,6 +106,9 @@ export interface EventListing {
   readonly endAt: number | null;
 }
 
+/** A venue's timestamp further ahead of our clock than this is wrong. */
+export const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
+
 /** Above this spread the mid of a two-sided book says nothing and the last trade stands in (contract section 3). */
 export const MAX_MID_SPREAD = 0.1;
 
@@ -114,7 +118,12 @@ export const MAX_MID_SPREAD = 0.1;
  */
 export function yesPrice(quote: Pick<Quote, "bid" | "ask" | "lastPrice" | "indicativePrice">): number | null {
   const { bid, ask } = quote;
-  if (bid !== null && ask !== null && bid < ask && toMicros(ask) - toMicros(bid) <= toMicros(MAX_MID_SPREAD)) {
+  if (
+    bid !== null &&
+    ask !== null &&
+    !isCrossed(bid, ask) &&
+    toMicros(ask) - toMicros(bid) <= toMicros(MAX_MID_SPREAD)
+  ) {
     return midPrice(bid, ask);
   }
   return quote.lastPrice ?? quote.indicativePrice;

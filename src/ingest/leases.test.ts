@@ -23,7 +23,7 @@ function openCluster(database: Database) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];
   let moves = 0;
-  const add = (wanted: readonly string[] = NAMES, watched = NAMES): Member => {
+  const add = (eligible: readonly string[] = NAMES, watched = NAMES): Member => {
     const node = cluster.addNode();
     const working = new Set<string>();
     const id = `node-${members.length}`;
@@ -40,7 +40,7 @@ function openCluster(database: Database) {
         },
         report: (name) => `${id} reads ${name}`,
       },
-      ...{ wanted, watched, clock: node.clock, log: quietLog },
+      ...{ eligible, watched, clock: node.clock, log: quietLog },
     });
     const member = { node, id, leases, working };
     members.push(member);

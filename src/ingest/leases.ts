@@ -28,7 +28,7 @@ export interface LeasesOptions {
   /** This process, unlike any other. */
   readonly holder: string;
   /** The leases that this node would take. Those that share the word before the colon are spread evenly over nodes. */
-  readonly wanted: readonly string[];
+  readonly eligible: readonly string[];
   /** All leases whose state `find` is to know. */
   readonly watched: readonly string[];
   readonly handlers: LeaseHandlers;
@@ -100,7 +100,7 @@ export class Leases {
 
   /** Stops all work in good order and releases everything, so that others can take it at once. */
   async stop(): Promise<void> {
-    const { store, holder, wanted, log } = this.#options;
+    const { store, holder, eligible, log } = this.#options;
     this.#isClosing = true;
     // Renewals go on while the work ends, so that all of it can still be written.
     await this.#giveAll();
@@ -108,7 +108,7 @@ export class Leases {
     await this.#loop;
     await this.#giveAll();
     try {
-      if (wanted.length > 0) await store.withdraw(holder);
+      if (eligible.length > 0) await store.withdraw(holder);
     } catch (error) {
       log.warn({ err: error }, "this node could not say goodbye; others notice by its silence");
     }
@@ -136,11 +136,11 @@ export class Leases {
 
   /** Renews, looks, then takes or gives up one lease at most; true when another may be taken at once. */
   async #round(): Promise<boolean> {
-    const { store, holder, wanted, watched, clock } = this.#options;
+    const { store, holder, eligible, watched, clock } = this.#options;
     await this.#renew();
     if (this.#isClosing) return false;
-    if (wanted.length > 0) await store.announce({ candidate: holder, names: wanted }, LEASE_MS);
-    const view = await store.view([...new Set([...watched, ...wanted])]);
+    if (eligible.length > 0) await store.announce({ candidate: holder, names: eligible }, LEASE_MS);
+    const view = await store.view([...new Set([...watched, ...eligible])]);
     this.#view = { view, at: clock.monotonic() };
     if (this.#isClosing) return false;
     const free = this.#toTake(view);
@@ -175,9 +175,9 @@ export class Leases {
 
   /** A free lease that is ours to take: nobody alive who wants it has fewer of its kind. */
   #toTake(view: LeaseView): string | null {
-    const { wanted, holder } = this.#options;
+    const { eligible, holder } = this.#options;
     const isTaken = new Map(view.leases.map((lease) => [lease.name, lease.isLive && lease.holder !== holder]));
-    for (const name of wanted) {
+    for (const name of eligible) {
       if (this.#held.has(name) || this.#stopping.has(name) || isTaken.get(name) === true) continue;
       const others = view.candidates.filter(({ candidate, names }) => candidate !== holder && names.includes(name));
       const mine = this.#count(groupOf(name));
@@ -191,8 +191,8 @@ export class Leases {
    * so that shares settle and stay: a difference of one is fair.
    */
   #toGive(view: LeaseView): string | null {
-    const { wanted, holder } = this.#options;
-    for (const group of new Set(wanted.map(groupOf))) {
+    const { eligible, holder } = this.#options;
+    for (const group of new Set(eligible.map(groupOf))) {
       const leases = view.leases.filter(({ name }) => groupOf(name) === group);
       const mine = [...this.#held].filter(([name]) => groupOf(name) === group);
       if (mine.some(([, { isEnding }]) => isEnding) || leases.some(({ isLive }) => !isLive)) continue;

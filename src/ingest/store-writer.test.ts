@@ -117,9 +117,9 @@ eachDatabase("nothing is lost while the store is away, and nothing is written tw
   const market = tell("a");
   await recorder.flush();
   state.isUp = false;
-  recorder.noteEvent(sampleEvent("E"));
+  recorder.queueEvent(sampleEvent("E"));
   tell("b");
-  recorder.noteTrades(market, [trade("t1"), trade("t2")]);
+  recorder.queueTrades(market, [trade("t1"), trade("t2")]);
   clock.jumpWallClock(1_000);
   tell("a", { listing: { status: "closed" } });
   for (let turn = 0; turn < 3; turn++) await recorder.flush();
@@ -145,7 +145,7 @@ eachDatabase(
       clock.jumpWallClock(1_000);
       tell("a", { listing: { status, ...(status === "finalized" ? { outcome: { kind: "yes" } } : {}) } });
     }
-    recorder.noteTrades(market, [trade("t1")]);
+    recorder.queueTrades(market, [trade("t1")]);
     for (let allowed = 0; allowed < 8; allowed++) {
       let done = 0;
       state.before = () => {
@@ -167,9 +167,9 @@ eachDatabase(
 eachDatabase("a trade told twice is stored once, and so is one told again after a flush", async (database) => {
   const { recorder, tell, count } = bench(database);
   const market = tell("a");
-  recorder.noteTrades(market, [trade("t1"), trade("t1"), trade("t2")]);
+  recorder.queueTrades(market, [trade("t1"), trade("t1"), trade("t2")]);
   await recorder.flush();
-  recorder.noteTrades(market, [trade("t1")]);
+  recorder.queueTrades(market, [trade("t1")]);
   await recorder.flush();
   assert.equal(await count("trades"), 2);
   await recorder.close();
@@ -182,7 +182,7 @@ eachDatabase("a trade and a change of status of a market met during a flush wait
   tell("b");
   state.before = () => {
     state.before = () => {};
-    recorder.noteTrades(tell("late"), [trade("t1")]);
+    recorder.queueTrades(tell("late"), [trade("t1")]);
     tell("late", { listing: { status: "closed" } });
   };
   await recorder.flush();
@@ -194,7 +194,7 @@ eachDatabase("a trade and a change of status of a market met during a flush wait
 
 eachDatabase("a market that cannot be stored holds up nobody, and its trades are dropped", async (database) => {
   const { recorder, tell, titles } = bench(database);
-  recorder.noteTrades(tell("a\0b"), [trade("t1")]);
+  recorder.queueTrades(tell("a\0b"), [trade("t1")]);
   tell("c");
   await recorder.flush();
   assert.deepEqual([await titles(), recorder.counters.tradesQueued], [["Question c (active)"], 0]);
@@ -241,7 +241,7 @@ eachDatabase("the queue of trades has a bound; what comes after is counted as dr
   const { state, recorder, tell } = bench(database);
   const market = tell("a");
   state.isUp = false;
-  recorder.noteTrades(
+  recorder.queueTrades(
     market,
     Array.from({ length: 50_010 }, (_, number) => trade(`t${number}`)),
   );

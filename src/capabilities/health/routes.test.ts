@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testServer } from "../../../test/support/test-app.ts";
-import { type HealthReport, healthRoutes } from "./routes.ts";
+import { healthRoutes } from "./routes.ts";
+import type { HealthReport } from "./schema.ts";
 
 const VENUE: HealthReport["checks"]["venues"][string] = {
   role: "ingest",
