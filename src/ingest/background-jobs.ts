@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
-/** A job whose lease another node holds checks this often whether this node has it. */
+/** While another node holds the lease of a job, the job checks this often whether this node has acquired it. */
 const STANDBY_MS = 5_000;
 
 /** Jobs that run at fixed pauses. A job that fails is logged and runs again after its usual pause. */

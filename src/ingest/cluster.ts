@@ -45,7 +45,7 @@ export interface ClusterOptions {
   readonly log: Log;
 }
 
-/** Shares the venues with the other nodes on the same store: this node reads some and follows the others in the store. */
+/** Shares the venues with other nodes on the same store: this node reads some of them and loads the others from the store. */
 export class Cluster {
   readonly #options: ClusterOptions;
   readonly #leases: Leases;
@@ -65,7 +65,7 @@ export class Cluster {
       eligible: [...(node.ingests ? venueLeases : []), ...(node.maintains ? [JOBS_LEASE] : [])],
       watched: venueLeases,
       handlers: {
-        taken: (name) => void this.#startReading(this.#venueOf.get(name)),
+        acquired: (name) => void this.#startReading(this.#venueOf.get(name)),
         ended: (name, isLost) => this.#stopReading(this.#venueOf.get(name), isLost),
         report: (name) => this.#report(this.#venueOf.get(name)),
       },
@@ -140,7 +140,7 @@ export class Cluster {
     });
     // While loading, the lease may have ended or an earlier call may have started the reader.
     if (!this.#leases.keeps(venueLeaseName(venue)) || readers.has(venue)) return;
-    venues.get(venue)?.health.began();
+    venues.get(venue)?.health.readingStarted();
     readers.start(venue);
   }
 

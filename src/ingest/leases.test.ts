@@ -31,7 +31,7 @@ function openCluster(database: Database) {
       store: createLeaseStore(node.database),
       holder: id,
       handlers: {
-        taken(name) {
+        acquired(name) {
           moves += 1;
           working.add(name);
         },
@@ -72,19 +72,19 @@ function openCluster(database: Database) {
 eachDatabase("a lease is one node's until it runs out by the store's clock or is released", async (database) => {
   const cluster = new Cluster(database, SAMPLE_AT);
   const store = createLeaseStore(cluster.addNode().database);
-  assert.equal(await store.take("venue:a", "one", 1_000), 1);
-  assert.equal(await store.take("venue:a", "two", 1_000), null);
-  assert.equal(await store.take("venue:a", "one", 1_000), 1, "its own lease is taken again under the same fence");
+  assert.equal(await store.acquire("venue:a", "one", 1_000), 1);
+  assert.equal(await store.acquire("venue:a", "two", 1_000), null);
+  assert.equal(await store.acquire("venue:a", "one", 1_000), 1, "its own lease is taken again under the same fence");
   cluster.clock.jumpWallClock(999);
-  assert.equal(await store.take("venue:a", "two", 1_000), null);
+  assert.equal(await store.acquire("venue:a", "two", 1_000), null);
   cluster.clock.jumpWallClock(1);
-  assert.equal(await store.take("venue:a", "two", 1_000), 2);
+  assert.equal(await store.acquire("venue:a", "two", 1_000), 2);
   const renewed = await store.renew([{ name: "venue:a", fence: 1, report: "late" }], "one", 1_000);
   assert.deepEqual([...renewed], [], "who was taken over from cannot renew");
   await store.release("venue:a", "one", 1);
   assert.equal((await store.view(["venue:a"])).leases[0]?.isLive, true, "nor release");
   await store.release("venue:a", "two", 2);
-  assert.equal(await store.take("venue:a", "one", 1_000), 3);
+  assert.equal(await store.acquire("venue:a", "one", 1_000), 3);
 });
 
 eachDatabase(

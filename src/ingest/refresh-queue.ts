@@ -10,7 +10,7 @@ const SCHEDULED_AHEAD_MS = 6 * 3_600_000;
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = 3_600_000;
 
-/** Markets to read individually: past their close, awaiting a result, missing from sweeps, or named by the stream. */
+/** Markets to read individually: past their close, awaiting a result, missing from sweeps, or reported as changed by the stream. */
 export class RefreshQueue {
   readonly #context: VenueContext;
   /** When each market is due, Unix milliseconds. */

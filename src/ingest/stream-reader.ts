@@ -34,7 +34,7 @@ export class StreamReader {
         if (this.#wasUp && !this.#isUp) this.#markSuspect();
         this.#isUp = true;
         this.#wasUp = true;
-        health.streamIs("up");
+        health.streamChanged("up");
         log.info({ venue: venue.id }, "stream is up");
       },
       onDown: (reason) => {
@@ -44,11 +44,11 @@ export class StreamReader {
           this.#markSuspect();
         }
         this.#isUp = false;
-        health.streamIs("down");
+        health.streamChanged("down");
       },
     });
     if (this.#stream === null) return false;
-    health.streamIs("down");
+    health.streamChanged("down");
     return true;
   }
 

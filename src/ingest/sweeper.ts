@@ -116,7 +116,7 @@ export class Sweeper {
     const { venue, clock, health, log, signal, absorb } = this.#context;
     const seen = new Set<string>();
     const defects = new Set<string>();
-    health.sweepBegan();
+    health.sweepStarted();
     this.#isConfirming = this.#isSuspect;
     this.#isSuspect = false;
     this.#lastLoadMs = 0;

@@ -75,18 +75,18 @@ test("the lag is measured by time that only grows, whatever the wall clock does"
 
 test("a sweep counts its rows anew each time and is completed only at its end", () => {
   const { health } = bench();
-  health.sweepBegan();
+  health.sweepStarted();
   health.sweepRead(100, 250);
   health.sweepRead(50, 251);
   assert.deepEqual(health.report(0).sweep, { rows: 150, total: 251, completed: 0, incomplete: 0 });
   health.sweepCompleted();
-  health.sweepBegan();
+  health.sweepStarted();
   assert.deepEqual(health.report(0).sweep, { rows: 0, total: null, completed: 1, incomplete: 0 });
 });
 
 test("a first sweep that ended, well or badly, settles a venue; one under way does not", () => {
   const first = bench().health;
-  first.sweepBegan();
+  first.sweepStarted();
   first.succeeded();
   assert.equal(first.isSettled, false);
   first.sweepCompleted();
@@ -109,6 +109,6 @@ test("drops are counted by reason, and past a hundred reasons as other", () => {
 test("the report tells the stream's state and the markets as given", () => {
   const { health } = bench();
   assert.equal(health.report(7).stream, "none");
-  health.streamIs("up");
+  health.streamChanged("up");
   assert.deepEqual([health.report(7).stream, health.report(7).markets], ["up", 7]);
 });

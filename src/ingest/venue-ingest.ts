@@ -18,7 +18,7 @@ const REFRESH_EVERY_MS = 1_000;
 const TRADES_PAUSE_MS = 250;
 const BACKFILL_PAUSE_MS = 200;
 const FOLLOW_EVERY_MS = 5_000;
-/** As many as one or two requests can ask for. */
+/** As many as one or two requests can return. */
 const ACTIVE_MARKETS_MAX = 200;
 /** While sweeps fail, the venue is probed this often. */
 const PROBE_EVERY_MS = 1_000;
@@ -71,7 +71,7 @@ export class VenueIngest {
   start(): void {
     const { venue, board } = this.#options;
     const { sweepPauseMs, activePollMs } = venue.profile;
-    // Restored markets that await a result are in no listing of open markets.
+    // Sweeps do not return restored markets that await a result.
     for (const market of board.markets()) if (market.listing.venue === venue.id) this.#schedule(market);
     const hasStream = this.#stream.open();
     const run = (name: string, pauseMs: number, step: () => Promise<unknown>) =>
