@@ -1,6 +1,6 @@
 /**
- * A failure that a person can mend. Its message is made to be shown and says how; a stack beside it would only hide it.
+ * An error that the user can fix. Its message explains how and is shown without a stack trace.
  *
- * One ancestor for all, so that the command line knows them without loading what may throw them.
+ * A common base class, so that the command line recognises these errors without importing the modules that throw them.
  */
 export abstract class UserFacingError extends Error {}

@@ -10,7 +10,7 @@ const CHANNEL = "bus";
 /**
  * A bus over Redis or Valkey pub/sub, with one connection to subscribe and one to publish.
  *
- * @param options.prefix  of the channel name, shared by the processes that communicate
+ * @param options.prefix  prefix of the channel name, shared by the processes that communicate
  */
 export function openRedisBus(options: {
   readonly url: string;
@@ -40,7 +40,7 @@ async function connect(
     const redis = new Redis(url, {
       lazyConnect: true,
       connectionName: name,
-      // The reconnecting bus reconnects and queues itself.
+      // `createReconnectingBus` reconnects and queues, so the library must not.
       retryStrategy: () => null,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,

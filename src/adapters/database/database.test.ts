@@ -22,7 +22,7 @@ import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 const INSERT_META = "insert into meta (key, value) values ($1, '1')";
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-eachDatabase("values come back as the same types on both homes", async (database) => {
+eachDatabase("the embedded store and PostgreSQL return the same types", async (database) => {
   const texts = ['a"b\\c,{}', null, "", "NULL", "é\u{1f600}\n"];
   const [row] = await database.query(
     `select $1::text[] as texts, $2::int8[] as counts, 5::int8 as count, to_timestamp(1790000000.123) as at,
@@ -46,7 +46,7 @@ eachDatabase("values come back as the same types on both homes", async (database
   );
 });
 
-eachDatabase("arrays of numbers arrive as they were, empty, unknown, tiny, huge and beside text", async (database) => {
+eachDatabase("arrays of numbers round-trip: empty, null, tiny and huge values, beside text", async (database) => {
   const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
   const [row] = await database.query(
     "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
@@ -61,7 +61,7 @@ eachDatabase("arrays of numbers arrive as they were, empty, unknown, tiny, huge 
   });
 });
 
-eachDatabase("a transaction is kept when it ends well and leaves nothing when it throws", async (database) => {
+eachDatabase("commits a transaction when it resolves and rolls it back when it throws", async (database) => {
   await database.transaction(async ({ query }) => {
     await query(INSERT_META, ["kept"]);
   });
@@ -74,16 +74,16 @@ eachDatabase("a transaction is kept when it ends well and leaves nothing when it
   assert.deepEqual(rows, [{ key: "kept" }]);
 });
 
-eachDatabase("a transaction with a failed statement is not reported as committed", async (database) => {
-  const swallowing = database.transaction(async ({ query }) => {
+eachDatabase("rejects a transaction with a failed statement, even if its error is caught", async (database) => {
+  const failing = database.transaction(async ({ query }) => {
     await query(INSERT_META, ["lost"]);
     await query("select 1 / 0").catch(() => {});
   });
-  await assert.rejects(swallowing, /cannot be committed/);
+  await assert.rejects(failing, /cannot be committed/);
   assert.deepEqual(await database.query("select key from meta"), []);
 });
 
-eachDatabase("what runs beside a transaction sees it whole or not at all", async (database) => {
+eachDatabase("other statements see all or nothing of a transaction", async (database) => {
   const transaction = database.transaction(async ({ query }) => {
     await query(INSERT_META, ["a"]);
     await query(INSERT_META, ["b"]);
@@ -95,7 +95,7 @@ eachDatabase("what runs beside a transaction sees it whole or not at all", async
   for (const [row] of counts) assert.ok(row?.count === 0 || row?.count === 2);
 });
 
-eachDatabase("a wrong statement throws with its SQLSTATE and harms nothing after it", async (database) => {
+eachDatabase("an invalid statement throws its SQLSTATE, and the next statement succeeds", async (database) => {
   await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
     assert.ok(!isUnavailable(error));
     assert.equal((error as { code?: unknown }).code, "42703");
@@ -104,11 +104,11 @@ eachDatabase("a wrong statement throws with its SQLSTATE and harms nothing after
   assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
 });
 
-eachDatabase("migrations applied once are not applied again", async (database) => {
+eachDatabase("does not apply migrations again", async (database) => {
   assert.deepEqual(await migrateDatabase(database), []);
 });
 
-eachDatabase("a store made for one kind of data refuses another, and keeps its first genesis", async (database) => {
+eachDatabase("refuses a store with another kind of data and keeps the first genesis", async (database) => {
   const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
   assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
   assert.deepEqual(await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
@@ -122,19 +122,19 @@ eachDatabase("a store made for one kind of data refuses another, and keeps its f
   );
 });
 
-test("statements are split at semicolons that end a line, and comments are left out", () => {
+test("splits statements at semicolons that end a line and removes comments", () => {
   assert.deepEqual(splitStatements("-- why; because\ncreate table a (b int);\n\ninsert into a values (';x');\n"), [
     "create table a (b int)",
     "insert into a values (';x')",
   ]);
 });
 
-test("a server that is not there is store_unavailable", async () => {
+test("an unreachable server is store_unavailable", async () => {
   const opening = openPostgresDatabase({ url: "postgres://nobody@127.0.0.1:1/none", log: quietLog });
   await assert.rejects(opening, isUnavailable);
 });
 
-test("an embedded store keeps its rows over a broken engine, and what was in flight fails as store_unavailable", async () => {
+test("the embedded store restarts a failed engine without losing rows; statements in flight fail with store_unavailable", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   await copyStoreTemplate(dataDir);
   const workers: Worker[] = [];
@@ -167,7 +167,7 @@ test("an embedded store keeps its rows over a broken engine, and what was in fli
   }
 });
 
-test("a closed embedded store answers store_unavailable and frees its directory", async () => {
+test("a closed embedded store throws store_unavailable and releases its directory", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   await copyStoreTemplate(dataDir);
   const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
@@ -183,7 +183,7 @@ test("a closed embedded store answers store_unavailable and frees its directory"
 const WRITER = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
 const ACKNOWLEDGED_MIN = 300;
 
-test("the embedded store's log is cut between transactions, so that a start after a kill has little to replay", async () => {
+test("the embedded store makes checkpoints between transactions, so that its log stays short", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   await copyStoreTemplate(dataDir);
   const logBytesMax = 2 ** 20;
@@ -192,7 +192,7 @@ test("the embedded store's log is cut between transactions, so that a start afte
     log: quietLog,
     spawn: (workerData) =>
       new Worker(new URL("./pglite-worker.ts", import.meta.url), {
-        workerData: { ...workerData, logBytesMax, logLookEveryMs: 0 },
+        workerData: { ...workerData, logBytesMax, logCheckEveryMs: 0 },
       }),
   });
   const logBytes = async ({ query }: Transaction) => {
@@ -218,7 +218,7 @@ test("the embedded store's log is cut between transactions, so that a start afte
   }
 });
 
-test("every acknowledged write is there after the process was killed in the middle of writing", async () => {
+test("no acknowledged write is lost when the process is killed while writing", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   const child = spawn(process.execPath, [WRITER, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
@@ -242,7 +242,7 @@ test("every acknowledged write is there after the process was killed in the midd
   }
 });
 
-test("a connection that the server ends is store_unavailable once, and the next statement gets another", {
+test("a terminated connection fails with store_unavailable, and the next statement uses another", {
   skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
 }, async () => {
   const database = await postgresDatabase();

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
-/** A response later than this is ignored; the caller then decides by its local limit. */
+/** A call without a response by then rejects; the caller then applies its local limit. */
 const RESPONSE_MS_MAX = 100;
 const RECONNECT_MS_MAX = 2_000;
 
@@ -43,7 +43,7 @@ interface LimitingRedis extends Redis {
  * Rate limits across all nodes in Redis or Valkey. Connects and reconnects in the background; while disconnected, every
  * call rejects immediately.
  *
- * @param options.prefix       of the keys, shared by the nodes that share their limits
+ * @param options.prefix       prefix of the keys, shared by the nodes that share their limits
  * @param options.answerMsMax  milliseconds after which a call rejects
  */
 export function openRedisLimitLog(options: {
