@@ -10,11 +10,18 @@ const LIST_KEPT_MS = 5_000;
 const ATTEMPTS_MAX = 3;
 const ATTEMPTED_MARKETS_MAX = 10_000;
 
+export interface BackfillOptions {
+  readonly venue: VenueId;
+  readonly board: MarketBoard;
+  readonly past: StoredPastPrices;
+  readonly clock: Clock;
+}
+
 /** Fetches the history of a venue's active markets into the store, one market at a time, the most traded first. */
 export class Backfill {
   readonly #venue: VenueId;
   readonly #board: MarketBoard;
-  readonly #past: StoredPastPrices;
+  readonly #pastPrices: StoredPastPrices;
   readonly #clock: Clock;
   /** Failed or running attempts by store key. */
   readonly #attempts = new Map<number, number>();
@@ -23,10 +30,10 @@ export class Backfill {
   /** Index in the list from which on markets have not been checked. */
   #position = 0;
 
-  constructor(options: { venue: VenueId; board: MarketBoard; past: StoredPastPrices; clock: Clock }) {
+  constructor(options: BackfillOptions) {
     this.#venue = options.venue;
     this.#board = options.board;
-    this.#past = options.past;
+    this.#pastPrices = options.past;
     this.#clock = options.clock;
   }
 
@@ -36,7 +43,7 @@ export class Backfill {
     if (market === null || market.storeKey === null) return false;
     if (this.#attempts.size >= ATTEMPTED_MARKETS_MAX) this.#attempts.clear();
     this.#attempts.set(market.storeKey, (this.#attempts.get(market.storeKey) ?? 0) + 1);
-    await this.#past.fetch(market, signal);
+    await this.#pastPrices.fetch(market, signal);
     this.#attempts.delete(market.storeKey);
     return true;
   }
@@ -58,6 +65,6 @@ export class Backfill {
 
   #needsHistory(market: BoardMarket): boolean {
     const { storeKey } = market;
-    return storeKey !== null && !this.#past.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX;
+    return storeKey !== null && !this.#pastPrices.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX;
   }
 }

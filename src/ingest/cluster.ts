@@ -120,13 +120,13 @@ export class Cluster {
     const lease = this.#leases.find(venueLeaseName(venue));
     const report = lease?.report == null ? null : parseHealthReport(lease.report);
     const ageMs = (lease?.reportAgeMs ?? 0) + (lease?.ageMs ?? 0);
-    return { ...health.aged(report, ageMs, lease?.isLive === true, markets), role: "follower" };
+    return { ...health.adjustForAge(report, ageMs, lease?.isLive === true, markets), role: "follower" };
   }
 
   /** Whether the first sweep of a venue that is not read here has ended on the node that reads it. */
   isSettledElsewhere(venue: VenueId, health: VenueHealth): boolean {
     // With a fence, this node is about to read the venue itself.
-    if (!this.#leases.isInformed || this.fenceOf(venue) !== null) return false;
+    if (!this.#leases.hasView || this.fenceOf(venue) !== null) return false;
     const { sweep, status } = this.followedHealth(venue, 0, health);
     return sweep.completed > 0 || status === "degraded" || status === "down";
   }
@@ -139,7 +139,7 @@ export class Cluster {
       log.warn({ venue, err: error }, "the venue's stored state could not be loaded; reading it from the venue");
     });
     // While loading, the lease may have ended or an earlier call may have started the reader.
-    if (!this.#leases.keeps(venueLeaseName(venue)) || readers.has(venue)) return;
+    if (!this.#leases.holds(venueLeaseName(venue)) || readers.has(venue)) return;
     venues.get(venue)?.health.readingStarted();
     readers.start(venue);
   }

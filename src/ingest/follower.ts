@@ -106,9 +106,9 @@ export class Follower {
     const { board } = this.#options;
     for (const event of events) board.applyEvent(event);
     for (const { venue, marketId, quote, activity } of quotes) {
-      const known = board.find(venue, marketId);
+      const market = board.find(venue, marketId);
       // The store takes precedence, also over a newer quote on the board.
-      if (known !== null) board.apply({ listing: known.listing, quote, activity }, Number.POSITIVE_INFINITY);
+      if (market !== null) board.apply({ listing: market.listing, quote, activity }, Number.POSITIVE_INFINITY);
     }
     for (const { key, snapshot } of markets) {
       const { market } = board.apply(snapshot, Number.POSITIVE_INFINITY);

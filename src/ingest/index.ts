@@ -103,14 +103,14 @@ export function createIngest(options: IngestOptions): Ingest {
           },
     isFirstSweep: () => !readers.areFirstSweepsOver(),
   });
-  const past = new StoredPastPrices({
+  const pastPrices = new StoredPastPrices({
     history,
     venues: options.venues.map(({ adapter }) => adapter),
     board,
     clock,
     store: (market) => storeWriter.flushMarket(market),
   });
-  const readers = new VenueReaders({ venues, board, storeWriter, past, clock, log });
+  const readers = new VenueReaders({ venues, board, storeWriter, pastPrices, clock, log });
   const flush = async () => {
     await storeWriter.flush();
     await ticks.flush();
@@ -174,7 +174,7 @@ export function createIngest(options: IngestOptions): Ingest {
       );
     },
     lookUp: createMarketLookUp({ venues, readers, board, storeWriter }),
-    past,
+    past: pastPrices,
     get counters() {
       const { marketsQueued, tradesQueued, tradesDropped, statusChangesDropped } = storeWriter.counters;
       return {

@@ -80,7 +80,7 @@ export class Leases {
   }
 
   /** Held and not being released. */
-  keeps(name: string): boolean {
+  holds(name: string): boolean {
     return this.fenceOf(name) !== null && this.#held.get(name)?.isEnding === false;
   }
 
@@ -92,7 +92,7 @@ export class Leases {
   }
 
   /** The leases were read from the store at least once. */
-  get isInformed(): boolean {
+  get hasView(): boolean {
     return this.#view !== null;
   }
 
@@ -150,10 +150,10 @@ export class Leases {
 
   async #renew(): Promise<void> {
     const { store, holder, handlers, clock } = this.#options;
-    const mine = [...this.#held].map(([name, { fence }]) => ({ name, fence, report: handlers.report(name) }));
+    const leases = [...this.#held].map(([name, { fence }]) => ({ name, fence, report: handlers.report(name) }));
     const sentAt = clock.monotonic();
-    const renewed = await store.renew(mine, holder, LEASE_MS);
-    for (const { name, fence } of mine) {
+    const renewed = await store.renew(leases, holder, LEASE_MS);
+    for (const { name, fence } of leases) {
       const held = this.#held.get(name);
       if (held === undefined || held.fence !== fence) continue;
       if (renewed.has(name)) this.#extend(name, held, sentAt);
@@ -178,8 +178,8 @@ export class Leases {
     for (const name of eligible) {
       if (this.#held.has(name) || this.#stopping.has(name) || isHeldElsewhere.get(name) === true) continue;
       const others = view.candidates.filter(({ candidate, names }) => candidate !== holder && names.includes(name));
-      const mine = this.#count(groupOf(name));
-      if (others.every(({ candidate }) => mine <= countOf(view, candidate, groupOf(name)))) return name;
+      const ownCount = this.#count(groupOf(name));
+      if (others.every(({ candidate }) => ownCount <= countOf(view, candidate, groupOf(name)))) return name;
     }
     return null;
   }
@@ -192,17 +192,17 @@ export class Leases {
     const { eligible, holder } = this.#options;
     for (const group of new Set(eligible.map(groupOf))) {
       const leases = view.leases.filter(({ name }) => groupOf(name) === group);
-      const mine = [...this.#held].filter(([name]) => groupOf(name) === group);
-      if (mine.some(([, { isEnding }]) => isEnding) || leases.some(({ isLive }) => !isLive)) continue;
+      const ownLeases = [...this.#held].filter(([name]) => groupOf(name) === group);
+      if (ownLeases.some(([, { isEnding }]) => isEnding) || leases.some(({ isLive }) => !isLive)) continue;
       const goesFirst = (candidate: string) => {
         const count = countOf(view, candidate, group);
-        return count > mine.length || (count === mine.length && candidate < holder);
+        return count > ownLeases.length || (count === ownLeases.length && candidate < holder);
       };
       const others = view.candidates.filter(({ candidate }) => candidate !== holder);
       if (others.some(({ candidate }) => goesFirst(candidate))) continue;
-      const receivers = others.filter(({ candidate }) => countOf(view, candidate, group) <= mine.length - 2);
+      const receivers = others.filter(({ candidate }) => countOf(view, candidate, group) <= ownLeases.length - 2);
       // The lease acquired last, because the least work was done under it.
-      const surplus = mine.findLast(([name]) => receivers.some(({ names }) => names.includes(name)));
+      const surplus = ownLeases.findLast(([name]) => receivers.some(({ names }) => names.includes(name)));
       if (surplus !== undefined) return surplus[0];
     }
     return null;

@@ -132,7 +132,7 @@ export class VenueHealth {
    * @param isHeld    whether a node still holds the venue's lease
    * @param markets   number of markets on this node's board
    */
-  aged(report: VenueHealthReport | null, ageMs: number, isHeld: boolean, markets: number): VenueHealthReport {
+  adjustForAge(report: VenueHealthReport | null, ageMs: number, isHeld: boolean, markets: number): VenueHealthReport {
     if (report === null) return { ...this.report(markets), status: this.#status(null), stream: "none" };
     const lagMs = report.lagMs === null ? null : Math.round(report.lagMs + ageMs);
     const silence = lagMs === null ? report.status : this.#silence(lagMs);

@@ -18,7 +18,7 @@ export interface VenueReadersOptions {
   readonly venues: ReadonlyMap<VenueId, IngestVenue>;
   readonly board: MarketBoard;
   readonly storeWriter: StoreWriter;
-  readonly past: StoredPastPrices;
+  readonly pastPrices: StoredPastPrices;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -47,14 +47,14 @@ export class VenueReaders {
   }
 
   start(venue: VenueId): void {
-    const { venues, board, storeWriter, past, clock, log } = this.#options;
+    const { venues, board, storeWriter, pastPrices, clock, log } = this.#options;
     const { adapter, health } = venues.get(venue) ?? {};
     if (adapter === undefined || health === undefined) return;
     const reader = new VenueIngest({
       venue: adapter,
       board,
       recorder: storeWriter,
-      backfill: new Backfill({ venue, board, past, clock }),
+      backfill: new Backfill({ venue, board, past: pastPrices, clock }),
       health,
       areFirstSweepsOver: () => this.areFirstSweepsOver(),
       clock,

@@ -97,7 +97,7 @@ export function createReconnectingBus(options: ReconnectingBusOptions): Bus {
     const opening = connect(receive, AbortSignal.any([attempt.signal, closing.signal]));
     // A connection that opens after the time-out is closed.
     opening.then(
-      (late) => (attempt.signal.aborted || closing.signal.aborted ? late.destroy() : undefined),
+      (opened) => (attempt.signal.aborted || closing.signal.aborted ? opened.destroy() : undefined),
       () => {},
     );
     try {

@@ -11,7 +11,7 @@ import { createStatementQueue, type StatementQueue } from "./statement-queue.ts"
 
 /** Statements and transactions that may be queued; further ones fail with `store_unavailable`. */
 const QUEUED_MAX = 4_096;
-/** Longest time in the queue. Also resolves the deadlock of a caller that bypasses its own open transaction. */
+/** Longest time in the queue. Also ends the deadlock of a caller that queries past its own open transaction. */
 const QUEUED_MS_MAX = 30_000;
 const STORE_FOLDER = "store";
 /** Two segments of the write-ahead log, and the same again for a checkpoint. */

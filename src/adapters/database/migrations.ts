@@ -67,7 +67,7 @@ export async function migrateDatabase(database: Database, folder = MIGRATIONS_FO
   }
 }
 
-/** Waits as long as a statement may take, which is longer than the usual lock timeout. */
+/** Waits for the lock without the usual lock timeout; the statement timeout still applies. */
 async function acquireLock(transaction: Transaction): Promise<void> {
   await transaction.query("set local lock_timeout = 0");
   await transaction.query(`select pg_advisory_xact_lock(${LOCK_ID})`);

@@ -9,15 +9,15 @@ const USER_AGENT = "parallax/1.0";
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS_PER_HOST_MAX, connect: { timeout: 10_000 } });
   return {
-    async send(out): Promise<IncomingResponse> {
-      const deadline = AbortSignal.timeout(out.deadlineMs);
-      const signal = out.signal === undefined ? deadline : AbortSignal.any([deadline, out.signal]);
+    async send(outgoing): Promise<IncomingResponse> {
+      const deadline = AbortSignal.timeout(outgoing.deadlineMs);
+      const signal = outgoing.signal === undefined ? deadline : AbortSignal.any([deadline, outgoing.signal]);
       try {
-        const response = await request(out.url, {
+        const response = await request(outgoing.url, {
           dispatcher: agent,
-          method: out.method,
-          headers: { "user-agent": USER_AGENT, ...out.headers },
-          body: out.body ?? null,
+          method: outgoing.method,
+          headers: { "user-agent": USER_AGENT, ...outgoing.headers },
+          body: outgoing.body ?? null,
           signal,
         });
         const receivedAt = clock.now();
@@ -26,9 +26,9 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
         for await (const chunk of response.body) {
           const bytes = chunk as Buffer;
           size += bytes.length;
-          if (size > out.maxBodyBytes) {
+          if (size > outgoing.maxBodyBytes) {
             response.body.destroy();
-            throw new VenueError("bad_body", `body over ${out.maxBodyBytes} bytes`, { retryable: false });
+            throw new VenueError("bad_body", `body over ${outgoing.maxBodyBytes} bytes`, { retryable: false });
           }
           chunks.push(bytes);
         }
@@ -41,14 +41,14 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
         return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString("utf8"), receivedAt };
       } catch (cause) {
         if (cause instanceof VenueError) throw cause;
-        const host = new URL(out.url).host;
+        const host = new URL(outgoing.url).host;
         if (deadline.aborted)
-          throw new VenueError("timeout", `${host} did not respond within ${out.deadlineMs} ms`, {
+          throw new VenueError("timeout", `${host} did not respond within ${outgoing.deadlineMs} ms`, {
             retryable: true,
             cause,
           });
         throw new VenueError("network", `${host} could not be reached`, {
-          retryable: out.signal?.aborted !== true,
+          retryable: outgoing.signal?.aborted !== true,
           cause,
         });
       }
