@@ -19,10 +19,7 @@ export interface BackfillOptions {
 
 /** Fetches the history of a venue's active markets into the store, one market at a time, the most traded first. */
 export class Backfill {
-  readonly #venue: VenueId;
-  readonly #board: MarketBoard;
-  readonly #pastPrices: StoredPastPrices;
-  readonly #clock: Clock;
+  readonly #options: BackfillOptions;
   /** Failed or running attempts by store key. */
   readonly #attempts = new Map<number, number>();
   #listed: readonly BoardMarket[] = [];
@@ -31,10 +28,7 @@ export class Backfill {
   #position = 0;
 
   constructor(options: BackfillOptions) {
-    this.#venue = options.venue;
-    this.#board = options.board;
-    this.#pastPrices = options.past;
-    this.#clock = options.clock;
+    this.#options = options;
   }
 
   /** Fetches the history of the next market; false if none is left. */
@@ -43,21 +37,22 @@ export class Backfill {
     if (market === null || market.storeKey === null) return false;
     if (this.#attempts.size >= ATTEMPTED_MARKETS_MAX) this.#attempts.clear();
     this.#attempts.set(market.storeKey, (this.#attempts.get(market.storeKey) ?? 0) + 1);
-    await this.#pastPrices.fetch(market, signal);
+    await this.#options.past.fetch(market, signal);
     this.#attempts.delete(market.storeKey);
     return true;
   }
 
   #nextMarket(): BoardMarket | null {
-    const now = this.#clock.monotonic();
+    const { venue, board, clock } = this.#options;
+    const now = clock.monotonic();
     if (now - this.#listedAt >= LIST_KEPT_MS || this.#listed.length === 0) {
-      this.#listed = listMostTraded(this.#board, this.#venue, CANDIDATES_MAX);
+      this.#listed = listMostTraded(board, venue, CANDIDATES_MAX);
       this.#listedAt = now;
       this.#position = 0;
     }
     for (; this.#position < this.#listed.length; this.#position++) {
       const { listing } = this.#listed[this.#position] ?? {};
-      const market = listing === undefined ? null : this.#board.find(listing.venue, listing.marketId);
+      const market = listing === undefined ? null : board.find(listing.venue, listing.marketId);
       if (market !== null && this.#needsHistory(market)) return market;
     }
     return null;
@@ -65,6 +60,6 @@ export class Backfill {
 
   #needsHistory(market: BoardMarket): boolean {
     const { storeKey } = market;
-    return storeKey !== null && !this.#pastPrices.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX;
+    return storeKey !== null && !this.#options.past.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX;
   }
 }

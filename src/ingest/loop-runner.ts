@@ -24,23 +24,19 @@ export interface Loop {
   readonly nextPause?: () => Pause;
 }
 
-export interface LoopRunnerOptions extends Pick<VenueContext, "venue" | "health" | "clock" | "log" | "signal"> {
-  /** A loop's step failed after it had succeeded. */
-  readonly onFirstFailure: () => void;
-  /** A loop's step succeeded after it had failed. */
-  readonly onRecovered: (loop: string) => void;
-}
-
 /** Runs the loops of one venue until its signal aborts. A failed step is counted and followed by a growing pause. */
 export class LoopRunner {
-  readonly #options: LoopRunnerOptions;
+  readonly #context: VenueContext;
+  readonly #onChange: (loop: string, hasRecovered: boolean) => void;
   /** Ends the pause of a loop, by the loop's name. */
   readonly #pauses = new Map<string, AbortController>();
   /** Loops whose last step failed. */
   readonly #failing = new Set<string>();
 
-  constructor(options: LoopRunnerOptions) {
-    this.#options = options;
+  /** @param onChange  called when a loop starts to fail or recovers */
+  constructor(context: VenueContext, onChange: (loop: string, hasRecovered: boolean) => void) {
+    this.#context = context;
+    this.#onChange = onChange;
   }
 
   isFailing(name: string): boolean {
@@ -57,19 +53,19 @@ export class LoopRunner {
   }
 
   async run({ name, pauseMs, step, restMs = () => 0, nextPause }: Loop): Promise<void> {
-    const { signal, onFirstFailure, onRecovered } = this.#options;
+    const { signal } = this.#context;
     let failures = 0;
     while (!signal.aborted) {
       try {
         await step();
-        if (failures > 0) onRecovered(name);
+        if (failures > 0) this.#onChange(name, true);
         failures = 0;
         this.#failing.delete(name);
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
         this.#failing.add(name);
-        if (failures === 1) onFirstFailure();
+        if (failures === 1) this.#onChange(name, false);
         this.#report(name, error, failures);
       }
       if (failures > 0) {
@@ -81,7 +77,7 @@ export class LoopRunner {
   }
 
   #report(name: string, error: unknown, failures: number): void {
-    const { venue, health, log } = this.#options;
+    const { venue, health, log } = this.#context;
     if (!(error instanceof VenueError)) {
       log.error({ venue: venue.id, loop: name, err: error }, "ingest step failed");
       return;
@@ -96,7 +92,7 @@ export class LoopRunner {
   }
 
   async #pause(name: string, { minMs, ms }: Pause): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { clock, signal } = this.#context;
     const wake = new AbortController();
     this.#pauses.set(name, wake);
     await clock.sleep(Math.min(minMs, ms), signal).catch(() => {});

@@ -1,8 +1,6 @@
-import type { BoardMarket, MarketBoard } from "../board/index.ts";
+import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
-import type { ListingPage, VenueAdapter } from "../ports/venue.ts";
+import type { ListingPage } from "../ports/venue.ts";
 import type { Backfill } from "./backfill.ts";
 import { LoopRunner } from "./loop-runner.ts";
 import { listMostTraded } from "./most-traded.ts";
@@ -12,7 +10,6 @@ import { StreamReader } from "./stream-reader.ts";
 import { Sweeper } from "./sweeper.ts";
 import { TradesReader } from "./trades-reader.ts";
 import type { VenueContext } from "./venue-context.ts";
-import type { VenueHealth } from "./venue-health.ts";
 
 const REFRESH_EVERY_MS = 1_000;
 const TRADES_PAUSE_MS = 250;
@@ -23,16 +20,11 @@ const ACTIVE_MARKETS_MAX = 200;
 /** While sweeps fail, the venue is probed this often. */
 const PROBE_EVERY_MS = 1_000;
 
-export interface VenueIngestOptions {
-  readonly venue: VenueAdapter;
-  readonly board: MarketBoard;
+export interface VenueIngestOptions extends Pick<VenueContext, "venue" | "board" | "health" | "clock" | "log"> {
   readonly recorder: StoreWriter;
   readonly backfill: Backfill;
-  readonly health: VenueHealth;
   /** The first sweep of every venue has completed or failed. */
   readonly areFirstSweepsOver: () => boolean;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Keeps the board up to date for one venue: sweeps, stream, individual reads, trades and backfill. */
@@ -54,13 +46,9 @@ export class VenueIngest {
     const absorb = (page: ListingPage) => this.absorb(page);
     this.#context = { venue, board, storeWriter, health, clock, log, signal, absorb };
     const markSuspect = () => this.#sweeper.markSuspect();
-    this.#loops = new LoopRunner({
-      ...this.#context,
-      onFirstFailure: markSuspect,
-      onRecovered: (loop) => {
-        // Other responses from the time of the failure may be wrong too. A successful sweep has replaced them.
-        if (loop !== "sweep") markSuspect();
-      },
+    this.#loops = new LoopRunner(this.#context, (loop, hasRecovered) => {
+      // Other responses from the time of the failure may be wrong too. A successful sweep has replaced them.
+      if (!(hasRecovered && loop === "sweep")) markSuspect();
     });
     this.#refreshQueue = new RefreshQueue(this.#context);
     this.#sweeper = new Sweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));

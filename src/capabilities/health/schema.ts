@@ -1,6 +1,9 @@
 import Type from "typebox";
 
-const Status = Type.Unsafe<"ok" | "degraded" | "down">({ type: "string", enum: ["ok", "degraded", "down"] });
+const oneOf = <const Value extends string>(values: readonly Value[], description?: string) =>
+  Type.Unsafe<Value>({ type: "string", enum: values, ...(description === undefined ? {} : { description }) });
+
+const Status = oneOf(["ok", "degraded", "down"]);
 const Time = Type.String({ format: "date-time" });
 const NullableTime = Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" });
 const NullableNumber = Type.Unsafe<number | null>({ type: ["number", "null"] });
@@ -18,7 +21,7 @@ const Sweep = Type.Object({
 
 const DriftEntry = Type.Object({
   name: Type.String({ description: "Object type and field" }),
-  kind: Type.Unsafe<"unknown_value" | "missing" | "new">({ type: "string", enum: ["unknown_value", "missing", "new"] }),
+  kind: oneOf(["unknown_value", "missing", "new"]),
   count: Type.Integer({ description: "Affected objects; new fields are counted in a sample of the objects" }),
   sample: Type.Unsafe<string | null>({
     type: ["string", "null"],
@@ -29,19 +32,15 @@ const DriftEntry = Type.Object({
 });
 
 const Venue = Type.Object({
-  status: Type.Unsafe<"starting" | "ok" | "degraded" | "down">({
-    type: "string",
-    enum: ["starting", "ok", "degraded", "down"],
-  }),
-  role: Type.Unsafe<"ingest" | "follower">({
-    type: "string",
-    enum: ["ingest", "follower"],
-    description: "ingest: this node reads the venue. follower: another node reads it, and this one reads the store",
-  }),
+  status: oneOf(["starting", "ok", "degraded", "down"]),
+  role: oneOf(
+    ["ingest", "follower"],
+    "ingest: this node reads the venue. follower: another node reads it, and this one reads the store",
+  ),
   last_success_at: NullableTime,
   lag_seconds: NullableNumber,
   markets: Type.Integer(),
-  stream: Type.Unsafe<"up" | "down" | "none">({ type: "string", enum: ["up", "down", "none"] }),
+  stream: oneOf(["up", "down", "none"]),
   sweep: Sweep,
   drops: Type.Record(Type.String(), Type.Integer(), {
     description: "Unusable data received from the venue, by reason",
@@ -54,11 +53,7 @@ const Venue = Type.Object({
 export const Health = Type.Object({
   status: Status,
   version: Type.String(),
-  data: Type.Unsafe<"live" | "sandbox">({
-    type: "string",
-    enum: ["live", "sandbox"],
-    description: "Whether prices are real or simulated",
-  }),
+  data: oneOf(["live", "sandbox"], "Whether prices are real or simulated"),
   uptime_seconds: Type.Number(),
   checks: Type.Object({ store: Check, bus: Check, jobs: Check, venues: Type.Record(Type.String(), Venue) }),
 });

@@ -59,35 +59,25 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_RESOLUTION_MS });
   const registers = [registry];
-  const gauge = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    read: (set: (labels: Readonly<Record<Label, string>>, value: number) => void) => void,
-  ) => {
-    new Gauge({
-      ...{ name, help, registers, labelNames },
-      collect() {
-        this.reset();
-        read((labels, value) => this.set(labels, value));
-      },
-    });
-  };
-  /** The source returns totals, so the counter is reset to them at each scrape. */
-  const counter = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    read: (set: (labels: Readonly<Record<Label, string>>, value: number) => void) => void,
-  ) => {
-    new Counter({
-      ...{ name, help, registers, labelNames },
-      collect() {
-        this.reset();
-        read((labels, value) => this.inc(labels, value));
-      },
-    });
-  };
+  /** Defines metrics whose current values are read at each scrape; the sources return the totals of counters. */
+  const defineWith =
+    (Metric: typeof Gauge | typeof Counter) =>
+    <Label extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly Label[],
+      read: (set: (labels: Readonly<Record<Label, string>>, value: number) => void) => void,
+    ) => {
+      new Metric<Label>({
+        ...{ name, help, registers, labelNames },
+        collect() {
+          this.reset();
+          read((labels, value) => this.inc(labels, value));
+        },
+      });
+    };
+  const gauge = defineWith(Gauge);
+  const counter = defineWith(Counter);
   /** Read once per scrape, so that all metrics of a response are consistent. */
   let venues: readonly (readonly [string, VenueFigures])[] = [];
   let store = sources.store();
