@@ -4,7 +4,7 @@ import type { App, AppPorts } from "./app-ports.ts";
 import { MarketBoard } from "./board/index.ts";
 import { accountRoutes, createAccountPage, plansUrl } from "./capabilities/account/index.ts";
 import { createCustomers, customerRoutes, insertAudit } from "./capabilities/customers/index.ts";
-import { type HealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
+import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator, createKeyDirectory, createKeyUsage, KEYS_TOPIC } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
 import { createMarketsService, marketRoutes } from "./capabilities/markets/index.ts";
@@ -111,49 +111,8 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     pricingRoutes(http);
     accountRoutes(http, { page, customers, sessions, settings, clock, random, data, usage, publicUrl });
   }
-  const startedAt = clock.monotonic();
-  const report = (): HealthReport => {
-    const reports = Object.entries(ingest.health());
-    const isStoreUp = probe.isUp;
-    const anyTrouble =
-      reports.some(([, venue]) => venue.status !== "ok") || ingest.failingJobs.length > 0 || !bus.isConnected;
-    return {
-      status: !isStoreUp ? "down" : anyTrouble ? "degraded" : "ok",
-      version: ports.version,
-      data,
-      uptime_seconds: Math.round((clock.monotonic() - startedAt) / 1000),
-      checks: {
-        store: { status: isStoreUp ? "ok" : "down" },
-        bus: bus.isConnected
-          ? { status: "ok" }
-          : { status: "degraded", detail: "not connected; readers look for themselves once a second" },
-        jobs:
-          ingest.failingJobs.length === 0
-            ? { status: "ok" }
-            : { status: "degraded", detail: ingest.failingJobs.join(", ") },
-        venues: Object.fromEntries(
-          reports.map(([id, venue]) => [
-            id,
-            {
-              status: venue.status,
-              role: venue.role,
-              last_success_at: venue.lastSuccessAt === null ? null : new Date(venue.lastSuccessAt).toISOString(),
-              lag_seconds: venue.lagMs === null ? null : venue.lagMs / 1000,
-              markets: venue.markets,
-              stream: venue.stream,
-              sweep: venue.sweep,
-              drops: venue.drops,
-              drift: venue.drift.map(({ name, kind, count, sample, firstSeenAt, lastSeenAt }) => ({
-                ...{ name, kind, count, sample },
-                first_seen_at: new Date(firstSeenAt).toISOString(),
-                last_seen_at: new Date(lastSeenAt).toISOString(),
-              })),
-            },
-          ]),
-        ),
-      },
-    };
-  };
+
+  const report = createHealthReport({ version: ports.version, data, clock, bus, probe, ingest });
   healthRoutes(http, { report, isStoreUp: () => probe.isUp });
   const metricsHttp = await serveMetrics(http, ports, metrics);
 

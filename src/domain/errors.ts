@@ -1,4 +1,4 @@
-/** Every error a caller can meet, by its stable code. The HTTP status of each stands in `http/problem.ts`. */
+/** The stable codes of all public errors. `http/problem.ts` maps each to its HTTP status. */
 export type ErrorCode =
   | "bad_request"
   | "malformed_payment"
@@ -35,7 +35,7 @@ export type ErrorCode =
   | "starting"
   | "draining";
 
-/** An error whose message is safe to show; the cause is for the log only. */
+/** An error with a public message; the cause is for the log only. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
@@ -53,9 +53,9 @@ export class AppError extends Error {
 }
 
 /**
- * A 429 whose wait is true: rounded up to whole seconds, a long one told in minutes too.
+ * A 429 error with the wait rounded up to whole seconds, and also in minutes if it is over 120 seconds.
  *
- * @param sentence  what was too much, without a full stop
+ * @param sentence  which limit was exceeded, without a full stop
  */
 export function rateLimited(sentence: string, waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
@@ -65,18 +65,18 @@ export function rateLimited(sentence: string, waitMs: number): AppError {
   return new AppError("rate_limited", message, { details: { retryAfterSeconds } });
 }
 
-/** One thing wrong with a request, in Pydantic v2's vocabulary (`type`, `msg`, `ctx`), as the 422 body shows it. */
+/** One validation error in the format of Pydantic v2, as in the 422 body. */
 export interface ValidationItem {
   readonly type: string;
-  /** Begins with `path`, `query`, `header` or `body`; then names and list positions. */
+  /** Starts with `path`, `query`, `header` or `body`, followed by names and list positions. */
   readonly loc: readonly (string | number)[];
   readonly msg: string;
-  /** The offending value; left out where it is secret or too large to repeat. */
+  /** The invalid value; omitted if it is secret or too large. */
   readonly input?: unknown;
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
-/** The caller's request breaks rules of its own form; becomes a 422 listing every item. */
+/** The request fails validation; becomes a 422 that lists every error. */
 export class InvalidRequestError extends Error {
   readonly errors: readonly ValidationItem[];
 
@@ -87,7 +87,7 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** Why a call to a venue gave no answer. */
+/** Why a request to a venue failed. */
 export type VenueFailure =
   | "timeout"
   | "network"
@@ -97,12 +97,12 @@ export type VenueFailure =
   | "bad_body"
   | "circuit_open";
 
-/** A call to a venue failed. `retryable` is decided where the reason is known. */
+/** A request to a venue failed. The code that throws it decides `retryable`. */
 export class VenueError extends Error {
   readonly failure: VenueFailure;
   readonly status: number | null;
   readonly retryable: boolean;
-  /** How long the venue asked to be left alone, when it said so. */
+  /** The wait that the venue requested (`Retry-After`), null if none. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -119,7 +119,7 @@ export class VenueError extends Error {
   }
 }
 
-/** A letter could not be handed over. `retryable` is decided where the reason is known. */
+/** An e-mail could not be sent. The code that throws it decides `retryable`. */
 export class MailError extends Error {
   readonly retryable: boolean;
 

@@ -1,79 +1,80 @@
+import { isCrossed } from "./order-book.ts";
 import { midPrice, toMicros } from "./price.ts";
 
-/** Public name of a venue, as configuration spells it (`PARALLAX_VENUES`). */
+/** Public name of a venue, as in the configuration (`PARALLAX_VENUES`). */
 export type VenueId = string;
 
 /**
- * pending: listed, trading has not begun. active: orders are taken. closed: no orders, no result yet.
- * determined: a result is proposed or in its dispute window. finalized: settled. Backward steps happen on every venue.
+ * pending: listed, trading has not started. active: open for orders. closed: not open for orders, without a result.
+ * determined: a result is proposed or can be disputed. finalized: settled. Every venue also moves markets backwards.
  */
 export type MarketStatus = "pending" | "active" | "closed" | "determined" | "finalized";
 
 export const MARKET_STATUSES: readonly MarketStatus[] = ["pending", "active", "closed", "determined", "finalized"];
 
-/** How a question was settled. `value` is what one YES contract pays, in [0, 1]. */
+/** How a market was settled. `value` is the payout of one YES contract, in [0, 1]. */
 export type Outcome =
   | { readonly kind: "yes" }
   | { readonly kind: "no" }
   | { readonly kind: "partial"; readonly value: number }
   | { readonly kind: "void"; readonly value: number | null };
 
-/** What a taker pays per contract at price p of the side bought, in USD per contract (`venues.md` section 6). */
+/** A taker's fee in USD per contract at price p of the side bought (`venues.md` section 6). */
 export type TakerFee =
   | { readonly kind: "none" }
   /** rate * (p (1 - p)) ^ exponent */
   | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number }
-  /** Share of traded value withheld from the contracts bought: p * b / (1 - b), b read from the points by price. */
+  /** Share b of the traded value, deducted from the contracts bought: p * b / (1 - b), with b looked up by price. */
   | { readonly kind: "value_table"; readonly buyPoints: readonly (readonly [price: number, share: number])[] }
   /** rate * p */
   | { readonly kind: "flat_value"; readonly rate: number };
 
-/** The slowly changing facts of one tradable question. Times are Unix milliseconds, UTC. */
+/** The slowly changing data of one tradable question. Times are Unix milliseconds, UTC. */
 export interface MarketListing {
   readonly venue: VenueId;
   readonly marketId: string;
-  /** The venue's id of the event that groups this question with others; null when it stands alone. */
+  /** The venue's id of the event that groups this market with others; null if there is none. */
   readonly eventId: string | null;
   readonly title: string;
-  /** Name of the outcome inside its event ("Over 1 inch"), null when the title says it all. */
+  /** Name of the outcome within its event ("Over 1 inch"); null if the title contains it. */
   readonly outcomeLabel: string | null;
   readonly url: string | null;
   readonly category: string | null;
   readonly status: MarketStatus;
-  /** Active, yet the venue takes no orders at the moment. */
+  /** The market is active, but the venue currently accepts no orders. */
   readonly paused: boolean;
   readonly outcome: Outcome | null;
   /** Plain text of the resolution rules. */
   readonly rules: string | null;
   readonly openAt: number | null;
-  /** When the venue stops taking orders. */
+  /** When the venue stops accepting orders. */
   readonly closeAt: number | null;
-  /** When the venue expects the result, else its latest date for it. */
+  /** When the venue expects the result, or its deadline for it. */
   readonly expectedResolutionAt: number | null;
   readonly resolvedAt: number | null;
   /** Smallest price step in price units. */
   readonly tickSize: number | null;
   readonly takerFee: TakerFee | null;
-  /** Ids that only this venue's adapter understands (token ids, series, condition id); never shown. */
+  /** Ids for this venue's adapter (token ids, series, condition id); never returned to clients. */
   readonly venueKeys: Readonly<Record<string, string>>;
 }
 
-/** What can be paid and got now. A side nobody quotes is null, never 0 or 1. Prices in (0, 1), sizes in contracts. */
+/** Current best prices. A side without a quote is null, never 0 or 1. Prices in (0, 1), sizes in contracts. */
 export interface Quote {
   readonly bid: number | null;
   readonly ask: number | null;
   readonly bidSize: number | null;
   readonly askSize: number | null;
   readonly lastPrice: number | null;
-  /** The venue's own indication where it has no book (an AMM's probability); null where it has one. */
+  /** The venue's indicative price if it has no order book, such as an AMM's probability; otherwise null. */
   readonly indicativePrice: number | null;
-  /** When the venue says this was true; null when it does not say. */
+  /** The venue's timestamp; null if it sends none. */
   readonly eventAt: number | null;
-  /** When the answer began to arrive here. */
+  /** When the response arrived. */
   readonly receivedAt: number;
 }
 
-/** USD figures as the venue defines them; null where it does not publish one or deals in play money. */
+/** USD figures by the venue's definitions; null if not published or in play money. */
 export interface Activity {
   readonly volume24hUsd: number | null;
   readonly volumeTotalUsd: number | null;
@@ -81,7 +82,7 @@ export interface Activity {
   readonly openInterestUsd: number | null;
 }
 
-/** One market as a venue's listing shows it. */
+/** The state of one market in a venue's listing. */
 export interface MarketSnapshot {
   readonly listing: MarketListing;
   readonly quote: Quote;
@@ -98,23 +99,31 @@ export interface EventListing {
   readonly url: string | null;
   /** At most one of its markets resolves YES. */
   readonly mutuallyExclusive: boolean;
-  /** Its markets cover every possibility; only where the venue promises it. */
+  /** Its markets cover every possibility; true only if the venue guarantees it. */
   readonly exhaustive: boolean;
-  /** The venue's own promotion. */
+  /** The venue promotes this event. */
   readonly featured: boolean;
   readonly endAt: number | null;
 }
 
-/** Above this spread the mid of a two-sided book says nothing and the last trade stands in (contract section 3). */
+/** A venue's timestamp further ahead of our clock than this is wrong. */
+export const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
+
+/** Above this spread the last trade is used instead of the mid (contract section 3). */
 export const MAX_MID_SPREAD = 0.1;
 
 /**
- * The price a reader sees: mid of a two-sided book whose spread is at most 0.10, else the last trade, else the venue's
- * indication, else null. A crossed book (bid >= ask) is not two-sided.
+ * The displayed price: the mid of a two-sided book with a spread of at most 0.10, else the last trade, else the venue's
+ * indicative price, else null. A crossed book is not two-sided.
  */
 export function yesPrice(quote: Pick<Quote, "bid" | "ask" | "lastPrice" | "indicativePrice">): number | null {
   const { bid, ask } = quote;
-  if (bid !== null && ask !== null && bid < ask && toMicros(ask) - toMicros(bid) <= toMicros(MAX_MID_SPREAD)) {
+  if (
+    bid !== null &&
+    ask !== null &&
+    !isCrossed(bid, ask) &&
+    toMicros(ask) - toMicros(bid) <= toMicros(MAX_MID_SPREAD)
+  ) {
     return midPrice(bid, ask);
   }
   return quote.lastPrice ?? quote.indicativePrice;

@@ -1,45 +1,45 @@
 import type { Plan, RateClass, Tier } from "./plan.ts";
 
-/** Whether a request may go on, and what the caller may be told of its limit. */
+/** Whether a request is allowed, and the state of its limit. */
 export interface LimitDecision {
   readonly isAllowed: boolean;
-  /** Requests left in the window that ends now. */
+  /** Requests left in the current window. */
   readonly remaining: number;
-  /** Milliseconds until one more is allowed than now. */
+  /** Milliseconds until one more request is allowed. */
   readonly waitMs: number;
 }
 
-/** What a route asks of its caller, and what it counts as. */
+/** What a route requires of its caller, and how its calls are counted. */
 export interface Metering {
-  /** The month's quota that a call is counted in; null counts in none. */
+  /** The monthly quota that a call counts towards; null for none. */
   readonly quotaTier: Tier | null;
-  /** What a call costs where it is paid for one by one (specification, first table); null cannot be bought so. */
+  /** The price of a pay-per-request call (specification, first table); null if it cannot be bought. */
   readonly priceTier: Tier | null;
-  /** The smallest plan that may call. */
+  /** The smallest plan that includes this route. */
   readonly minimumPlan: Plan;
-  /** The caller's minute limit that a call is counted in; null counts in none. */
+  /** The minute limit that a call counts towards; null for none. */
   readonly rateClass: RateClass | null;
   /**
-   * When a call that is paid for one by one is settled: after the work, before its answer goes out (the default), or
-   * before work that is long or streams.
+   * When a pay-per-request call is settled: after the work and before the response is sent (default), or before the work
+   * if it takes long or streams.
    */
   readonly settles?: "after" | "before";
-  /** Asked by orchestrators all the time, so that not even its address is limited. */
+  /** A probe of orchestrators, exempt from address limits. */
   readonly isProbe?: true;
-  /** Only for customers with an account of ours: neither a payer nor a marketplace's user can call it. */
+  /** Only for customers with an account here, not for pay-per-request or marketplace callers. */
   readonly needsAccount?: boolean;
 }
 
-/** What becomes of a route that will go (contract, section 8): announced at least six months ahead. */
+/** The removal of a route (contract, section 8), announced at least six months ahead. */
 export interface Deprecation {
   readonly since: Date;
-  /** From when on it may be gone. */
+  /** The route may be removed after this date. */
   readonly sunset: Date;
-  /** Where it is told what to use instead. */
+  /** A page that describes the replacement. */
   readonly link?: string;
 }
 
-/** One route of the interface, as enforcement, prices, the description and the SDK read it. */
+/** One route of the API, used for enforcement, prices, the OpenAPI description and the SDK. */
 export interface RouteEntry {
   readonly method: string;
   /** With parameters in braces, for example `/v1/markets/{platform}/{market_id}`. */
@@ -50,49 +50,51 @@ export interface RouteEntry {
 }
 
 const tier = (name: Tier, minimumPlan: Plan): Metering => ({
-  ...{ quotaTier: name, priceTier: name, minimumPlan },
+  quotaTier: name,
+  priceTier: name,
+  minimumPlan,
   rateClass: "general",
 });
 const LISTING = tier("LISTING", "free");
 const STRATEGY = tier("STRATEGY", "pro");
 
-/** The entries that routes usually have; what differs is written `{ ...METERING.DEEP, settles: "before" }`. */
+/** Common values; a route overrides fields with `{ ...METERING.DEEP, settles: "before" }`. */
 export const METERING = {
-  /** Costs nothing and is limited by address alone; the only one for routes without a key. */
+  /** Free and limited by address only; required for routes without a key. */
   FREE: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: null },
   PROBE: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: null, isProbe: true },
-  /** Counts in no quota, but in the caller's minute limit: one's own account, polls. */
+  /** Counts towards the minute limit but no quota: account routes and polling. */
   UNCOUNTED: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general" },
-  /** The same, for customers with an account of ours only. */
+  /** The same, only for customers with an account here. */
   ACCOUNT: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general", needsAccount: true },
   LISTING,
   INSIGHT: tier("INSIGHT", "free"),
   STRATEGY,
-  /** The strategy endpoints proper, which have a minute limit of their own. */
+  /** Strategy endpoints with the strategy minute limit. */
   SIGNAL: { ...STRATEGY, rateClass: "strategy" },
   DEEP: tier("DEEP", "pro"),
-  /** Counts as a listing, costs what the deep tier costs (specification: the quota table governs counting). */
+  /** Counts as LISTING but has the price of DEEP (the quota table of the specification decides the counting). */
   STREAM: { ...LISTING, priceTier: "DEEP", settles: "before" },
 } as const satisfies Readonly<Record<string, Metering>>;
 
-/** What minute limits are kept of: callers' requests by class, and answers 401 to an address. */
+/** What minute limits count: a caller's requests by class, and 401 responses to an address. */
 export type LimitClass = RateClass | "unauthorized";
 
-/** One call that was counted in the month's quota. */
+/** A call that was counted in the monthly quota. */
 export interface Charge {
   readonly isAllowed: true;
   /** Calls left in the month after this one. */
   readonly remaining: number;
-  /** Milliseconds until the quota starts anew. */
+  /** Milliseconds until the quota resets. */
   readonly resetsInMs: number;
-  /** The call is not to be counted after all; more than once is as good as once. */
+  /** Cancels the count of this call; idempotent. */
   release(): void;
 }
 
-/** Nothing of the month's quota is left. */
+/** The monthly quota is used up. */
 export interface QuotaRefusal {
   readonly isAllowed: false;
-  /** Calls counted this month; above the limit where that was lowered since. */
+  /** Calls counted this month; above the limit if the limit was lowered. */
   readonly used: number;
   readonly resetsInMs: number;
   /** First day of the next month (UTC), for example "2026-12-01". */

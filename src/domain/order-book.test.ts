@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isCrossed, normaliseBook } from "./order-book.ts";
 
-test("bids come best first, asks come best first", () => {
+test("sorts bids and asks, best first", () => {
   const { bids, asks } = normaliseBook(
     [
       { price: 0.3, size: 1 },
@@ -24,7 +24,7 @@ test("bids come best first, asks come best first", () => {
   );
 });
 
-test("levels that nobody can trade at are left out", () => {
+test("removes untradable levels", () => {
   const untradable = [
     { price: 0, size: 5 },
     { price: 1, size: 5 },
@@ -37,7 +37,7 @@ test("levels that nobody can trade at are left out", () => {
   assert.deepEqual(normaliseBook(untradable, untradable), { bids: [], asks: [] });
 });
 
-test("whatever comes in, what goes out is sorted, tradable, and leaves the input as it was", () => {
+test("always returns sorted, tradable levels and does not change its input", () => {
   const level = fc.record({
     price: fc.double({ min: -0.5, max: 1.5, noNaN: true }),
     size: fc.double({ min: -5, max: 5, noNaN: true }),
@@ -52,7 +52,7 @@ test("whatever comes in, what goes out is sorted, tradable, and leaves the input
   );
 });
 
-test("a book is crossed when its bid is at or above its ask, and never when a side is missing", () => {
+test("a book is crossed if its bid is at or above its ask, and never if a side is missing", () => {
   assert.equal(isCrossed(0.5, 0.4), true);
   assert.equal(isCrossed(0.5, 0.5), true);
   assert.equal(isCrossed(0.4, 0.5), false);

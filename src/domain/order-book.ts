@@ -1,10 +1,10 @@
-/** Contracts resting at one price of the YES contract; price in (0, 1), size in contracts, above 0. */
+/** Open orders at one price of the YES contract; price in (0, 1), size in contracts, above 0. */
 export interface BookLevel {
   readonly price: number;
   readonly size: number;
 }
 
-/** YES book in normal form: bids best (highest) first, asks best (lowest) first. */
+/** The order book of the YES contract: bids highest first, asks lowest first. */
 export interface OrderBook {
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
@@ -13,19 +13,19 @@ export interface OrderBook {
   readonly receivedAt: number;
 }
 
-/** Levels sorted into normal form, without those no one can trade at; equal prices are left as the venue sent them. */
+/** Sorts the levels, best first, and removes untradable ones. Levels with equal prices are not merged. */
 export function normaliseBook(
   bids: readonly BookLevel[],
   asks: readonly BookLevel[],
 ): { bids: BookLevel[]; asks: BookLevel[] } {
-  const tradable = (level: BookLevel) => level.price > 0 && level.price < 1 && level.size > 0;
+  const isTradable = (level: BookLevel) => level.price > 0 && level.price < 1 && level.size > 0;
   return {
-    bids: bids.filter(tradable).sort((a, b) => b.price - a.price),
-    asks: asks.filter(tradable).sort((a, b) => a.price - b.price),
+    bids: bids.filter(isTradable).sort((a, b) => b.price - a.price),
+    asks: asks.filter(isTradable).sort((a, b) => a.price - b.price),
   };
 }
 
-/** Bid at or above ask: a torn read, never to be shown as tradable. */
+/** Whether the bid is at or above the ask: an inconsistent read, which must not be displayed. */
 export function isCrossed(bid: number | null, ask: number | null): boolean {
   return bid !== null && ask !== null && bid >= ask;
 }

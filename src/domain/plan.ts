@@ -1,18 +1,18 @@
-/** What a customer has booked. */
+/** A customer's subscription. */
 export type Plan = "free" | "pro" | "enterprise";
 
-/** From the smallest to the largest: each may call what the ones before it may. */
+/** From smallest to largest; each includes the routes of the previous ones. */
 export const PLANS: readonly Plan[] = ["free", "pro", "enterprise"];
 
-/** What a call counts as in the month's quota, and what it costs where it is paid for one by one. */
+/** The quota that a call counts towards, and its pay-per-request price. */
 export type Tier = "LISTING" | "INSIGHT" | "STRATEGY" | "DEEP";
 
 export const TIERS: readonly Tier[] = ["LISTING", "INSIGHT", "STRATEGY", "DEEP"];
 
-/** The two minute limits: strategy for the calls that cost most to answer, general for all others. */
+/** The two minute limits: strategy for the most expensive calls, general for all others. */
 export type RateClass = "general" | "strategy";
 
-/** How much a caller may ask for. */
+/** The limits of a caller. */
 export interface Allowance {
   /** Calls a calendar month (UTC), by tier. */
   readonly quotas: Readonly<Record<Tier, number>>;
@@ -21,8 +21,8 @@ export interface Allowance {
 }
 
 /**
- * What each plan allows (specification, Limits; contract, section 3 for pro). Enterprise numbers are set per customer;
- * until they are, those of pro hold.
+ * The limits of each plan (specification, Limits; contract, section 3 for pro). Enterprise limits are set per customer;
+ * until then those of pro apply.
  */
 export const PLAN_ALLOWANCES: Readonly<Record<Plan, Allowance>> = {
   free: {
@@ -39,27 +39,27 @@ export const PLAN_ALLOWANCES: Readonly<Record<Plan, Allowance>> = {
   },
 };
 
-/** On any other plan a customer's own numbers count for nothing. */
+/** The only plan on which a customer's custom limits apply. */
 export const CUSTOM_LIMITS_PLAN = "enterprise" satisfies Plan;
 
-/** The plan's allowance, on enterprise with a customer's own numbers in place of those that it has. */
+/** The plan's limits; on enterprise, overridden by the customer's custom limits. */
 export function allowanceOf(
   plan: Plan,
-  own: {
+  custom: {
     readonly quotas: Partial<Allowance["quotas"]> | null;
     readonly rateLimits: Partial<Allowance["rateLimits"]> | null;
   },
 ): Allowance {
   const standard = PLAN_ALLOWANCES[plan];
-  if (plan !== CUSTOM_LIMITS_PLAN || (own.quotas === null && own.rateLimits === null)) return standard;
+  if (plan !== CUSTOM_LIMITS_PLAN || (custom.quotas === null && custom.rateLimits === null)) return standard;
   return {
-    quotas: { ...standard.quotas, ...own.quotas },
-    rateLimits: { ...standard.rateLimits, ...own.rateLimits },
+    quotas: { ...standard.quotas, ...custom.quotas },
+    rateLimits: { ...standard.rateLimits, ...custom.rateLimits },
   };
 }
 
-/** US dollars a call, where calls are paid for one by one (specification, first table). */
+/** US dollars per pay-per-request call (specification, first table). */
 export const TIER_PRICES_USD: Readonly<Record<Tier, number>> = { LISTING: 0.01, INSIGHT: 0.1, STRATEGY: 2, DEEP: 5 };
 
-/** US dollars a month; null is agreed upon with each customer. */
+/** US dollars per month; null is agreed with each customer. */
 export const PLAN_PRICES_USD_MONTH: Readonly<Record<Plan, number | null>> = { free: 0, pro: 49, enterprise: null };

@@ -5,25 +5,25 @@ import { complement, fromMicros, midPrice, parseDecimal, parseTradablePrice, toM
 
 const gridPrice = fc.integer({ min: 0, max: 1_000_000 }).map(fromMicros);
 
-test("a price survives the way to micros and back", () => {
+test("converts a price to micros and back without loss", () => {
   fc.assert(fc.property(fc.integer({ min: 0, max: 1_000_000 }), (micros) => toMicros(fromMicros(micros)) === micros));
 });
 
-test("the complement is the nearest double of the decimal, not of the difference", () => {
+test("the complement is the double nearest to the decimal, without the error of a subtraction", () => {
   assert.equal(complement(0.55), 0.45);
   assert.equal(complement(0.999999), 0.000001);
   assert.equal(complement(0), 1);
 });
 
-test("the complement of the complement is the price itself, anywhere on the grid", () => {
+test("the complement of the complement is the price itself", () => {
   fc.assert(fc.property(gridPrice, (price) => complement(complement(price)) === price));
 });
 
-test("price and complement add up to one micro for micro", () => {
+test("price and complement add up to exactly one in micros", () => {
   fc.assert(fc.property(gridPrice, (price) => toMicros(price) + toMicros(complement(price)) === 1_000_000));
 });
 
-test("the mid lies between bid and ask and is the same from both ends", () => {
+test("the mid lies between both prices and does not depend on their order", () => {
   fc.assert(
     fc.property(gridPrice, gridPrice, (one, other) => {
       const mid = midPrice(one, other);
@@ -34,12 +34,12 @@ test("the mid lies between bid and ask and is the same from both ends", () => {
   );
 });
 
-test("half a micro in the mid rounds up", () => {
+test("rounds half a micro in the mid up", () => {
   assert.equal(midPrice(0.000001, 0.000002), 0.000002);
   assert.equal(midPrice(0.55, 0.56), 0.555);
 });
 
-test("a decimal is read from plain text and from numbers", () => {
+test("parses decimals from strings and numbers", () => {
   const cases: readonly [unknown, number][] = [
     ["0.55", 0.55],
     [".5", 0.5],
@@ -52,14 +52,29 @@ test("a decimal is read from plain text and from numbers", () => {
   for (const [text, value] of cases) assert.equal(parseDecimal(text), value);
 });
 
-test("what is not a plain decimal is null, never 0 or NaN", () => {
-  const garbage = ["", " ", "1e3", "1E3", "0x10", "1,5", " 0.5", "0.5 ", "NaN", "Infinity", ".", "-", "1.2.3", "0.5$"];
+test("returns null for anything but a plain decimal, never 0 or NaN", () => {
+  const malformed = [
+    "",
+    " ",
+    "1e3",
+    "1E3",
+    "0x10",
+    "1,5",
+    " 0.5",
+    "0.5 ",
+    "NaN",
+    "Infinity",
+    ".",
+    "-",
+    "1.2.3",
+    "0.5$",
+  ];
   const otherTypes = [null, undefined, true, [], {}, ["0.5"], Number.NaN, Number.POSITIVE_INFINITY, 10n];
-  for (const value of [...garbage, ...otherTypes]) assert.equal(parseDecimal(value), null, String(value));
+  for (const value of [...malformed, ...otherTypes]) assert.equal(parseDecimal(value), null, String(value));
   assert.equal(parseDecimal("9".repeat(400)), null);
 });
 
-test("no text, however wild, is read as anything but a finite number or null", () => {
+test("returns a finite number or null for any value", () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       const parsed = parseDecimal(value);
@@ -68,7 +83,7 @@ test("no text, however wild, is read as anything but a finite number or null", (
   );
 });
 
-test("only prices that somebody could trade at are prices: 0, 1, 1.7 and 47 are not", () => {
+test("accepts only prices inside (0, 1): 0, 1, 1.7 and 47 are null", () => {
   for (const value of [0, 1, 1.7, 47, -0.2, "0", "1", "1.00", "0.0000004", "1e3", "", null, Number.NaN, {}]) {
     assert.equal(parseTradablePrice(value), null, String(value));
   }
@@ -77,7 +92,7 @@ test("only prices that somebody could trade at are prices: 0, 1, 1.7 and 47 are 
   assert.equal(parseTradablePrice("0.000001"), 0.000001);
 });
 
-test("every number becomes a price strictly inside (0, 1) on the micro grid, or null", () => {
+test("maps every number to a price inside (0, 1) on the micro grid, or to null", () => {
   fc.assert(
     fc.property(fc.oneof(fc.double(), fc.double({ min: 0, max: 1 })), (value) => {
       const price = parseTradablePrice(value);

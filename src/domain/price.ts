@@ -1,6 +1,6 @@
 /**
- * Prices are probabilities in [0, 1] held as numbers on a grid of 1e-6, the finest grid any venue uses.
- * Arithmetic happens on integer micros so that 1 - 0.55 is 0.45 and not 0.44999999999999996.
+ * Prices are probabilities in [0, 1] on a grid of 1e-6, the finest grid of any venue. Arithmetic uses integer micros, so
+ * that 1 - 0.55 is 0.45 and not 0.44999999999999996.
  */
 const MICROS_PER_UNIT = 1_000_000;
 
@@ -9,7 +9,7 @@ export function toMicros(price: number): number {
   return Math.round(price * MICROS_PER_UNIT);
 }
 
-/** Integer micros to a price; the nearest double of the decimal. */
+/** Integer micros to the double nearest to the decimal price. */
 export function fromMicros(micros: number): number {
   return micros / MICROS_PER_UNIT;
 }
@@ -27,8 +27,8 @@ export function midPrice(bid: number, ask: number): number {
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)$/;
 
 /**
- * A venue's decimal string or JSON number as a finite number, or null when it is missing, empty or not a number.
- * Strings with exponents, spaces or other decoration are refused: no venue sends them.
+ * Parses a venue's decimal string or JSON number; null if it is missing, empty or not a finite number. Strings with
+ * exponents, spaces or other characters are invalid, because no venue sends them.
  */
 export function parseDecimal(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
@@ -38,8 +38,8 @@ export function parseDecimal(value: unknown): number | null {
 }
 
 /**
- * A venue's price as a number in (0, 1) on the micro grid, or null when missing, malformed or not a price somebody
- * could trade at: venues write an absent quote as 0 or 1, and 1.7 or 47 is garbage.
+ * Parses a venue's price to a number in (0, 1) on the micro grid; null if it is missing, malformed or outside (0, 1).
+ * Venues send 0 or 1 for an absent quote.
  */
 export function parseTradablePrice(value: unknown): number | null {
   const parsed = parseDecimal(value);

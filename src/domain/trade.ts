@@ -1,24 +1,24 @@
-/** One match on a venue, told from the YES side whichever contract changed hands. */
+/** One trade, expressed for the YES contract, also if NO contracts were traded. */
 export interface Trade {
-  /** The venue's id, or a content key with an ordinal where it gives none. */
+  /** The venue's id, or a key of the content with an ordinal if it has none. */
   readonly tradeId: string;
   readonly executedAt: number;
   /** Price of the YES contract in (0, 1). */
   readonly yesPrice: number;
   /** Contracts. */
   readonly size: number;
-  /** What the taker bought (selling YES is buying NO); null when the venue does not say. */
+  /** What the taker bought (selling YES is buying NO); null if unknown. */
   readonly takerSide: "yes" | "no" | null;
 }
 
-/** What was known of a market over one closed-open interval of time [startAt, endAt). */
+/** A market's price and volume over the interval [startAt, endAt). */
 export interface HistoryPoint {
   readonly startAt: number;
   readonly endAt: number;
-  /** Price by the `yesPrice` rule at the interval's end, null when nothing was known. */
+  /** Price by the `yesPrice` rule at the end of the interval; null if unknown. */
   readonly yesPrice: number | null;
   readonly bid: number | null;
   readonly ask: number | null;
-  /** USD traded in the interval, null when the venue does not say. */
+  /** USD traded in the interval; null if unknown. */
   readonly volumeUsd: number | null;
 }

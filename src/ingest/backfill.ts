@@ -2,68 +2,64 @@ import type { BoardMarket, MarketBoard } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { StoredPastPrices } from "../storage/index.ts";
+import { listMostTraded } from "./most-traded.ts";
 
 const CANDIDATES_MAX = 5_000;
-/** Listing the most traded is a pass over every market: what comes next is read off one list for this long. */
-const LISTED_FOR_MS = 5_000;
+/** Listing the most traded markets scans the whole board, so the list is reused for this long. */
+const LIST_KEPT_MS = 5_000;
 const ATTEMPTS_MAX = 3;
-const FAILED_KEPT_MAX = 10_000;
+const ATTEMPTED_MARKETS_MAX = 10_000;
 
-/** Works through a venue's open markets by volume and brings the past of each into the store, one at a time. */
+export interface BackfillOptions {
+  readonly venue: VenueId;
+  readonly board: MarketBoard;
+  readonly past: StoredPastPrices;
+  readonly clock: Clock;
+}
+
+/** Fetches the history of a venue's active markets into the store, one market at a time, the most traded first. */
 export class Backfill {
-  readonly #venue: VenueId;
-  readonly #board: MarketBoard;
-  readonly #past: StoredPastPrices;
-  readonly #clock: Clock;
+  readonly #options: BackfillOptions;
+  /** Failed or running attempts by store key. */
   readonly #attempts = new Map<number, number>();
   #listed: readonly BoardMarket[] = [];
   #listedAt = Number.NEGATIVE_INFINITY;
-  /** Those of the list before this one need not be looked at again. */
+  /** Index in the list from which on markets have not been checked. */
   #position = 0;
 
-  constructor(options: { venue: VenueId; board: MarketBoard; past: StoredPastPrices; clock: Clock }) {
-    this.#venue = options.venue;
-    this.#board = options.board;
-    this.#past = options.past;
-    this.#clock = options.clock;
+  constructor(options: BackfillOptions) {
+    this.#options = options;
   }
 
-  /** Does the next market; false when there is nothing left to do. */
+  /** Fetches the history of the next market; false if none is left. */
   async next(signal: AbortSignal): Promise<boolean> {
     const market = this.#nextMarket();
     if (market === null || market.storeKey === null) return false;
-    if (this.#attempts.size >= FAILED_KEPT_MAX) this.#attempts.clear();
+    if (this.#attempts.size >= ATTEMPTED_MARKETS_MAX) this.#attempts.clear();
     this.#attempts.set(market.storeKey, (this.#attempts.get(market.storeKey) ?? 0) + 1);
-    await this.#past.fetch(market, signal);
+    await this.#options.past.fetch(market, signal);
     this.#attempts.delete(market.storeKey);
     return true;
   }
 
   #nextMarket(): BoardMarket | null {
-    const now = this.#clock.monotonic();
-    if (now - this.#listedAt >= LISTED_FOR_MS || this.#listed.length === 0) {
-      this.#listed = this.#board.list({
-        venues: [this.#venue],
-        statuses: ["active"],
-        category: null,
-        text: null,
-        sort: "volume_24h",
-        limit: CANDIDATES_MAX,
-        after: null,
-      });
+    const { venue, board, clock } = this.#options;
+    const now = clock.monotonic();
+    if (now - this.#listedAt >= LIST_KEPT_MS || this.#listed.length === 0) {
+      this.#listed = listMostTraded(board, venue, CANDIDATES_MAX);
       this.#listedAt = now;
       this.#position = 0;
     }
     for (; this.#position < this.#listed.length; this.#position++) {
       const { listing } = this.#listed[this.#position] ?? {};
-      const market = listing === undefined ? null : this.#board.find(listing.venue, listing.marketId);
-      if (market !== null && this.#isLeft(market)) return market;
+      const market = listing === undefined ? null : board.find(listing.venue, listing.marketId);
+      if (market !== null && this.#needsHistory(market)) return market;
     }
     return null;
   }
 
-  #isLeft(market: BoardMarket): boolean {
+  #needsHistory(market: BoardMarket): boolean {
     const { storeKey } = market;
-    return storeKey !== null && !this.#past.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX;
+    return storeKey !== null && !this.#options.past.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX;
   }
 }

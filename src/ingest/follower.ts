@@ -4,22 +4,22 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ChangeCursor, ChangeStore } from "../storage/index.ts";
 
-const EVERY_MS = 500;
-const FROM_THE_BEGINNING: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
+const POLL_PAUSE_MS = 500;
+const START: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
 
 export interface FollowerOptions {
   readonly venues: readonly VenueId[];
-  /** Another node reads this venue, so its markets come from the store. */
+  /** Whether another node reads this venue, so that its markets come from the store. */
   readonly isFollowed: (venue: VenueId) => boolean;
   readonly board: MarketBoard;
   readonly changes: Pick<ChangeStore, "latest" | "read">;
-  /** Markets finalized and last seen before this are not wanted, Unix milliseconds. */
+  /** Finalized markets last updated before this are not followed, Unix milliseconds. */
   readonly finalizedSinceMs: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Keeps the board true to the store for the venues that other nodes read, twice a second or when woken. */
+/** Applies stored changes of the venues that other nodes read to the board, twice a second and when woken. */
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #cursors = new Map<VenueId, ChangeCursor>();
@@ -31,10 +31,10 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    for (const venue of options.venues) this.#cursors.set(venue, FROM_THE_BEGINNING);
+    for (const venue of options.venues) this.#cursors.set(venue, START);
   }
 
-  /** What was written up to now is about to be loaded by other means; only what comes after is read. */
+  /** Skips all changes stored so far; the caller loads them by other means afterwards. */
   async skipToPresent(): Promise<void> {
     const { changes, venues } = this.#options;
     for (const [venue, cursor] of await changes.latest(venues)) this.#cursors.set(venue, cursor);
@@ -44,19 +44,19 @@ export class Follower {
     this.#loop = this.#run();
   }
 
-  /** Reads at once instead of at the next turn, and once more where a read is under way: the bus tells of changes. */
+  /** Reads immediately, or again after the current read. */
   wake(): void {
     this.#wake.abort();
   }
 
-  /** Reads everything written about a venue so far, after any read under way. Throws when the store gives no answer. */
+  /** Reads everything stored for a venue so far, after the current read. Throws if the store does not respond. */
   catchUp(venue: VenueId): Promise<void> {
     return this.#read(() => [venue]);
   }
 
-  /** What the board has of this venue may be wrong: all of it is read again. */
+  /** Reads a venue again from the start, because its markets on the board may be wrong. */
   forget(venue: VenueId): void {
-    this.#cursors.set(venue, FROM_THE_BEGINNING);
+    this.#cursors.set(venue, START);
   }
 
   async stop(): Promise<void> {
@@ -75,30 +75,30 @@ export class Follower {
         this.#failures = 0;
       } catch (error) {
         this.#failures += 1;
-        if (this.#failures === 1) log.warn({ err: error }, "the store cannot be followed at the moment");
+        if (this.#failures === 1) log.warn({ err: error }, "reading changes from the store failed; retrying");
       }
-      if (!this.#stop.signal.aborted) await clock.sleep(EVERY_MS, this.#wake.signal).catch(() => {});
+      if (!this.#stop.signal.aborted) await clock.sleep(POLL_PAUSE_MS, this.#wake.signal).catch(() => {});
     }
   }
 
-  /** One read after the other, so that an older answer is never applied after a newer one. */
-  #read(venuesNow: () => readonly VenueId[]): Promise<void> {
-    const reading = this.#reading.catch(() => {}).then(() => this.#readAll(venuesNow()));
+  /** Reads one after the other, so that an older result is never applied after a newer one. */
+  #read(listVenues: () => readonly VenueId[]): Promise<void> {
+    const reading = this.#reading.catch(() => {}).then(() => this.#readAll(listVenues()));
     this.#reading = reading;
     return reading;
   }
 
   async #readAll(venues: readonly VenueId[]): Promise<void> {
     const { changes, finalizedSinceMs } = this.#options;
-    for (let isMore = venues.length > 0; isMore && !this.#stop.signal.aborted; ) {
-      const before = new Map(venues.map((venue) => [venue, this.#cursors.get(venue) ?? FROM_THE_BEGINNING]));
+    for (let hasMore = venues.length > 0; hasMore && !this.#stop.signal.aborted; ) {
+      const before = new Map(venues.map((venue) => [venue, this.#cursors.get(venue) ?? START]));
       const read = await changes.read(before, finalizedSinceMs());
       this.#apply(read);
       for (const [venue, cursor] of read.cursors) {
-        // One that was forgotten meanwhile begins anew.
+        // Unless `forget` has reset the cursor during the read.
         if (this.#cursors.get(venue) === before.get(venue)) this.#cursors.set(venue, cursor);
       }
-      isMore = read.isMore;
+      hasMore = read.isMore;
     }
   }
 
@@ -106,9 +106,9 @@ export class Follower {
     const { board } = this.#options;
     for (const event of events) board.applyEvent(event);
     for (const { venue, marketId, quote, activity } of quotes) {
-      const known = board.find(venue, marketId);
-      // The store is right, however fresh the board's own quote is.
-      if (known !== null) board.apply({ listing: known.listing, quote, activity }, Number.POSITIVE_INFINITY);
+      const market = board.find(venue, marketId);
+      // The store takes precedence, also over a newer quote on the board.
+      if (market !== null) board.apply({ listing: market.listing, quote, activity }, Number.POSITIVE_INFINITY);
     }
     for (const { key, snapshot } of markets) {
       const { market } = board.apply(snapshot, Number.POSITIVE_INFINITY);

@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import type { VenueHealthReport } from "./venue-health.ts";
 
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
-const oneOf = (...words: string[]) => Type.Union(words.map((word) => Type.Literal(word)));
+const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 
 const check = Compile(
   Type.Object({
@@ -32,11 +32,11 @@ const check = Compile(
   }),
 );
 
-/** What another node has stored of a venue's health; null when it is not one this version can read. */
+/** Parses the venue health that another node has stored; null if it is malformed or from an incompatible version. */
 export function parseHealthReport(text: string): VenueHealthReport | null {
   try {
     const value: unknown = JSON.parse(text);
-    // The schema above is the type field by field; the compiler cannot see that the words are the same.
+    // The schema matches the type, but its enums have the static type string.
     return check.Check(value) ? (value as VenueHealthReport) : null;
   } catch {
     return null;

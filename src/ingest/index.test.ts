@@ -14,7 +14,7 @@ import { createIngest, VenueHealth } from "./index.ts";
 
 const DAY_MS = 86_400_000;
 
-function bench(database: Database) {
+function createTestIngest(database: Database) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const venue = new ScriptedVenue("alpha", clock);
@@ -28,20 +28,19 @@ function bench(database: Database) {
   };
 }
 
-/** The same store behind a switch. */
-function switchable(real: Database) {
+/** A database that fails while `state.isUp` is false. */
+function interruptible(real: Database) {
   const state = { isUp: true };
   const database: Database = {
-    kysely: real.kysely,
     query: (text, parameters) =>
-      state.isUp ? real.query(text, parameters) : Promise.reject(new AppError("store_unavailable", "gone")),
+      state.isUp ? real.query(text, parameters) : Promise.reject(new AppError("store_unavailable", "down")),
     transaction: (run) => real.transaction(run),
     close: async () => {},
   };
   return { state, database };
 }
 
-eachDatabase("what the store knows is on the board before any venue was asked", async (database) => {
+eachDatabase("restores the board from the store without a request to a venue", async (database) => {
   const store = createMarketStore(database);
   const settled = (id: string, receivedAt: number) =>
     sampleMarket(id, { listing: { status: "finalized" }, quote: { receivedAt } });
@@ -49,12 +48,12 @@ eachDatabase("what the store knows is on the board before any venue was asked", 
   await store.upsertMarkets([
     sampleMarket("open", { listing: { eventId: "E" } }),
     sampleMarket("elsewhere", { listing: { venue: "gone" } }),
-    settled("lately", SAMPLE_AT - 29 * DAY_MS),
-    settled("long-ago", SAMPLE_AT - 31 * DAY_MS),
+    settled("recent", SAMPLE_AT - 29 * DAY_MS),
+    settled("old", SAMPLE_AT - 31 * DAY_MS),
   ]);
-  const { board, venue, ingest } = bench(database);
+  const { board, venue, ingest } = createTestIngest(database);
   assert.equal(await ingest.restore(), 2);
-  assert.deepEqual([...board.markets()].map(({ listing }) => listing.marketId).sort(), ["lately", "open"]);
+  assert.deepEqual([...board.markets()].map(({ listing }) => listing.marketId).sort(), ["open", "recent"]);
   assert.equal(board.findEvent("alpha:e")?.listing.title, "Stored event");
   assert.ok(board.find("alpha", "open")?.storeKey !== null);
   assert.deepEqual(venue.calls, []);
@@ -62,9 +61,9 @@ eachDatabase("what the store knows is on the board before any venue was asked", 
 });
 
 eachDatabase(
-  "a market asked for by name is put on the board; one nobody knows is not; a failure is the venue's own",
+  "a look-up puts the market on the board, returns false for an unknown market, and passes on the venue's error",
   async (database) => {
-    const { board, venue, ingest } = bench(database);
+    const { board, venue, ingest } = createTestIngest(database);
     venue.markets.set("m", sampleMarket("m"));
     assert.deepEqual(
       [await ingest.lookUp("alpha", "m"), await ingest.lookUp("alpha", "none"), await ingest.lookUp("gone", "m")],
@@ -79,10 +78,10 @@ eachDatabase(
 );
 
 eachDatabase(
-  "it is settled once every venue's first sweep has ended, and health counts the open markets",
+  "is settled when the first sweep of every venue has ended; health counts the active markets",
   async (database) => {
-    const { clock, venue, ingest } = bench(database);
-    venue.show(sampleMarket("a"), sampleMarket("b"), sampleMarket("over", { listing: { status: "closed" } }));
+    const { clock, venue, ingest } = createTestIngest(database);
+    venue.show(sampleMarket("a"), sampleMarket("b"), sampleMarket("closed", { listing: { status: "closed" } }));
     venue.answerMs = 1_000;
     assert.equal(ingest.isSettled, false);
     ingest.start();
@@ -95,13 +94,13 @@ eachDatabase(
   },
 );
 
-eachDatabase("a job that fails is named until it succeeds again", async (real) => {
-  const { state, database } = switchable(real);
-  const { clock, ingest } = bench(database);
-  /** Jobs wait for a real store between two steps of the clock. */
-  const until = async (isTrue: () => boolean) => {
-    for (const giveUpAt = performance.now() + 20_000; !isTrue() && performance.now() < giveUpAt; ) await clock.settle();
-    assert.ok(isTrue(), ingest.failingJobs.join());
+eachDatabase("a failing job is listed until it succeeds again", async (real) => {
+  const { state, database } = interruptible(real);
+  const { clock, ingest } = createTestIngest(database);
+  /** Jobs use a real store, so the fake clock alone does not complete them. */
+  const until = async (condition: () => boolean) => {
+    for (const endAt = performance.now() + 20_000; !condition() && performance.now() < endAt; ) await clock.settle();
+    assert.ok(condition(), ingest.failingJobs.join());
   };
   state.isUp = false;
   ingest.start();
@@ -113,29 +112,32 @@ eachDatabase("a job that fails is named until it succeeds again", async (real) =
   await ingest.stop();
 });
 
-eachDatabase("unknown ids asked for at once leave the venue's requests to the ingest", async (database) => {
-  const { clock, venue, ingest } = bench(database);
-  venue.answerMs = 1_000;
-  const asked = Array.from({ length: 50 }, (_, number) =>
-    ingest.lookUp("alpha", `nobody-knows-${number}`).then(
-      () => "asked",
-      (error: unknown) => (error instanceof VenueError ? error.failure : "other"),
-    ),
-  );
-  await clock.advance(2_000);
-  const outcomes = await Promise.all(asked);
-  assert.equal(outcomes.filter((outcome) => outcome === "asked").length, venue.asked("findMarket").length);
-  assert.ok(venue.asked("findMarket").length <= 4);
-  assert.ok(outcomes.includes("rate_limited"));
-  assert.equal(await Promise.race([ingest.lookUp("alpha", "later"), clock.advance(2_000).then(() => "late")]), false);
-  await ingest.stop();
-});
+eachDatabase(
+  "simultaneous look-ups of unknown ids are limited to 4 requests to the venue; the others are rate limited",
+  async (database) => {
+    const { clock, venue, ingest } = createTestIngest(database);
+    venue.answerMs = 1_000;
+    const lookUps = Array.from({ length: 50 }, (_, number) =>
+      ingest.lookUp("alpha", `unknown-${number}`).then(
+        () => "requested",
+        (error: unknown) => (error instanceof VenueError ? error.failure : "other"),
+      ),
+    );
+    await clock.advance(2_000);
+    const outcomes = await Promise.all(lookUps);
+    assert.equal(outcomes.filter((outcome) => outcome === "requested").length, venue.asked("findMarket").length);
+    assert.ok(venue.asked("findMarket").length <= 4);
+    assert.ok(outcomes.includes("rate_limited"));
+    assert.equal(await Promise.race([ingest.lookUp("alpha", "later"), clock.advance(2_000).then(() => "late")]), false);
+    await ingest.stop();
+  },
+);
 
-eachDatabase("a market settled more than 30 days ago leaves the board, a younger one stays", async (database) => {
-  const { clock, board, ingest } = bench(database);
+eachDatabase("removes markets that settled more than 30 days ago from the board", async (database) => {
+  const { clock, board, ingest } = createTestIngest(database);
   for (const [id, days] of [
     ["old", 31],
-    ["young", 29],
+    ["recent", 29],
   ] as const) {
     const receivedAt = SAMPLE_AT - days * DAY_MS;
     board.apply(sampleMarket(id, { listing: { status: "finalized" }, quote: { receivedAt } }), receivedAt);
@@ -143,6 +145,6 @@ eachDatabase("a market settled more than 30 days ago leaves the board, a younger
   assert.equal(board.size, 2);
   ingest.start();
   await clock.settle();
-  assert.deepEqual([board.find("alpha", "old"), board.find("alpha", "young")?.listing.marketId], [null, "young"]);
+  assert.deepEqual([board.find("alpha", "old"), board.find("alpha", "recent")?.listing.marketId], [null, "recent"]);
   await ingest.stop();
 });

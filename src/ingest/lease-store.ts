@@ -1,19 +1,19 @@
 import type { Database } from "../ports/database.ts";
 
-/** A lease as the store has it now, by the store's own clock. */
+/** A lease, evaluated by the store's clock. */
 export interface LeaseRow {
   readonly name: string;
   readonly holder: string;
-  /** Rises with every take-over by another holder. */
+  /** Increases whenever the lease changes its holder. */
   readonly fence: number;
-  /** Not released and not run out. */
+  /** Neither released nor expired. */
   readonly isLive: boolean;
-  /** What the holder last told of its work, and how long ago; null before it told anything. */
+  /** The holder's last report; null before the first. */
   readonly report: string | null;
   readonly reportAgeMs: number | null;
 }
 
-/** A node that is alive and would take any of these leases. */
+/** A live node and the leases that it is eligible for. */
 export interface LeaseCandidate {
   readonly candidate: string;
   readonly names: readonly string[];
@@ -25,33 +25,36 @@ export interface LeaseView {
 }
 
 /**
- * Leases in the store. Every decision is one conditional statement, and time is the store's: the clocks of nodes are
- * never compared. Every method throws `store_unavailable` when the store gives no answer.
+ * Leases in the store. Each method is a conditional statement and uses the store's clock, so the clocks of nodes are
+ * never compared. Every method throws `store_unavailable` if the store does not respond.
  */
 export interface LeaseStore {
-  /** Takes a lease that is free, or already the holder's own; gives its fence, or null when another holds it. */
-  take(name: string, holder: string, durationMs: number): Promise<number | null>;
-  /** Prolongs those that are still the holder's under the same fence and notes its reports; gives their names. */
+  /** Acquires a lease that is free or already held by `holder`; returns its fence, or null if another node holds it. */
+  acquire(name: string, holder: string, durationMs: number): Promise<number | null>;
+  /**
+   * Renews the leases that `holder` still holds under the given fences and stores their reports (null keeps the old one).
+   * Returns the names of the renewed leases.
+   */
   renew(
     held: readonly { readonly name: string; readonly fence: number; readonly report: string | null }[],
     holder: string,
     durationMs: number,
   ): Promise<ReadonlySet<string>>;
-  /** Ends a lease at once, so that another need not wait for it to run out. */
+  /** Ends a lease immediately, so that another node need not wait until it expires. */
   release(name: string, holder: string, fence: number): Promise<void>;
-  /** Says that this node is alive and which leases it would take. */
+  /** Registers a node as alive for `durationMs`. */
   announce(candidate: LeaseCandidate, durationMs: number): Promise<void>;
   withdraw(candidate: string): Promise<void>;
-  /** The leases of these names and every living candidate. */
+  /** The leases with these names and all live candidates. */
   view(names: readonly string[]): Promise<LeaseView>;
 }
 
-/** Nodes that ended without a word are forgotten this much later than they were last counted. */
+/** Candidates of crashed nodes are deleted this long after they expired. */
 const CANDIDATE_KEPT = "interval '1 hour'";
 
 export function createLeaseStore(database: Database): LeaseStore {
   return {
-    async take(name, holder, durationMs) {
+    async acquire(name, holder, durationMs) {
       const [row] = await database.query<{ fence: number }>(
         `insert into leases (name, holder, fence, expires_at)
          values ($1, $2, 1, clock_timestamp() + $3::float8 * interval '1 millisecond')
@@ -69,10 +72,10 @@ export function createLeaseStore(database: Database): LeaseStore {
       if (held.length === 0) return new Set();
       const rows = await database.query<{ name: string }>(
         `update leases set expires_at = clock_timestamp() + $2::float8 * interval '1 millisecond',
-           report = coalesce(mine.report, leases.report),
-           reported_at = case when mine.report is null then leases.reported_at else clock_timestamp() end
-         from unnest($3::text[], $4::int8[], $5::text[]) as mine (name, fence, report)
-         where leases.name = mine.name and leases.fence = mine.fence and leases.holder = $1
+           report = coalesce(held.report, leases.report),
+           reported_at = case when held.report is null then leases.reported_at else clock_timestamp() end
+         from unnest($3::text[], $4::int8[], $5::text[]) as held (name, fence, report)
+         where leases.name = held.name and leases.fence = held.fence and leases.holder = $1
          returning leases.name`,
         [
           holder,

@@ -14,16 +14,16 @@ interface Member {
   readonly node: ClusterNode;
   readonly id: string;
   readonly leases: Leases;
-  /** What this member is at work on, as its handlers were told. */
+  /** Leases between the `acquired` and `ended` calls of its handlers. */
   readonly working: Set<string>;
 }
 
-/** Members over one store; `names` gives what each of them holds, sorted. */
+/** Members on one store. */
 function openCluster(database: Database) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];
-  let moves = 0;
-  const add = (wanted: readonly string[] = NAMES, watched = NAMES): Member => {
+  let acquisitions = 0;
+  const add = (eligible: readonly string[] = NAMES, watched = NAMES): Member => {
     const node = cluster.addNode();
     const working = new Set<string>();
     const id = `node-${members.length}`;
@@ -31,8 +31,8 @@ function openCluster(database: Database) {
       store: createLeaseStore(node.database),
       holder: id,
       handlers: {
-        taken(name) {
-          moves += 1;
+        acquired(name) {
+          acquisitions += 1;
           working.add(name);
         },
         async ended(name) {
@@ -40,24 +40,24 @@ function openCluster(database: Database) {
         },
         report: (name) => `${id} reads ${name}`,
       },
-      ...{ wanted, watched, clock: node.clock, log: quietLog },
+      ...{ eligible, watched, clock: node.clock, log: quietLog },
     });
     const member = { node, id, leases, working };
     members.push(member);
     leases.start();
     return member;
   };
-  /** A node that was killed holds nothing; one that stands still counts, as it may go on at any moment. */
+  /** Includes paused nodes, because they may resume at any time, but not killed ones. */
   const holders = (name: string) =>
     members.filter(({ node, leases }) => !node.isDead && leases.fenceOf(name) !== null).map(({ id }) => id);
-  const assertSole = () => {
+  const assertOneHolderEach = () => {
     for (const name of NAMES) assert.ok(holders(name).length <= 1, `${name} is held by ${holders(name).join(" and ")}`);
   };
   return {
-    ...{ cluster, add, holders, members, assertSole },
-    advance: (byMs: number) => cluster.advance(byMs, assertSole),
+    ...{ cluster, add, holders, members, assertOneHolderEach },
+    advance: (byMs: number) => cluster.advance(byMs, assertOneHolderEach),
     counts: () => members.map(({ leases }) => NAMES.filter((name) => leases.fenceOf(name) !== null).length),
-    moves: () => moves,
+    acquisitions: () => acquisitions,
     async close() {
       await cluster.settle();
       for (const { node, leases } of members) {
@@ -69,43 +69,47 @@ function openCluster(database: Database) {
   };
 }
 
-eachDatabase("a lease is one node's until it runs out by the store's clock or is released", async (database) => {
+eachDatabase("a lease is held by one node until it expires by the store's clock or is released", async (database) => {
   const cluster = new Cluster(database, SAMPLE_AT);
   const store = createLeaseStore(cluster.addNode().database);
-  assert.equal(await store.take("venue:a", "one", 1_000), 1);
-  assert.equal(await store.take("venue:a", "two", 1_000), null);
-  assert.equal(await store.take("venue:a", "one", 1_000), 1, "its own lease is taken again under the same fence");
+  assert.equal(await store.acquire("venue:a", "one", 1_000), 1);
+  assert.equal(await store.acquire("venue:a", "two", 1_000), null);
+  assert.equal(
+    await store.acquire("venue:a", "one", 1_000),
+    1,
+    "the holder acquires its lease again with the same fence",
+  );
   cluster.clock.jumpWallClock(999);
-  assert.equal(await store.take("venue:a", "two", 1_000), null);
+  assert.equal(await store.acquire("venue:a", "two", 1_000), null);
   cluster.clock.jumpWallClock(1);
-  assert.equal(await store.take("venue:a", "two", 1_000), 2);
+  assert.equal(await store.acquire("venue:a", "two", 1_000), 2);
   const renewed = await store.renew([{ name: "venue:a", fence: 1, report: "late" }], "one", 1_000);
-  assert.deepEqual([...renewed], [], "who was taken over from cannot renew");
+  assert.deepEqual([...renewed], [], "a former holder cannot renew");
   await store.release("venue:a", "one", 1);
-  assert.equal((await store.view(["venue:a"])).leases[0]?.isLive, true, "nor release");
+  assert.equal((await store.view(["venue:a"])).leases[0]?.isLive, true, "a former holder cannot release");
   await store.release("venue:a", "two", 2);
-  assert.equal(await store.take("venue:a", "one", 1_000), 3);
+  assert.equal(await store.acquire("venue:a", "one", 1_000), 3);
 });
 
 eachDatabase(
-  "a node alone takes everything at once; a second one is given its half, and then nothing moves",
+  "a single node acquires all leases; a second one receives half of them, then the distribution is stable",
   async (database) => {
-    const { add, advance, counts, moves, close } = openCluster(database);
+    const { add, advance, counts, acquisitions, close } = openCluster(database);
     add();
     await advance(500);
     assert.deepEqual(counts(), [4]);
     add();
     await advance(10_000);
     assert.deepEqual(counts(), [2, 2]);
-    const settled = moves();
+    const acquisitionsBefore = acquisitions();
     await advance(60_000);
-    assert.equal(moves(), settled);
+    assert.equal(acquisitions(), acquisitionsBefore);
     await close();
   },
 );
 
 eachDatabase(
-  "a killed node's leases are taken over once they have run out, a stopped one's at once",
+  "leases of a killed node are taken over when they expire, those of a stopped node immediately",
   async (database) => {
     const { add, advance, counts, cluster, close } = openCluster(database);
     const [first, second] = [add(), add()];
@@ -122,7 +126,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "a node cut off from the store stops before another can take over, and takes part again later",
+  "a node disconnected from the store stops before another takes over, and rejoins when reconnected",
   async (database) => {
     const { add, advance, counts, holders, close } = openCluster(database);
     const [first] = [add(), add()];
@@ -140,60 +144,60 @@ eachDatabase(
   },
 );
 
-eachDatabase(
-  "a node that stood still longer than its lease holds nothing from its first moment on",
-  async (database) => {
-    const { add, advance, counts, close } = openCluster(database);
-    const [first] = [add(), add()];
-    await advance(15_000);
-    first.node.pause();
-    await advance(30_000);
-    assert.deepEqual(counts(), [0, 4]);
-    first.node.goOn();
-    assert.deepEqual([counts(), first.working.size], [[0, 4], 0]);
-    await advance(10_000);
-    assert.deepEqual(counts(), [2, 2]);
-    await close();
-  },
-);
+eachDatabase("a node that was paused for longer than its lease holds no lease when it resumes", async (database) => {
+  const { add, advance, counts, close } = openCluster(database);
+  const [first] = [add(), add()];
+  await advance(15_000);
+  first.node.pause();
+  await advance(30_000);
+  assert.deepEqual(counts(), [0, 4]);
+  first.node.goOn();
+  assert.deepEqual([counts(), first.working.size], [[0, 4], 0]);
+  await advance(10_000);
+  assert.deepEqual(counts(), [2, 2]);
+  await close();
+});
 
 eachDatabase(
-  "a node that wants one lease only is given that one, and a watcher sees what others hold",
+  "a node that is eligible for one lease receives it, and a node that only watches reads the others' leases",
   async (database) => {
     const { add, advance, counts, close } = openCluster(database);
-    const [, picky, watcher] = [add(), add(["venue:c"]), add([])];
+    const [, single, watcher] = [add(), add(["venue:c"]), add([])];
     await advance(10_000);
-    assert.deepEqual([counts(), [...picky.working]], [[3, 1, 0], ["venue:c"]]);
-    const seen = watcher.leases.find("venue:c");
-    assert.deepEqual([seen?.holder, seen?.isLive, seen?.report], [picky.id, true, `${picky.id} reads venue:c`]);
+    assert.deepEqual([counts(), [...single.working]], [[3, 1, 0], ["venue:c"]]);
+    const observed = watcher.leases.find("venue:c");
+    assert.deepEqual(
+      [observed?.holder, observed?.isLive, observed?.report],
+      [single.id, true, `${single.id} reads venue:c`],
+    );
     await close();
   },
 );
 
 onPostgres(
-  "whatever happens to its nodes, no lease is ever two nodes' at once, and in quiet each is one's, fairly",
+  "under random failures no lease has two holders, and afterwards the leases are spread evenly",
   async (database) => {
     const step = fc.record({
-      what: fc.constantFrom("pause", "goOn", "cut", "mend", "kill", "add", "nothing"),
-      who: fc.nat(4),
-      thenMs: fc.integer({ min: 1, max: 90 }).map((tenths) => tenths * 100),
+      action: fc.constantFrom("pause", "resume", "disconnect", "reconnect", "kill", "add", "nothing"),
+      memberIndex: fc.nat(4),
+      waitMs: fc.integer({ min: 1, max: 90 }).map((tenths) => tenths * 100),
     });
-    const takeOvers: number[] = [];
+    const acquisitionCounts: number[] = [];
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         await database.query("truncate leases, lease_candidates");
-        const { add, advance, counts, holders, members, moves, close } = openCluster(database);
+        const { add, advance, counts, holders, members, acquisitions, close } = openCluster(database);
         add();
         add();
-        for (const { what, who, thenMs } of steps) {
-          const member = members[who % members.length];
-          if (what === "add" && members.length < 4) add();
+        for (const { action, memberIndex, waitMs } of steps) {
+          const member = members[memberIndex % members.length];
+          if (action === "add" && members.length < 4) add();
           else if (member === undefined || member.node.isDead) continue;
-          else if (what === "pause") member.node.pause();
-          else if (what === "goOn") member.node.goOn();
-          else if (what === "cut" || what === "mend") member.node.isCut = what === "cut";
-          else if (what === "kill" && members.filter(({ node }) => !node.isDead).length > 1) member.node.kill();
-          await advance(thenMs);
+          else if (action === "pause") member.node.pause();
+          else if (action === "resume") member.node.goOn();
+          else if (action === "disconnect" || action === "reconnect") member.node.isCut = action === "disconnect";
+          else if (action === "kill" && members.filter(({ node }) => !node.isDead).length > 1) member.node.kill();
+          await advance(waitMs);
         }
         for (const { node } of members) {
           if (node.isDead) continue;
@@ -204,11 +208,11 @@ onPostgres(
         for (const name of NAMES) assert.equal(holders(name).length, 1, name);
         const shares = counts().filter((_, index) => members[index]?.node.isDead === false);
         assert.ok(Math.max(...shares) - Math.min(...shares) <= 1, shares.join());
-        takeOvers.push(moves());
+        acquisitionCounts.push(acquisitions());
         await close();
       }),
       { numRuns: 8 },
     );
-    assert.ok(Math.max(...takeOvers) > NAMES.length, "the schedules moved no lease");
+    assert.ok(Math.max(...acquisitionCounts) > NAMES.length, "no schedule moved a lease");
   },
 );

@@ -13,7 +13,7 @@ import type { Database } from "../ports/database.ts";
 import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./index.ts";
 
 const VENUES = ["alpha", "beta"];
-/** Longer than a lease and a round, so that whoever can take over has done so. */
+/** Longer than a lease and a round: by then another node has taken over. */
 const TAKE_OVER_MS = 8_000;
 
 interface Member {
@@ -23,12 +23,12 @@ interface Member {
   readonly venues: ReadonlyMap<VenueId, ScriptedVenue>;
 }
 
-/** Whole ingests over one store. Every node sees the same venues: what `show` puts there, all of them are shown. */
+/** Complete ingests on one store. `show` lists a market on the venues of every node. */
 function openNodes(database: Database, bus?: Bus) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];
   const shown: ReturnType<typeof sampleMarket>[] = [];
-  const add = async (does: Partial<Omit<NodeSettings, "id">> = {}): Promise<Member> => {
+  const add = async (settings: Partial<Omit<NodeSettings, "id">> = {}): Promise<Member> => {
     const node = cluster.addNode();
     const board = new MarketBoard(() => node.clock.now());
     const venues = new Map(
@@ -40,10 +40,14 @@ function openNodes(database: Database, bus?: Bus) {
         adapter,
         health: new VenueHealth(node.clock, adapter.profile),
       })),
-      node: { id: `node-${members.length}`, serves: true, ingests: true, maintains: true, ...does },
-      ...{ board, database: node.database, clock: node.clock, log: quietLog },
-      ...{ eventLog, eventDays: 7 },
-      ...(bus === undefined ? {} : { bus }),
+      node: { id: `node-${members.length}`, serves: true, ingests: true, maintains: true, ...settings },
+      board,
+      database: node.database,
+      clock: node.clock,
+      log: quietLog,
+      eventLog,
+      eventDays: 7,
+      bus,
     });
     const member = { node, board, ingest, venues };
     members.push(member);
@@ -57,7 +61,7 @@ function openNodes(database: Database, bus?: Bus) {
     shown.push(market);
     for (const { venues } of members) venues.get(venue)?.show(market);
   };
-  /** Nodes that are at work on a venue; one that stands still cannot even stop. */
+  /** Nodes that read a venue, without paused ones, which cannot stop. */
   const readers = (venue: VenueId) =>
     members.filter(({ node, ingest }) => !node.isDead && !node.isPaused && ingest.health()[venue]?.role === "ingest");
   return {
@@ -86,36 +90,39 @@ const ticksOf = async (database: Database, marketId: string) => {
   return rows.map(({ bid }) => bid / 1_000_000);
 };
 
-eachDatabase("two nodes read a venue each, and both show the markets of both within two seconds", async (database) => {
-  const { add, show, advance, readers, bidOn, close } = openNodes(database);
-  show("alpha", "a");
-  show("beta", "b");
-  const both = [await add(), await add()];
-  await advance(10_000);
-  assert.deepEqual(
-    VENUES.map((venue) => readers(venue).length),
-    [1, 1],
-  );
-  assert.notEqual(readers("alpha")[0], readers("beta")[0]);
-  for (const bid of [0.3, 0.35]) {
-    show("alpha", "a", { quote: { bid } });
-    show("beta", "b", { quote: { bid } });
-    await advance(1_100);
-    // The reader has swept by now; the other has what was stored since.
-    await advance(2_000);
-    for (const member of both) {
-      assert.deepEqual([bidOn(member, "alpha", "a"), bidOn(member, "beta", "b")], [bid, bid]);
+eachDatabase(
+  "two nodes read one venue each, and both show the markets of both within two seconds",
+  async (database) => {
+    const { add, show, advance, readers, bidOn, close } = openNodes(database);
+    show("alpha", "a");
+    show("beta", "b");
+    const nodes = [await add(), await add()];
+    await advance(10_000);
+    assert.deepEqual(
+      VENUES.map((venue) => readers(venue).length),
+      [1, 1],
+    );
+    assert.notEqual(readers("alpha")[0], readers("beta")[0]);
+    for (const bid of [0.3, 0.35]) {
+      show("alpha", "a", { quote: { bid } });
+      show("beta", "b", { quote: { bid } });
+      await advance(1_100);
+      // The reader has swept by now. The follower needs until its next poll.
+      await advance(2_000);
+      for (const member of nodes) {
+        assert.deepEqual([bidOn(member, "alpha", "a"), bidOn(member, "beta", "b")], [bid, bid]);
+      }
     }
-  }
-  await close();
-});
+    await close();
+  },
+);
 
-eachDatabase("a change that a node has stored is shown by the others at once, woken by the bus", async (database) => {
+eachDatabase("the bus wakes the followers, so they show a stored change immediately", async (database) => {
   const bus = createInProcessBus(quietLog);
   const { cluster, add, show, advance, bidOn, close } = openNodes(database, bus);
   show("alpha", "a");
   const reader = await add({ serves: false });
-  // Out of step with the reader, so that no look of its own falls together with a writing.
+  // An offset to the reader, so that no poll of the follower coincides with a flush.
   await advance(330);
   const server = await add({ ingests: false, maintains: false });
   await advance(10_000);
@@ -130,7 +137,7 @@ eachDatabase("a change that a node has stored is shown by the others at once, wo
 });
 
 eachDatabase(
-  "a node that only serves shows new markets, titles and settlements as the reader stored them",
+  "a node that only serves shows new markets, titles and settlements that the reader has stored",
   async (database) => {
     const { add, show, advance, close } = openNodes(database);
     const reader = await add({ serves: false });
@@ -138,39 +145,43 @@ eachDatabase(
     show("alpha", "a", { activity: { volumeTotalUsd: 7 } });
     reader.venues.get("alpha")?.show();
     await advance(4_000);
-    const found = server.board.find("alpha", "a");
-    assert.deepEqual([found?.listing.title, found?.activity.volumeTotalUsd, found?.yesPrice], ["Question a", 7, 0.41]);
-    assert.equal(found?.storeKey, reader.board.find("alpha", "a")?.storeKey);
+    const followed = server.board.find("alpha", "a");
+    assert.deepEqual(
+      [followed?.listing.title, followed?.activity.volumeTotalUsd, followed?.yesPrice],
+      ["Question a", 7, 0.41],
+    );
+    assert.equal(followed?.storeKey, reader.board.find("alpha", "a")?.storeKey);
     show("alpha", "a", { listing: { title: "Renamed", status: "finalized", outcome: { kind: "yes" } } });
     show("alpha", "late");
     await advance(20_000);
     const settled = server.board.find("alpha", "a")?.listing;
     assert.deepEqual([settled?.title, settled?.status, settled?.outcome], ["Renamed", "finalized", { kind: "yes" }]);
     assert.ok(server.board.find("alpha", "late"));
-    assert.deepEqual(server.venues.get("alpha")?.asked("listOpenMarkets"), [], "it left the venue alone");
+    assert.deepEqual(
+      server.venues.get("alpha")?.asked("listOpenMarkets"),
+      [],
+      "the serving node does not request the venue",
+    );
     await close();
   },
 );
 
-eachDatabase(
-  "what a follower shows as confirmed grows with what the reader confirms, though no price moves",
-  async (database) => {
-    const { add, show, advance, close } = openNodes(database);
-    show("alpha", "a");
-    await add({ serves: false });
-    const server = await add({ ingests: false });
-    await advance(5_000);
-    const before = server.board.find("alpha", "a")?.updatedAt ?? 0;
-    await advance(65_000);
-    const after = server.board.find("alpha", "a")?.updatedAt ?? 0;
-    assert.ok(after - before >= 55_000, `${after - before} ms`);
-    assert.deepEqual(await ticksOf(database, "a"), [0.4]);
-    await close();
-  },
-);
+eachDatabase("a follower's updated_at advances when the reader confirms an unchanged price", async (database) => {
+  const { add, show, advance, close } = openNodes(database);
+  show("alpha", "a");
+  await add({ serves: false });
+  const server = await add({ ingests: false });
+  await advance(5_000);
+  const before = server.board.find("alpha", "a")?.updatedAt ?? 0;
+  await advance(65_000);
+  const after = server.board.find("alpha", "a")?.updatedAt ?? 0;
+  assert.ok(after - before >= 55_000, `${after - before} ms`);
+  assert.deepEqual(await ticksOf(database, "a"), [0.4]);
+  await close();
+});
 
 eachDatabase(
-  "after a kill another node reads on from where the store is, and no price is written twice",
+  "after a kill another node continues from the stored state and writes no price twice",
   async (database) => {
     const { add, show, advance, readers, bidOn, close } = openNodes(database);
     show("alpha", "a", { quote: { bid: 0.3 } });
@@ -193,39 +204,36 @@ eachDatabase(
   },
 );
 
-eachDatabase(
-  "what a node heard before it stood still is not written after another has taken over",
-  async (database) => {
-    const { add, show, advance, readers, bidOn, cluster, close } = openNodes(database);
-    show("alpha", "a", { quote: { bid: 0.3 } });
-    const [first, second] = [await add(), await add()];
-    await advance(10_000);
-    const [reader] = readers("alpha");
-    const other = reader === first ? second : first;
-    assert.ok(reader !== undefined);
-    // Heard by the one, not yet written; the other never hears of it.
-    reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.11 } }));
-    for (let steps = 0; bidOn(reader, "alpha", "a") !== 0.11 && steps < 100; steps++) {
-      reader.node.isCut = true;
-      await cluster.advance(100);
-    }
-    assert.equal(bidOn(reader, "alpha", "a"), 0.11);
-    reader.node.pause();
-    await advance(TAKE_OVER_MS);
-    assert.deepEqual(readers("alpha"), [other]);
-    reader.node.isCut = false;
-    reader.node.goOn();
-    reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.3 } }));
-    await cluster.advance(6_000);
-    assert.deepEqual(await ticksOf(database, "a"), [0.3]);
-    const [row] = await database.query<{ snapshot: string }>("select snapshot from markets where market_id = 'a'");
-    assert.equal(JSON.parse(row?.snapshot ?? "{}").quote.bid, 0.3);
-    assert.equal(bidOn(reader, "alpha", "a"), 0.3, "its own board is put right too");
-    await close();
-  },
-);
+eachDatabase("a paused node does not write its queued prices after another node has taken over", async (database) => {
+  const { add, show, advance, readers, bidOn, cluster, close } = openNodes(database);
+  show("alpha", "a", { quote: { bid: 0.3 } });
+  const [first, second] = [await add(), await add()];
+  await advance(10_000);
+  const [reader] = readers("alpha");
+  const other = reader === first ? second : first;
+  assert.ok(reader !== undefined);
+  // Only the reader receives this price, and it cannot write it.
+  reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.11 } }));
+  for (let steps = 0; bidOn(reader, "alpha", "a") !== 0.11 && steps < 100; steps++) {
+    reader.node.isCut = true;
+    await cluster.advance(100);
+  }
+  assert.equal(bidOn(reader, "alpha", "a"), 0.11);
+  reader.node.pause();
+  await advance(TAKE_OVER_MS);
+  assert.deepEqual(readers("alpha"), [other]);
+  reader.node.isCut = false;
+  reader.node.goOn();
+  reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.3 } }));
+  await cluster.advance(6_000);
+  assert.deepEqual(await ticksOf(database, "a"), [0.3]);
+  const [row] = await database.query<{ snapshot: string }>("select snapshot from markets where market_id = 'a'");
+  assert.equal(JSON.parse(row?.snapshot ?? "{}").quote.bid, 0.3);
+  assert.equal(bidOn(reader, "alpha", "a"), 0.3, "its board shows the stored price again");
+  await close();
+});
 
-eachDatabase("a node that stops hands over at once, with everything it heard written", async (database) => {
+eachDatabase("a node that stops writes everything queued and hands over immediately", async (database) => {
   const { add, show, advance, readers, cluster, close } = openNodes(database);
   show("alpha", "a", { quote: { bid: 0.3 } });
   const first = await add();
@@ -249,7 +257,7 @@ eachDatabase("a node that stops hands over at once, with everything it heard wri
 });
 
 eachDatabase(
-  "a follower tells the reader's health with its true age, and that it is gone when it is",
+  "a follower reports the reader's health with its age, and degraded when the reader is gone",
   async (database) => {
     const { add, show, advance, close } = openNodes(database);
     show("alpha", "a");
@@ -258,9 +266,12 @@ eachDatabase(
     assert.deepEqual([server.ingest.health().alpha?.status, server.ingest.isSettled], ["starting", false]);
     const reader = await add();
     await advance(6_000);
-    const told = server.ingest.health().alpha;
-    assert.deepEqual([told?.status, told?.role, told?.markets, server.ingest.isSettled], ["ok", "follower", 1, true]);
-    const lagMs = (told?.lagMs ?? Number.NaN) - (reader.ingest.health().alpha?.lagMs ?? 0);
+    const health = server.ingest.health().alpha;
+    assert.deepEqual(
+      [health?.status, health?.role, health?.markets, server.ingest.isSettled],
+      ["ok", "follower", 1, true],
+    );
+    const lagMs = (health?.lagMs ?? Number.NaN) - (reader.ingest.health().alpha?.lagMs ?? 0);
     assert.ok(Math.abs(lagMs) <= 2_100, `${lagMs} ms apart`);
     reader.node.kill();
     await advance(TAKE_OVER_MS);
@@ -274,7 +285,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "a market asked for by name on a serving node is stored once and not written over the reader's",
+  "a market looked up on a serving node is stored once and does not overwrite the reader's data",
   async (database) => {
     const { add, show, advance, close } = openNodes(database);
     show("alpha", "a", { quote: { bid: 0.3 } });
@@ -302,18 +313,18 @@ eachDatabase(
   },
 );
 
-eachDatabase("the store's housekeeping is one node's, and another's when that one is gone", async (database) => {
+eachDatabase("one node runs the maintenance jobs, and another takes over when it is gone", async (database) => {
   const { add, advance, close } = openNodes(database);
-  const watermark = async () =>
+  const holder = async () =>
     (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
   const first = await add({ ingests: false });
   await advance(1_000);
   await add({ ingests: false });
   await add({ ingests: false, maintains: false });
   await advance(10_000);
-  assert.equal(await watermark(), "node-0");
+  assert.equal(await holder(), "node-0");
   first.node.kill();
   await advance(TAKE_OVER_MS);
-  assert.equal(await watermark(), "node-1");
+  assert.equal(await holder(), "node-1");
   await close();
 });

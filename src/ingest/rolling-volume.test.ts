@@ -12,13 +12,13 @@ const trade = (executedAt: number, usd = 1, tradeId = `t${executedAt}`): Trade =
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 2 * usd, takerSide: null },
 });
 
-test("before anything was read nothing is known, and the first read asks for a whole day", () => {
+test("before the first read the total is null and the next read covers a whole day", () => {
   const volume = new RollingVolume();
   assert.equal(volume.total(NOW), null);
   assert.equal(volume.nextReadFrom(NOW), NOW - DAY_MS);
 });
 
-test("a read of a whole day gives the sum of price times size, 0 when nobody traded", () => {
+test("after a read of a whole day the total is the sum of price times size, 0 without trades", () => {
   const quiet = new RollingVolume();
   quiet.add([], NOW - DAY_MS, true, NOW);
   assert.equal(quiet.total(NOW), 0);
@@ -27,7 +27,7 @@ test("a read of a whole day gives the sum of price times size, 0 when nobody tra
   assert.equal(busy.total(NOW), 0.3);
 });
 
-test("a read that was cut off says nothing until a day has passed since its oldest trade", () => {
+test("after a truncated read the total is null until its oldest trade is a day old", () => {
   const volume = new RollingVolume();
   const oldest = NOW - 60 * MINUTE_MS;
   volume.add([trade(NOW, 3), trade(oldest, 4)], NOW - DAY_MS, false, NOW);
@@ -36,7 +36,7 @@ test("a read that was cut off says nothing until a day has passed since its olde
   assert.equal(volume.total(oldest + DAY_MS), 7);
 });
 
-test("a later read that was cut off makes the sum unknown again, for there is a gap", () => {
+test("a later truncated read leaves a gap, so the total is null again", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW - 60 * MINUTE_MS)], NOW - DAY_MS, true, NOW);
   assert.equal(volume.total(NOW), 1);
@@ -44,7 +44,7 @@ test("a later read that was cut off makes the sum unknown again, for there is a 
   assert.equal(volume.total(NOW), null);
 });
 
-test("a trade told twice counts once", () => {
+test("a trade that is read twice counts once", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW, 5)], NOW - DAY_MS, true, NOW);
   assert.equal(volume.nextReadFrom(NOW), NOW);
@@ -52,7 +52,7 @@ test("a trade told twice counts once", () => {
   assert.equal(volume.total(NOW + 1), 7);
 });
 
-test("what is older than a day leaves the sum", () => {
+test("trades older than a day leave the total", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW, 5), trade(NOW - 10 * MINUTE_MS, 2)], NOW - DAY_MS, true, NOW);
   assert.equal(volume.total(NOW), 7);
@@ -60,20 +60,20 @@ test("what is older than a day leaves the sum", () => {
   assert.equal(volume.total(NOW + DAY_MS + 6 * MINUTE_MS), 0);
 });
 
-test("a market without trades is read on from its last read, not from a day ago again", () => {
+test("without trades the next read starts at the last read, not a day ago", () => {
   const volume = new RollingVolume();
   volume.add([], NOW - DAY_MS, true, NOW);
   const next = volume.nextReadFrom(NOW + 60 * MINUTE_MS);
   assert.ok(next >= NOW - 5 * MINUTE_MS && next <= NOW, String(next));
 });
 
-test("a trade told with a time far ahead does not keep later trades from being read", () => {
+test("a trade with a timestamp in the future does not exclude earlier trades from the next read", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW + 365 * DAY_MS)], NOW - DAY_MS, true, NOW);
   assert.ok(volume.nextReadFrom(NOW + MINUTE_MS) <= NOW);
 });
 
-test("read in any overlapping portions, the sum is that of all trades of the last day, to a step's width", () => {
+test("overlapping reads give the total of all trades of the last day, to the precision of one bucket", () => {
   const ages = fc.array(fc.integer({ min: 0, max: 30 * 60 }), { maxLength: 30 });
   fc.assert(
     fc.property(ages, fc.integer({ min: 1, max: 5 }), (minutes, reads) => {
@@ -82,9 +82,9 @@ test("read in any overlapping portions, the sum is that of all trades of the las
       for (let read = reads - 1; read >= 0; read--) {
         const at = NOW - read * 90 * MINUTE_MS;
         const since = volume.nextReadFrom(at);
-        const told = trades.filter(({ executedAt }) => executedAt >= since && executedAt <= at);
+        const returned = trades.filter(({ executedAt }) => executedAt >= since && executedAt <= at);
         volume.add(
-          told.sort((a, b) => b.executedAt - a.executedAt),
+          returned.sort((a, b) => b.executedAt - a.executedAt),
           since,
           true,
           at,

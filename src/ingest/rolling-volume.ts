@@ -2,27 +2,30 @@ import type { Trade } from "../domain/trade.ts";
 
 const BUCKET_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
-const SEEN_MAX = 2_000;
+const SEEN_IDS_MAX = 2_000;
 
 /**
- * USD traded in the last 24 hours, summed from a venue's tape in steps of five minutes. Known only once the tape has
- * been read back for a whole day; a trade told twice counts once.
+ * USD traded in the last 24 hours, summed from a market's trades in buckets of five minutes. Known only after the trades
+ * of a whole day were read; a trade that is read twice counts once.
  */
 export class RollingVolume {
   readonly #buckets = new Map<number, number>();
+  /** Ids of the trades counted last. */
   readonly #seen = new Set<string>();
+  /** From this time on all trades are counted, Unix milliseconds; null before the first read. */
   #completeSince: number | null = null;
   #readUntil: number | null = null;
 
-  /** From when on the tape has to be read next, Unix milliseconds. */
+  /** Start of the next read, Unix milliseconds. */
   nextReadFrom(now: number): number {
     return this.#readUntil ?? now - DAY_MS;
   }
 
   /**
-   * Adds what a read of the tape gave.
-   * @param sinceMs the instant from which on the read asked for trades
-   * @param isComplete whether it reached back that far, not cut off by a page limit
+   * Adds the trades of one read, newest first.
+   *
+   * @param sinceMs     start of the requested range, Unix milliseconds
+   * @param isComplete  whether the trades cover the whole range, false if a page limit cut them off
    */
   add(trades: readonly Trade[], sinceMs: number, isComplete: boolean, now: number): void {
     for (const trade of trades) {
@@ -30,19 +33,19 @@ export class RollingVolume {
       this.#seen.add(trade.tradeId);
       const bucket = Math.floor(trade.executedAt / BUCKET_MS);
       this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0) + trade.yesPrice * trade.size);
-      // A trade told with a time that lies ahead must not keep the next reads from asking for what comes before it.
+      // A timestamp in the future must not exclude earlier trades from the next read.
       this.#readUntil = Math.max(this.#readUntil ?? 0, Math.min(trade.executedAt, now));
     }
     if (this.#readUntil === null) this.#readUntil = now - BUCKET_MS;
     if (!isComplete) this.#completeSince = trades.at(-1)?.executedAt ?? now;
     else this.#completeSince ??= sinceMs;
     for (const id of this.#seen) {
-      if (this.#seen.size <= SEEN_MAX) break;
+      if (this.#seen.size <= SEEN_IDS_MAX) break;
       this.#seen.delete(id);
     }
   }
 
-  /** USD, or null while less than a day of the tape is known. */
+  /** USD, or null while the trades of less than a day are known. */
   total(now: number): number | null {
     const since = now - DAY_MS;
     if (this.#completeSince === null || this.#completeSince > since + BUCKET_MS) return null;

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SchemaDriftLog } from "./schema-drift.ts";
 
-test("drift is counted by kind and name, with the first value redacted and both instants", () => {
-  const book = new SchemaDriftLog();
-  book.note("unknown_value", "market.status", "LIMBO", 1_000);
-  book.note("unknown_value", "market.status", "OTHER", 2_000);
-  book.note("missing", "market.yes_bid_dollars", undefined, 3_000);
-  book.note("new", "market.creatorEmail", "someone@example.com", 4_000);
-  assert.deepEqual(book.list(), [
+test("counts drift by kind and name, with the redacted first value and both timestamps", () => {
+  const log = new SchemaDriftLog();
+  log.note("unknown_value", "market.status", "LIMBO", 1_000);
+  log.note("unknown_value", "market.status", "OTHER", 2_000);
+  log.note("missing", "market.yes_bid_dollars", undefined, 3_000);
+  log.note("new", "market.creatorEmail", "someone@example.com", 4_000);
+  assert.deepEqual(log.list(), [
     {
       ...{ name: "market.status", kind: "unknown_value", count: 2, sample: "string: LIMBO" },
       ...{ firstSeenAt: 1_000, lastSeenAt: 2_000 },
@@ -24,15 +24,15 @@ test("drift is counted by kind and name, with the first value redacted and both 
   ]);
 });
 
-test("names are bounded, and what comes after is counted as other, by kind", () => {
-  const book = new SchemaDriftLog();
+test("limits the number of names and counts further ones as other, by kind", () => {
+  const log = new SchemaDriftLog();
   const letters = "abcdefghij";
   for (let number = 0; number < 100; number++) {
     const name = `market.${letters[Math.floor(number / 10)]}${letters[number % 10]}`;
-    book.note("new", name, 1, number);
+    log.note("new", name, 1, number);
   }
-  book.note("missing", "market.late", undefined, 100);
-  const entries = book.list();
+  log.note("missing", "market.late", undefined, 100);
+  const entries = log.list();
   assert.equal(entries.length, 62);
   const others = entries.filter(({ name }) => name === "other");
   assert.deepEqual(
@@ -44,8 +44,8 @@ test("names are bounded, and what comes after is counted as other, by kind", () 
   );
 });
 
-test("names that could be ids, secrets or markup are never shown", () => {
-  const book = new SchemaDriftLog();
+test("counts names that could be ids, secrets or markup as other", () => {
+  const log = new SchemaDriftLog();
   for (const name of [
     "market.user12345",
     "market.0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566",
@@ -55,10 +55,10 @@ test("names that could be ids, secrets or markup are never shown", () => {
     `market.${"a".repeat(60)}`,
     "market.a1b2c3d4e5f6",
   ]) {
-    book.note("new", name, "value", 0);
+    log.note("new", name, "value", 0);
   }
   assert.deepEqual(
-    book.list().map(({ name, count, sample }) => [name, count, sample]),
+    log.list().map(({ name, count, sample }) => [name, count, sample]),
     [["other", 7, null]],
   );
 });

@@ -1,33 +1,33 @@
 import { redactSample } from "../lib/redact-sample.ts";
 import type { DriftKind } from "../ports/venue.ts";
 
-/** One way in which a venue's wire departs from what its adapter knows. Times are Unix milliseconds. */
+/** One difference between a venue's responses and the documented format. Times are Unix milliseconds. */
 export interface DriftEntry {
-  /** Kind of object and field, `market.status`; `other` where there was no room or the name could not be shown. */
+  /** Object type and field, such as `market.status`; `other` if the list is full or the name is not safe to show. */
   readonly name: string;
   readonly kind: DriftKind;
-  /** Objects found so; new fields and forms are looked for in a sample of all objects. */
+  /** Affected objects; new fields and formats are counted in a sample of the objects. */
   readonly count: number;
-  /** The first value, redacted, as `type: value`; null where there was none. */
+  /** The first value, redacted, as `type: value`; null for missing fields. */
   readonly sample: string | null;
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
 }
 
 const NAMES_MAX = 60;
-/** A field's name comes from the venue: what looks like an id used as a key, or like anything but a name, is not kept. */
+/** Field names come from the venue. Names that look like ids, or not like names at all, are counted as `other`. */
 const FIELD_NAME = /^[A-Za-z][A-Za-z_]{0,31}(?:\.[A-Za-z_][A-Za-z0-9_]{0,39})?$/;
 const MANY_DIGITS = /\d{4}|(?:\d.*){6}/;
 const OTHER = "other";
 
-/** Drift of one venue by kind and name: a bounded number of names, one redacted sample each. */
+/** Counts the drift of one venue by kind and name, with one redacted sample for each; the number of names is bounded. */
 export class SchemaDriftLog {
   readonly #entries = new Map<string, { -readonly [Key in keyof DriftEntry]: DriftEntry[Key] }>();
 
   note(kind: DriftKind, field: string, value: unknown, at: number): void {
-    const known = this.#entries.get(`${kind} ${field}`) ?? this.#add(kind, field, value, at);
-    known.count += 1;
-    known.lastSeenAt = at;
+    const entry = this.#entries.get(`${kind} ${field}`) ?? this.#add(kind, field, value, at);
+    entry.count += 1;
+    entry.lastSeenAt = at;
   }
 
   /** In the order first seen. */

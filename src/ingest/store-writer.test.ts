@@ -14,26 +14,25 @@ const trade = (tradeId: string, executedAt = SAMPLE_AT): Trade => ({
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 3, takerSide: "yes" },
 });
 
-/** A recorder over a real store behind a switch; `before` runs before each statement. */
-function bench(real: Database) {
+/** A writer on a real store that fails while `state.isUp` is false; `before` runs before each statement. */
+function createTestWriter(real: Database) {
   const state = { isUp: true, isFirstSweep: false, before: () => {} };
-  const gone = () => Promise.reject(new AppError("store_unavailable", "gone"));
-  const switched = ({ query }: Transaction): Transaction["query"] =>
+  const fail = () => Promise.reject(new AppError("store_unavailable", "down"));
+  const interruptible = ({ query }: Transaction): Transaction["query"] =>
     function queryWhenUp<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
       state.before();
-      return state.isUp ? query<Row>(text, parameters) : gone();
+      return state.isUp ? query<Row>(text, parameters) : fail();
     };
   const database: Database = {
-    kysely: real.kysely,
-    query: switched(real),
-    transaction: (run) => real.transaction((transaction) => run({ query: switched(transaction) })),
+    query: interruptible(real),
+    transaction: (run) => real.transaction((transaction) => run({ query: interruptible(transaction) })),
     close: async () => {},
   };
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const ticks = createTickWriter({ database, clock, log: quietLog });
   const isFirstSweep = () => state.isFirstSweep;
-  const recorder = new StoreWriter({
+  const writer = new StoreWriter({
     board,
     store: createMarketStore(database),
     ticks,
@@ -41,13 +40,13 @@ function bench(real: Database) {
     log: quietLog,
     isFirstSweep,
   });
-  const tell = (id: string, parts: SampleParts = {}): BoardMarket => {
-    const change = board.apply(
+  const change = (id: string, parts: SampleParts = {}): BoardMarket => {
+    const boardChange = board.apply(
       sampleMarket(id, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } }),
       clock.now(),
     );
-    recorder.note(change);
-    return change.market;
+    writer.note(boardChange);
+    return boardChange.market;
   };
   const titles = async () => {
     const rows = await real.query<{ title: string; status: string }>("select title, status from markets order by key");
@@ -61,14 +60,14 @@ function bench(real: Database) {
     );
     return rows.map(({ from_status, to_status, outcome }) => [from_status, to_status, outcome]);
   };
-  return { state, clock, board, ticks, recorder, tell, titles, count, statuses };
+  return { state, clock, board, ticks, writer, change, titles, count, statuses };
 }
 
-eachDatabase("a market met gets its key with the next flush, and then its first tick", async (database) => {
-  const { board, recorder, ticks, tell, count } = bench(database);
-  tell("a");
+eachDatabase("a new market gets its store key with the next flush, then its first tick", async (database) => {
+  const { board, writer, ticks, change, count } = createTestWriter(database);
+  change("a");
   assert.equal(board.find("alpha", "a")?.storeKey, null);
-  await recorder.flush();
+  await writer.flush();
   const key = board.find("alpha", "a")?.storeKey;
   assert.ok(Number.isInteger(key));
   await ticks.flush();
@@ -79,81 +78,81 @@ eachDatabase("a market met gets its key with the next flush, and then its first 
     rows.map(({ market_key, bid, ask, last }) => [market_key, bid, ask, last]),
     [[key, 400_000, 420_000, 410_000]],
   );
-  await recorder.close();
+  await writer.close();
   assert.equal(await count("ticks"), 1);
 });
 
-eachDatabase("every change of a quote is a tick, no change is none", async (database) => {
-  const { clock, recorder, tell, count } = bench(database);
-  tell("a");
-  await recorder.flush();
+eachDatabase("each change of a quote writes one tick, an unchanged quote none", async (database) => {
+  const { clock, writer, change, count } = createTestWriter(database);
+  change("a");
+  await writer.flush();
   for (const bid of [0.41, 0.41, 0.4]) {
     clock.jumpWallClock(1_000);
-    tell("a", { quote: { bid } });
+    change("a", { quote: { bid } });
   }
-  await recorder.close();
+  await writer.close();
   assert.equal(await count("ticks"), 3);
 });
 
-eachDatabase("what changes while the store writes is written after, not forgotten", async (database) => {
-  const { state, recorder, tell, titles } = bench(database);
-  tell("a");
-  await recorder.flush();
-  tell("a", { listing: { title: "first" } });
-  let turn = 0;
+eachDatabase("changes during a flush are written by the next flush", async (database) => {
+  const { state, writer, change, titles } = createTestWriter(database);
+  change("a");
+  await writer.flush();
+  change("a", { listing: { title: "first" } });
+  let statements = 0;
   state.before = () => {
-    turn += 1;
-    if (turn !== 1) return;
-    tell("a", { listing: { title: "second", status: "closed" } });
-    tell("b", { listing: { title: "newcomer" } });
+    statements += 1;
+    if (statements !== 1) return;
+    change("a", { listing: { title: "second", status: "closed" } });
+    change("b", { listing: { title: "third" } });
   };
-  await recorder.flush();
-  await recorder.flush();
-  assert.deepEqual(await titles(), ["second (closed)", "newcomer (active)"]);
-  await recorder.close();
+  await writer.flush();
+  await writer.flush();
+  assert.deepEqual(await titles(), ["second (closed)", "third (active)"]);
+  await writer.close();
 });
 
-eachDatabase("nothing is lost while the store is away, and nothing is written twice after", async (database) => {
-  const { state, clock, recorder, tell, titles, count, statuses } = bench(database);
-  const market = tell("a");
-  await recorder.flush();
+eachDatabase("loses nothing while the store is unavailable and writes nothing twice afterwards", async (database) => {
+  const { state, clock, writer, change, titles, count, statuses } = createTestWriter(database);
+  const market = change("a");
+  await writer.flush();
   state.isUp = false;
-  recorder.noteEvent(sampleEvent("E"));
-  tell("b");
-  recorder.noteTrades(market, [trade("t1"), trade("t2")]);
+  writer.queueEvent(sampleEvent("E"));
+  change("b");
+  writer.queueTrades(market, [trade("t1"), trade("t2")]);
   clock.jumpWallClock(1_000);
-  tell("a", { listing: { status: "closed" } });
-  for (let turn = 0; turn < 3; turn++) await recorder.flush();
+  change("a", { listing: { status: "closed" } });
+  for (let flushes = 0; flushes < 3; flushes++) await writer.flush();
   assert.equal(await count("markets"), 1);
-  assert.ok(recorder.counters.marketsQueued > 0 && recorder.counters.tradesQueued === 2);
+  assert.ok(writer.counters.marketsQueued > 0 && writer.counters.tradesQueued === 2);
 
   state.isUp = true;
-  await recorder.flush();
-  await recorder.flush();
+  await writer.flush();
+  await writer.flush();
   assert.deepEqual(await titles(), ["Question a (closed)", "Question b (active)"]);
-  assert.deepEqual([await count("events"), await count("trades"), recorder.counters.tradesQueued], [1, 2, 0]);
+  assert.deepEqual([await count("events"), await count("trades"), writer.counters.tradesQueued], [1, 2, 0]);
   assert.deepEqual(await statuses(), [["active", "closed", null]]);
-  await recorder.close();
+  await writer.close();
 });
 
 eachDatabase(
-  "a store that fails in the middle of a flush gets the rest with the next, and nothing twice",
+  "after a failure in the middle of a flush, the next flush writes the rest and nothing twice",
   async (database) => {
-    const { state, clock, recorder, tell, count, statuses } = bench(database);
-    const market = tell("a");
-    await recorder.flush();
+    const { state, clock, writer, change, count, statuses } = createTestWriter(database);
+    const market = change("a");
+    await writer.flush();
     for (const status of ["closed", "determined", "finalized"] as const) {
       clock.jumpWallClock(1_000);
-      tell("a", { listing: { status, ...(status === "finalized" ? { outcome: { kind: "yes" } } : {}) } });
+      change("a", { listing: { status, ...(status === "finalized" ? { outcome: { kind: "yes" } } : {}) } });
     }
-    recorder.noteTrades(market, [trade("t1")]);
+    writer.queueTrades(market, [trade("t1")]);
     for (let allowed = 0; allowed < 8; allowed++) {
-      let done = 0;
+      let statements = 0;
       state.before = () => {
-        state.isUp = done < allowed;
-        done += 1;
+        state.isUp = statements < allowed;
+        statements += 1;
       };
-      await recorder.flush();
+      await writer.flush();
     }
     assert.deepEqual(await statuses(), [
       ["active", "closed", null],
@@ -161,134 +160,134 @@ eachDatabase(
       ["determined", "finalized", { kind: "yes" }],
     ]);
     assert.equal(await count("trades"), 1);
-    await recorder.close();
+    await writer.close();
   },
 );
 
-eachDatabase("a trade told twice is stored once, and so is one told again after a flush", async (database) => {
-  const { recorder, tell, count } = bench(database);
-  const market = tell("a");
-  recorder.noteTrades(market, [trade("t1"), trade("t1"), trade("t2")]);
-  await recorder.flush();
-  recorder.noteTrades(market, [trade("t1")]);
-  await recorder.flush();
+eachDatabase("a trade queued twice is stored once, also when a flush is in between", async (database) => {
+  const { writer, change, count } = createTestWriter(database);
+  const market = change("a");
+  writer.queueTrades(market, [trade("t1"), trade("t1"), trade("t2")]);
+  await writer.flush();
+  writer.queueTrades(market, [trade("t1")]);
+  await writer.flush();
   assert.equal(await count("trades"), 2);
-  await recorder.close();
+  await writer.close();
 });
 
-eachDatabase("a trade and a change of status of a market met during a flush wait for its key", async (database) => {
-  const { state, recorder, tell, count, statuses } = bench(database);
-  tell("a");
-  await recorder.flush();
-  tell("b");
-  state.before = () => {
-    state.before = () => {};
-    recorder.noteTrades(tell("late"), [trade("t1")]);
-    tell("late", { listing: { status: "closed" } });
-  };
-  await recorder.flush();
-  assert.equal(await count("trades"), 0);
-  await recorder.flush();
-  assert.deepEqual([await count("trades"), await statuses()], [1, [["active", "closed", null]]]);
-  await recorder.close();
+eachDatabase(
+  "a trade and a status change of a market added during a flush wait for the market's key",
+  async (database) => {
+    const { state, writer, change, count, statuses } = createTestWriter(database);
+    change("a");
+    await writer.flush();
+    change("b");
+    state.before = () => {
+      state.before = () => {};
+      writer.queueTrades(change("late"), [trade("t1")]);
+      change("late", { listing: { status: "closed" } });
+    };
+    await writer.flush();
+    assert.equal(await count("trades"), 0);
+    await writer.flush();
+    assert.deepEqual([await count("trades"), await statuses()], [1, [["active", "closed", null]]]);
+    await writer.close();
+  },
+);
+
+eachDatabase("a market that cannot be stored does not block others, and its trades are dropped", async (database) => {
+  const { writer, change, titles } = createTestWriter(database);
+  writer.queueTrades(change("a\0b"), [trade("t1")]);
+  change("c");
+  await writer.flush();
+  assert.deepEqual([await titles(), writer.counters.tradesQueued], [["Question c (active)"], 0]);
+  await writer.close();
 });
 
-eachDatabase("a market that cannot be stored holds up nobody, and its trades are dropped", async (database) => {
-  const { recorder, tell, titles } = bench(database);
-  recorder.noteTrades(tell("a\0b"), [trade("t1")]);
-  tell("c");
-  await recorder.flush();
-  assert.deepEqual([await titles(), recorder.counters.tradesQueued], [["Question c (active)"], 0]);
-  await recorder.close();
-});
-
-eachDatabase("calls that need a market's key at once all find it when their flush ends", async (database) => {
-  const { board, recorder, tell } = bench(database);
-  tell("a");
+eachDatabase("simultaneous flushes all resolve after the market has its store key", async (database) => {
+  const { board, writer, change } = createTestWriter(database);
+  change("a");
   const keys = await Promise.all(
-    Array.from({ length: 3 }, () => recorder.flush().then(() => board.find("alpha", "a")?.storeKey)),
+    Array.from({ length: 3 }, () => writer.flush().then(() => board.find("alpha", "a")?.storeKey)),
   );
   assert.ok(
     keys.every((key) => Number.isInteger(key)),
     String(keys),
   );
-  await recorder.close();
+  await writer.close();
 });
 
-eachDatabase(
-  "a change of price alone is written to the market's row every ten seconds, and at the end",
-  async (database) => {
-    const { clock, recorder, tell } = bench(database);
-    const storedBid = async () => {
-      const [row] = await database.query<{ snapshot: string }>("select snapshot from markets");
-      return JSON.parse(row?.snapshot ?? "{}").quote.bid;
-    };
-    tell("a");
-    await recorder.flush();
-    clock.jumpWallClock(5_000);
-    tell("a", { quote: { bid: 0.41 } });
-    await recorder.flush();
-    assert.equal(await storedBid(), 0.4);
-    clock.jumpWallClock(5_000);
-    await recorder.flush();
-    assert.equal(await storedBid(), 0.41);
-    tell("a", { quote: { bid: 0.39 } });
-    await recorder.close();
-    assert.equal(await storedBid(), 0.39);
-  },
-);
+eachDatabase("a price change is written to the market's row every ten seconds and on close", async (database) => {
+  const { clock, writer, change } = createTestWriter(database);
+  const storedBid = async () => {
+    const [row] = await database.query<{ snapshot: string }>("select snapshot from markets");
+    return JSON.parse(row?.snapshot ?? "{}").quote.bid;
+  };
+  change("a");
+  await writer.flush();
+  clock.jumpWallClock(5_000);
+  change("a", { quote: { bid: 0.41 } });
+  await writer.flush();
+  assert.equal(await storedBid(), 0.4);
+  clock.jumpWallClock(5_000);
+  await writer.flush();
+  assert.equal(await storedBid(), 0.41);
+  change("a", { quote: { bid: 0.39 } });
+  await writer.close();
+  assert.equal(await storedBid(), 0.39);
+});
 
-eachDatabase("the queue of trades has a bound; what comes after is counted as dropped", async (database) => {
-  const { state, recorder, tell } = bench(database);
-  const market = tell("a");
+eachDatabase("the queue of trades is bounded; further trades are counted as dropped", async (database) => {
+  const { state, writer, change } = createTestWriter(database);
+  const market = change("a");
   state.isUp = false;
-  recorder.noteTrades(
+  writer.queueTrades(
     market,
     Array.from({ length: 50_010 }, (_, number) => trade(`t${number}`)),
   );
-  await recorder.flush();
-  assert.deepEqual([recorder.counters.tradesQueued, recorder.counters.tradesDropped], [50_000, 10]);
-  await recorder.close();
+  await writer.flush();
+  assert.deepEqual([writer.counters.tradesQueued, writer.counters.tradesDropped], [50_000, 10]);
+  await writer.close();
 });
 
 eachDatabase(
-  "a first sweep is stored bit by bit while it lasts, whoever is asked for at once, and whole after it",
+  "a first sweep is stored in small batches, requested markets immediately, and the rest after it",
   async (database) => {
-    const { state, clock, board, recorder, tell, count } = bench(database);
+    const { state, clock, board, writer, change, count } = createTestWriter(database);
     state.isFirstSweep = true;
-    for (let index = 0; index < 1_000; index++) tell(`m${index}`);
-    recorder.start();
-    const turn = async () => {
+    for (let index = 0; index < 1_000; index++) change(`m${index}`);
+    writer.start();
+    const timedFlush = async () => {
       await clock.advance(1_000);
-      // Joins the queue behind the turn that the clock began.
-      await recorder.flushMarket(tell("m0"));
+      // Resolves after the flush that the clock started.
+      await writer.flushMarket(change("m0"));
     };
-    await turn();
+    await timedFlush();
     const first = await count("markets");
     assert.ok(first > 0 && first < 500, `${first} rows`);
     const last = board.find("alpha", "m999");
     assert.ok(last !== null && last.storeKey === null);
-    await recorder.flushMarket(last);
+    await writer.flushMarket(last);
     assert.ok(Number.isInteger(board.find("alpha", "m999")?.storeKey));
     assert.equal(await count("markets"), first + 1);
     state.isFirstSweep = false;
-    await turn();
+    await timedFlush();
     assert.equal(await count("markets"), 1_000);
-    await recorder.close();
+    await writer.close();
   },
 );
 
-eachDatabase("a market just met is written once, not again for its price", async (database) => {
-  const { state, clock, recorder, tell } = bench(database);
-  await recorder.flush();
+eachDatabase("a new market is written once, not again for its price", async (database) => {
+  const { state, clock, writer, change } = createTestWriter(database);
+  await writer.flush();
   clock.jumpWallClock(60_000);
   let writes = 0;
-  tell("a");
-  tell("a", { quote: { bid: 0.41 } });
+  change("a");
+  change("a", { quote: { bid: 0.41 } });
   state.before = () => {
     writes += 1;
   };
-  await recorder.flush();
+  await writer.flush();
   assert.equal(writes, 1);
-  await recorder.close();
+  await writer.close();
 });

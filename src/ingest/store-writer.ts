@@ -5,48 +5,46 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ChangeStore, CurrentQuote, MarketStore, TickWriter, VenueFence } from "../storage/index.ts";
 
-/** Rows that are made ready for the store at once: while they are, nobody else has a turn. */
+/** Rows per statement. Preparing a statement blocks the event loop. */
 const BATCH_ROWS_MAX = 250;
 const FLUSH_EVERY_MS = 1_000;
-/** Market rows that one turn of the timer writes: whoever waits for a market to be stored waits for one turn at most. */
-const TURN_ROWS_MAX = 4_000;
-/**
- * The same while a first sweep goes on: the board has what it reads, and the processor time that storing costs is better
- * spent on reading. A sweep that never ends still comes to be stored.
- */
-const FIRST_SWEEP_TURN_ROWS_MAX = 200;
-/** A change of price alone is written to the market's own row this often: the ticks have it already. */
-const QUOTE_FLUSH_TURNS = 10;
-const QUOTE_FLUSH_EVERY_MS = QUOTE_FLUSH_TURNS * FLUSH_EVERY_MS;
+/** Market rows per timed flush; `flushMarket` waits for at most one such flush. */
+const FLUSH_ROWS_MAX = 4_000;
+/** The same during a first sweep, which needs the processor time more. Above 0, so that an endless sweep is stored too. */
+const FIRST_SWEEP_FLUSH_ROWS_MAX = 200;
+/** Price changes are written to the market's row once in this many flushes, because the ticks contain them already. */
+const FLUSHES_PER_QUOTE_FLUSH = 10;
+const QUOTE_FLUSH_EVERY_MS = FLUSHES_PER_QUOTE_FLUSH * FLUSH_EVERY_MS;
 const TRADES_QUEUED_MAX = 50_000;
 const STATUS_CHANGES_QUEUED_MAX = 50_000;
 
-/** A quote that was only confirmed is written again after this long, or later: at most so many a second. */
+/** An unchanged quote is written again after this long, or later to stay below the rate. */
 const CONFIRM_EVERY_MS_MIN = 60_000;
 const CONFIRMED_PER_SECOND_MAX = 1_000;
 
-/** Where several nodes write: which venues are ours at this moment, and where their present quotes go. */
+/** How to write to a store that other nodes write to as well. */
 export interface SharedWriting {
-  /** The claim to a venue whose lease is ours right now, else null. */
-  claim(venue: VenueId): VenueFence | null;
+  /** This node's fence for a venue, null unless it holds the venue's lease right now. */
+  fenceOf(venue: VenueId): VenueFence | null;
   readonly changes: Pick<ChangeStore, "saveQuotes">;
-  /** Called after each round of writing, for those who follow what is stored. */
+  /** Called after each flush that stored changes, to wake the nodes that follow them. */
   announce(): void;
 }
 
-/** Writes what the board learns to the store, in batches, in the background. Nothing waits for it. */
+/** Queues board changes and writes them to the store in batches in the background. */
 export class StoreWriter {
   readonly #board: MarketBoard;
   readonly #store: MarketStore;
   readonly #ticks: TickWriter;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Rows whose listing is not stored as it is now. */
+  /** Rows whose listing differs from the stored one, or that are not stored yet. */
   readonly #changed = new Set<BoardMarket["row"]>();
+  /** Rows whose quote or figures differ from the stored ones. */
   readonly #repriced = new Set<BoardMarket["row"]>();
   readonly #shared: SharedWriting | null;
   readonly #isFirstSweep: () => boolean;
-  /** Where shared: when each row's quote was last queued for the store. */
+  /** When each row's quote was last queued, monotonic, by row; used with `shared` only. */
   readonly #quotedAt: number[] = [];
   readonly #events = new Map<string, EventListing>();
   #statusChanges: { market: BoardMarket; from: MarketStatus; at: number }[] = [];
@@ -59,8 +57,8 @@ export class StoreWriter {
   #isClosed = false;
 
   /**
-   * @param options.shared  left out where no other node can write
-   * @param options.isFirstSweep  whether what is on the board is still coming in for the first time
+   * @param options.shared        set if other nodes write to the same store
+   * @param options.isFirstSweep  whether a first sweep is still running
    */
   constructor(options: {
     board: MarketBoard;
@@ -82,16 +80,16 @@ export class StoreWriter {
 
   start(): void {
     this.#cancelTimer = this.#clock.setTimeout(() => {
-      this.#inTurn(() => this.#flushQueued(this.#turnRows())).then(() => {
+      this.#afterCurrentFlush(() => this.#flushQueued(this.#flushRowsMax())).then(() => {
         if (!this.#isClosed) this.start();
       });
     }, FLUSH_EVERY_MS);
   }
 
-  /** Other nodes see of a venue only what is stored, so where there are some nothing is put off. */
-  #turnRows(): number {
+  /** Unlimited if there are other nodes, because they see only what is stored. */
+  #flushRowsMax(): number {
     if (this.#shared !== null) return Number.POSITIVE_INFINITY;
-    return this.#isFirstSweep() ? FIRST_SWEEP_TURN_ROWS_MAX : TURN_ROWS_MAX;
+    return this.#isFirstSweep() ? FIRST_SWEEP_FLUSH_ROWS_MAX : FLUSH_ROWS_MAX;
   }
 
   get counters(): Readonly<
@@ -105,7 +103,7 @@ export class StoreWriter {
     };
   }
 
-  noteEvent(event: EventListing): void {
+  queueEvent(event: EventListing): void {
     if (!this.#isOurs(event.venue)) return;
     this.#events.set(`${event.venue}/${event.eventId}`, event);
   }
@@ -113,27 +111,27 @@ export class StoreWriter {
   note(change: BoardChange): void {
     const { market } = change;
     if (!this.#isOurs(market.listing.venue)) {
-      // Another node keeps this venue. What was asked for by name and is not in the store yet is stored for all.
+      // Another node writes this venue. A market that was looked up here and is not stored yet is stored for all nodes.
       if (market.storeKey === null) this.#changed.add(market.row);
       return;
     }
     if (change.listingChanged || market.storeKey === null) this.#changed.add(market.row);
     if (change.quoteChanged) {
-      this.#requote(market);
-      this.#tick(market);
-    } else if (this.#shared !== null && this.#isConfirmationDue(market)) this.#requote(market);
+      this.#queueQuote(market);
+      this.#writeTick(market);
+    } else if (this.#shared !== null && this.#isConfirmationDue(market)) this.#queueQuote(market);
     if (change.previousStatus !== null && change.previousStatus !== market.listing.status) {
       if (this.#statusChanges.length >= STATUS_CHANGES_QUEUED_MAX) this.#statusChangesDropped += 1;
       else this.#statusChanges.push({ market, from: change.previousStatus, at: this.#clock.now() });
     }
   }
 
-  /** A figure changed that makes no tick. */
-  noteFigures(market: BoardMarket): void {
-    if (this.#shared !== null && this.#isOurs(market.listing.venue)) this.#requote(market);
+  /** Queues a change of figures that are not part of a tick. */
+  queueFigures(market: BoardMarket): void {
+    if (this.#shared !== null && this.#isOurs(market.listing.venue)) this.#queueQuote(market);
   }
 
-  noteTrades(market: BoardMarket, trades: readonly Trade[]): void {
+  queueTrades(market: BoardMarket, trades: readonly Trade[]): void {
     if (!this.#isOurs(market.listing.venue)) return;
     for (const trade of trades) {
       if (this.#trades.length >= TRADES_QUEUED_MAX) this.#tradesDropped += 1;
@@ -142,35 +140,35 @@ export class StoreWriter {
   }
 
   /**
-   * Writes all that is queued, after any flush under way; on failure everything stays queued and the next flush tries
-   * again.
+   * Writes everything that is queued, after the current flush. Never rejects: after a failure everything stays queued for
+   * the next flush.
    */
   flush(): Promise<void> {
-    return this.#inTurn(() => this.#flushQueued(Number.POSITIVE_INFINITY));
+    return this.#afterCurrentFlush(() => this.#flushQueued(Number.POSITIVE_INFINITY));
   }
 
-  /** Writes one market before all that is queued; a failure leaves it queued. */
+  /** Writes one market ahead of the others, after the current flush; after a failure it stays queued. */
   flushMarket({ row }: BoardMarket): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#afterCurrentFlush(async () => {
       if (this.#changed.has(row)) await this.#flushMarkets(this.#changed, [row]);
     });
   }
 
-  #inTurn(write: () => Promise<void>): Promise<void> {
+  #afterCurrentFlush(write: () => Promise<void>): Promise<void> {
     this.#flushing = this.#flushing.then(write).catch((error: unknown) => {
-      this.#log.warn({ err: error }, "the store takes no writes at the moment; they are kept and tried again");
+      this.#log.warn({ err: error }, "writing to the store failed; the rows stay queued and are retried");
     });
     return this.#flushing;
   }
 
   async #flushQueued(rowsMax: number): Promise<void> {
     const now = this.#clock.now();
-    const isNews = this.#events.size + this.#changed.size + this.#repriced.size > 0;
+    const hasChanges = this.#events.size + this.#changed.size + this.#repriced.size > 0;
     if (this.#events.size > 0) {
       const events = [...this.#events.entries().take(rowsMax)];
       await this.#store.upsertEvents(
         events.map(([, event]) => event),
-        this.#claims(events.map(([, { venue }]) => venue)),
+        this.#fencesOf(events.map(([, { venue }]) => venue)),
       );
       for (const [key, event] of events) if (this.#events.get(key) === event) this.#events.delete(key);
     }
@@ -178,9 +176,9 @@ export class StoreWriter {
     if (this.#shared !== null) await this.#flushQuotes(this.#shared);
     else if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
       this.#quotesFlushedAt = now;
-      await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax * QUOTE_FLUSH_TURNS));
+      await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax * FLUSHES_PER_QUOTE_FLUSH));
     }
-    if (isNews) this.#shared?.announce();
+    if (hasChanges) this.#shared?.announce();
     await this.#flushStatusChanges();
     await this.#flushTrades();
   }
@@ -192,11 +190,11 @@ export class StoreWriter {
     await this.#ticks.close();
   }
 
-  #tick(market: BoardMarket): void {
+  #writeTick(market: BoardMarket): void {
     if (market.storeKey === null) return;
     const { quote } = market;
-    const claim = this.#shared?.claim(market.listing.venue);
-    if (claim === null) return;
+    const fence = this.#shared?.fenceOf(market.listing.venue);
+    if (fence === null) return;
     this.#ticks.write({
       marketKey: market.storeKey,
       eventAt: market.updatedAt,
@@ -206,22 +204,22 @@ export class StoreWriter {
       lastPrice: quote.lastPrice,
       yesPrice: market.yesPrice,
       volumeUsd: market.activity.volumeTotalUsd,
-      ...(claim === undefined ? {} : { fence: claim }),
+      fence,
     });
   }
 
   #isOurs(venue: VenueId): boolean {
-    return this.#shared === null || this.#shared.claim(venue) !== null;
+    return this.#shared === null || this.#shared.fenceOf(venue) !== null;
   }
 
-  /** What is needed to write for these markets' venues; undefined where no other node can write. */
-  #claims(venues: readonly VenueId[]): VenueFence[] | undefined {
+  /** The fences of those venues that this node may write; undefined if there are no other nodes. */
+  #fencesOf(venues: readonly VenueId[]): VenueFence[] | undefined {
     const shared = this.#shared;
-    return shared === null ? undefined : [...new Set(venues)].flatMap((venue) => shared.claim(venue) ?? []);
+    return shared === null ? undefined : [...new Set(venues)].flatMap((venue) => shared.fenceOf(venue) ?? []);
   }
 
-  #requote(market: BoardMarket): void {
-    // Alone, a row that is to be written whole takes its price along.
+  #queueQuote(market: BoardMarket): void {
+    // Without other nodes, writing a changed row includes its price.
     if (this.#shared !== null || !this.#changed.has(market.row)) this.#repriced.add(market.row);
     this.#quotedAt[market.row] = this.#clock.monotonic();
   }
@@ -231,31 +229,31 @@ export class StoreWriter {
     return this.#clock.monotonic() - (this.#quotedAt[row] ?? Number.NEGATIVE_INFINITY) >= everyMs;
   }
 
-  async #flushQuotes({ claim, changes }: SharedWriting): Promise<void> {
+  async #flushQuotes({ fenceOf, changes }: SharedWriting): Promise<void> {
     const markets = [...this.#board.rows(this.#repriced)];
     this.#repriced.clear();
     const quotes: CurrentQuote[] = [];
     for (const { row, storeKey, listing, quote, activity, updatedAt } of markets) {
-      if (claim(listing.venue) === null) continue;
+      if (fenceOf(listing.venue) === null) continue;
       if (storeKey !== null) quotes.push({ marketKey: storeKey, venue: listing.venue, quote, activity, updatedAt });
       else if (this.#changed.has(row)) this.#repriced.add(row);
     }
     if (quotes.length === 0) return;
     try {
-      await changes.saveQuotes(quotes, this.#claims(quotes.map(({ venue }) => venue)) ?? []);
+      await changes.saveQuotes(quotes, this.#fencesOf(quotes.map(({ venue }) => venue)) ?? []);
     } catch (error) {
       for (const { row } of markets) this.#repriced.add(row);
       throw error;
     }
   }
 
-  /** What changes while the store writes is queued anew, so a row leaves the queue before it is written. */
-  async #flushMarkets(queue: Set<number>, due: Iterable<number>): Promise<void> {
-    const rows = [...due];
+  /** Rows leave the queue before they are written, so a change during the write queues them again. */
+  async #flushMarkets(queue: Set<number>, selected: Iterable<number>): Promise<void> {
+    const rows = [...selected];
     const markets = [...this.#board.rows(rows)];
     for (const row of rows) {
       queue.delete(row);
-      // A row is written whole, with its price.
+      // Writing a row includes its price.
       if (this.#shared === null) this.#repriced.delete(row);
     }
     for (let start = 0; start < markets.length; start += BATCH_ROWS_MAX) {
@@ -265,7 +263,7 @@ export class StoreWriter {
         batch.forEach((market, index) => {
           const storeKey = keys[index];
           if (market.storeKey !== null || storeKey === null || storeKey === undefined) return;
-          this.#tick(this.#board.annotate(market, { storeKey }));
+          this.#writeTick(this.#board.annotate(market, { storeKey }));
         });
       } catch (error) {
         for (const { row } of markets.slice(start)) queue.add(row);
@@ -274,20 +272,20 @@ export class StoreWriter {
     }
   }
 
-  /** Markets of venues that are ours are written as they are; of the others only those that the store lacks. */
+  /** Writes markets of venues that this node may write; of other venues, inserts only those that are not stored. */
   async #write(markets: readonly BoardMarket[]): Promise<(number | null)[]> {
-    const claims = this.#claims(markets.map(({ listing }) => listing.venue));
-    if (claims === undefined) return this.#store.upsertMarkets(markets.map(snapshotOf));
-    const ours = new Set(claims.map(({ venue }) => venue));
+    const fences = this.#fencesOf(markets.map(({ listing }) => listing.venue));
+    if (fences === undefined) return this.#store.upsertMarkets(markets.map(snapshotOf));
+    const ours = new Set(fences.map(({ venue }) => venue));
     const isOurs = ({ listing }: BoardMarket) => ours.has(listing.venue);
-    const written = await this.#store.upsertMarkets(markets.filter(isOurs).map(snapshotOf), claims);
-    const found = await this.#store.insertUnknownMarkets(
+    const written = await this.#store.upsertMarkets(markets.filter(isOurs).map(snapshotOf), fences);
+    const inserted = await this.#store.insertUnknownMarkets(
       markets.filter((market) => !isOurs(market) && market.storeKey === null).map(snapshotOf),
     );
-    const next = { written: written.values(), found: found.values() };
+    const next = { written: written.values(), inserted: inserted.values() };
     return markets.map((market) => {
       if (isOurs(market)) return next.written.next().value ?? null;
-      return market.storeKey === null ? (next.found.next().value ?? null) : market.storeKey;
+      return market.storeKey === null ? (next.inserted.next().value ?? null) : market.storeKey;
     });
   }
 
@@ -304,9 +302,9 @@ export class StoreWriter {
           continue;
         }
         const { status: to, outcome } = market.listing;
-        const claim = this.#shared?.claim(market.listing.venue);
-        if (claim === null) continue;
-        await this.#store.recordStatusChange({ marketKey, from, to, outcome, changedAt: at }, claim);
+        const fence = this.#shared?.fenceOf(market.listing.venue);
+        if (fence === null) continue;
+        await this.#store.recordStatusChange({ marketKey, from, to, outcome, changedAt: at }, fence);
       }
       this.#statusChanges = [...waiting, ...this.#statusChanges];
     } catch (error) {
@@ -334,7 +332,7 @@ export class StoreWriter {
     }
   }
 
-  /** The market's key in the store; one that is still queued has none yet. */
+  /** The market's key in the store; null until the market is stored. */
   #keyOf({ listing }: BoardMarket): number | null {
     return this.#board.find(listing.venue, listing.marketId)?.storeKey ?? null;
   }

@@ -7,9 +7,9 @@ import { VenueError } from "../domain/errors.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const timeout = () => new VenueError("timeout", "no answer", { retryable: true });
+const timeout = () => new VenueError("timeout", "no response", { retryable: true });
 
-test("a venue that fails is tried again with growing pauses, which end with its first answer", async () => {
+test("retries a failing venue until it responds", async () => {
   const { clock, venue, health, board, start, stop } = openIngestWith("a");
   venue.failing.set("listOpenMarkets", timeout());
   await start();
@@ -27,22 +27,22 @@ test("a venue that fails is tried again with growing pauses, which end with its 
   await stop();
 });
 
-test("where the usual pause is short, failures stretch it up to half a minute", async () => {
-  const bench = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile: { sweepPauseMs: 500 } })]);
-  const [venue] = bench.venues;
+test("pauses after failures double from 1 s to 30 s, and the usual pause returns after a success", async () => {
+  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile: { sweepPauseMs: 500 } })]);
+  const [venue] = harness.venues;
   assert.ok(venue);
   venue.failing.set("listOpenMarkets", timeout());
-  await bench.start();
-  await bench.clock.advance(2 * MINUTE_MS);
+  await harness.start();
+  await harness.clock.advance(2 * MINUTE_MS);
   const pauses = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
   assert.deepEqual(pauses.slice(0, 7), [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   venue.failing.clear();
-  await bench.clock.advance(32_000);
+  await harness.clock.advance(32_000);
   assert.deepEqual(gaps(venue.asked("listOpenMarkets").map(({ at }) => at)).at(-1), 500);
-  await bench.stop();
+  await harness.stop();
 });
 
-test("a sweep cut off in the middle keeps what it read and counts nobody as missing", async () => {
+test("a failed sweep keeps the markets on the board and counts none as missing", async () => {
   const { clock, venue, board, start, stop } = openIngestWith("a", "b");
   await start();
   venue.failing.set("listOpenMarkets", timeout());
@@ -52,30 +52,30 @@ test("a sweep cut off in the middle keeps what it read and counts nobody as miss
   await stop();
 });
 
-test("a venue that fails, or never answers, does not hold up another", async () => {
-  const bench = openIngestHarness((clock) => ["broken", "slow", "alpha"].map((id) => new ScriptedVenue(id, clock)));
-  const [broken, slow, good] = bench.venues;
+test("a failing or unresponsive venue does not delay another", async () => {
+  const harness = openIngestHarness((clock) => ["broken", "slow", "alpha"].map((id) => new ScriptedVenue(id, clock)));
+  const [broken, slow, good] = harness.venues;
   assert.ok(broken && slow && good);
   broken.failing.set("listOpenMarkets", timeout());
   slow.answerMs = 3 * HOUR_MS;
   good.show(sampleMarket("a"));
-  await bench.start();
-  assert.ok(bench.market("a"));
-  assert.equal(bench.health(good).report(0).status, "ok");
-  await bench.clock.advance(5 * MINUTE_MS);
-  assert.equal(bench.health(good).report(0).sweep.completed, 6);
-  assert.equal(bench.health(slow).report(0).status, "degraded");
-  await bench.stop();
+  await harness.start();
+  assert.ok(harness.market("a"));
+  assert.equal(harness.health(good).report(0).status, "ok");
+  await harness.clock.advance(5 * MINUTE_MS);
+  assert.equal(harness.health(good).report(0).sweep.completed, 6);
+  assert.equal(harness.health(slow).report(0).status, "degraded");
+  await harness.stop();
 });
 
-test("a venue that is back is read within seconds, however long it was away", async () => {
+test("probes a failing venue once a second and reads it within seconds of its recovery", async () => {
   const { clock, venue, board, health, start, stop } = openIngestWith("a");
   await start();
   for (const method of ["listOpenMarkets", "findMarket"] as const) venue.failing.set(method, timeout());
   await clock.advance(HOUR_MS);
-  const asked = venue.asked("findMarket").length;
+  const probesBefore = venue.asked("findMarket").length;
   await clock.advance(MINUTE_MS);
-  assert.equal(venue.asked("findMarket").length - asked, 60);
+  assert.equal(venue.asked("findMarket").length - probesBefore, 60);
   venue.failing.clear();
   venue.show(sampleMarket("b"));
   await clock.advance(4_000);
@@ -84,7 +84,7 @@ test("a venue that is back is read within seconds, however long it was away", as
   await stop();
 });
 
-test("a request that hung was no load on the venue: a doubt that came meanwhile is ended without a rest for it", async () => {
+test("time spent waiting for slow responses does not extend the pause before a confirming sweep", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   venue.answerMs = 100;
   await start();
@@ -94,13 +94,13 @@ test("a request that hung was no load on the venue: a doubt that came meanwhile 
   venue.stream?.onUp();
   venue.stream?.onDown("the venue closed it");
   await clock.advance(20_000);
-  const [, hung = 0, next = Number.POSITIVE_INFINITY] = venue.asked("listOpenMarkets").map(({ at }) => at);
-  // Two answers of ten seconds, then the second that every venue gets.
-  assert.equal(next - hung, 21_000);
+  const [, slow = 0, next = Number.POSITIVE_INFINITY] = venue.asked("listOpenMarkets").map(({ at }) => at);
+  // Two responses of ten seconds each, then the minimum pause of one second.
+  assert.equal(next - slow, 21_000);
   await stop();
 });
 
-test("when something begins to fail, and when it ends, what is shown is confirmed by a sweep at once, and not in between", async () => {
+test("sweeps soon after a loop starts to fail and after it recovers, and at the usual pause in between", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   await start();
   venue.failing.set("listTrades", timeout());
@@ -117,9 +117,9 @@ test("when something begins to fail, and when it ends, what is shown is confirme
   await stop();
 });
 
-test("an error that is none of the venue's does not end the loop either", async () => {
+test("an internal error does not end the loop", async () => {
   const { clock, venue, board, health, start, stop } = openIngestWith("a");
-  venue.failing.set("listOpenMarkets", new TypeError("a fault of ours"));
+  venue.failing.set("listOpenMarkets", new TypeError("internal error"));
   await start();
   assert.deepEqual(health(venue).report(0).drops, {});
   venue.failing.clear();
@@ -128,13 +128,13 @@ test("an error that is none of the venue's does not end the loop either", async 
   await stop();
 });
 
-test("stopping ends every loop and the stream, at once, even in the middle of an answer", async () => {
+test("stop ends every loop and the stream immediately, also during a request", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   venue.answerMs = 10_000;
   await start();
   await clock.advance(5_000);
   await stop();
-  const asked = venue.calls.length;
+  const callsBefore = venue.calls.length;
   await clock.advance(HOUR_MS);
-  assert.deepEqual([venue.calls.length, venue.isStreamClosed, clock.pending], [asked, true, 0]);
+  assert.deepEqual([venue.calls.length, venue.isStreamClosed, clock.pending], [callsBefore, true, 0]);
 });

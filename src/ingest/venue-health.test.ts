@@ -5,7 +5,7 @@ import { VenueHealth } from "./venue-health.ts";
 
 const STALE_MS = 60_000;
 
-function bench() {
+function createHealth() {
   const clock = new FakeClock();
   const profile = {
     sweepPauseMs: 1,
@@ -18,8 +18,8 @@ function bench() {
   return { clock, health, status: () => health.report(0).status };
 }
 
-test("a venue is starting until its first answer, then ok", async () => {
-  const { clock, health, status } = bench();
+test("is starting until the first response, then ok", async () => {
+  const { clock, health, status } = createHealth();
   assert.equal(status(), "starting");
   await clock.advance(STALE_MS);
   assert.equal(status(), "starting");
@@ -27,8 +27,8 @@ test("a venue is starting until its first answer, then ok", async () => {
   assert.equal(status(), "ok");
 });
 
-test("a venue that never answers is degraded after one stale interval and down after four", async () => {
-  const { clock, status } = bench();
+test("without any response is degraded after one stale interval and down after four", async () => {
+  const { clock, status } = createHealth();
   await clock.advance(STALE_MS + 1);
   assert.equal(status(), "degraded");
   await clock.advance(3 * STALE_MS - 1);
@@ -37,16 +37,16 @@ test("a venue that never answers is degraded after one stale interval and down a
   assert.equal(status(), "down");
 });
 
-test("a venue whose first answer is a failure is down at once", () => {
-  const { health, status } = bench();
+test("is down immediately if the first request fails", () => {
+  const { health, status } = createHealth();
   health.failed();
   assert.equal(status(), "down");
   health.succeeded();
   assert.equal(status(), "ok");
 });
 
-test("a failure after a success degrades, silence makes it down, the next success ends both", async () => {
-  const { clock, health, status } = bench();
+test("a failure after a success degrades, four stale intervals without a response make it down, a success recovers", async () => {
+  const { clock, health, status } = createHealth();
   health.succeeded();
   health.failed();
   assert.equal(status(), "degraded");
@@ -62,8 +62,8 @@ test("a failure after a success degrades, silence makes it down, the next succes
   assert.equal(status(), "ok");
 });
 
-test("the lag is measured by time that only grows, whatever the wall clock does", async () => {
-  const { clock, health } = bench();
+test("measures the lag with the monotonic clock, so a wall-clock jump does not change it", async () => {
+  const { clock, health } = createHealth();
   assert.deepEqual([health.report(0).lagMs, health.report(0).lastSuccessAt], [null, null]);
   health.succeeded();
   const { lastSuccessAt } = health.report(0);
@@ -73,31 +73,31 @@ test("the lag is measured by time that only grows, whatever the wall clock does"
   assert.deepEqual([health.report(0).lagMs, health.report(0).status], [1_500, "ok"]);
 });
 
-test("a sweep counts its rows anew each time and is completed only at its end", () => {
-  const { health } = bench();
-  health.sweepBegan();
+test("counts the rows of each sweep from 0 and counts a sweep as completed at its end", () => {
+  const { health } = createHealth();
+  health.sweepStarted();
   health.sweepRead(100, 250);
   health.sweepRead(50, 251);
   assert.deepEqual(health.report(0).sweep, { rows: 150, total: 251, completed: 0, incomplete: 0 });
   health.sweepCompleted();
-  health.sweepBegan();
+  health.sweepStarted();
   assert.deepEqual(health.report(0).sweep, { rows: 0, total: null, completed: 1, incomplete: 0 });
 });
 
-test("a first sweep that ended, well or badly, settles a venue; one under way does not", () => {
-  const first = bench().health;
-  first.sweepBegan();
+test("is settled after the first sweep completed or failed, not while it runs", () => {
+  const first = createHealth().health;
+  first.sweepStarted();
   first.succeeded();
   assert.equal(first.isSettled, false);
   first.sweepCompleted();
   assert.equal(first.isSettled, true);
-  const second = bench().health;
+  const second = createHealth().health;
   second.failed();
   assert.equal(second.isSettled, true);
 });
 
-test("drops are counted by reason, and past a hundred reasons as other", () => {
-  const { health } = bench();
+test("counts drops by reason, and as other beyond 100 reasons", () => {
+  const { health } = createHealth();
   health.drop("crossed_book");
   health.drop("crossed_book", 4);
   for (let number = 0; number < 150; number++) health.drop(`reason_${number}`);
@@ -106,9 +106,9 @@ test("drops are counted by reason, and past a hundred reasons as other", () => {
   assert.deepEqual([drops.crossed_book, drops.other, Object.keys(drops).length], [6, 51, 101]);
 });
 
-test("the report tells the stream's state and the markets as given", () => {
-  const { health } = bench();
+test("reports the stream's state and the given number of markets", () => {
+  const { health } = createHealth();
   assert.equal(health.report(7).stream, "none");
-  health.streamIs("up");
+  health.streamChanged("up");
   assert.deepEqual([health.report(7).stream, health.report(7).markets], ["up", 7]);
 });

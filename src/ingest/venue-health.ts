@@ -4,39 +4,41 @@ import { type DriftEntry, SchemaDriftLog } from "./schema-drift.ts";
 
 export type VenueStatus = "starting" | "ok" | "degraded" | "down";
 
-/** What health tells of one venue. Times are Unix milliseconds. */
+/** Health of one venue. Times are Unix milliseconds. */
 export interface VenueHealthReport {
   readonly status: VenueStatus;
+  /** Null before the first usable response. */
   readonly lastSuccessAt: number | null;
+  /** Time since the last usable response. */
   readonly lagMs: number | null;
   readonly markets: number;
   readonly stream: "up" | "down" | "none";
-  /** Progress of the listing sweep under way; `total` is null where the venue does not say how many rows it has. */
+  /** Progress of the current listing sweep; `total` is null if the venue does not report its number of rows. */
   readonly sweep: {
     readonly rows: number;
     readonly total: number | null;
     readonly completed: number;
-    /** Sweeps that ended without being whole: what they lack says nothing. */
+    /** Sweeps with missing pages: a market missing from one is not evidence that it was delisted. */
     readonly incomplete: number;
   };
-  /** What the venue sent and could not be used, by reason. */
+  /** Unusable data received from the venue, by reason. */
   readonly drops: Readonly<Record<string, number>>;
-  /** Where the venue's wire departs from what is documented, in the order first seen; a bounded number of names. */
+  /** Differences between the venue's responses and its documentation, in the order first seen; bounded. */
   readonly drift: readonly DriftEntry[];
 }
 
-/** A report and who made it: this node reads the venue itself, or follows what another has stored. */
+/** A health report and this node's role: it reads the venue itself, or follows what another node has stored. */
 export interface VenueStatusReport extends VenueHealthReport {
   readonly role: "ingest" | "follower";
 }
 
-/** More silence than this many stale intervals and a venue counts as down. */
+/** A venue without a usable response for this many stale intervals is down. */
 const DOWN_AFTER_STALE_INTERVALS = 4;
 const DROP_REASONS_MAX = 100;
-/** From the best to the worst. */
-const RANK: readonly VenueStatus[] = ["ok", "starting", "degraded", "down"];
+/** From best to worst. */
+const STATUS_ORDER: readonly VenueStatus[] = ["ok", "starting", "degraded", "down"];
 
-/** Keeps the score of one venue: when it last answered, how far the sweep is, what had to be dropped. */
+/** Tracks the health of one venue. */
 export class VenueHealth {
   readonly #clock: Clock;
   readonly #profile: VenueProfile;
@@ -45,7 +47,7 @@ export class VenueHealth {
   readonly #drift = new SchemaDriftLog();
   #lastSuccessAt: number | null = null;
   #lastSuccessMonotonic: number | null = null;
-  #failuresInARow = 0;
+  #consecutiveFailures = 0;
   #stream: VenueHealthReport["stream"] = "none";
   #sweep = { rows: 0, total: null as number | null, completed: 0, incomplete: 0 };
 
@@ -55,29 +57,29 @@ export class VenueHealth {
     this.#startedAt = clock.monotonic();
   }
 
-  /** Reading begins, or begins again after another node did it. */
-  began(): void {
+  /** This node starts to read the venue, possibly after another node did. */
+  readingStarted(): void {
     this.#startedAt = this.#clock.monotonic();
     this.#lastSuccessMonotonic = null;
-    this.#failuresInARow = 0;
+    this.#consecutiveFailures = 0;
     this.#stream = "none";
   }
 
   succeeded(): void {
-    this.#failuresInARow = 0;
+    this.#consecutiveFailures = 0;
     this.#lastSuccessAt = this.#clock.now();
     this.#lastSuccessMonotonic = this.#clock.monotonic();
   }
 
   failed(): void {
-    this.#failuresInARow += 1;
+    this.#consecutiveFailures += 1;
   }
 
-  streamIs(state: VenueHealthReport["stream"]): void {
+  streamChanged(state: VenueHealthReport["stream"]): void {
     this.#stream = state;
   }
 
-  sweepBegan(): void {
+  sweepStarted(): void {
     this.#sweep = { ...this.#sweep, rows: 0, total: null };
   }
 
@@ -89,7 +91,7 @@ export class VenueHealth {
     this.#sweep = { ...this.#sweep, completed: this.#sweep.completed + 1 };
   }
 
-  /** The listing's pages were not all there, or far fewer than the time before. */
+  /** A sweep ended with missing pages, or with far fewer markets than the previous one. */
   sweepIncomplete(): void {
     this.#sweep = { ...this.#sweep, incomplete: this.#sweep.incomplete + 1 };
   }
@@ -103,9 +105,9 @@ export class VenueHealth {
     this.#drops.set(known, (this.#drops.get(known) ?? 0) + count);
   }
 
-  /** Whether a first sweep has ended, well or badly: the service need not wait for this venue any longer. */
+  /** The first sweep has completed or failed, so start-up need not wait for this venue any longer. */
   get isSettled(): boolean {
-    return this.#sweep.completed + this.#sweep.incomplete > 0 || this.#failuresInARow > 0;
+    return this.#sweep.completed + this.#sweep.incomplete > 0 || this.#consecutiveFailures > 0;
   }
 
   report(markets: number): VenueHealthReport {
@@ -124,28 +126,37 @@ export class VenueHealth {
   }
 
   /**
-   * The report of the node that reads the venue, aged by the time since; what it says is believed only as long as it is
-   * renewed.
+   * Another node's report, adjusted for its age: without renewal its status gets worse.
    *
-   * @param ageMs     how long ago the report was made
-   * @param isHeld    whether its maker is still at work
-   * @param markets   as this node's own board counts them
+   * @param ageMs     time since the report was created
+   * @param isHeld    whether a node still holds the venue's lease
+   * @param markets   number of markets on this node's board
    */
-  aged(report: VenueHealthReport | null, ageMs: number, isHeld: boolean, markets: number): VenueHealthReport {
+  adjustForAge(report: VenueHealthReport | null, ageMs: number, isHeld: boolean, markets: number): VenueHealthReport {
     if (report === null) return { ...this.report(markets), status: this.#status(null), stream: "none" };
     const lagMs = report.lagMs === null ? null : Math.round(report.lagMs + ageMs);
     const silence = lagMs === null ? report.status : this.#silence(lagMs);
-    const worst = Math.max(RANK.indexOf(report.status), RANK.indexOf(silence), isHeld ? 0 : RANK.indexOf("degraded"));
-    return { ...report, status: RANK[worst] ?? "down", lagMs, markets, stream: isHeld ? report.stream : "down" };
+    const worst = Math.max(
+      STATUS_ORDER.indexOf(report.status),
+      STATUS_ORDER.indexOf(silence),
+      isHeld ? 0 : STATUS_ORDER.indexOf("degraded"),
+    );
+    return {
+      ...report,
+      status: STATUS_ORDER[worst] ?? "down",
+      lagMs,
+      markets,
+      stream: isHeld ? report.stream : "down",
+    };
   }
 
   #status(lagMs: number | null): VenueStatus {
     const { staleAfterMs } = this.#profile;
     const silentMs = lagMs ?? this.#clock.monotonic() - this.#startedAt;
-    if (lagMs === null && this.#failuresInARow === 0 && silentMs <= staleAfterMs) return "starting";
-    if (lagMs === null && this.#failuresInARow > 0) return "down";
+    if (lagMs === null && this.#consecutiveFailures === 0 && silentMs <= staleAfterMs) return "starting";
+    if (lagMs === null && this.#consecutiveFailures > 0) return "down";
     const silence = this.#silence(silentMs);
-    return silence === "ok" && this.#failuresInARow > 0 ? "degraded" : silence;
+    return silence === "ok" && this.#consecutiveFailures > 0 ? "degraded" : silence;
   }
 
   #silence(silentMs: number): "ok" | "degraded" | "down" {

@@ -10,7 +10,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 const withListing = (id: string, listing: Partial<MarketListing>) => sampleMarket(id, { listing });
 
-test("a sweep fills the board page by page, and the store within seconds", async () => {
+test("a sweep fills the board page by page, and the store within a second", async () => {
   const { clock, venue, board, store, ticks, health, start, stop } = openIngestWith("a", "b", "c");
   venue.pages = [["a", "b"], ["c"]];
   await start();
@@ -25,7 +25,7 @@ test("a sweep fills the board page by page, and the store within seconds", async
   await stop();
 });
 
-test("the next sweep begins a pause after the end of the last", async () => {
+test("the next sweep starts one pause after the end of the last", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   venue.answerMs = 500;
   await start();
@@ -36,7 +36,7 @@ test("the next sweep begins a pause after the end of the last", async () => {
   await stop();
 });
 
-test("a sweep that takes long is followed by a rest twice as long", async () => {
+test("a long sweep is followed by a pause twice as long", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   venue.answerMs = MINUTE_MS;
   await start();
@@ -46,28 +46,28 @@ test("a sweep that takes long is followed by a rest twice as long", async () => 
   await stop();
 });
 
-test("where sweeps take longer than active markets may wait, those are polled by volume, unless the stream is up", async () => {
+test("polls active markets in order of volume if sweeps take longer than the poll interval and the stream is down", async () => {
   const profile = { activePollMs: 5_000, streamMarketsMax: 1 };
-  const bench = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile })]);
-  const [venue] = bench.venues;
+  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile })]);
+  const [venue] = harness.venues;
   assert.ok(venue);
   venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
-  await bench.start();
-  await bench.clock.advance(30_000);
+  await harness.start();
+  await harness.clock.advance(30_000);
   assert.deepEqual(venue.asked("getMarkets"), []);
   venue.answerMs = 4_000;
-  await bench.clock.advance(60_000);
+  await harness.clock.advance(60_000);
   const polls = venue.asked("getMarkets");
   assert.ok(polls.length >= 1 && polls.every(({ marketIds }) => marketIds.join() === "b,a"));
   venue.stream?.onUp();
-  await bench.clock.advance(20_000);
+  await harness.clock.advance(20_000);
   const before = venue.asked("getMarkets").length;
-  await bench.clock.advance(60_000);
+  await harness.clock.advance(60_000);
   assert.equal(venue.asked("getMarkets").length, before);
-  await bench.stop();
+  await harness.stop();
 });
 
-test("a sweep that is not whole keeps what it read, counts nobody as missing and is tried again", async () => {
+test("an incomplete sweep keeps the markets that it read, counts none as missing and is repeated", async () => {
   const { clock, venue, board, health, start, stop } = openIngestWith("a", "b");
   await start();
   venue.pages = [["a"]];
@@ -85,7 +85,7 @@ test("a sweep that is not whole keeps what it read, counts nobody as missing and
   await stop();
 });
 
-test("a first sweep that is not whole does not keep the others waiting", async () => {
+test("an incomplete first sweep settles the venue", async () => {
   const { venue, health, start, stop } = openIngestWith("a");
   venue.cut = "page_short";
   await start();
@@ -94,7 +94,7 @@ test("a first sweep that is not whole does not keep the others waiting", async (
   await stop();
 });
 
-test("a sweep of fewer than half of the markets before is not believed; when the next one agrees, it is", async () => {
+test("a sweep with fewer than half of the previous markets is incomplete; the next one of that size is complete", async () => {
   const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
   const { clock, venue, health, start, stop } = openIngestWith(...ids);
   await start();
@@ -107,7 +107,7 @@ test("a sweep of fewer than half of the markets before is not believed; when the
   await stop();
 });
 
-test("a market missing from one sweep is not asked for; missing from two in a row it is asked for by name", async () => {
+test("reads a market individually after it is missing from two consecutive sweeps", async () => {
   const { clock, venue, start, stop } = openIngestWith("a", "b");
   await start();
   venue.pages = [["a"]];
@@ -126,7 +126,7 @@ test("a market missing from one sweep is not asked for; missing from two in a ro
   await stop();
 });
 
-test("a market that settled between sweeps is found out by its name and left alone from then on", async () => {
+test("detects a market that settled between sweeps with one individual read", async () => {
   const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a", "b");
   await start();
   venue.show(withListing("b", { status: "finalized", outcome: { kind: "yes" } }));
@@ -138,18 +138,18 @@ test("a market that settled between sweeps is found out by its name and left alo
   await stop();
 });
 
-test("a market that its venue no longer knows is asked for once a sweep, not all the time", async () => {
+test("reads a market that its venue no longer has once per sweep", async () => {
   const { clock, venue, start, stop } = openIngestWith("a", "b");
   await start();
   venue.markets.delete("b");
   venue.pages = [["a"]];
   await clock.advance(12 * MINUTE_MS);
-  const asked = venue.asked("getMarkets").length;
-  assert.ok(asked >= 10 && asked <= 12, String(asked));
+  const reads = venue.asked("getMarkets").length;
+  assert.ok(reads >= 10 && reads <= 12, String(reads));
   await stop();
 });
 
-test("a market is read by name at its close, then with growing pauses, until it is finalized", async () => {
+test("reads a market at its close, then at growing intervals until it is finalized", async () => {
   const { clock, venue, market, start, stop } = openIngestWith();
   const closeAt = SAMPLE_AT + 5 * MINUTE_MS;
   venue.show(withListing("a", { closeAt }));
@@ -170,13 +170,13 @@ test("a market is read by name at its close, then with growing pauses, until it 
   venue.show(withListing("a", { closeAt, status: "finalized", outcome: { kind: "no" } }));
   await clock.advance(7 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");
-  const asked = venue.asked("getMarkets").length;
+  const readsBefore = venue.asked("getMarkets").length;
   await clock.advance(HOUR_MS);
-  assert.equal(venue.asked("getMarkets").length, asked);
+  assert.equal(venue.asked("getMarkets").length, readsBefore);
   await stop();
 });
 
-test("a market that has waited for days is read once an hour, also when it is still listed as open", async () => {
+test("reads a market that awaits its result for days once an hour, also if it is still listed as open", async () => {
   for (const status of ["active", "determined"] as const) {
     const { clock, venue, board, start, stop } = openIngestWith();
     const waiting = withListing("a", { status, closeAt: SAMPLE_AT - 100 * HOUR_MS });
@@ -185,13 +185,13 @@ test("a market that has waited for days is read once an hour, also when it is st
     venue.pages = [status === "active" ? ["a"] : []];
     await start();
     await clock.advance(HOUR_MS + 2_000);
-    const asked = venue.asked("getMarkets").length;
-    assert.ok(asked <= 1, `${status}: ${asked}`);
+    const reads = venue.asked("getMarkets").length;
+    assert.ok(reads <= 1, `${status}: ${reads}`);
     await stop();
   }
 });
 
-test("a close far ahead is looked at when it is near, by the sweeps that go on meanwhile", async () => {
+test("schedules a distant close when a later sweep finds it near", async () => {
   const { clock, venue, start, stop } = openIngestWith();
   venue.show(withListing("a", { closeAt: SAMPLE_AT + 10 * HOUR_MS }));
   await start();
@@ -203,7 +203,7 @@ test("a close far ahead is looked at when it is near, by the sweeps that go on m
   await stop();
 });
 
-test("a result taken back is recorded as a change of status, and the market is read on", async () => {
+test("records a reverted result as a status change and continues to read the market", async () => {
   const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a");
   await start();
   venue.show(withListing("a", { status: "finalized", outcome: { kind: "yes" } }));
@@ -217,7 +217,7 @@ test("a result taken back is recorded as a change of status, and the market is r
   await stop();
 });
 
-test("what was restored from the store and waits for its result is read by name after a restart", async () => {
+test("reads restored markets that await a result after a restart", async () => {
   const { clock, venue, board, market, start, stop } = openIngestWith();
   const waiting = { status: "determined", closeAt: SAMPLE_AT - HOUR_MS } as const;
   board.restore(withListing("a", waiting), 1);
@@ -233,7 +233,7 @@ test("what was restored from the store and waits for its result is read by name 
   await stop();
 });
 
-test("a market reported as changed is read once, not for ever after", async () => {
+test("reads a market that the stream reports as changed once", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   await start();
   venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });

@@ -6,16 +6,16 @@ import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { StreamMessage } from "../ports/venue.ts";
 
-async function started(
+async function startVenue(
   options: ConstructorParameters<typeof ScriptedVenue>[2] = {},
-): Promise<IngestHarness & { venue: ScriptedVenue; tell(message: StreamMessage): void }> {
-  const bench = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
-  const [venue] = bench.venues;
-  if (venue === undefined) throw new Error("a bench has a venue");
+): Promise<IngestHarness & { venue: ScriptedVenue; send(message: StreamMessage): void }> {
+  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
+  const [venue] = harness.venues;
+  if (venue === undefined) throw new Error("the harness has no venue");
   venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 9 } }));
-  await bench.start();
-  await bench.clock.advance(1_000);
-  return { ...bench, venue, tell: (message) => venue.stream?.onMessage(message) };
+  await harness.start();
+  await harness.clock.advance(1_000);
+  return { ...harness, venue, send: (message) => venue.stream?.onMessage(message) };
 }
 
 const quote = (marketId: string, parts: object): StreamMessage => ({
@@ -25,28 +25,28 @@ const quote = (marketId: string, parts: object): StreamMessage => ({
   receivedAt: SAMPLE_AT + 2_000,
 });
 
-test("a streamed quote reaches the board at once and the store as a tick", async () => {
-  const { tell, ticks, market, stop } = await started();
+test("a streamed quote updates the board immediately and writes a tick", async () => {
+  const { send, ticks, market, stop } = await startVenue();
   const before = ticks.ticks.length;
-  tell(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 500 }));
+  send(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 500 }));
   assert.equal(market("a")?.yesPrice, 0.61);
   const [tick, ...others] = ticks.ticks.slice(before);
   assert.deepEqual(
     [tick?.bid, tick?.eventAt, tick?.receivedAt, others.length],
     [0.6, SAMPLE_AT + 500, SAMPLE_AT + 2_000, 0],
   );
-  tell(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 501 }));
+  send(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 501 }));
   assert.equal(ticks.ticks.length, before + 1);
   await stop();
 });
 
-test("quotes that cannot be used are counted by reason and change nothing", async () => {
-  const { tell, venue, health, market, stop } = await started();
-  tell(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 500 }));
-  tell(quote("a", { bid: 0.1, ask: 0.12, eventAt: SAMPLE_AT + 499 }));
-  tell(quote("a", { bid: 0.9, eventAt: SAMPLE_AT + 600 }));
-  tell(quote("unknown", { bid: 0.9 }));
-  tell({
+test("unusable messages are counted by reason and change nothing", async () => {
+  const { send, venue, health, market, stop } = await startVenue();
+  send(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 500 }));
+  send(quote("a", { bid: 0.1, ask: 0.12, eventAt: SAMPLE_AT + 499 }));
+  send(quote("a", { bid: 0.9, eventAt: SAMPLE_AT + 600 }));
+  send(quote("unknown", { bid: 0.9 }));
+  send({
     kind: "trade",
     marketId: "unknown",
     trade: { tradeId: "t", executedAt: SAMPLE_AT, yesPrice: 0.5, size: 1, takerSide: null },
@@ -57,26 +57,26 @@ test("quotes that cannot be used are counted by reason and change nothing", asyn
   await stop();
 });
 
-test("a streamed trade becomes the last price and is stored once, however often it is told", async () => {
-  const { clock, tell, store, market, stop } = await started();
+test("a streamed trade becomes the last price and is stored once, also when it is sent twice", async () => {
+  const { clock, send, store, market, stop } = await startVenue();
   const trade = { tradeId: "t1", executedAt: SAMPLE_AT + 900, yesPrice: 0.7, size: 5, takerSide: "yes" as const };
-  tell({ kind: "trade", marketId: "a", trade, receivedAt: SAMPLE_AT + 1_000 });
-  tell({ kind: "trade", marketId: "a", trade, receivedAt: SAMPLE_AT + 1_000 });
+  send({ kind: "trade", marketId: "a", trade, receivedAt: SAMPLE_AT + 1_000 });
+  send({ kind: "trade", marketId: "a", trade, receivedAt: SAMPLE_AT + 1_000 });
   assert.equal(market("a")?.quote.lastPrice, 0.7);
   await clock.advance(1_000);
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
   await stop();
 });
 
-test("a market that the stream lists is read at once; a known one is not, and a failure is only counted", async () => {
-  const { clock, tell, venue, health, market, stop } = await started();
+test("reads a market that the stream lists, unless the board has it; a failure is only counted", async () => {
+  const { clock, send, venue, health, market, stop } = await startVenue();
   venue.markets.set("new", sampleMarket("new"));
-  const listed = (marketId: string) => tell({ kind: "listed", marketId, receivedAt: clock.now() });
+  const listed = (marketId: string) => send({ kind: "listed", marketId, receivedAt: clock.now() });
   listed("new");
   listed("a");
   await clock.settle();
   assert.ok(market("new"));
-  venue.failing.set("findMarket", new VenueError("timeout", "no answer", { retryable: true }));
+  venue.failing.set("findMarket", new VenueError("timeout", "no response", { retryable: true }));
   listed("other");
   await clock.settle();
   assert.deepEqual(
@@ -87,8 +87,8 @@ test("a market that the stream lists is read at once; a known one is not, and a 
   await stop();
 });
 
-test("the stream follows the most traded open markets, as many as it can carry, and follows their changes", async () => {
-  const { clock, venue, stop } = await started({ profile: { streamMarketsMax: 1 } });
+test("subscribes to the most traded markets, up to the stream's limit, and updates the subscription", async () => {
+  const { clock, venue, stop } = await startVenue({ profile: { streamMarketsMax: 1 } });
   await clock.advance(5_000);
   assert.deepEqual(venue.followed, ["b"]);
   venue.show(sampleMarket("a", { activity: { volume24hUsd: 99 } }));
@@ -97,8 +97,8 @@ test("the stream follows the most traded open markets, as many as it can carry, 
   await stop();
 });
 
-test("health tells whether the stream is up, down, or not there at all", async () => {
-  const { venue, health, stop } = await started();
+test("health reports whether the stream is up, down or not available", async () => {
+  const { venue, health, stop } = await startVenue();
   const state = () => health(venue).report(0).stream;
   assert.equal(state(), "down");
   venue.stream?.onUp();
@@ -106,36 +106,36 @@ test("health tells whether the stream is up, down, or not there at all", async (
   venue.stream?.onDown("closed by peer");
   assert.equal(state(), "down");
   await stop();
-  const without = await started({ hasStream: false });
+  const without = await startVenue({ hasStream: false });
   assert.equal(without.health(without.venue).report(0).stream, "none");
   await without.stop();
 });
 
-test("a venue that speaks by its stream is alive, even when nothing else is asked", async () => {
-  const { clock, tell, venue, health, stop } = await started({
+test("a stream message keeps the venue's status ok while all requests fail", async () => {
+  const { clock, send, venue, health, stop } = await startVenue({
     profile: { sweepPauseMs: 3_600_000, staleAfterMs: 10_000 },
   });
   await clock.advance(5_000);
-  venue.failing.set("listTrades", new VenueError("timeout", "no answer", { retryable: true }));
-  venue.failing.set("getHistory", new VenueError("timeout", "no answer", { retryable: true }));
+  venue.failing.set("listTrades", new VenueError("timeout", "no response", { retryable: true }));
+  venue.failing.set("getHistory", new VenueError("timeout", "no response", { retryable: true }));
   await clock.advance(60_000);
   assert.notEqual(health(venue).report(0).status, "ok");
-  tell(quote("a", { bid: 0.41 }));
+  send(quote("a", { bid: 0.41 }));
   assert.equal(health(venue).report(0).status, "ok");
   await stop();
 });
 
-test("a time that has yet to come is not believed: what follows is not old", async () => {
-  const { tell, venue, health, market, stop } = await started();
-  tell(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 600_000 }));
-  tell(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1_500 }));
+test("ignores a timestamp in the future, so that later quotes are accepted", async () => {
+  const { send, venue, health, market, stop } = await startVenue();
+  send(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 600_000 }));
+  send(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1_500 }));
   assert.deepEqual([market("a")?.quote.bid, market("a")?.quote.eventAt], [0.6, SAMPLE_AT + 1_500]);
   assert.deepEqual(health(venue).report(0).drops, { time_ahead: 1 });
   await stop();
 });
 
-test("a stream that was away is counted, and what it may have told meanwhile is read at once", async () => {
-  const { clock, venue, health, stop } = await started();
+test("counts a stream disconnection and sweeps immediately to replace the lost messages", async () => {
+  const { clock, venue, health, stop } = await startVenue();
   const sweeps = () => venue.asked("listOpenMarkets").length;
   venue.stream?.onUp();
   await clock.advance(5_000);
@@ -146,12 +146,12 @@ test("a stream that was away is counted, and what it may have told meanwhile is 
   venue.stream?.onUp();
   await clock.advance(1_000);
   assert.equal(sweeps(), 3);
-  // Now and then for half a minute, and as usual from then on.
+  // Frequent sweeps for 30 seconds, then the usual pause.
   await clock.advance(31_000);
-  const soon = sweeps();
-  assert.ok(soon >= 12 && soon <= 16, String(soon));
+  const frequent = sweeps();
+  assert.ok(frequent >= 12 && frequent <= 16, String(frequent));
   await clock.advance(55_000);
-  assert.equal(sweeps(), soon);
+  assert.equal(sweeps(), frequent);
   assert.deepEqual(health(venue).report(0).drops, { stream_down: 1 });
   await stop();
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { addressBlock, plainAddress } from "./address-block.ts";
 
-test("an IPv4 address stands for itself, in IPv6 clothes too", () => {
+test("returns an IPv4 address itself, also if it is IPv4-mapped", () => {
   assert.equal(addressBlock("192.0.2.7"), "192.0.2.7");
   assert.equal(addressBlock("::ffff:192.0.2.7"), "192.0.2.7");
   assert.equal(addressBlock("::FFFF:192.0.2.7"), "192.0.2.7");
@@ -12,7 +12,7 @@ test("an IPv4 address stands for itself, in IPv6 clothes too", () => {
   assert.equal(addressBlock("0:0:0:0:0:ffff:c000:0207"), "192.0.2.7");
 });
 
-test("what proxies leave at an address makes no other address of it", () => {
+test("ignores ports, brackets and zones", () => {
   for (const port of [1, 443, 50_123, 65_535]) {
     assert.equal(addressBlock(`203.0.113.7:${port}`), "203.0.113.7");
     assert.equal(addressBlock(`[2001:db8::1]:${port}`), "2001:db8:0:0");
@@ -21,7 +21,7 @@ test("what proxies leave at an address makes no other address of it", () => {
   assert.equal(addressBlock("[2001:db8::1%eth0]"), "2001:db8:0:0");
 });
 
-test("text that is no address is one caller, however it is varied", () => {
+test("maps all invalid text to one block", () => {
   for (const text of [
     ...["", "unknown", "_hidden", "256.1.1.1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.4:", "1.2.3.4:x", "0x7f.1"],
     ...["::1]/x", "[::1", "1:2:3", "g::1", "::1::2", "[1.2.3.4]", "localhost", "2001:db8::1/64", "%eth0"],
@@ -31,7 +31,7 @@ test("text that is no address is one caller, however it is varied", () => {
   }
 });
 
-test("an address is one exactly where the system says so, and then the same one", () => {
+test("accepts every address that node:net accepts, and keeps its value", () => {
   const part = fc.constantFrom("0", "1", "ffff", "255", "256", ":", "::", ".", "1.2.3.4", "%0", "g", "");
   fc.assert(
     fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
@@ -49,7 +49,7 @@ test("an address is one exactly where the system says so, and then the same one"
   );
 });
 
-test("an IPv6 address stands for its /64, however it is written", () => {
+test("returns the /64 of an IPv6 address in any notation", () => {
   for (const address of [
     "2001:db8::1",
     "2001:DB8:0:0::ffff",
@@ -64,7 +64,7 @@ test("an IPv6 address stands for its /64, however it is written", () => {
   assert.equal(addressBlock("fe80::1%eth0"), "fe80:0:0:0");
 });
 
-test("two IPv6 addresses are one exactly when the system says that they share a /64", () => {
+test("two IPv6 addresses have the same block if and only if they share a /64", () => {
   const group = fc.constantFrom("0", "1", "ab");
   const address = fc.array(group, { minLength: 8, maxLength: 8 });
   fc.assert(
@@ -79,7 +79,7 @@ test("two IPv6 addresses are one exactly when the system says that they share a 
   );
 });
 
-/** The zeros that begin at `from`, where there are any, left out. */
+/** Compresses the run of zero groups that starts at `from`, if there is one. */
 function shortened(groups: readonly string[], from: number): string {
   let until = from;
   while (groups[until] === "0") until += 1;

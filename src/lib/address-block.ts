@@ -4,18 +4,18 @@ const BRACKETED = /^\[(.*)\](?::\d{1,5})?$/;
 const IPV6_CHARACTERS = /^[0-9a-f:.]+$/i;
 const GROUPS = 8;
 const BLOCK_GROUPS = 4;
-/** The first six groups of an IPv4 address in IPv6 clothes. */
-const MAPPED = "0:0:0:0:0:ffff";
+/** The first six groups of an IPv4-mapped IPv6 address. */
+const MAPPED_PREFIX = "0:0:0:0:0:ffff";
 const NO_ADDRESS = "unknown";
 
 const LOOPBACK = /^(?:::1|(?:::ffff:)?127(?:\.\d+){3})$/i;
 
-/** Whether an address is this machine's own to itself. */
+/** Whether an address is a loopback address. */
 export const isLoopback = (address: string): boolean => LOOPBACK.test(address);
 
 /**
- * What an address is limited as: an IPv4 address by itself, an IPv6 address as its /64, because whoever has one has the
- * 2^64 of its network. An IPv4 address in IPv6 clothes is that IPv4 address; all that is no address is one.
+ * The block that rate limits apply to: an IPv4 address itself, or the /64 of an IPv6 address, because one subscriber
+ * usually has a whole /64. An IPv4-mapped IPv6 address is treated as IPv4; invalid text is "unknown".
  *
  * @example addressBlock("2001:db8::1"); // "2001:db8:0:0"
  */
@@ -26,8 +26,8 @@ export function addressBlock(text: string): string {
 }
 
 /**
- * The address itself, as one form of text: without the port, brackets and zone that proxies leave at it, an IPv6 address
- * with all its groups. Null for text that is no address.
+ * Normalises an address: removes the port, brackets and zone that proxies append, and expands all groups of an IPv6
+ * address. Null if the text is not an address.
  *
  * @example plainAddress("[2001:DB8::1]:50123"); // "2001:db8:0:0:0:0:0:1"
  */
@@ -42,7 +42,7 @@ export function plainAddress(text: string): string | null {
   const after = groupsOf(tail ?? "");
   const groups = [...before, ...Array<string>(GROUPS - before.length - after.length).fill("0"), ...after];
   const [high = 0, low = 0] = groups.slice(-2).map((group) => Number.parseInt(group, 16));
-  if (groups.slice(0, -2).join(":") === MAPPED) return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  if (groups.slice(0, -2).join(":") === MAPPED_PREFIX) return [high >> 8, high & 255, low >> 8, low & 255].join(".");
   return groups.join(":");
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { createOnce } from "./once.ts";
 
-test("work is done once for an id, also while it is under way, and again after a minute", async () => {
+test("runs the work once per id, also for simultaneous calls, and again after a minute", async () => {
   const clock = new FakeClock();
   const once = createOnce<number>(clock);
   let count = 0;
@@ -15,7 +15,7 @@ test("work is done once for an id, also while it is under way, and again after a
   assert.equal(await once.run("a", work), 3);
 });
 
-test("what failed is done anew, and results beyond a thousand are forgotten, the oldest first", async () => {
+test("runs failed work again, and keeps the 1,000 most recent results", async () => {
   const once = createOnce<number>(new FakeClock());
   await assert.rejects(once.run("a", async () => Promise.reject(new Error("no"))));
   assert.equal(await once.run("a", async () => 1), 1);

@@ -1,23 +1,23 @@
 const KEPT_MS = 60_000;
 const KEPT_MAX = 1_000;
 
-/** The part of a clock that forgetting needs. */
+/** Timer used to expire results. */
 interface Timer {
   setTimeout(run: () => void, milliseconds: number): () => void;
 }
 
-/** Work that is done once for each id, however often it is asked for within a minute. */
+/** Runs work once per id within a minute. */
 export interface Once<Result> {
-  /** Does the work, or gives what it gave or is about to give. What failed is done anew. */
+  /** Runs the work, or returns the result of the earlier or running call. Failed work runs again. */
   run(id: string, work: () => Promise<Result>): Promise<Result>;
-  /** Forgets all results. */
+  /** Deletes all results. */
   clear(): void;
 }
 
-/** Results are in this process's memory only, and for no longer than a minute: they may be what is shown only once. */
+/** Keeps results in memory for a minute only, because they may contain secrets that are shown once. */
 export function createOnce<Result>(clock: Timer): Once<Result> {
   const results = new Map<string, { readonly result: Promise<Result>; readonly cancel: () => void }>();
-  const forget = (id: string) => {
+  const remove = (id: string) => {
     results.get(id)?.cancel();
     results.delete(id);
   };
@@ -26,14 +26,14 @@ export function createOnce<Result>(clock: Timer): Once<Result> {
       const known = results.get(id);
       if (known !== undefined) return known.result;
       const [oldest] = results.keys();
-      if (oldest !== undefined && results.size >= KEPT_MAX) forget(oldest);
+      if (oldest !== undefined && results.size >= KEPT_MAX) remove(oldest);
       const result = work();
       results.set(id, { result, cancel: clock.setTimeout(() => results.delete(id), KEPT_MS) });
-      result.catch(() => forget(id));
+      result.catch(() => remove(id));
       return result;
     },
     clear() {
-      for (const id of [...results.keys()]) forget(id);
+      for (const id of [...results.keys()]) remove(id);
     },
   };
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { redactSample } from "./redact-sample.ts";
 
-test("numbers, single words, decimals and times are shown with their type", () => {
+test("shows numbers, enum values, decimals and times with their type", () => {
   assert.deepEqual(
     [47, "LIMBO", "half_open", "0.4200", "2026-11-21T00:00:00Z", true, null].map((value) =>
       redactSample("market.status", value),
@@ -15,7 +15,7 @@ test("numbers, single words, decimals and times are shown with their type", () =
   );
 });
 
-test("keys, tokens, addresses, mail and sentences are shown by their length only", () => {
+test("shows only the length of keys, tokens, addresses, e-mail addresses and sentences", () => {
   for (const value of [
     "someone@example.com",
     "0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566",
@@ -29,21 +29,21 @@ test("keys, tokens, addresses, mail and sentences are shown by their length only
   }
 });
 
-test("a field whose name hints at a person, an id or a secret shows nothing of its value", () => {
+test("hides the value of a field whose name suggests a person, an id or a secret", () => {
   for (const name of ["creatorName", "userId", "user_id", "apiKey", "proxyWallet", "handle", "ids", "id", "email"]) {
     assert.equal(redactSample(`bet.${name}`, "alice"), "string: 5 characters", name);
     assert.equal(redactSample(`bet.${name}`, 12_345), "number: hidden", name);
   }
 });
 
-test("objects and arrays are shown by their size", () => {
+test("shows only the size of objects and arrays", () => {
   assert.deepEqual(
     [redactSample("a.b", { secret: "x", other: 1 }), redactSample("a.b", ["x"])],
     ["object: 2 fields", "array: 1 items"],
   );
 });
 
-test("whatever comes, a sample is short, on one line, and holds no text longer than an enumeration's word", () => {
+test("a sample is always short, on one line, and contains no text longer than an enum value", () => {
   fc.assert(
     fc.property(fc.string(), fc.anything(), (field, value) => {
       const sample = redactSample(field, value);

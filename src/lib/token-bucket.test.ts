@@ -3,8 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** Instants at which requests went out when every caller waits exactly as long as it is told. */
-function instantsOf(options: { perSecond: number; capacity: number }, arrivals: readonly number[]): number[] {
+/** Times at which tokens are taken if every caller waits exactly as long as `take` returns. */
+function takeTimes(options: { perSecond: number; capacity: number }, arrivals: readonly number[]): number[] {
   const bucket = new TokenBucket({ ...options, now: 0 });
   const taken: number[] = [];
   let now = 0;
@@ -16,7 +16,7 @@ function instantsOf(options: { perSecond: number; capacity: number }, arrivals: 
   return taken;
 }
 
-test("a full bucket gives its capacity at once and then says how long to wait", () => {
+test("a full bucket grants its capacity immediately, then returns the wait", () => {
   const bucket = new TokenBucket({ perSecond: 1_000 / 64, capacity: 3, now: 0 });
   assert.deepEqual([bucket.take(0), bucket.take(0), bucket.take(0)], [0, 0, 0]);
   assert.equal(bucket.take(0), 64);
@@ -25,33 +25,33 @@ test("a full bucket gives its capacity at once and then says how long to wait", 
   assert.equal(bucket.take(64), 64);
 });
 
-test("a wait takes nothing from the bucket", () => {
+test("a call that must wait takes no token", () => {
   const bucket = new TokenBucket({ perSecond: 1, capacity: 1, now: 0 });
   assert.equal(bucket.take(0), 0);
-  for (let asked = 0; asked < 50; asked++) assert.equal(bucket.take(500), 500);
+  for (let call = 0; call < 50; call++) assert.equal(bucket.take(500), 500);
   assert.equal(bucket.take(1_000), 0);
 });
 
-test("a bucket never fills above its capacity, however long it is left alone", () => {
+test("never refills above the capacity", () => {
   const bucket = new TokenBucket({ perSecond: 100, capacity: 2, now: 0 });
   assert.equal(bucket.take(1e9), 0);
   assert.equal(bucket.take(1e9), 0);
   assert.ok(bucket.take(1e9) > 0);
 });
 
-test("time that runs backwards gives no tokens", () => {
+test("time that runs backwards adds no tokens", () => {
   const bucket = new TokenBucket({ perSecond: 1, capacity: 1, now: 1_000 });
   assert.equal(bucket.take(1_000), 0);
   assert.equal(bucket.take(0), 1_000);
   assert.equal(bucket.take(1_500), 500);
 });
 
-test("no window of any length holds more than the capacity and what the rate refills in it", () => {
+test("no time window contains more than the capacity plus the refill", () => {
   const limits = fc.record({ perSecond: fc.integer({ min: 1, max: 50 }), capacity: fc.integer({ min: 1, max: 20 }) });
   const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 80 });
   fc.assert(
     fc.property(limits, gaps, (options, arrivals) => {
-      const taken = instantsOf(options, arrivals);
+      const taken = takeTimes(options, arrivals);
       for (const [first, start] of taken.entries()) {
         for (const [last, end] of taken.entries()) {
           if (last < first) continue;

@@ -1,6 +1,5 @@
 /**
- * Token bucket as a pure calculation: `capacity` requests at once, refilled at `perSecond`.
- * Times are monotonic milliseconds given by the caller.
+ * A token bucket: `capacity` tokens, refilled at `perSecond`. The caller passes the time in monotonic milliseconds.
  */
 export class TokenBucket {
   readonly #capacity: number;
@@ -15,7 +14,7 @@ export class TokenBucket {
     this.#updatedAt = options.now;
   }
 
-  /** Takes a token and returns 0, or takes nothing and returns the milliseconds until one is there. */
+  /** Takes a token and returns 0, or returns the milliseconds until a token is available. */
   take(now: number): number {
     this.#refill(now);
     if (this.#tokens >= 1) {

@@ -1,36 +1,31 @@
-import type { Kysely } from "kysely";
-import type { Tables } from "./tables.ts";
-
-/** Who waits for a statement: somebody who made a request, or only ourselves. */
+/** Whether a caller's request waits for a statement, or only background work. */
 export type StatementPriority = "request" | "background";
 
 /** The store in one SQL dialect (PostgreSQL's), whether it is embedded or a server. */
 export interface Database {
-  readonly kysely: Kysely<Tables>;
   /**
-   * A hot-path statement as text. Parameters are scalars or arrays (`$1::int8[]` with UNNEST). Timestamps come back as
-   * `Date`, int8 as number. Throws `AppError("store_unavailable")` when the store cannot be reached or takes no writes.
+   * Runs one statement. Parameters are scalars or arrays (`$1::int8[]` with UNNEST). Returns timestamps as `Date` and
+   * int8 as number. Throws `AppError("store_unavailable")` if the store is unreachable or refuses writes.
    *
-   * @param patience  `request` for a read that a caller waits for: a store that is silent is unavailable within seconds,
-   *   and not first when work in the background, the default, would give up
+   * @param priority  `request` for reads that a caller waits for, with a timeout of seconds; `background` by default, with
+   *   a longer timeout
    */
   query<Row extends Record<string, unknown>>(
     text: string,
     parameters?: readonly unknown[],
-    patience?: StatementPriority,
+    priority?: StatementPriority,
   ): Promise<Row[]>;
   /**
-   * Runs statements that become true together or not at all: kept when `run` resolves, undone when it throws. The
-   * embedded store does nothing else meanwhile, so `run` waits for nothing but its own statements, and none of them goes
-   * past `transaction`. When the commit's answer is lost (`store_unavailable`) it may have been kept: repeating must be
-   * harmless.
+   * Runs a transaction: commits when `run` resolves, rolls back when it throws. The embedded store runs nothing else
+   * during a transaction, so `run` must await only its own statements and send them all through `transaction`. If the
+   * response to the commit is lost (`store_unavailable`), the transaction may be committed, so it must be repeatable.
    */
   transaction<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** A transaction under way. */
+/** An open transaction. */
 export interface Transaction {
-  /** As `Database.query`; after a failed statement only the end can follow. */
+  /** As `Database.query`. After a failed statement the transaction is rolled back. */
   query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }

@@ -1,4 +1,4 @@
-/** Connections to one host at once; requests beyond them wait, and their deadlines go on meanwhile. */
+/** Simultaneous connections to one host. Further requests wait, and their deadlines include the wait. */
 export const CONNECTIONS_PER_HOST_MAX = 16;
 
 export interface OutgoingRequest {
@@ -6,9 +6,9 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The whole exchange, from connect to the last byte. */
+  /** Time for the whole exchange, from connecting to the last byte. */
   readonly deadlineMs: number;
-  /** More bytes than this end the exchange with an error. */
+  /** A longer body is an error. */
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal;
 }
@@ -18,11 +18,11 @@ export interface IncomingResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Unix milliseconds when the answer's head arrived: the closest we know to when it was made. */
+  /** Unix milliseconds when the response headers arrived. */
   readonly receivedAt: number;
 }
 
-/** HTTP to hosts the operator configured. Throws `VenueError` (network, timeout, bad_body); any status is an answer. */
+/** Outgoing HTTP. Throws `VenueError` (network, timeout, bad_body); resolves for every HTTP status. */
 export interface HttpOut {
   send(request: OutgoingRequest): Promise<IncomingResponse>;
 }

@@ -1,13 +1,13 @@
 import type { LimitDecision } from "../domain/metering.ts";
 
-/** A sliding log of requests that several nodes share: no window, wherever it begins, holds more over all of them. */
+/** A sliding log of requests shared by several nodes: no window of time contains more requests than the limit. */
 export interface SharedLimitLog {
   /**
-   * Takes one request of `caller` where `limit` allows it, by the clock of whoever keeps the log.
+   * Counts one request of `caller` if `limit` allows it, by the clock of the log's server. Rejects soon if the log is
+   * unavailable; the request may be counted anyway.
    *
    * @param caller  at most 128 characters
-   * @param limit   requests a window, at least 1
-   * @returns rejects, soon, where the log cannot be reached: the request may have been counted all the same
+   * @param limit   requests per window, at least 1
    */
   take(caller: string, limit: number): Promise<LimitDecision>;
   close(): void;

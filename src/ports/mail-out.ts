@@ -1,16 +1,16 @@
-/** One letter to one mailbox. */
+/** An e-mail to one recipient. */
 export interface OutgoingMail {
   /** An address in canonical form. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same, for readers who want it dressed. */
+  /** The same content as HTML. */
   readonly html: string;
 }
 
-/** Letters out, through the server that the operator named. */
+/** Outgoing e-mail through the configured server. */
 export interface MailOut {
-  /** Resolves once the server has taken the letter. @throws MailError */
+  /** Resolves when the server has accepted the e-mail. @throws MailError */
   send(mail: OutgoingMail): Promise<void>;
   close(): Promise<void>;
 }

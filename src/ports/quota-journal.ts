@@ -1,27 +1,27 @@
-/** What a node has spent of a block of quota units, as its journal knows it. */
+/** The units that a node has spent of a quota block. */
 export interface JournalEntry {
   readonly blockId: number;
   readonly spent: number;
 }
 
 /**
- * A node's own record of what it spends, durable against its sudden end before an answer goes out. The store hears of it
- * later and in bulk.
+ * A node's local record of the quota units it spends. It is written before a response is sent, so it survives a crash;
+ * the store is updated later in batches.
  */
 export interface QuotaJournal {
-  /** What an earlier process left behind; the caller settles it with the store and then calls `clear`. */
+  /** Entries of the previous process; the caller settles them with the store, then calls `clear`. */
   readonly recovered: readonly JournalEntry[];
-  /** The node that kept this journal before; null where none did. Of its blocks those that are not in `recovered` are unspent. */
+  /** Id of the previous node with this journal, null if none. Its blocks that are not in `recovered` are unspent. */
   readonly predecessor: string | null;
-  /** From now on this is the journal of `nodeId`; before it nothing may be opened. */
+  /** Empties the journal and assigns it to `nodeId`. Must precede the first `open`. */
   clear(nodeId: string): void;
-  /** A place for a block's count, or null when all are taken: nothing may be spent of such a block. Throws where it cannot be written. */
+  /** Reserves a slot for a block. Null if no slot is free; the block must not be spent then. Throws if it cannot write. */
   open(blockId: number): number | null;
-  /** Records how much of the block in this place is spent; it counts from `committed` on. */
+  /** Sets the spent units of the block in a slot; durable when `committed` has resolved. */
   write(slot: number, entry: JournalEntry): void;
   /**
-   * Resolves when the operating system has all that was written so far, undefined where nothing is to be waited for.
-   * Rejects where it cannot be written: what is not recorded is not served.
+   * Resolves when everything written so far is passed to the operating system; undefined if nothing is pending. Rejects if
+   * it cannot be written; the call must not be served then.
    */
   committed(): Promise<void> | undefined;
   close(slot: number): void;

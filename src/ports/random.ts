@@ -1,4 +1,4 @@
-/** Randomness, passed in so that tests decide what is drawn. */
+/** Randomness, injected so that tests control it. */
 export interface Random {
   /** Uniform in [0, 1). */
   uniform(): number;

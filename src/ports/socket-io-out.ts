@@ -2,11 +2,11 @@
 export type SocketIoEmit = (event: string, payload: unknown) => void;
 
 export interface SocketIoHandlers {
-  /** The namespace is joined, for the first time or again; the peer remembers nothing of before. */
+  /** The namespace is joined, also after a reconnect; the peer has lost earlier subscriptions. */
   onUp(emit: SocketIoEmit): void;
-  /** An event with its first argument; hostile until checked against a schema. */
+  /** An event with its first argument, which is not validated. */
   onEvent(event: string, payload: unknown, receivedAt: number): void;
-  /** The connection was lost or could not be made; it is tried again with growing, jittered delay until closed. */
+  /** The connection was lost or failed; it is retried with a growing, jittered delay until closed. */
   onDown(reason: string): void;
 }
 
@@ -15,7 +15,7 @@ export interface SocketIoConnection {
   close(): void;
 }
 
-/** Socket.IO (protocol 5 over Engine.IO 4) to hosts the operator configured, over WebSocket only. */
+/** Outgoing Socket.IO (protocol 5 over Engine.IO 4), over WebSocket only. */
 export interface SocketIoOut {
   connect(
     url: string,

@@ -1,4 +1,4 @@
-/** What a client does with an open WebSocket. */
+/** An outgoing WebSocket. */
 export interface OutgoingSocket {
   /** Sends text; dropped silently when the socket is not open. */
   send(text: string): void;
@@ -9,13 +9,13 @@ export interface SocketHandlers {
   onOpen(socket: OutgoingSocket): void;
   /** A text frame. */
   onMessage(text: string, receivedAt: number): void;
-  /** A ping frame: the peer is alive though it has nothing to say. */
+  /** A ping frame, which shows that the peer is alive. */
   onPing(): void;
-  /** Called exactly once, also when connecting failed. */
+  /** Called exactly once, also if connecting fails. */
   onClose(reason: string): void;
 }
 
-/** WebSockets to hosts the operator configured. Frames over `maxFrameBytes` close the socket. */
+/** Outgoing WebSockets. Frames over `maxFrameBytes` close the socket. */
 export interface SocketOut {
   connect(
     url: string,

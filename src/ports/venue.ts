@@ -2,25 +2,25 @@ import type { EventListing, MarketListing, MarketSnapshot, Quote, VenueId } from
 import type { OrderBook } from "../domain/order-book.ts";
 import type { HistoryPoint, Trade } from "../domain/trade.ts";
 
-/** One answer of a paged listing. */
+/** One page of a listing. */
 export interface ListingPage {
   readonly markets: readonly MarketSnapshot[];
   readonly events: readonly EventListing[];
-  /** How many rows the venue says the whole listing has; null when it does not say. */
+  /** Total rows of the listing as the venue reports it; null if it does not. */
   readonly totalRows: number | null;
-  /** When the request for this page was sent: facts older than that cannot be in it. */
+  /** When the request was sent, Unix milliseconds: the page contains no state older than that. */
   readonly requestedAt: number;
-  /** On the last page of a sequence that is not whole: why. What such a listing lacks says nothing. */
+  /** Set on the last page of an incomplete listing: a missing market is not evidence that it was delisted. */
   readonly incompleteReason?: IncompleteReason;
 }
 
 /**
- * How a sequence of pages betrayed that it is not whole: a cursor or whole page came again, a page was empty although more
- * was promised, it ended before the venue's own total, or it did not end.
+ * Why a listing is incomplete. page_loop: a cursor or a page was repeated. page_empty: a page was empty although another
+ * was announced. page_short: fewer rows than the reported total. page_limit: too many pages.
  */
 export type IncompleteReason = "page_loop" | "page_empty" | "page_short" | "page_limit";
 
-/** A message of a venue's stream, already in our words. `market` is our id of it. */
+/** A message of a venue's stream in domain terms. */
 export type StreamMessage =
   | {
       readonly kind: "quote";
@@ -29,67 +29,67 @@ export type StreamMessage =
       readonly receivedAt: number;
     }
   | { readonly kind: "trade"; readonly marketId: string; readonly trade: Trade; readonly receivedAt: number }
-  /** Something about the market's life changed; fetch it again. */
+  /** The market's status or settings changed; it must be read again. */
   | { readonly kind: "changed"; readonly marketId: string; readonly receivedAt: number }
-  /** A market not seen before was listed. */
+  /** The venue listed a new market. */
   | { readonly kind: "listed"; readonly marketId: string; readonly receivedAt: number };
 
 export interface StreamHandlers {
   onMessage(message: StreamMessage): void;
-  /** The stream is up and carries what is subscribed. */
+  /** The stream is connected and the subscriptions are sent. */
   onUp(): void;
-  /** The stream is down; it reconnects by itself with growing delay. */
+  /** The stream is disconnected; it reconnects with a growing delay. */
   onDown(reason: string): void;
 }
 
 export interface VenueStream {
-  /** Replaces the set of markets listened to. At most `maxMarkets` are taken, the first ones. */
+  /** Replaces the subscribed markets. Uses the first `streamMarketsMax` of them. */
   follow(markets: readonly MarketListing[]): void;
   close(): void;
 }
 
-/** How the ingest treats this venue; the adapter knows best what its limits allow. */
+/** How to read this venue within its rate limits. */
 export interface VenueProfile {
-  /** Pause between the end of one full listing sweep and the start of the next. */
+  /** Pause between the end of one sweep and the start of the next. */
   readonly sweepPauseMs: number;
-  /** Pause between two rounds of polling the most active markets; null where sweeps or the stream make it useless. */
+  /** Pause between two polls of the most active markets; null if sweeps or the stream make them unnecessary. */
   readonly activePollMs: number | null;
-  /** How many of the most active markets a stream may follow. */
+  /** Most markets that the stream can subscribe to. */
   readonly streamMarketsMax: number;
-  /** A venue that has said nothing for this long is stale. */
+  /** Without a usable response for this long the venue is stale. */
   readonly staleAfterMs: number;
-  /** True where the venue publishes no 24-hour volume and it is summed from the tape. */
+  /** The venue publishes no 24-hour volume, so it is summed from trades. */
   readonly volumeFromTrades: boolean;
 }
 
-/** Counters of what a venue sent and we could not use, by reason. */
+/** Counts unusable data from a venue by reason. */
 export type DropCounter = (reason: string, count?: number) => void;
 
-/** What drifted: a word or form that is not documented, a field that is needed and not there, a field nobody knows. */
+/** unknown_value: an undocumented value or format. missing: a required field is absent. new: an undocumented field. */
 export type DriftKind = "unknown_value" | "missing" | "new";
 
 /**
- * Counts one departure of a venue's wire from what the adapter knows of it. `field` is the kind of object and the field
- * (`market.status`); `value` is what came, hostile and unredacted: whoever keeps it shortens and redacts it.
+ * Counts one difference between a venue's response and its documentation. `field` is the object type and the field
+ * (`market.status`). `value` is untrusted and may be private; the implementation shortens and redacts it.
  */
 export type DriftCounter = (kind: DriftKind, field: string, value: unknown) => void;
 
-/** One venue's public market data in our words. Every method throws `VenueError` when the venue gives no usable answer. */
+/** Public market data of one venue in domain terms. Every method throws `VenueError` without a usable response. */
 export interface VenueAdapter {
   readonly id: VenueId;
-  /** Appears in responses as a reference only, never in paths or filters, and none of its amounts are USD. */
+  /** A reference venue: not allowed in paths or filters, and its amounts are not USD. */
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
-  /** Every market that is open or about to open, page by page, with the events they belong to. */
+  /** All markets that are open or about to open, page by page, with their events. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;
-  /** Present state of single markets, also closed and settled ones; ids the venue does not know are left out. */
+  /** The current state of individual markets, also of closed and settled ones, without those that the venue does not have. */
   getMarkets(
     listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
     signal: AbortSignal,
   ): Promise<ListingPage>;
-  /** One market by its public id alone, or null when the venue does not know it. */
+  /** One market by its public id; null if the venue does not have it. */
   findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null>;
-  /** Order book, or null where this market has none (AMM, resolved). */
+  /** The order book; null if the market has none (AMM, resolved). */
   getBook(listing: MarketListing, signal: AbortSignal): Promise<OrderBook | null>;
   /** Trades at or after `sinceMs`, newest first, at most `limit`. */
   listTrades(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]>;
@@ -99,6 +99,6 @@ export interface VenueAdapter {
     range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },
     signal: AbortSignal,
   ): Promise<readonly HistoryPoint[]>;
-  /** Opens the venue's stream, or null where it needs a key that is not configured. */
+  /** Opens the stream; null if the venue has none or it requires a key that is not configured. */
   openStream(handlers: StreamHandlers): VenueStream | null;
 }

@@ -164,7 +164,6 @@ test("503: a store failure after the charge reports a redeemable payment", async
   const database = await embeddedDatabase();
   let isUnavailable = false;
   const store: Database = {
-    kysely: database.kysely,
     query: (text, ...more) =>
       isUnavailable && text.startsWith("update payments")
         ? Promise.reject(new AppError("store_unavailable", "The store is unavailable"))

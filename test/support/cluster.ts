@@ -119,7 +119,6 @@ export class Cluster {
     const atClusterTime = (text: string) =>
       text.replaceAll("clock_timestamp()", `timestamptz '${new Date(this.clock.now()).toISOString()}'`);
     return {
-      kysely: this.#real.kysely,
       query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
         through(() => this.#real.query<Row>(atClusterTime(text), parameters)),
       transaction: (run) =>

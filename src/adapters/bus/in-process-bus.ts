@@ -2,14 +2,14 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import { TopicSubscribers, toMessage } from "./topics.ts";
 
-/** The bus of a process that is alone. */
+/** A bus within one process. */
 export function createInProcessBus(log: Log): Bus {
   const subscribers = new TopicSubscribers(log);
   let isClosed = false;
   return {
     publish(topic, hint) {
       const message = isClosed ? null : toMessage(topic, hint, log);
-      if (message !== null) subscribers.tell(message);
+      if (message !== null) subscribers.notify(message);
     },
     subscribe: (topic, wake) => subscribers.subscribe(topic, wake),
     isConnected: true,

@@ -9,10 +9,10 @@ import { type BusConnection, createReconnectingBus } from "./reconnecting-bus.ts
 const CHANNEL_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
- * The bus over LISTEN and NOTIFY, on one connection of its own, because a pool's connections come and go. NOTIFY takes a
- * lock of the whole server at its commit; with one send at a time and no wait for the disk it is held for an instant.
+ * A bus over LISTEN and NOTIFY on a dedicated connection, because connections of a pool are not permanent. NOTIFY holds a
+ * server-wide lock while it commits; one send at a time with asynchronous commit keeps that short.
  *
- * @param options.channel  processes hear each other when they name the same; tests use one each
+ * @param options.channel  shared by the processes that communicate; each test uses its own
  */
 export function openPostgresBus(options: {
   readonly url: string;
@@ -28,14 +28,14 @@ export function openPostgresBus(options: {
     clock,
     random,
     log,
-    connect: (hear, signal) => connect(url, channel, hear, signal),
+    connect: (receive, signal) => connect(url, channel, receive, signal),
   });
 }
 
 async function connect(
   url: string,
   channel: string,
-  hear: (text: string) => void,
+  receive: (text: string) => void,
   signal: AbortSignal,
 ): Promise<BusConnection> {
   const socket = new Socket();
@@ -48,7 +48,7 @@ async function connect(
   const lost = Promise.withResolvers<string>();
   client.on("error", (error) => lost.resolve(error.message));
   client.on("end", () => lost.resolve("the server ended the connection"));
-  client.on("notification", ({ payload }) => hear(payload ?? ""));
+  client.on("notification", ({ payload }) => receive(payload ?? ""));
   const destroy = () => void socket.destroy();
   signal.addEventListener("abort", destroy);
   try {

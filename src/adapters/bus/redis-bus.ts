@@ -8,9 +8,9 @@ import { type BusConnection, createReconnectingBus } from "./reconnecting-bus.ts
 const CHANNEL = "bus";
 
 /**
- * The bus over Redis or Valkey: one connection hears, another tells. Nothing is kept there.
+ * A bus over Redis or Valkey pub/sub, with one connection to subscribe and one to publish.
  *
- * @param options.prefix  begins the name of the channel; processes hear each other when they name the same
+ * @param options.prefix  prefix of the channel name, shared by the processes that communicate
  */
 export function openRedisBus(options: {
   readonly url: string;
@@ -25,14 +25,14 @@ export function openRedisBus(options: {
     clock,
     random,
     log,
-    connect: (hear, signal) => connect(url, `${prefix}${CHANNEL}`, hear, signal),
+    connect: (receive, signal) => connect(url, `${prefix}${CHANNEL}`, receive, signal),
   });
 }
 
 async function connect(
   url: string,
   channel: string,
-  hear: (text: string) => void,
+  receive: (text: string) => void,
   signal: AbortSignal,
 ): Promise<BusConnection> {
   const lost = Promise.withResolvers<string>();
@@ -40,29 +40,29 @@ async function connect(
     const redis = new Redis(url, {
       lazyConnect: true,
       connectionName: name,
-      // The bus makes its own new connections, queues by itself and asks nothing twice.
+      // `createReconnectingBus` reconnects and queues, so the library must not.
       retryStrategy: () => null,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      // Understood by every server there is.
+      // Supported by all servers.
       protocol: 2,
     });
     redis.on("error", (error: Error) => lost.resolve(error.message));
     redis.on("close", () => lost.resolve("the server ended the connection"));
     return redis;
   };
-  const hearing = open(`${channel}:hears`);
-  const telling = open(`${channel}:tells`);
+  const subscriber = open(`${channel}:subscribe`);
+  const publisher = open(`${channel}:publish`);
   const destroy = () => {
-    hearing.disconnect();
-    telling.disconnect();
+    subscriber.disconnect();
+    publisher.disconnect();
   };
   signal.addEventListener("abort", destroy);
-  hearing.on("message", (_channel: string, text: string) => hear(text));
+  subscriber.on("message", (_channel: string, text: string) => receive(text));
   try {
-    await Promise.all([hearing.connect(), telling.connect()]);
-    await hearing.subscribe(channel);
+    await Promise.all([subscriber.connect(), publisher.connect()]);
+    await subscriber.subscribe(channel);
   } catch (error) {
     destroy();
     throw error;
@@ -70,8 +70,8 @@ async function connect(
     signal.removeEventListener("abort", destroy);
   }
   return {
-    send: (texts) => Promise.all(texts.map((text) => telling.publish(channel, text))),
-    ping: () => Promise.all([hearing.ping(), telling.ping()]),
+    send: (texts) => Promise.all(texts.map((text) => publisher.publish(channel, text))),
+    ping: () => Promise.all([subscriber.ping(), publisher.ping()]),
     lost: lost.promise,
     destroy,
   };

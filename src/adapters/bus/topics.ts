@@ -9,7 +9,7 @@ export interface BusMessage {
   readonly hint: string | null;
 }
 
-/** The latest hint of each topic that waits to be told: however many publications, one message a topic. */
+/** Queued publications: the latest hint of each topic. */
 export class TopicHints {
   readonly #hints = new Map<string, string | null>();
 
@@ -21,7 +21,7 @@ export class TopicHints {
     if (this.#hints.size < TOPICS_MAX || this.#hints.has(topic)) this.#hints.set(topic, hint);
   }
 
-  /** Puts back what could not be told, where nothing newer waits. */
+  /** Queues messages that could not be sent again, unless a newer one of their topic is queued. */
   restore(messages: readonly BusMessage[]): void {
     for (const message of messages) if (!this.#hints.has(message.topic)) this.set(message);
   }
@@ -33,10 +33,10 @@ export class TopicHints {
   }
 }
 
-/** Who in this process waits for which topic. Wakes come once a turn of the event loop, however much was told in it. */
+/** The subscribers of this process. Each is woken at most once per topic and event-loop iteration. */
 export class TopicSubscribers {
   readonly #wakes = new Map<string, Set<(hint: string | null) => void>>();
-  readonly #waiting = new TopicHints();
+  readonly #queued = new TopicHints();
   readonly #log: Log;
   #isScheduled = false;
 
@@ -47,7 +47,7 @@ export class TopicSubscribers {
   subscribe(topic: string, wake: (hint: string | null) => void): () => void {
     const wakes = this.#wakes.get(topic) ?? new Set();
     this.#wakes.set(topic, wakes);
-    // An entry of its own, so that the same function subscribed twice is ended once at a time.
+    // A function subscribed twice gets two entries, so that each unsubscribe removes one.
     const entry = (hint: string | null) => wake(hint);
     wakes.add(entry);
     return () => {
@@ -56,20 +56,20 @@ export class TopicSubscribers {
     };
   }
 
-  tell(message: BusMessage): void {
+  notify(message: BusMessage): void {
     if (!this.#wakes.has(message.topic)) return;
-    this.#waiting.set(message);
+    this.#queued.set(message);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      for (const waiting of this.#waiting.take()) this.#wake(waiting);
+      for (const queued of this.#queued.take()) this.#wake(queued);
     });
   }
 
-  /** Something may have been missed, nobody knows what. */
-  tellAll(): void {
-    for (const topic of this.#wakes.keys()) this.tell({ topic, hint: null });
+  /** Wakes all subscribers, because messages may have been missed. */
+  notifyAll(): void {
+    for (const topic of this.#wakes.keys()) this.notify({ topic, hint: null });
   }
 
   #wake({ topic, hint }: BusMessage): void {
@@ -77,17 +77,17 @@ export class TopicSubscribers {
       try {
         wake(hint);
       } catch (error) {
-        this.#log.error({ err: error, topic }, "a subscriber of the bus failed; the others are woken all the same");
+        this.#log.error({ err: error, topic }, "a subscriber of the bus failed");
       }
     }
   }
 }
 
-/** A publication within the port's bounds; anything else is a mistake of the caller's and is only logged. */
+/** Checks a publication against the bounds of the port; logs an invalid one and returns null. */
 export function toMessage(topic: string, hint: string | undefined, log: Log): BusMessage | null {
   if (TOPIC_PATTERN.test(topic) && (hint === undefined || hint.length <= HINT_LENGTH_MAX)) {
     return { topic, hint: hint ?? null };
   }
-  log.error({ topic: topic.slice(0, HINT_LENGTH_MAX) }, "a publication on the bus was out of bounds and is left out");
+  log.error({ topic: topic.slice(0, HINT_LENGTH_MAX) }, "a publication on the bus exceeds its bounds and is dropped");
   return null;
 }

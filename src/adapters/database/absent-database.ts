@@ -1,18 +1,10 @@
-import { Kysely } from "kysely";
 import type { Database } from "../../ports/database.ts";
-import type { Tables } from "../../ports/tables.ts";
-import { createSessionDialect } from "./dialect.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** No store at all, for an app that only describes itself: making one takes seconds, and nothing would be asked of it. */
+/** A database without a store, for an app that only generates its own description; opening a real one takes seconds. */
 export function createAbsentDatabase(): Database {
   const refuse = async () => {
     throw storeUnavailable("There is no store.");
   };
-  return {
-    kysely: new Kysely<Tables>({ dialect: createSessionDialect(refuse, async () => {}) }),
-    query: refuse,
-    transaction: refuse,
-    close: async () => {},
-  };
+  return { query: refuse, transaction: refuse, close: async () => {} };
 }

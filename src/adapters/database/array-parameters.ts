@@ -1,6 +1,6 @@
 const isNumberOrNull = (item: unknown): item is number | null => typeof item === "number" || item === null;
 
-/** `{1,NULL,3}`; null when something else than numbers and nulls is inside. */
+/** A PostgreSQL array literal such as `{1,NULL,3}`; null if an item is neither a number nor null. */
 function toLiteral(items: readonly unknown[]): string | null {
   let text = "";
   for (const item of items) {
@@ -11,8 +11,8 @@ function toLiteral(items: readonly unknown[]): string | null {
 }
 
 /**
- * Parameters with arrays of numbers as PostgreSQL's array literals, everything else as it was. Numbers need no quoting;
- * the drivers quote and escape each one, and thousands a batch are most of what sending ticks costs the API's thread.
+ * Encodes arrays of numbers as PostgreSQL array literals and leaves other parameters unchanged. The drivers would quote
+ * and escape each number, which takes most of the time of sending thousands of ticks.
  */
 export function encodeArrayParameters(parameters: readonly unknown[]): unknown[] {
   return parameters.map((parameter) => (Array.isArray(parameter) ? (toLiteral(parameter) ?? parameter) : parameter));

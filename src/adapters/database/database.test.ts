@@ -8,20 +8,21 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { sql } from "kysely";
 import { eachDatabase, postgresDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { AppError } from "../../domain/errors.ts";
+import type { Transaction } from "../../ports/database.ts";
 import { DataDirLockedError } from "../system/data-dir-lock.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { migrateDatabase, splitStatements } from "./migrations.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 
+const INSERT_META = "insert into meta (key, value) values ($1, '1')";
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-eachDatabase("values come back as the same types on both homes", async (database) => {
+eachDatabase("the embedded store and PostgreSQL return the same types", async (database) => {
   const texts = ['a"b\\c,{}', null, "", "NULL", "é\u{1f600}\n"];
   const [row] = await database.query(
     `select $1::text[] as texts, $2::int8[] as counts, 5::int8 as count, to_timestamp(1790000000.123) as at,
@@ -45,7 +46,7 @@ eachDatabase("values come back as the same types on both homes", async (database
   );
 });
 
-eachDatabase("arrays of numbers arrive as they were, empty, unknown, tiny, huge and beside text", async (database) => {
+eachDatabase("arrays of numbers round-trip: empty, null, tiny and huge values, beside text", async (database) => {
   const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
   const [row] = await database.query(
     "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
@@ -60,32 +61,32 @@ eachDatabase("arrays of numbers arrive as they were, empty, unknown, tiny, huge 
   });
 });
 
-eachDatabase("a transaction is kept when it ends well and leaves nothing when it throws", async (database) => {
-  await database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "kept", value: "1" }).execute();
+eachDatabase("commits a transaction when it resolves and rolls it back when it throws", async (database) => {
+  await database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["kept"]);
   });
-  const failing = database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "lost", value: "1" }).execute();
+  const failing = database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["lost"]);
     throw new Error("no");
   });
   await assert.rejects(failing, /no/);
-  const rows = await database.kysely.selectFrom("meta").select("key").execute();
+  const rows = await database.query("select key from meta");
   assert.deepEqual(rows, [{ key: "kept" }]);
 });
 
-eachDatabase("a transaction with a failed statement is not reported as committed", async (database) => {
-  const swallowing = database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "lost", value: "1" }).execute();
-    await sql`select 1 / 0`.execute(trx).catch(() => {});
+eachDatabase("rejects a transaction with a failed statement, even if its error is caught", async (database) => {
+  const failing = database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["lost"]);
+    await query("select 1 / 0").catch(() => {});
   });
-  await assert.rejects(swallowing, /cannot be committed/);
+  await assert.rejects(failing, /cannot be committed/);
   assert.deepEqual(await database.query("select key from meta"), []);
 });
 
-eachDatabase("what runs beside a transaction sees it whole or not at all", async (database) => {
-  const transaction = database.kysely.transaction().execute(async (trx) => {
-    await trx.insertInto("meta").values({ key: "a", value: "1" }).execute();
-    await trx.insertInto("meta").values({ key: "b", value: "1" }).execute();
+eachDatabase("other statements see all or nothing of a transaction", async (database) => {
+  const transaction = database.transaction(async ({ query }) => {
+    await query(INSERT_META, ["a"]);
+    await query(INSERT_META, ["b"]);
   });
   const counts = await Promise.all(
     Array.from({ length: 20 }, () => database.query<{ count: number }>("select count(*) as count from meta")),
@@ -94,7 +95,7 @@ eachDatabase("what runs beside a transaction sees it whole or not at all", async
   for (const [row] of counts) assert.ok(row?.count === 0 || row?.count === 2);
 });
 
-eachDatabase("a wrong statement throws with its SQLSTATE and harms nothing after it", async (database) => {
+eachDatabase("an invalid statement throws its SQLSTATE, and the next statement succeeds", async (database) => {
   await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
     assert.ok(!isUnavailable(error));
     assert.equal((error as { code?: unknown }).code, "42703");
@@ -103,11 +104,11 @@ eachDatabase("a wrong statement throws with its SQLSTATE and harms nothing after
   assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
 });
 
-eachDatabase("migrations applied once are not applied again", async (database) => {
+eachDatabase("does not apply migrations again", async (database) => {
   assert.deepEqual(await migrateDatabase(database), []);
 });
 
-eachDatabase("a store made for one kind of data refuses another, and keeps its first genesis", async (database) => {
+eachDatabase("refuses a store with another kind of data and keeps the first genesis", async (database) => {
   const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
   assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
   assert.deepEqual(await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
@@ -121,19 +122,19 @@ eachDatabase("a store made for one kind of data refuses another, and keeps its f
   );
 });
 
-test("statements are split at semicolons that end a line, and comments are left out", () => {
+test("splits statements at semicolons that end a line and removes comments", () => {
   assert.deepEqual(splitStatements("-- why; because\ncreate table a (b int);\n\ninsert into a values (';x');\n"), [
     "create table a (b int)",
     "insert into a values (';x')",
   ]);
 });
 
-test("a server that is not there is store_unavailable", async () => {
+test("an unreachable server is store_unavailable", async () => {
   const opening = openPostgresDatabase({ url: "postgres://nobody@127.0.0.1:1/none", log: quietLog });
   await assert.rejects(opening, isUnavailable);
 });
 
-test("an embedded store keeps its rows over a broken engine, and what was in flight fails as store_unavailable", async () => {
+test("the embedded store restarts a failed engine without losing rows; statements in flight fail with store_unavailable", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   await copyStoreTemplate(dataDir);
   const workers: Worker[] = [];
@@ -151,8 +152,8 @@ test("an embedded store keeps its rows over a broken engine, and what was in fli
     await migrateDatabase(database);
     await database.query("insert into meta (key, value) values ('kept', '1')");
     const inFlight = database.query("select count(*) from generate_series(1, 100000000)");
-    const transaction = database.kysely.transaction().execute(async (trx) => {
-      await trx.insertInto("meta").values({ key: "late", value: "1" }).execute();
+    const transaction = database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["late"]);
     });
     const both = Promise.allSettled([inFlight, transaction]);
     await workers[0]?.terminate();
@@ -166,7 +167,7 @@ test("an embedded store keeps its rows over a broken engine, and what was in fli
   }
 });
 
-test("a closed embedded store answers store_unavailable and frees its directory", async () => {
+test("a closed embedded store throws store_unavailable and releases its directory", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   await copyStoreTemplate(dataDir);
   const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
@@ -182,7 +183,7 @@ test("a closed embedded store answers store_unavailable and frees its directory"
 const WRITER = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
 const ACKNOWLEDGED_MIN = 300;
 
-test("the embedded store's log is cut between transactions, so that a start after a kill has little to replay", async () => {
+test("the embedded store makes checkpoints between transactions, so that its log stays short", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   await copyStoreTemplate(dataDir);
   const logBytesMax = 2 ** 20;
@@ -191,29 +192,24 @@ test("the embedded store's log is cut between transactions, so that a start afte
     log: quietLog,
     spawn: (workerData) =>
       new Worker(new URL("./pglite-worker.ts", import.meta.url), {
-        workerData: { ...workerData, logBytesMax, logLookEveryMs: 0 },
+        workerData: { ...workerData, logBytesMax, logCheckEveryMs: 0 },
       }),
   });
-  const write = (rows: number) => sql`insert into bulk select repeat('x', 1000) from generate_series(1, ${rows}::int)`;
-  const logBytes = async () => {
-    const [row] = await database.query<{ bytes: number }>(
+  const logBytes = async ({ query }: Transaction) => {
+    const [row] = await query<{ bytes: number }>(
       "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()",
     );
     return row?.bytes ?? Number.NaN;
   };
   try {
     await database.query("create table bulk (text text)");
-    await database.kysely.transaction().execute(async (transaction) => {
-      await write(3_000).execute(transaction);
-      await write(1).execute(transaction);
-      const { rows } = await sql<{ bytes: number }>`
-        select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(
-        transaction,
-      );
-      assert.ok((rows[0]?.bytes ?? 0) > logBytesMax);
+    await database.transaction(async ({ query }) => {
+      await query("insert into bulk select repeat('x', 1000) from generate_series(1, 3000)");
+      await query("insert into bulk values ('x')");
+      assert.ok((await logBytes({ query })) > logBytesMax);
     });
     await database.query("select 1");
-    assert.ok((await logBytes()) <= logBytesMax);
+    assert.ok((await logBytes(database)) <= logBytesMax);
     const [row] = await database.query<{ count: number }>("select count(*) as count from bulk");
     assert.equal(row?.count, 3_001);
   } finally {
@@ -222,7 +218,7 @@ test("the embedded store's log is cut between transactions, so that a start afte
   }
 });
 
-test("every acknowledged write is there after the process was killed in the middle of writing", async () => {
+test("no acknowledged write is lost when the process is killed while writing", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
   const child = spawn(process.execPath, [WRITER, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
@@ -246,17 +242,17 @@ test("every acknowledged write is there after the process was killed in the midd
   }
 });
 
-test("a connection that the server ends is store_unavailable once, and the next statement gets another", {
+test("a terminated connection fails with store_unavailable, and the next statement uses another", {
   skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
 }, async () => {
   const database = await postgresDatabase();
   await assert.rejects(database.query("select pg_terminate_backend(pg_backend_pid())"), isUnavailable);
   assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
-  const transaction = database.kysely.transaction().execute(async (trx) => {
-    await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx);
+  const transaction = database.transaction(async ({ query }) => {
+    await query("select pg_terminate_backend(pg_backend_pid())");
   });
   await assert.rejects(transaction);
-  await database.kysely.transaction().execute(async (trx) => {
-    await sql`select 1`.execute(trx);
+  await database.transaction(async ({ query }) => {
+    await query("select 1");
   });
 });

@@ -12,7 +12,7 @@ import { openEmbeddedDatabase } from "./embedded-database.ts";
 const MIB = 2 ** 20;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-test("what changes rows needs room; what reads them, and what gives space back, does not", () => {
+test("statements that write need disk space; reads and statements that free space do not", () => {
   for (const text of [
     "insert into a values (1)",
     "\n  with b as (select 1), c as (update a set x = 1 returning x) select * from c",
@@ -38,33 +38,33 @@ test("what changes rows needs room; what reads them, and what gives space back, 
   }
 });
 
-test("the disk is looked at four times a second at most, and told of once each way", async () => {
-  let looks = 0;
+test("checks the disk at most four times a second and logs each change once", async () => {
+  let checks = 0;
   let free: number | null = 10 * MIB;
   let now = 0;
-  const told: string[] = [];
-  const note = (_fields: unknown, message: string) => told.push(message);
-  const log = { ...quietLog, info: note, error: note };
-  const room = createDiskSpaceGuard({
+  const messages: string[] = [];
+  const record = (_fields: unknown, message: string) => messages.push(message);
+  const log = { ...quietLog, info: record, error: record };
+  const guard = createDiskSpaceGuard({
     reserveBytes: 5 * MIB,
     freeBytes: async () => {
-      looks += 1;
+      checks += 1;
       return free;
     },
     monotonic: () => now,
     log,
   });
-  const write = () => room.assertFor("insert into a values (1)");
+  const write = () => guard.assertFor("insert into a values (1)");
   await Promise.all([write(), write(), write()]);
-  assert.equal(looks, 1);
+  assert.equal(checks, 1);
   free = 4 * MIB;
   now = 249;
   await write();
   now = 250;
   await assert.rejects(write(), isUnavailable);
   await assert.rejects(write(), isUnavailable);
-  await room.assertFor("select 1");
-  assert.equal(looks, 2);
+  await guard.assertFor("select 1");
+  assert.equal(checks, 2);
   free = null;
   now = 500;
   await write();
@@ -72,18 +72,18 @@ test("the disk is looked at four times a second at most, and told of once each w
   now = 750;
   await write();
   assert.deepEqual(
-    told.map((message) => /nearly full|again/.exec(message)?.[0]),
+    messages.map((message) => /nearly full|again/.exec(message)?.[0]),
     ["nearly full", "again"],
   );
 });
 
-test("the free space of a folder is told, and unknown for one that is not there", async () => {
+test("returns the free space of a folder, null if the folder does not exist", async () => {
   assert.ok(((await readFreeBytes(tmpdir())) ?? 0) > 0);
   assert.equal(await readFreeBytes(join(tmpdir(), "parallax-not-there")), null);
 });
 
-test("while the disk is nearly full the embedded store reads on and refuses writes, and with room again nothing is lost", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "parallax-room-"));
+test("refuses writes while the disk is nearly full, continues to read, and accepts writes again without loss", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parallax-disk-"));
   await copyStoreTemplate(dataDir);
   let free = 100 * MIB;
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog, freeBytes: async () => free });
@@ -93,30 +93,30 @@ test("while the disk is nearly full the embedded store reads on and refuses writ
     await database.query("insert into t values (1)");
     free = 63 * MIB;
     const refusal = async () => {
-      // Looked at again a quarter of a second later, so the first few may still be taken.
+      // The disk is checked every 250 ms, so the first writes may still succeed.
       for (let number = 2; ; number++) await database.query("insert into t values ($1)", [number]);
     };
     await assert.rejects(refusal(), isUnavailable);
-    const kept = await numbers();
-    assert.ok(kept.length >= 1);
-    const transaction = database.kysely.transaction().execute(async (trx) => {
-      await trx.insertInto("meta").values({ key: "late", value: "1" }).execute();
+    const accepted = await numbers();
+    assert.ok(accepted.length >= 1);
+    const writing = database.transaction(async (transaction) => {
+      await transaction.query("insert into meta (key, value) values ('late', '1')");
     });
-    await assert.rejects(transaction, isUnavailable);
-    assert.deepEqual(await numbers(), kept);
+    await assert.rejects(writing, isUnavailable);
+    assert.deepEqual(await numbers(), accepted);
     free = 64 * MIB;
     const until = performance.now() + 10_000;
     while (performance.now() < until) {
-      const isTaken = await database.query("insert into t values (0)").then(
+      const isAccepted = await database.query("insert into t values (0)").then(
         () => true,
         (error: unknown) => {
           assert.ok(isUnavailable(error));
           return false;
         },
       );
-      if (isTaken) break;
+      if (isAccepted) break;
     }
-    assert.deepEqual(await numbers(), [0, ...kept]);
+    assert.deepEqual(await numbers(), [0, ...accepted]);
   } finally {
     await database.close();
     await rm(dataDir, { recursive: true, force: true });

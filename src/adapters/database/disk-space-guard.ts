@@ -2,30 +2,30 @@ import { statfs } from "node:fs/promises";
 import type { Log } from "../../ports/log.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** Asked for no more often than this: in that time the store cannot write more than a part of the reserve. */
-const LOOK_EVERY_MS = 250;
+/** The free space is read at most this often: in this time the store cannot use up the reserve. */
+const CHECK_EVERY_MS = 250;
 const MIB = 2 ** 20;
 
-/** Statements that change nothing; after `with` it depends on what follows. */
+/** Statements that write nothing; a `with` statement is checked further. */
 const READS = /^\s*(?:select|show|values|explain|begin|start|commit|rollback|set)\b/i;
 const READS_WITH = /^\s*with\b/i;
-const WRITING_WORDS = /\b(?:insert|update|delete|merge)\b/i;
-/** Statements that give space back must run just then. */
+const WRITING_KEYWORDS = /\b(?:insert|update|delete|merge)\b/i;
+/** Statements that free space must run while the disk is full. */
 const FREES = /^\s*(?:drop|truncate)\b/i;
 
-/** Whether a statement may need more space on the disk. */
+/** Whether a statement may use more disk space. */
 export function needsDiskSpace(text: string): boolean {
   if (READS.test(text) || FREES.test(text)) return false;
-  return !READS_WITH.test(text) || WRITING_WORDS.test(text);
+  return !READS_WITH.test(text) || WRITING_KEYWORDS.test(text);
 }
 
-/** Refuses statements that write while the disk is nearly full, so that the engine itself never meets a full one. */
+/** Refuses statements that write while the disk is nearly full, so that the engine never fails on a full disk. */
 export interface DiskSpaceGuard {
   /** @throws AppError `store_unavailable` for a statement that writes, while less than the reserve is free */
   assertFor(text: string): Promise<void>;
 }
 
-/** Bytes that this process may still write to the file system of a folder; null where that cannot be told. */
+/** Free bytes for this process on the file system of a folder; null if unknown. */
 export async function readFreeBytes(folder: string): Promise<number | null> {
   try {
     const { bavail, bsize } = await statfs(folder);
@@ -36,11 +36,11 @@ export async function readFreeBytes(folder: string): Promise<number | null> {
 }
 
 /**
- * The engine ends in a panic when its log finds no space, and cannot start again before there is some: with a reserve
- * kept free, reads go on and writes are merely refused.
+ * Without space for its log the engine panics and cannot restart. With a reserve of free space only writes are refused,
+ * and reads continue.
  *
  * @param options.reserveBytes  0 never refuses
- * @param options.freeBytes     null when unknown, which refuses nothing
+ * @param options.freeBytes     null if unknown, which refuses nothing
  */
 export function createDiskSpaceGuard(options: {
   readonly reserveBytes: number;
@@ -49,30 +49,30 @@ export function createDiskSpaceGuard(options: {
   readonly log: Log;
 }): DiskSpaceGuard {
   const { reserveBytes, freeBytes, monotonic, log } = options;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checking: Promise<void> | null = null;
   let isFull = false;
 
-  const look = async () => {
+  const check = async () => {
     const free = await freeBytes();
-    lookedAt = monotonic();
+    checkedAt = monotonic();
     const wasFull = isFull;
     isFull = free !== null && free < reserveBytes;
     const fields = { free_mib: free === null ? null : Math.floor(free / MIB), reserve_mib: reserveBytes / MIB };
-    if (isFull && !wasFull) log.error(fields, "the disk is nearly full: the store takes no writes until there is room");
-    if (wasFull && !isFull) log.info(fields, "there is room on the disk again: the store takes writes");
+    if (isFull && !wasFull) log.error(fields, "the disk is nearly full: the store refuses writes until space is free");
+    if (wasFull && !isFull) log.info(fields, "disk space is free again: the store accepts writes");
   };
 
   return {
     async assertFor(text) {
       if (reserveBytes === 0 || !needsDiskSpace(text)) return;
-      if (monotonic() - lookedAt >= LOOK_EVERY_MS) {
-        looking ??= look().finally(() => {
-          looking = null;
+      if (monotonic() - checkedAt >= CHECK_EVERY_MS) {
+        checking ??= check().finally(() => {
+          checking = null;
         });
-        await looking;
+        await checking;
       }
-      if (isFull) throw storeUnavailable("The disk is full: the store takes no writes until there is room.");
+      if (isFull) throw storeUnavailable("The disk is full: the store refuses writes until space is free.");
     },
   };
 }

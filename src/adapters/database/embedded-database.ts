@@ -1,62 +1,62 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Kysely } from "kysely";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Tables } from "../../ports/tables.ts";
 import { acquireDataDirLock } from "../system/data-dir-lock.ts";
-import { createSessionDialect, runTransaction, type SqlSession } from "./dialect.ts";
 import { createDiskSpaceGuard, type DiskSpaceGuard, readFreeBytes } from "./disk-space-guard.ts";
 import { storeUnavailable } from "./errors.ts";
 import { type PgliteClient, startPgliteClient } from "./pglite-client.ts";
+import { runTransaction, type SqlSession } from "./session.ts";
 import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
-/** Statements and transactions that may wait for their turn; beyond it the store says it is unavailable. */
-const EMBEDDED_WAITING_MAX = 4_096;
-/** Longest wait for a turn. Also ends the wait of a statement sent past the transaction that its caller holds open. */
-const EMBEDDED_WAIT_MS_MAX = 30_000;
+/** Statements and transactions that may be queued; further ones fail with `store_unavailable`. */
+const QUEUED_MAX = 4_096;
+/** Longest time in the queue. Also ends the deadlock of a caller that queries past its own open transaction. */
+const QUEUED_MS_MAX = 30_000;
 const STORE_FOLDER = "store";
-/** Two segments of the engine's log, and as much again for what a checkpoint adds. */
+/** Two segments of the write-ahead log, and the same again for a checkpoint. */
 const RESERVE_BYTES = 64 * 2 ** 20;
 
-/** A conversation that waits for its turn statement by statement, and keeps the turn for a whole transaction. */
-function openSession(client: PgliteClient, turns: StatementQueue, room: DiskSpaceGuard): SqlSession {
-  let endTurn: (() => void) | null = null;
-  let begunIn = 0;
+/** A session that queues for each statement, or once for a whole transaction. */
+function openSession(client: PgliteClient, queue: StatementQueue, diskSpace: DiskSpaceGuard): SqlSession {
+  let release: (() => void) | null = null;
+  /** Generation of the engine in which the transaction began. */
+  let generation = 0;
   const assertNotLost = () => {
-    if (client.generation !== begunIn) throw storeUnavailable("The store was started again; this transaction is lost.");
+    if (client.generation !== generation)
+      throw storeUnavailable("The store was restarted and the transaction is lost.");
   };
   return {
     async run(text, parameters) {
-      await room.assertFor(text);
-      if (endTurn !== null) {
+      await diskSpace.assertFor(text);
+      if (release !== null) {
         assertNotLost();
         return client.run(text, parameters);
       }
-      const end = await turns.take();
+      const end = await queue.acquire();
       try {
         return await client.run(text, parameters);
       } finally {
         end();
       }
     },
-    async begin(statement) {
-      const end = await turns.take();
+    async begin() {
+      const end = await queue.acquire();
       try {
-        await client.run(statement, []);
+        await client.run("start transaction", []);
       } catch (error) {
         end();
         throw error;
       }
-      begunIn = client.generation;
-      endTurn = end;
+      generation = client.generation;
+      release = end;
     },
     async end(statement) {
-      const end = endTurn;
+      const end = release;
       if (end === null) return;
-      endTurn = null;
+      release = null;
       try {
-        if (client.generation === begunIn) await client.run(statement, []);
+        if (client.generation === generation) await client.run(statement, []);
         else if (statement === "commit") assertNotLost();
       } finally {
         end();
@@ -69,19 +69,20 @@ function openSession(client: PgliteClient, turns: StatementQueue, room: DiskSpac
 }
 
 /**
- * The store inside this process: PGlite in a thread of its own, in `<dataDir>/store` or in memory when `dataDir` is null.
+ * The embedded store: PGlite in a worker thread, in `<dataDir>/store` or in memory if `dataDir` is null.
  *
- * The data directory is locked first, so a second process ends with `DataDirLockedError` and touches nothing. A kill of
- * the process loses nothing acknowledged; a power cut may, because the engine does not flush the disk's cache.
+ * The data directory is locked first, so a second process fails with `DataDirLockedError` and changes nothing. If the
+ * process is killed, no acknowledged write is lost; after a power cut some may be, because the engine does not flush the
+ * disk's cache.
  */
 export async function openEmbeddedDatabase(options: {
   readonly dataDir: string | null;
   readonly log: Log;
-  /** Free space on the disk below which writes are refused, while reads go on; 64 MiB by default, 0 never refuses. */
+  /** Free disk space below which writes are refused; 64 MiB by default, 0 never refuses. */
   readonly reserveBytes?: number;
-  /** For tests: free bytes on the disk of the data directory, null when unknown. */
+  /** For tests: free bytes on the disk of the data directory, null if unknown. */
   readonly freeBytes?: () => Promise<number | null>;
-  /** For tests: how the store's thread is started. */
+  /** For tests: starts the store's thread. */
   readonly spawn?: Parameters<typeof startPgliteClient>[0]["spawn"];
 }): Promise<Database> {
   const { dataDir, log, spawn } = options;
@@ -90,34 +91,25 @@ export async function openEmbeddedDatabase(options: {
   let client: PgliteClient;
   try {
     const folder = dataDir === null ? null : join(dataDir, STORE_FOLDER);
-    client = await startPgliteClient({ folder, log, ...(spawn === undefined ? {} : { spawn }) });
+    client = await startPgliteClient({ folder, log, spawn });
   } catch (error) {
     await lock?.release();
     throw error;
   }
-  const room = createDiskSpaceGuard({
+  const diskSpace = createDiskSpaceGuard({
     reserveBytes: dataDir === null ? 0 : (options.reserveBytes ?? RESERVE_BYTES),
     freeBytes: options.freeBytes ?? (() => readFreeBytes(dataDir ?? "")),
     monotonic: () => performance.now(),
     log,
   });
-  const turns = createStatementQueue({ waitingMax: EMBEDDED_WAITING_MAX, waitMsMax: EMBEDDED_WAIT_MS_MAX });
-  const direct = openSession(client, turns, room);
-  const kysely = new Kysely<Tables>({
-    dialect: createSessionDialect(
-      async () => openSession(client, turns, room),
-      async () => {},
-    ),
-  });
+  const queue = createStatementQueue({ queuedMax: QUEUED_MAX, queuedMsMax: QUEUED_MS_MAX });
+  const direct = openSession(client, queue, diskSpace);
   return {
-    kysely,
     async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
-      const { rows } = await direct.run(text, parameters);
-      return rows as Row[];
+      return (await direct.run(text, parameters)) as Row[];
     },
-    transaction: (run) => runTransaction(kysely, run),
+    transaction: (work) => runTransaction(async () => openSession(client, queue, diskSpace), work),
     async close() {
-      await kysely.destroy();
       await client.close();
       await lock?.release();
     },

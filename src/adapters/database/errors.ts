@@ -1,15 +1,15 @@
 import { AppError } from "../../domain/errors.ts";
 
-/** A statement's failure as both homes of the store tell it: `code` is the five-character SQLSTATE when there is one. */
+/** An error of either driver; `code` is the five-character SQLSTATE if there is one. */
 interface StoreFailure {
   readonly code?: unknown;
   readonly message?: unknown;
 }
 
 /**
- * SQLSTATE classes and codes that say "not now", not "not like this": connection (08), resources such as a full disk or
- * too many clients (53), operator intervention including a statement's timeout (57), input and output errors (58), a
- * store that is read only (25006), a lock not given in time (55P03).
+ * SQLSTATE classes and codes of temporary failures: connection (08), resources such as a full disk or too many clients
+ * (53), operator intervention and statement timeout (57), I/O errors (58), read-only transaction (25006), lock timeout
+ * (55P03).
  */
 const UNAVAILABLE_STATE = /^(08|53|57|58)|^25006$|^55P03$/;
 const SYSTEM_FAILURES = new Set([
@@ -27,12 +27,12 @@ const SYSTEM_FAILURES = new Set([
 const CONNECTION_MESSAGE =
   /connection (terminated|error|timeout)|timeout exceeded when trying to connect|query read timeout|cannot use a pool after|not queryable/i;
 
-/** An error for "the store gives no answer now"; the cause is for the log. */
+/** A `store_unavailable` error; the message is public, the cause is for the log. */
 export function storeUnavailable(message: string, cause?: unknown): AppError {
   return new AppError("store_unavailable", message, { cause });
 }
 
-/** What a statement threw, as `store_unavailable` when trying again later makes sense, else unchanged. */
+/** Converts an error to `store_unavailable` if a later retry makes sense; returns others unchanged. */
 export function toStoreError(cause: unknown): unknown {
   if (cause instanceof AppError || typeof cause !== "object" || cause === null) return cause;
   const { code, message } = cause as StoreFailure;

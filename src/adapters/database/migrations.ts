@@ -1,14 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Kysely, sql } from "kysely";
-import { type MigrationResultSet, Migrator } from "kysely/migration";
-import type { Database } from "../../ports/database.ts";
+import type { Database, Transaction } from "../../ports/database.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../../migrations/", import.meta.url));
 const MIGRATION_FILE = /^\d{4}-[a-z0-9-]+\.sql$/;
+/** The table's name and the lock's id are those of the Kysely migrator, which created the existing stores. */
+const CREATE_MIGRATION_TABLE =
+  "create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)";
+const HAS_MIGRATION_TABLE =
+  "select to_regclass(quote_ident(current_schema()) || '.kysely_migration') is not null as exists";
+const LOCK_ID = "3853314791062309107";
 
-/** The statements of a migration file: each ends with a semicolon at the end of a line. Comment lines are left out. */
+/** The statements of a migration file: each ends with a semicolon at the end of a line. Comment lines are removed. */
 export function splitStatements(text: string): string[] {
   return text
     .split("\n")
@@ -19,70 +23,78 @@ export function splitStatements(text: string): string[] {
     .filter((statement) => statement !== "");
 }
 
-const LOOKS_AGAIN_MAX = 10;
-/** PostgreSQL's codes for a schema or table that is not there, and for one that vanishes while it is looked up. */
-const GONE = new Set<unknown>(["3F000", "42P01", "XX000"]);
-
-/** Something vanished while the migrator looked at what there is; no migration had begun by then. */
-const hasMissedItsFooting = ({ error, results = [] }: MigrationResultSet): boolean =>
-  error instanceof Error &&
-  "code" in error &&
-  GONE.has(error.code) &&
-  !results.some(({ status }) => status === "Error");
-
-async function readMigrations(folder: string) {
-  const names = (await readdir(folder)).filter((name) => MIGRATION_FILE.test(name)).sort();
-  const migrations: Record<string, { up(kysely: Kysely<unknown>): Promise<void> }> = {};
-  for (const name of names) {
-    const statements = splitStatements(await readFile(join(folder, name), "utf8"));
-    migrations[name.replace(/\.sql$/, "")] = {
-      async up(kysely) {
-        // A migration may take as long as the data asks for; the limit of a served statement does not suit it.
-        await sql`set local statement_timeout = 0`.execute(kysely);
-        for (const statement of statements) await sql.raw(statement).execute(kysely);
-      },
-    };
-  }
-  return migrations;
+/** The names of all migrations, in the order in which they are applied. */
+async function listMigrations(folder: string): Promise<string[]> {
+  const files = (await readdir(folder)).filter((name) => MIGRATION_FILE.test(name)).sort();
+  return files.map((name) => name.replace(/\.sql$/, ""));
 }
 
-/** Whether the store is this version's, without a change to it: null where it is. */
+/** Compares the store's schema with this version without changing it; null when they match. */
 export async function findVersionFault(
   database: Database,
   folder = MIGRATIONS_FOLDER,
 ): Promise<"missing" | "older" | "newer" | null> {
-  const [log] = await database.query<{ is_there: boolean }>(
-    "select to_regclass('kysely_migration') is not null as is_there",
-  );
-  if (log?.is_there !== true) return "missing";
+  const [table] = await database.query<{ exists: boolean }>(HAS_MIGRATION_TABLE);
+  if (table?.exists !== true) return "missing";
   const applied = await database.query<{ name: string }>("select name from kysely_migration");
-  const known = Object.keys(await readMigrations(folder));
+  const known = await listMigrations(folder);
   if (applied.some(({ name }) => !known.includes(name))) return "newer";
   return applied.length < known.length ? "older" : null;
 }
 
 /**
- * Brings the store's tables up to this version: all pending files of `migrations/` in one transaction, under a lock, so
- * nodes that start together do it once. Returns the names applied. Throws when one fails (nothing of it then remains) or
- * when the store was made by a newer version.
+ * Applies all pending files of `migrations/` in one transaction. A lock ensures that nodes which start simultaneously
+ * apply them once. Returns the names applied. Throws when a migration fails (then none is applied) or when a newer
+ * version created the store.
  */
 export async function migrateDatabase(database: Database, folder = MIGRATIONS_FOLDER): Promise<readonly string[]> {
-  const [home] = await database.query<{ schema: string | null }>("select current_schema() as schema");
-  const migrator = new Migrator({
-    db: database.kysely,
-    provider: { getMigrations: () => readMigrations(folder) },
-    ...(home?.schema == null ? {} : { migrationTableSchema: home.schema }),
-  });
-  let outcome = await migrator.migrateToLatest();
-  // The migrator looks at every schema of the server: one that is dropped meanwhile, by whomever, is no fault of ours.
-  for (let again = 0; hasMissedItsFooting(outcome) && again < LOOKS_AGAIN_MAX; again++) {
-    outcome = await migrator.migrateToLatest();
+  const known = await listMigrations(folder);
+  let current: string | null = null;
+  try {
+    return await database.transaction(async (transaction) => {
+      await acquireLock(transaction);
+      const pending = known.slice(await countApplied(transaction, known));
+      for (const name of pending) {
+        current = name;
+        await applyMigration(transaction, name, folder);
+      }
+      current = null;
+      return pending;
+    });
+  } catch (error) {
+    const problem = current === null ? "The store could not be brought up to date" : `Migration ${current} failed`;
+    throw new Error(`${problem}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
-  const { error, results } = outcome;
-  if (error !== undefined) {
-    const failed = results?.find((result) => result.status === "Error")?.migrationName;
-    const what = failed === undefined ? "The store could not be brought up to date" : `Migration ${failed} failed`;
-    throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
+
+/** Waits for the lock without the usual lock timeout; the statement timeout still applies. */
+async function acquireLock(transaction: Transaction): Promise<void> {
+  await transaction.query("set local lock_timeout = 0");
+  await transaction.query(`select pg_advisory_xact_lock(${LOCK_ID})`);
+  await transaction.query("set local lock_timeout to default");
+}
+
+/** Checks that the applied migrations are the first of the known ones. */
+async function countApplied(transaction: Transaction, known: readonly string[]): Promise<number> {
+  const [table] = await transaction.query<{ exists: boolean }>(HAS_MIGRATION_TABLE);
+  // Not `create … if not exists`: with a full disk a store that is up to date must still open, and that refuses writes.
+  if (table?.exists !== true) await transaction.query(CREATE_MIGRATION_TABLE);
+  const rows = await transaction.query<{ name: string }>("select name from kysely_migration");
+  const applied = rows.map(({ name }) => name).sort();
+  const unknown = applied.find((name, index) => name !== known[index]);
+  if (unknown !== undefined) {
+    throw new Error(`migration ${unknown} is applied but unknown to this version; a newer version created the store`);
   }
-  return (results ?? []).map((result) => result.migrationName);
+  return applied.length;
+}
+
+async function applyMigration(transaction: Transaction, name: string, folder: string): Promise<void> {
+  // A migration takes as long as the amount of data requires.
+  await transaction.query("set local statement_timeout = 0");
+  for (const statement of splitStatements(await readFile(join(folder, `${name}.sql`), "utf8")))
+    await transaction.query(statement);
+  await transaction.query("insert into kysely_migration (name, timestamp) values ($1, $2)", [
+    name,
+    new Date().toISOString(),
+  ]);
 }

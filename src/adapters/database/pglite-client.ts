@@ -1,26 +1,25 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
-import type { SqlResult } from "./dialect.ts";
 import { storeUnavailable, toStoreError } from "./errors.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
 
-/** A broken engine is started again at most this often. */
+/** Shortest time between two restarts of a failed engine. */
 const RESTART_PAUSE_MS = 1_000;
 const CLOSE_MS_MAX = 5_000;
-/** No statement of ours takes this long: the engine hangs, and only ending its thread frees the store. */
+/** No statement takes this long: the engine is stuck, and its thread is terminated. */
 const STATEMENT_MS_MAX = 120_000;
 
-/** The main thread's end of the store's thread. */
+/** The main thread's interface to the store's thread. */
 export interface PgliteClient {
-  /** Grows each time the engine had to be started again: whatever was in flight or in a transaction is gone. */
+  /** Increases when the engine stops; statements and transactions of earlier generations are lost. */
   readonly generation: number;
-  run(text: string, parameters: readonly unknown[]): Promise<SqlResult>;
+  run(text: string, parameters: readonly unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
 interface Pending {
-  resolve(result: SqlResult): void;
+  resolve(rows: Record<string, unknown>[]): void;
   reject(error: unknown): void;
 }
 
@@ -38,7 +37,7 @@ function toError(failure: PgliteFailure): Error {
   });
 }
 
-/** Starts the store's thread. The caller is `openEmbeddedDatabase`; tests pass their own `spawn` to break it. */
+/** Starts the store's thread. Tests pass their own `spawn` to make it fail. */
 export async function startPgliteClient(options: {
   readonly folder: string | null;
   readonly log: Log;
@@ -61,12 +60,12 @@ export async function startPgliteClient(options: {
     let reason: unknown = null;
     worker.on("message", (message: PgliteReply) => {
       if (message.kind === "ready") return ready.resolve();
-      const waiting = pending.get(message.id);
+      const request = pending.get(message.id);
       pending.delete(message.id);
-      if (message.kind === "rows") waiting?.resolve({ rows: message.rows, affectedRows: message.affectedRows });
-      else if (message.failure.isEnd) {
-        waiting?.reject(storeUnavailable("The store broke while working on this.", toError(message.failure)));
-      } else waiting?.reject(toStoreError(toError(message.failure)));
+      if (message.kind === "rows") request?.resolve(message.rows);
+      else if (message.failure.isFatal) {
+        request?.reject(storeUnavailable("The store failed during this statement.", toError(message.failure)));
+      } else request?.reject(toStoreError(toError(message.failure)));
     });
     worker.on("error", (error) => {
       reason = error;
@@ -76,14 +75,14 @@ export async function startPgliteClient(options: {
         engine = null;
         generation += 1;
       }
-      const error = storeUnavailable("The store stopped while working on this.", reason);
+      const error = storeUnavailable("The store stopped during this statement.", reason);
       ready.reject(error);
-      for (const waiting of pending.values()) waiting.reject(error);
+      for (const request of pending.values()) request.reject(error);
       pending.clear();
       exited.resolve();
       if (!isClosed) log.error({ err: reason, exit_code: code }, "the embedded store stopped");
     });
-    // Whoever waits for it sees the rejection; nobody waiting must not end the process.
+    // Without a waiting statement, an unhandled rejection would end the process.
     ready.promise.catch(() => {});
     return { worker, ready: ready.promise, exited: exited.promise };
   };
@@ -91,8 +90,8 @@ export async function startPgliteClient(options: {
   const running = (): Engine => {
     if (isClosed) throw storeUnavailable("The store is closed.");
     if (engine !== null) return engine;
-    if (folder === null) throw storeUnavailable("The store in memory broke; nothing is left to start again from.");
-    if (performance.now() - restartedAt < RESTART_PAUSE_MS) throw storeUnavailable("The store is being started again.");
+    if (folder === null) throw storeUnavailable("The in-memory store failed and cannot be restarted.");
+    if (performance.now() - restartedAt < RESTART_PAUSE_MS) throw storeUnavailable("The store is restarting.");
     restartedAt = performance.now();
     engine = start();
     return engine;
@@ -106,7 +105,7 @@ export async function startPgliteClient(options: {
       const { worker, ready } = running();
       await ready;
       const id = nextId++;
-      const { promise, resolve, reject } = Promise.withResolvers<SqlResult>();
+      const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>[]>();
       pending.set(id, { resolve, reject });
       const encoded = encodeArrayParameters(parameters);
       worker.postMessage({ kind: "query", id, text, parameters: encoded } satisfies PgliteRequest);
@@ -123,9 +122,9 @@ export async function startPgliteClient(options: {
       const last = engine;
       if (last === null) return;
       last.worker.postMessage({ kind: "close" } satisfies PgliteRequest);
-      const giveUp = setTimeout(() => void last.worker.terminate(), CLOSE_MS_MAX);
+      const timeout = setTimeout(() => void last.worker.terminate(), CLOSE_MS_MAX);
       await last.exited;
-      clearTimeout(giveUp);
+      clearTimeout(timeout);
     },
   };
   engine = start();

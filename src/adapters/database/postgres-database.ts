@@ -1,27 +1,25 @@
-import { Kysely } from "kysely";
 import pg from "pg";
 import type { Database, StatementPriority } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Tables } from "../../ports/tables.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
-import { createSessionDialect, runTransaction, type SqlResult, type SqlSession } from "./dialect.ts";
 import { storeUnavailable, toStoreError } from "./errors.ts";
+import { runTransaction, type SqlSession } from "./session.ts";
 
 const CONNECTIONS_MAX = 10;
-/** Callers that may wait for a connection; beyond it the store says it is unavailable. */
-const POSTGRES_WAITING_MAX = 1_024;
+/** Callers that may wait for a connection; further ones fail with `store_unavailable`. */
+const WAITING_MAX = 1_024;
 const CONNECT_MS_MAX = 5_000;
 const STATEMENT_MS_MAX = 30_000;
 const LOCK_MS_MAX = 10_000;
 const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
-/** A server that is frozen never says that the statement timed out; the client then gives up by itself. */
-const ANSWER_MS_MAX = STATEMENT_MS_MAX + 5_000;
-/** The same for reads that a caller waits for, of which the slowest takes some tens of milliseconds. */
-const READ_ANSWER_MS_MAX = 3_000;
+/** Client-side timeout, for a frozen server that does not enforce its statement timeout. */
+const RESPONSE_MS_MAX = STATEMENT_MS_MAX + 5_000;
+/** Client-side timeout of reads for requests; the slowest takes some tens of milliseconds. */
+const REQUEST_RESPONSE_MS_MAX = 3_000;
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
 const INT8_ARRAY_OID = 1016;
-/** `{1,NULL,3}`: numbers need no quoting, so the text can be cut at its commas. */
+/** Parses an array of numbers such as `{1,NULL,3}`, which contains no quotes. */
 function parseInt8Array(text: string): (number | null)[] {
   if (text === "{}") return [];
   return text
@@ -30,7 +28,7 @@ function parseInt8Array(text: string): (number | null)[] {
     .map((item) => (item === "NULL" ? null : Number(item)));
 }
 
-/** int8 as a number: every one of ours is a count or milliseconds, far below 2^53. Everything else as pg does it. */
+/** Returns int8 as a number: our values are counts and milliseconds, far below 2^53. */
 const typeParsers: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     if (oid === pg.types.builtins.INT8 && format !== "binary") return Number;
@@ -43,14 +41,14 @@ async function run(
   client: pg.PoolClient | pg.Pool,
   text: string,
   parameters: readonly unknown[],
-  answerMsMax = ANSWER_MS_MAX,
-): Promise<SqlResult> {
+  responseMsMax = RESPONSE_MS_MAX,
+): Promise<Record<string, unknown>[]> {
   try {
     const values = encodeArrayParameters(parameters);
-    // The driver knows the deadline of a single query; its types do not.
-    const query: pg.QueryConfig & { readonly query_timeout: number } = { text, values, query_timeout: answerMsMax };
-    const { rows, rowCount } = await client.query(query);
-    return { rows: rows ?? [], affectedRows: rowCount ?? 0 };
+    // The types of the driver do not declare the timeout of a single query.
+    const query: pg.QueryConfig & { readonly query_timeout: number } = { text, values, query_timeout: responseMsMax };
+    const { rows } = await client.query<Record<string, unknown>>(query);
+    return rows ?? [];
   } catch (error) {
     throw toStoreError(error);
   }
@@ -61,8 +59,8 @@ function wrapClient(client: pg.PoolClient): SqlSession {
   let isBroken = false;
   return {
     run: (text, parameters) => run(client, text, parameters),
-    async begin(statement) {
-      await run(client, statement, []);
+    async begin() {
+      await run(client, "start transaction", []);
       isInTransaction = true;
     },
     async end(statement) {
@@ -75,17 +73,17 @@ function wrapClient(client: pg.PoolClient): SqlSession {
       }
     },
     async release() {
-      // A connection that may still be inside a transaction must not serve the next caller.
+      // Destroys a connection that may still be inside a transaction.
       client.release(isInTransaction || isBroken);
     },
   };
 }
 
 /**
- * The store on a PostgreSQL server (15 or newer), through a bounded pool. Every wait has an end: connecting, locks,
- * statements, answers. Lost connections never end the process; what was in flight fails with `store_unavailable`.
+ * The store on a PostgreSQL server (15 or newer), through a bounded pool. Connecting, locks, statements and responses
+ * have timeouts. When a connection is lost, its statements fail with `store_unavailable`.
  *
- * @param options.schema  keeps all tables in this schema, made when missing; tests use it to stay apart
+ * @param options.schema  schema of all tables, created if missing; tests use it for isolation
  */
 export async function openPostgresDatabase(options: {
   readonly url: string;
@@ -101,50 +99,44 @@ export async function openPostgresDatabase(options: {
     statement_timeout: STATEMENT_MS_MAX,
     lock_timeout: LOCK_MS_MAX,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
-    query_timeout: ANSWER_MS_MAX,
+    query_timeout: RESPONSE_MS_MAX,
     keepAlive: true,
     application_name: "parallax",
     options: `-c timezone=UTC${schema === undefined ? "" : ` -c search_path=${schema}`}`,
     types: typeParsers,
   });
-  const noteLoss = (error: Error) => log.warn({ err: error }, "a connection to the store was lost");
-  // The pool tells of idle connections only. One in use tells by itself, and an error event nobody hears ends the process.
-  pool.on("connect", (client) => client.on("error", noteLoss));
+  const logLostConnection = (error: Error) => log.warn({ err: error }, "a connection to the store was lost");
+  // The pool reports idle connections only. Connections in use emit their own errors, and an unhandled one ends the process.
+  pool.on("connect", (client) => client.on("error", logLostConnection));
   pool.on("error", () => {});
-  const assertRoom = () => {
-    if (pool.waitingCount >= POSTGRES_WAITING_MAX) throw storeUnavailable("The store is busy: too many wait for it.");
+  const assertNotFull = () => {
+    if (pool.waitingCount >= WAITING_MAX) throw storeUnavailable("The store is busy: too many statements are queued.");
   };
   const openSession = async (): Promise<SqlSession> => {
-    assertRoom();
+    assertNotFull();
     try {
       return wrapClient(await pool.connect());
     } catch (error) {
       throw toStoreError(error);
     }
   };
-  const kysely = new Kysely<Tables>({ dialect: createSessionDialect(openSession, async () => {}) });
-  const close = async () => {
-    await kysely.destroy();
-    await pool.end();
-  };
   try {
     await run(pool, schema === undefined ? "select 1" : `create schema if not exists ${schema}`, []);
   } catch (error) {
-    await close();
+    await pool.end();
     throw error;
   }
   return {
-    kysely,
     async query<Row extends Record<string, unknown>>(
       text: string,
       parameters: readonly unknown[] = [],
-      patience: StatementPriority = "background",
+      priority: StatementPriority = "background",
     ) {
-      assertRoom();
-      const { rows } = await run(pool, text, parameters, patience === "request" ? READ_ANSWER_MS_MAX : ANSWER_MS_MAX);
-      return rows as Row[];
+      assertNotFull();
+      const timeoutMs = priority === "request" ? REQUEST_RESPONSE_MS_MAX : RESPONSE_MS_MAX;
+      return (await run(pool, text, parameters, timeoutMs)) as Row[];
     },
-    transaction: (run) => runTransaction(kysely, run),
-    close,
+    transaction: (work) => runTransaction(openSession, work),
+    close: () => pool.end(),
   };
 }

@@ -5,41 +5,41 @@ import { createStatementQueue } from "./statement-queue.ts";
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-test("turns are given one at a time, in the order of asking", async () => {
-  const turns = createStatementQueue({ waitingMax: 10, waitMsMax: 1_000 });
+test("grants the lock to one caller at a time, in the order of the requests", async () => {
+  const queue = createStatementQueue({ queuedMax: 10, queuedMsMax: 1_000 });
   const order: number[] = [];
-  const end = await turns.take();
+  const release = await queue.acquire();
   const others = [1, 2, 3].map(async (number) => {
-    const endMine = await turns.take();
+    const releaseMine = await queue.acquire();
     order.push(number);
-    endMine();
-    endMine();
+    releaseMine();
+    releaseMine();
   });
   assert.deepEqual(order, []);
-  end();
+  release();
   await Promise.all(others);
   assert.deepEqual(order, [1, 2, 3]);
 });
 
-test("one waiter over the bound is refused at once, and those within it are served", async () => {
-  const turns = createStatementQueue({ waitingMax: 2, waitMsMax: 1_000 });
-  const end = await turns.take();
-  const first = turns.take();
-  const second = turns.take();
-  await assert.rejects(turns.take(), isUnavailable);
-  end();
+test("rejects a request to a full queue immediately and serves the queued ones", async () => {
+  const queue = createStatementQueue({ queuedMax: 2, queuedMsMax: 1_000 });
+  const release = await queue.acquire();
+  const first = queue.acquire();
+  const second = queue.acquire();
+  await assert.rejects(queue.acquire(), isUnavailable);
+  release();
   (await first)();
   (await second)();
-  assert.equal(turns.waiting, 0);
+  assert.equal(queue.queued, 0);
 });
 
-test("a turn that does not come in time is an error, and the next one still comes", async (t) => {
+test("rejects a request that is queued for too long, and serves the next one", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const turns = createStatementQueue({ waitingMax: 2, waitMsMax: 1_000 });
-  const end = await turns.take();
-  const late = turns.take();
+  const queue = createStatementQueue({ queuedMax: 2, queuedMsMax: 1_000 });
+  const release = await queue.acquire();
+  const late = queue.acquire();
   t.mock.timers.tick(1_001);
   await assert.rejects(late, isUnavailable);
-  end();
-  (await turns.take())();
+  release();
+  (await queue.acquire())();
 });

@@ -1,57 +1,56 @@
 import { storeUnavailable } from "./errors.ts";
 
-/** Hands out one turn at a time, first come first served. */
+/** A lock that is granted in the order of the requests. */
 export interface StatementQueue {
-  /** Resolves when it is the caller's turn, with the function that ends it. Throws `store_unavailable` when too many wait, or too long. */
-  take(): Promise<() => void>;
-  readonly waiting: number;
+  /** Resolves with the function that releases the lock. Throws `store_unavailable` if the queue is full or the wait too long. */
+  acquire(): Promise<() => void>;
+  readonly queued: number;
 }
 
-/** Turns for a store that does one thing at a time. Both bounds turn overload into an answer instead of a growing queue. */
+/** Queues statements for a store that runs one at a time. Under overload it rejects statements instead of growing. */
 export function createStatementQueue(bounds: {
-  readonly waitingMax: number;
-  readonly waitMsMax: number;
+  readonly queuedMax: number;
+  readonly queuedMsMax: number;
 }): StatementQueue {
   const queue = new Set<() => void>();
-  let isTaken = false;
+  let isHeld = false;
 
-  const end = () => {
+  const release = () => {
     const [next] = queue;
-    if (next === undefined) isTaken = false;
+    if (next === undefined) isHeld = false;
     else {
       queue.delete(next);
       next();
     }
   };
-  const endOnce = () => {
-    let isEnded = false;
+  const releaseOnce = () => {
+    let isReleased = false;
     return () => {
-      if (isEnded) return;
-      isEnded = true;
-      end();
+      if (isReleased) return;
+      isReleased = true;
+      release();
     };
   };
 
   return {
-    get waiting() {
+    get queued() {
       return queue.size;
     },
-    async take() {
-      if (!isTaken) {
-        isTaken = true;
-        return endOnce();
+    async acquire() {
+      if (!isHeld) {
+        isHeld = true;
+        return releaseOnce();
       }
-      if (queue.size >= bounds.waitingMax)
-        throw storeUnavailable("The store is busy: too many statements wait for it.");
+      if (queue.size >= bounds.queuedMax) throw storeUnavailable("The store is busy: too many statements are queued.");
       return new Promise((resolve, reject) => {
         const start = () => {
           clearTimeout(timer);
-          resolve(endOnce());
+          resolve(releaseOnce());
         };
         const timer = setTimeout(() => {
           queue.delete(start);
-          reject(storeUnavailable("The store is busy: a statement waited too long for its turn."));
-        }, bounds.waitMsMax);
+          reject(storeUnavailable("The store is busy: a statement was queued for too long."));
+        }, bounds.queuedMsMax);
         queue.add(start);
       });
     },

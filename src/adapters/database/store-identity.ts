@@ -1,18 +1,18 @@
 import { UserFacingError } from "../../lib/user-facing-error.ts";
 import type { Database } from "../../ports/database.ts";
 
-/** What a store was made for; written once, when it is new. */
+/** The kind of data in a store; written once, when the store is new. */
 export interface StoreIdentity {
   readonly data: "sandbox" | "live";
   /** Seed of the simulated world; null for live data. */
   readonly seed: number | null;
-  /** Unix milliseconds of the simulated world's beginning, kept so that a restart continues the same world; null for live data. */
+  /** Start of the simulated world in Unix milliseconds, stored so that a restart continues it; null for live data. */
   readonly genesisAt: number | null;
 }
 
-/** The store holds data of another kind. The message is one sentence made to be shown. */
+/** The store contains another kind of data. */
 export class StoreIdentityError extends UserFacingError {
-  override readonly name = "StoreMixedError";
+  override readonly name = "StoreIdentityError";
 }
 
 const META_KEYS = ["data", "seed", "genesis_at"] as const;
@@ -23,13 +23,13 @@ const toNumber = (text: string | undefined): number | null => {
 };
 
 /**
- * Makes a new store this mode's own, or checks that it already is, and gives back what it was made with: on every later
- * start the stored `genesisAt` counts, whatever is passed. Data is never mixed: a store made in the other mode, or with
- * another seed of the sandbox, is refused with `StoreMixedError`.
+ * Writes the identity of a new store, or compares it with the stored one, and returns the stored identity: after the
+ * first start the stored `genesisAt` is used. Throws `StoreIdentityError` for a store of the other mode or with another
+ * sandbox seed.
  */
-export async function ensureStoreIdentity(database: Database, wanted: StoreIdentity): Promise<StoreIdentity> {
-  const values = [wanted.data, wanted.seed?.toString() ?? "", wanted.genesisAt?.toString() ?? ""];
-  // One statement for all three: two nodes that start together must not store a half of each.
+export async function ensureStoreIdentity(database: Database, expected: StoreIdentity): Promise<StoreIdentity> {
+  const values = [expected.data, expected.seed?.toString() ?? "", expected.genesisAt?.toString() ?? ""];
+  // One statement for all three values, because two nodes may start simultaneously.
   await database.query(
     `insert into meta (key, value)
      select entry.key, entry.value from unnest($1::text[], $2::text[]) as entry (key, value)
@@ -45,16 +45,16 @@ export async function ensureStoreIdentity(database: Database, wanted: StoreIdent
   const stored = new Map(rows.map((row) => [row.key, row.value]));
   const data = stored.get("data");
   if (data !== "sandbox" && data !== "live")
-    throw new StoreIdentityError(`The store does not say what its data is: ${data}.`);
+    throw new StoreIdentityError(`The store has an unknown kind of data: ${data}.`);
   const seed = toNumber(stored.get("seed"));
-  if (data !== wanted.data) {
+  if (data !== expected.data) {
     throw new StoreIdentityError(
-      `This store holds ${data} data and cannot be opened in ${wanted.data} mode: choose another data directory or database.`,
+      `This store holds ${data} data and cannot be opened in ${expected.data} mode: choose another data directory or database.`,
     );
   }
-  if (data === "sandbox" && seed !== wanted.seed) {
+  if (data === "sandbox" && seed !== expected.seed) {
     throw new StoreIdentityError(
-      `This store holds the sandbox world of seed ${seed} and cannot be opened with seed ${wanted.seed}: choose another data directory or database.`,
+      `This store holds the sandbox world of seed ${seed} and cannot be opened with seed ${expected.seed}: choose another data directory or database.`,
     );
   }
   return { data, seed, genesisAt: toNumber(stored.get("genesis_at")) };

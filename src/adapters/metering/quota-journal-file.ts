@@ -21,10 +21,10 @@ const SLOTS_MAX = 65_536;
 const UINT32 = 2 ** 32;
 
 /**
- * A file of 16-byte places: block id (8 bytes), units spent (4), and their complement (4) by which a torn or foreign
- * entry is told. Each is written by one `pwrite`, so it outlives the process; a power cut is not covered, as with the
- * embedded store. What is spent in one round of the event loop is written together at its end: a write for each call
- * would be a fifth of what the call costs.
+ * A file of 16-byte slots: block id (8 bytes), units spent (4), and their complement (4), which detects torn and foreign
+ * entries. Each slot is written by one `pwrite`, so it survives the process, but not a power cut, as with the embedded
+ * store. Units spent in one event-loop iteration are written together at its end: one write per call would take a fifth
+ * of the call's time.
  */
 export function openQuotaJournal(dataDir: string): QuotaJournal {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -39,11 +39,12 @@ export function openQuotaJournal(dataDir: string): QuotaJournal {
   const predecessor = existsSync(ownerPath) ? readFileSync(ownerPath, "utf8") : null;
   let isClear = false;
   const bytes = Buffer.alloc(ENTRY_BYTES);
-  /** What each place is to say, and the round's end, for whoever waits for it. */
+  /** Entries to write, by slot. */
   const dirty = new Map<number, JournalEntry>();
-  let round: PromiseWithResolvers<void> | null = null;
-  const put = (slot: number, { blockId, spent }: JournalEntry) => {
-    // In two halves: a BigInt would be made for every call that is counted.
+  /** Settles when `dirty` was written. */
+  let pendingWrite: PromiseWithResolvers<void> | null = null;
+  const writeSlot = (slot: number, { blockId, spent }: JournalEntry) => {
+    // Two 32-bit halves, because a BigInt would be allocated for every counted call.
     bytes.writeUInt32LE(blockId % UINT32, 0);
     bytes.writeUInt32LE(Math.floor(blockId / UINT32), 4);
     bytes.writeInt32LE(spent, 8);
@@ -51,44 +52,44 @@ export function openQuotaJournal(dataDir: string): QuotaJournal {
     writeSync(fd, bytes, 0, ENTRY_BYTES, slot * ENTRY_BYTES);
   };
   const flush = () => {
-    const waiting = round;
-    round = null;
+    const finished = pendingWrite;
+    pendingWrite = null;
     try {
-      for (const [slot, entry] of dirty) put(slot, entry);
+      for (const [slot, entry] of dirty) writeSlot(slot, entry);
       dirty.clear();
-      waiting?.resolve();
+      finished?.resolve();
     } catch (error) {
-      // It stays to be written, with what comes next.
-      waiting?.reject(new AppError("store_unavailable", "Calls cannot be counted at the moment.", { cause: error }));
+      // The entries stay in `dirty` for the next flush.
+      finished?.reject(new AppError("store_unavailable", "Calls cannot be counted at the moment.", { cause: error }));
     }
   };
   return {
     ...{ recovered, predecessor },
     clear(nodeId) {
-      // Whole or not at all, and before anything is taken in its name.
+      // Atomic, and before the first block is opened.
       writeFileSync(`${ownerPath}.new`, nodeId, { mode: 0o600 });
       renameSync(`${ownerPath}.new`, ownerPath);
       ftruncateSync(fd, 0);
       isClear = true;
     },
     open(blockId) {
-      if (!isClear) throw new Error("what an earlier process left in the quota journal is not settled yet");
+      if (!isClear) throw new Error("the quota journal of the previous process is not settled yet");
       const slot = free.at(-1) ?? (opened < SLOTS_MAX ? opened : null);
       if (slot === null) return null;
-      // Where it cannot be written the place is still free.
-      put(slot, { blockId, spent: 0 });
+      // If the write throws, the slot stays free.
+      writeSlot(slot, { blockId, spent: 0 });
       if (free.pop() === undefined) opened += 1;
       return slot;
     },
     write(slot, entry) {
       dirty.set(slot, entry);
-      if (round !== null) return;
-      round = Promise.withResolvers();
-      // Somebody may write and not wait; that must not end the process.
-      round.promise.catch(() => {});
+      if (pendingWrite !== null) return;
+      pendingWrite = Promise.withResolvers();
+      // Callers need not await it, and an unhandled rejection would end the process.
+      pendingWrite.promise.catch(() => {});
       atEndOfLoopIteration(flush);
     },
-    committed: () => round?.promise,
+    committed: () => pendingWrite?.promise,
     close(slot) {
       dirty.delete(slot);
       bytes.fill(0);
@@ -102,7 +103,7 @@ export function openQuotaJournal(dataDir: string): QuotaJournal {
   };
 }
 
-/** The entries that are whole; a place never used, closed or torn is none. */
+/** The valid entries, without slots that are unused, closed or torn. */
 function readEntries(content: Buffer): JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (let at = 0; at + ENTRY_BYTES <= content.length; at += ENTRY_BYTES) {

@@ -1,6 +1,6 @@
 import type { QuotaJournal } from "../../ports/quota-journal.ts";
 
-/** A journal that ends with the process: for a store in memory, which does the same. */
+/** A journal without persistence, for a store in memory. */
 export function createMemoryQuotaJournal(): QuotaJournal {
   return {
     recovered: [],

@@ -1,15 +1,15 @@
 import { Redis } from "ioredis";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
-/** An answer later than this is none: the request is judged without it. */
-const ANSWER_MS_MAX = 100;
+/** A call without a response by then rejects; the caller then applies its local limit. */
+const RESPONSE_MS_MAX = 100;
 const RECONNECT_MS_MAX = 2_000;
 
 /**
- * One list a caller, newest first, of the instants (microseconds of the server's clock) of the requests accepted in the
- * window. What has left it is dropped first, so a list is never longer than the limit, and it ends a window after its
- * last request. A server clock that steps back stands still for a caller until it has caught up; one that was set back by
- * a window or more forgets his requests rather than lock him out.
+ * One list per caller of the timestamps (microseconds of the server's clock) of the requests accepted in the window,
+ * newest first. Expired entries are removed first, so a list is never longer than the limit, and a list expires one
+ * window after its last request. If the server's clock steps back, the newest timestamp is used instead; if it steps back
+ * by a window or more, the list is deleted, so that the caller is not locked out.
  */
 const TAKE = `
 local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -35,16 +35,16 @@ redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
 return {1, limit - count - 1, tonumber(oldest or now) + window - now}
 `;
 
-interface TakingRedis extends Redis {
+interface LimitingRedis extends Redis {
   takeRequest(key: string, windowMicroseconds: number, limit: number): Promise<[number, number, number]>;
 }
 
 /**
- * Limits over all nodes in Redis or Valkey. It connects in the background and again whenever it was away; until then
- * every call rejects at once.
+ * Rate limits across all nodes in Redis or Valkey. Connects and reconnects in the background; while disconnected, every
+ * call rejects immediately.
  *
- * @param options.prefix       begins the names of the lists; nodes that name the same share their limits
- * @param options.answerMsMax  milliseconds after which an answer is none
+ * @param options.prefix       prefix of the keys, shared by the nodes that share their limits
+ * @param options.answerMsMax  milliseconds after which a call rejects
  */
 export function openRedisLimitLog(options: {
   readonly url: string;
@@ -52,7 +52,7 @@ export function openRedisLimitLog(options: {
   readonly prefix?: string;
   readonly answerMsMax?: number;
 }): SharedLimitLog {
-  const { url, windowMs, prefix = "parallax:", answerMsMax = ANSWER_MS_MAX } = options;
+  const { url, windowMs, prefix = "parallax:", answerMsMax = RESPONSE_MS_MAX } = options;
   const redis = new Redis(url, {
     connectionName: `${prefix}limits`,
     keyPrefix: `${prefix}limit:`,
@@ -64,12 +64,12 @@ export function openRedisLimitLog(options: {
     protocol: 2,
   });
   redis.defineCommand("takeRequest", { lua: TAKE, numberOfKeys: 1 });
-  // Told by the calls that reject.
+  // Calls reject with the same errors.
   redis.on("error", () => {});
-  const taking = redis as TakingRedis;
+  const limiting = redis as LimitingRedis;
   return {
     async take(caller, limit) {
-      const [isAllowed, remaining, waitMicroseconds] = await taking.takeRequest(caller, windowMs * 1_000, limit);
+      const [isAllowed, remaining, waitMicroseconds] = await limiting.takeRequest(caller, windowMs * 1_000, limit);
       return { isAllowed: isAllowed === 1, remaining, waitMs: waitMicroseconds / 1_000 };
     },
     close: () => redis.disconnect(),

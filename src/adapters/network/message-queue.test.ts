@@ -5,80 +5,80 @@ import type { Clock } from "../../ports/clock.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { createMessageQueue } from "./message-queue.ts";
 
-/** A clock whose turns a test grants one by one, and on which every piece of work takes half a millisecond. */
-function turnByTurn() {
+/** A clock that resumes one yield at a time; each message takes half a millisecond to process. */
+function createSteppedClock() {
   const time = new FakeClock();
-  const waiting: (() => void)[] = [];
+  const yielded: (() => void)[] = [];
   let at = 0;
   const clock: Clock = {
     now: () => time.now(),
     monotonic: () => at,
     setTimeout: (callback, delayMs) => time.setTimeout(callback, delayMs),
     sleep: (delayMs, signal) => time.sleep(delayMs, signal),
-    yieldToEventLoop: () => new Promise((resolve) => waiting.push(resolve)),
+    yieldToEventLoop: () => new Promise((resolve) => yielded.push(resolve)),
   };
-  const grant = async () => {
-    waiting.shift()?.();
+  const resumeNext = async () => {
+    yielded.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { clock, grant, work: () => (at += 0.5), asking: () => waiting.length };
+  return { clock, resumeNext, work: () => (at += 0.5), yieldsPending: () => yielded.length };
 }
 
-test("a burst is worked off in its order, a millisecond a turn, and nothing of it before the first turn", async () => {
-  const { clock, grant, work } = turnByTurn();
-  const take = createMessageQueue(clock);
-  const done: number[] = [];
+test("processes a burst in order, 1 ms per iteration, starting with the next iteration", async () => {
+  const { clock, resumeNext, work } = createSteppedClock();
+  const enqueue = createMessageQueue(clock);
+  const processed: number[] = [];
   for (let number = 0; number < 5; number++) {
-    take(() => {
+    enqueue(() => {
       work();
-      done.push(number);
+      processed.push(number);
     });
   }
-  assert.equal(done.length, 0);
-  await grant();
-  assert.deepEqual(done, [0, 1]);
-  take(() => done.push(5));
-  await grant();
-  assert.deepEqual(done, [0, 1, 2, 3]);
-  await grant();
-  assert.deepEqual(done, [0, 1, 2, 3, 4, 5]);
+  assert.equal(processed.length, 0);
+  await resumeNext();
+  assert.deepEqual(processed, [0, 1]);
+  enqueue(() => processed.push(5));
+  await resumeNext();
+  assert.deepEqual(processed, [0, 1, 2, 3]);
+  await resumeNext();
+  assert.deepEqual(processed, [0, 1, 2, 3, 4, 5]);
 });
 
-test("an inbox that is worked off asks for no more turns until something comes", async () => {
-  const { clock, grant, asking } = turnByTurn();
-  const take = createMessageQueue(clock);
-  take(() => {});
-  await grant();
-  assert.equal(asking(), 0);
-  take(() => {});
-  assert.equal(asking(), 1);
+test("an empty queue does not yield until the next message", async () => {
+  const { clock, resumeNext, yieldsPending } = createSteppedClock();
+  const enqueue = createMessageQueue(clock);
+  enqueue(() => {});
+  await resumeNext();
+  assert.equal(yieldsPending(), 0);
+  enqueue(() => {});
+  assert.equal(yieldsPending(), 1);
 });
 
-test("ten thousand wait; with the next all are worked off at once, in their order", () => {
-  const { clock } = turnByTurn();
-  const take = createMessageQueue(clock);
-  const done: number[] = [];
-  for (let number = 0; number < 9_999; number++) take(() => done.push(number));
-  assert.equal(done.length, 0);
-  take(() => done.push(9_999));
+test("processes all messages immediately and in order when 10,000 are queued", () => {
+  const { clock } = createSteppedClock();
+  const enqueue = createMessageQueue(clock);
+  const processed: number[] = [];
+  for (let number = 0; number < 9_999; number++) enqueue(() => processed.push(number));
+  assert.equal(processed.length, 0);
+  enqueue(() => processed.push(9_999));
   assert.deepEqual(
-    done,
+    processed,
     Array.from({ length: 10_000 }, (_, index) => index),
   );
 });
 
-test("the system's clock grants one turn a round of the event loop, so that what else is ready comes in between", async () => {
-  let round = 0;
-  const countRounds = () => {
-    round += 1;
-    if (round < 20) setImmediate(countRounds);
+test("the system clock resumes one yielded task per event-loop iteration", async () => {
+  let iteration = 0;
+  const countIterations = () => {
+    iteration += 1;
+    if (iteration < 20) setImmediate(countIterations);
   };
-  setImmediate(countRounds);
-  const rounds = await Promise.all(
+  setImmediate(countIterations);
+  const iterations = await Promise.all(
     [1, 2, 3].map(async () => {
       await systemClock.yieldToEventLoop();
-      return round;
+      return iteration;
     }),
   );
-  assert.equal(new Set(rounds).size, 3);
+  assert.equal(new Set(iterations).size, 3);
 });

@@ -1,46 +1,50 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** How long one turn may go on with what has come in; then everybody else has a turn. */
-const TURN_MS_MAX = 1;
-/** Beyond this nothing waits any longer: a sender that is faster than we are is felt at once, and memory stays bounded. */
-const WAITING_MAX = 10_000;
+/** Processing time before the queue yields to the event loop. */
+const SLICE_MS_MAX = 1;
+/** A full queue is drained without yielding, which bounds the memory and slows the sender down. */
+const QUEUED_MAX = 10_000;
 
 /**
- * What a socket brings, worked off in its order and in turns. Bursts of thousands of frames are read from the network at
- * once; worked off at once too, they would hold up every request that is waiting for an answer.
+ * Returns a function that queues the processing of a message. Messages are processed in order, in slices between which
+ * the event loop runs: a burst of thousands of frames would otherwise delay every HTTP request.
  */
 export function createMessageQueue(clock: Clock): (work: () => void) => void {
-  let waiting: (() => void)[] = [];
-  let isWorking = false;
+  let queued: (() => void)[] = [];
+  let isDraining = false;
 
-  const workOffUntil = (isOver: () => boolean) => {
-    let done = 0;
-    // What is left stays in order even where a piece of work brings more, or throws.
+  const drainUntil = (isTimeUp: () => boolean) => {
+    let processed = 0;
+    // The rest stays in order, also if a message adds more or throws.
     try {
-      for (let work = waiting[done]; work !== undefined && !(done > 0 && isOver()); work = waiting[done]) {
-        done += 1;
+      for (
+        let work = queued[processed];
+        work !== undefined && !(processed > 0 && isTimeUp());
+        work = queued[processed]
+      ) {
+        processed += 1;
         work();
       }
     } finally {
-      waiting = waiting.slice(done);
+      queued = queued.slice(processed);
     }
   };
 
-  const workOff = async () => {
-    while (waiting.length > 0) {
+  const drain = async () => {
+    while (queued.length > 0) {
       await clock.yieldToEventLoop();
-      const until = clock.monotonic() + TURN_MS_MAX;
-      workOffUntil(() => clock.monotonic() >= until);
+      const until = clock.monotonic() + SLICE_MS_MAX;
+      drainUntil(() => clock.monotonic() >= until);
     }
   };
 
   return (work) => {
-    waiting.push(work);
-    if (waiting.length >= WAITING_MAX) workOffUntil(() => false);
-    if (isWorking || waiting.length === 0) return;
-    isWorking = true;
-    void workOff().finally(() => {
-      isWorking = false;
+    queued.push(work);
+    if (queued.length >= QUEUED_MAX) drainUntil(() => false);
+    if (isDraining || queued.length === 0) return;
+    isDraining = true;
+    void drain().finally(() => {
+      isDraining = false;
     });
   };
 }

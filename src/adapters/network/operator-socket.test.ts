@@ -21,13 +21,13 @@ before(async () => {
 after(() => root.release());
 
 let folders = 0;
-async function bench() {
+async function createTestSocket() {
   folders += 1;
   const dataDir = join(root.path, String(folders));
   await mkdir(dataDir);
   const { log, lines } = recordingLog();
-  const listen = (answer: (request: unknown) => Promise<unknown>, waitMs?: number) =>
-    listenOnOperatorSocket(dataDir, answer, log, waitMs);
+  const listen = (handle: (request: unknown) => Promise<unknown>, waitMs?: number) =>
+    listenOnOperatorSocket(dataDir, handle, log, waitMs);
   return { dataDir, lines, listen, clock: new FakeClock() };
 }
 
@@ -35,20 +35,20 @@ const echo = async (request: unknown) => ({ echo: request });
 const failedAs = (failure: OperatorFailure) => (error: unknown) =>
   error instanceof OperatorSocketError && error.failure === failure;
 
-/** What the socket says to a text, until it ends. */
-async function say(path: string, text: string): Promise<string> {
+/** Sends a text and returns everything received until the connection closes. */
+async function exchange(path: string, text: string): Promise<string> {
   const socket = createConnection(path);
   socket.write(text);
-  let told = "";
+  let received = "";
   socket.on("data", (chunk) => {
-    told += chunk;
+    received += chunk;
   });
   await new Promise((resolve) => socket.once("close", resolve));
-  return told;
+  return received;
 }
 
-test("a command is answered on a socket that its owner alone may open, and nothing else is left in the folder", async () => {
-  const { dataDir, listen, clock } = await bench();
+test("returns the response over a socket that only its owner can open, and leaves no other file", async () => {
+  const { dataDir, listen, clock } = await createTestSocket();
   const end = await listen(echo);
   assert.deepEqual(await askOperatorSocket(dataDir, { argv: ["list"] }, clock), { echo: { argv: ["list"] } });
   assert.equal((await stat(join(dataDir, FILE))).mode & 0o777, 0o600);
@@ -57,64 +57,64 @@ test("a command is answered on a socket that its owner alone may open, and nothi
   assert.deepEqual(await readdir(dataDir), []);
 });
 
-test("a socket that a killed process left behind is replaced", async () => {
-  const { dataDir, listen, clock } = await bench();
+test("replaces the socket of a killed process", async () => {
+  const { dataDir, listen, clock } = await createTestSocket();
   await writeFile(join(dataDir, FILE), "");
   const end = await listen(echo);
   assert.deepEqual(await askOperatorSocket(dataDir, 1, clock), { echo: 1 });
   await end();
 });
 
-test("where there can be no socket the service goes on without, and says so", async () => {
-  const long = await bench();
+test("logs a warning and continues if the socket cannot be created", async () => {
+  const long = await createTestSocket();
   const deep = join(long.dataDir, "x".repeat(90));
   await mkdir(deep);
   await (await listenOnOperatorSocket(deep, echo, recordingLog().log))();
-  const { dataDir, lines, listen } = await bench();
+  const { dataDir, lines, listen } = await createTestSocket();
   await mkdir(join(dataDir, FILE));
-  await writeFile(join(dataDir, FILE, "in the way"), "");
+  await writeFile(join(dataDir, FILE, "blocking"), "");
   const end = await listen(echo);
   await end();
   assert.equal(lines[0]?.level, "warn");
   assert.deepEqual([await readdir(dataDir), await readdir(deep)], [[FILE], []]);
 });
 
-test("a command that fails inside, an over-long line and one that is no JSON are told so, and the next is answered", async () => {
-  const { dataDir, listen, lines, clock } = await bench();
+test("a failing command, an oversized line and invalid JSON return a failure, and the next command succeeds", async () => {
+  const { dataDir, listen, lines, clock } = await createTestSocket();
   const end = await listen(async (request) => {
-    if (request === "fail") throw new Error("inside");
+    if (request === "fail") throw new Error("command failed");
     return request;
   });
   await assert.rejects(askOperatorSocket(dataDir, "fail", clock), failedAs("failed"));
   for (const text of ["{\n", `"${"x".repeat(70_000)}"\n`])
-    assert.equal(await say(join(dataDir, FILE), text), '{"failure":"failed"}\n');
+    assert.equal(await exchange(join(dataDir, FILE), text), '{"failure":"failed"}\n');
   assert.equal(lines.filter(({ level }) => level === "warn").length, 3);
   assert.equal(await askOperatorSocket(dataDir, "next", clock), "next");
   await end();
 });
 
-test("a silent peer is let go, and a command under way when the service ends is told from one that failed", async () => {
-  const { dataDir, listen, clock } = await bench();
-  const isAsked = Promise.withResolvers<void>();
+test("closes idle connections, and reports a command interrupted by the shutdown as silent", async () => {
+  const { dataDir, listen, clock } = await createTestSocket();
+  const requested = Promise.withResolvers<void>();
   const end = await listen((request) => {
-    if (request === "hang") isAsked.resolve();
+    if (request === "wait") requested.resolve();
     return new Promise(() => {});
   }, 20);
-  assert.equal(await say(join(dataDir, FILE), ""), '{"failure":"failed"}\n');
-  const hanging = assert.rejects(askOperatorSocket(dataDir, "hang", clock), failedAs("silent"));
-  await isAsked.promise;
+  assert.equal(await exchange(join(dataDir, FILE), ""), '{"failure":"failed"}\n');
+  const interrupted = assert.rejects(askOperatorSocket(dataDir, "wait", clock), failedAs("silent"));
+  await requested.promise;
   await end();
-  await hanging;
+  await interrupted;
 });
 
-test("who asks while the service starts is answered once it listens, and told after five seconds where it does not", async () => {
-  const { dataDir, listen, clock } = await bench();
+test("retries for five seconds until the service listens", async () => {
+  const { dataDir, listen, clock } = await createTestSocket();
   await assert.rejects(clock.until(askOperatorSocket(dataDir, 1, clock)), failedAs("absent"));
   assert.equal(clock.monotonic(), 4_800);
-  const asking = askOperatorSocket(dataDir, 2, clock);
+  const response = askOperatorSocket(dataDir, 2, clock);
   while (clock.nextInMs === null) await clock.settle();
   const end = await listen(echo);
   await clock.advance(200);
-  assert.deepEqual(await asking, { echo: 2 });
+  assert.deepEqual(await response, { echo: 2 });
   await end();
 });

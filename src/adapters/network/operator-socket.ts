@@ -5,32 +5,32 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 
 const FILE = "operator.sock";
-/** What the system takes as the address of such a socket. */
+/** Longest path that all systems accept for a Unix socket. */
 const PATH_BYTES_MAX = 100;
 const CONNECTIONS_MAX = 8;
 const REQUEST_BYTES_MAX = 64 * 1024;
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 const WAIT_MS_MAX = 30_000;
-/** A service that starts listens within seconds. */
-const KNOCK_EVERY_MS = 200;
-const KNOCKS_MAX = 25;
-/** What connecting fails with where the system does not let this user in. */
+/** A service that is starting listens within seconds. */
+const RETRY_PAUSE_MS = 200;
+const ATTEMPTS_MAX = 25;
+/** Error codes of connecting without permission. */
 const DENIED: readonly unknown[] = ["EACCES", "EPERM"];
 const NOT_LISTENING: readonly unknown[] = ["ENOENT", "ECONNREFUSED"];
 
 /**
- * denied: this user may not open the socket. absent: nobody listens. silent: the other side ended, or took too long,
- * before its answer. failed: it could not do what it was asked.
+ * denied: this user may not open the socket. absent: no process listens. silent: the service ended or timed out before it
+ * responded. failed: the service could not execute the request.
  */
 export type OperatorFailure = "denied" | "absent" | "silent" | "failed";
 
-/** Who holds the data directory has not answered. */
+/** The process that holds the data directory did not return a response. */
 export class OperatorSocketError extends Error {
   override readonly name = "OperatorSocketError";
   readonly failure: OperatorFailure;
 
   constructor(failure: OperatorFailure, cause: unknown) {
-    super(`the data directory's holder gives no answer: ${failure}`, { cause });
+    super(`no response from the process that holds the data directory: ${failure}`, { cause });
     this.failure = failure;
   }
 }
@@ -38,16 +38,16 @@ export class OperatorSocketError extends Error {
 type Reply = { readonly answer: unknown } | { readonly failure: OperatorFailure };
 
 /**
- * Answers operators' programs on this machine while this process holds the data directory: one JSON line each way, on a
- * socket in that directory that its owner alone may open. Whoever can open it could as well open the store's files.
- * Where there can be no socket, the service does without and says so.
+ * Serves operators' commands on this machine while this process holds the data directory: one JSON line in each
+ * direction, on a socket in that directory that only its owner can open. The owner can read the store's files anyway, so
+ * there is no other authentication. If no socket can be created, the service logs it and runs without.
  *
- * @param waitMs  how long a connection may be silent
- * @returns ends it
+ * @param waitMs  longest time without data on a connection
+ * @returns a function that stops listening
  */
 export async function listenOnOperatorSocket(
   dataDir: string,
-  answer: (request: unknown) => Promise<unknown>,
+  handle: (request: unknown) => Promise<unknown>,
   log: Log,
   waitMs = WAIT_MS_MAX,
 ): Promise<() => Promise<void>> {
@@ -55,7 +55,7 @@ export async function listenOnOperatorSocket(
   const open = new Set<Socket>();
   const reply = async (socket: Socket): Promise<Reply> => {
     try {
-      return { answer: await answer(JSON.parse(await readLine(socket, REQUEST_BYTES_MAX, waitMs))) };
+      return { answer: await handle(JSON.parse(await readLine(socket, REQUEST_BYTES_MAX, waitMs))) };
     } catch (error) {
       log.warn({ err: error }, "an operator's command failed");
       return { failure: "failed" };
@@ -69,10 +69,13 @@ export async function listenOnOperatorSocket(
   });
   server.maxConnections = CONNECTIONS_MAX;
   try {
-    if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new Error(`its path has over ${PATH_BYTES_MAX} bytes`);
+    if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new Error(`its path is longer than ${PATH_BYTES_MAX} bytes`);
     await listenPrivately(server, dataDir, path);
   } catch (error) {
-    log.warn({ err: error }, "there is no socket for operators' commands: stop the service to change customers");
+    log.warn(
+      { err: error },
+      "the socket for operators' commands could not be created: stop the service to change customers",
+    );
     return async () => {};
   }
   server.unref();
@@ -84,8 +87,8 @@ export async function listenOnOperatorSocket(
 }
 
 /**
- * Made in a folder that nobody else may enter, and moved once only its owner may open it, so that there is no moment for
- * others. It takes the place of one that a killed process left behind: the lock on the directory says that none is alive.
+ * Creates the socket in a private folder and moves it after its permissions are restricted, so that no other user can
+ * open it in between. Replaces the socket of a killed process; the lock on the data directory ensures that none is in use.
  */
 async function listenPrivately(server: Server, dataDir: string, path: string): Promise<void> {
   const folder = await mkdtemp(join(dataDir, ".o"));
@@ -106,27 +109,28 @@ async function listenPrivately(server: Server, dataDir: string, path: string): P
 }
 
 /**
- * Asks the process that holds the data directory. While nobody listens it asks again for some seconds: a service may be
- * starting.
+ * Sends a request to the process that holds the data directory and returns its response. While no process listens it
+ * retries for 5 seconds, because a service may be starting.
  *
  * @throws OperatorSocketError
  */
 export async function askOperatorSocket(dataDir: string, request: unknown, clock: Clock): Promise<unknown> {
-  for (let knock = 1; ; knock++) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await askOnce(join(dataDir, FILE), request);
+      return await requestOnce(join(dataDir, FILE), request);
     } catch (error) {
-      if (!(error instanceof OperatorSocketError) || error.failure !== "absent" || knock === KNOCKS_MAX) throw error;
+      if (!(error instanceof OperatorSocketError) || error.failure !== "absent" || attempt === ATTEMPTS_MAX)
+        throw error;
     }
-    await clock.sleep(KNOCK_EVERY_MS);
+    await clock.sleep(RETRY_PAUSE_MS);
   }
 }
 
-async function askOnce(path: string, request: unknown): Promise<unknown> {
+async function requestOnce(path: string, request: unknown): Promise<unknown> {
   const socket = createConnection(path);
   try {
     socket.write(`${JSON.stringify(request)}\n`);
-    const reply = JSON.parse(await readLine(socket, ANSWER_BYTES_MAX, WAIT_MS_MAX)) as Reply;
+    const reply = JSON.parse(await readLine(socket, RESPONSE_BYTES_MAX, WAIT_MS_MAX)) as Reply;
     if ("failure" in reply) throw new OperatorSocketError(reply.failure, null);
     return reply.answer;
   } catch (error) {
@@ -139,19 +143,19 @@ async function askOnce(path: string, request: unknown): Promise<unknown> {
   }
 }
 
-/** The first line, within bounds of length and time. */
+/** Reads the first line; rejects if it is too long or late. */
 function readLine(socket: Socket, bytesMax: number, waitMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    socket.setTimeout(waitMs, () => reject(new Error("no whole line came in time")));
+    socket.setTimeout(waitMs, () => reject(new Error("no complete line arrived in time")));
     socket.on("error", reject);
-    socket.on("close", () => reject(new Error("the other side ended before its line did")));
+    socket.on("close", () => reject(new Error("the connection closed before the end of the line")));
     socket.on("data", (chunk: Buffer) => {
       const end = chunk.indexOf(10);
       chunks.push(end < 0 ? chunk : chunk.subarray(0, end));
       size += chunk.length;
-      if (size > bytesMax) reject(new Error(`a line of over ${bytesMax} bytes`));
+      if (size > bytesMax) reject(new Error(`the line is longer than ${bytesMax} bytes`));
       else if (end >= 0) resolve(Buffer.concat(chunks).toString("utf8"));
     });
   });

@@ -6,16 +6,15 @@ import type { MailOut } from "../../ports/mail-out.ts";
 const CONNECTIONS_MAX = 4;
 const CONNECT_MS_MAX = 10_000;
 const GREETING_MS_MAX = 10_000;
-/** A server that says nothing for so long in the middle of a letter has gone. */
-const SILENCE_MS_MAX = 20_000;
+/** Longest time without data from the server while an e-mail is sent. */
+const SOCKET_IDLE_MS_MAX = 20_000;
 const IDLE_MS_MAX = 30_000;
 
 /**
- * Mail by SMTP. Away from this machine the connection is encrypted and the server's certificate checked, or nothing is
- * sent: the letters hold links that open accounts. `?ignoreTLS=true` in the URL says otherwise, for a relay in one's own
- * network.
+ * E-mail by SMTP. Connections other than loopback are encrypted and the server's certificate is checked, because the
+ * e-mails contain sign-in links. `?ignoreTLS=true` in the URL disables this, for a relay in a private network.
  *
- * @param options.url   `smtp://` (STARTTLS) or `smtps://`, with user and password where the server wants some
+ * @param options.url   `smtp://` (STARTTLS) or `smtps://`, with user and password if the server requires them
  * @param options.from  the sender, `address` or `Name <address>`
  */
 export function createSmtpMail(options: { readonly url: string; readonly from: string }): MailOut {
@@ -25,24 +24,24 @@ export function createSmtpMail(options: { readonly url: string; readonly from: s
     url: options.url,
     pool: true,
     maxConnections: CONNECTIONS_MAX,
-    // A lost connection is this caller's to judge, who knows how often to try.
+    // The caller decides how often to retry.
     maxRequeues: 0,
     connectionTimeout: CONNECT_MS_MAX,
     greetingTimeout: GREETING_MS_MAX,
-    socketTimeout: SILENCE_MS_MAX,
+    socketTimeout: SOCKET_IDLE_MS_MAX,
     idleTimeout: IDLE_MS_MAX,
-    requireTLS: url.protocol === "smtp:" && !isOptedOut && !isThisMachine(url.hostname),
+    requireTLS: url.protocol === "smtp:" && !isOptedOut && !isLoopbackHost(url.hostname),
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // The pool also tells here what it tells the sender of the letter.
+  // The pool also emits the errors that `sendMail` rejects with.
   transport.on("error", () => {});
   return {
     async send({ to, subject, text, html }) {
       try {
         await transport.sendMail({
           from: options.from,
-          // As an object, so that no text in it is read as a list of addresses.
+          // As an object, so that the text is not parsed as a list of addresses.
           to: { name: "", address: to },
           subject,
           text,
@@ -59,18 +58,18 @@ export function createSmtpMail(options: { readonly url: string; readonly from: s
   };
 }
 
-function isThisMachine(host: string): boolean {
+function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** Codes only: a server's words may repeat the mailbox, or what it was sent. */
+/** Keeps only codes: the server's text may contain the address or the e-mail. */
 function toMailError(error: unknown): MailError {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const status = typeof responseCode === "number" ? ` ${responseCode}` : "";
-  // A wrong password is the operator's to mend, and no reason to give the letter up.
+  // A wrong password is fixed by the operator, so the e-mail is retried.
   const isFinal = code !== "EAUTH" && typeof responseCode === "number" && responseCode >= 500 && responseCode < 600;
   return new MailError(
-    `The mail server did not take a letter (${typeof code === "string" ? code : "unknown"}${status})`,
+    `The mail server did not accept an e-mail (${typeof code === "string" ? code : "unknown"}${status})`,
     {
       retryable: !isFinal,
     },

@@ -23,24 +23,24 @@ before(async () => {
 
 after(() => server.close());
 
-/** What the connection reported, in order, and a way to wait for the next report. */
+/** Connects; `next` resolves with the next event that the connection reports. */
 function connect(at: string, maxFrameBytes = 100_000, clock = systemClock) {
-  const reports: [string, unknown][] = [];
+  const events: [string, unknown][] = [];
   let wake: () => void = () => {};
-  const report = (name: string, value: unknown) => {
-    reports.push([name, value]);
+  const record = (name: string, value: unknown) => {
+    events.push([name, value]);
     wake();
   };
   const handlers: SocketIoHandlers = {
-    onUp: (emit) => report("up", emit),
-    onEvent: (event, payload) => report(event, payload),
-    onDown: (reason) => report("down", reason),
+    onUp: (emit) => record("up", emit),
+    onEvent: (event, payload) => record(event, payload),
+    onDown: (reason) => record("down", reason),
   };
   const options = { namespace: "/markets", maxFrameBytes, connectTimeoutMs: 5_000 };
   const connection = createSocketIoClient(clock).connect(at, options, handlers);
   const next = async (): Promise<[string, unknown]> => {
     for (;;) {
-      const first = reports.shift();
+      const first = events.shift();
       if (first !== undefined) return first;
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -50,7 +50,7 @@ function connect(at: string, maxFrameBytes = 100_000, clock = systemClock) {
   return { connection, next };
 }
 
-test("events go both ways over the namespace", async () => {
+test("sends and receives events in the namespace", async () => {
   const { connection, next } = connect(url);
   assert.equal((await next())[0], "up");
   connection.emit("echo", { a: [1] });
@@ -58,7 +58,7 @@ test("events go both ways over the namespace", async () => {
   connection.close();
 });
 
-test("a lost connection is reported and made again", async () => {
+test("reports a lost connection and reconnects", async () => {
   const { connection, next } = connect(url);
   await next();
   joined.at(-1)?.conn.close();
@@ -67,7 +67,7 @@ test("a lost connection is reported and made again", async () => {
   connection.close();
 });
 
-test("a peer that hangs up on purpose is called again after a pause", async () => {
+test("reconnects after a pause if the peer closes the connection deliberately", async () => {
   const pauses: number[] = [];
   const clock = {
     ...systemClock,
@@ -85,7 +85,7 @@ test("a peer that hangs up on purpose is called again after a pause", async () =
   connection.close();
 });
 
-test("a frame over the limit closes the connection instead of being read", async () => {
+test("a frame over the limit closes the connection", async () => {
   const { connection, next } = connect(url, 2_000);
   await next();
   joined.at(-1)?.emit("large", "x".repeat(10_000));
@@ -93,7 +93,7 @@ test("a frame over the limit closes the connection instead of being read", async
   connection.close();
 });
 
-test("nothing is reported after close, and emitting is silent", async () => {
+test("after close, reports nothing and ignores emit", async () => {
   const { connection, next } = connect(url);
   await next();
   connection.close();

@@ -5,44 +5,44 @@ import { createMessageQueue } from "./message-queue.ts";
 
 const RECONNECT_MS_MIN = 500;
 const RECONNECT_MS_MAX = 30_000;
-/** After a peer closed the connection on purpose the library does not try again by itself. */
-const RECONNECT_AFTER_REFUSAL_MS = 5_000;
+/** The library does not reconnect after the peer has closed the connection deliberately. */
+const RECONNECT_AFTER_CLOSE_MS = 5_000;
 
-/** Socket.IO out through `socket.io-client`; heartbeats and reconnecting with jitter are the library's. */
+/** Outgoing Socket.IO with `socket.io-client`, which does heartbeats and reconnects with jitter. */
 export function createSocketIoClient(clock: Clock): SocketIoOut {
   return {
     connect(url, options, handlers) {
-      const limits = { maxPayload: options.maxFrameBytes, perMessageDeflate: { threshold: 1024 } };
       const socket = io(`${url.replace(/\/$/, "")}${options.namespace}`, {
-        ...limits,
+        // Options of the underlying `ws`, which the types of the library do not declare.
+        ...{ maxPayload: options.maxFrameBytes, perMessageDeflate: { threshold: 1024 } },
         transports: ["websocket"],
         forceNew: true,
         timeout: options.connectTimeoutMs,
         reconnectionDelay: RECONNECT_MS_MIN,
         reconnectionDelayMax: RECONNECT_MS_MAX,
         randomizationFactor: 0.5,
-        ...(options.headers === undefined ? {} : { extraHeaders: { ...options.headers } }),
+        extraHeaders: { ...options.headers },
       });
-      const take = createMessageQueue(clock);
+      const enqueue = createMessageQueue(clock);
       let isClosed = false;
       let cancelRetry: () => void = () => {};
       const emit: SocketIoEmit = (event, payload) => {
         if (socket.connected) socket.emit(event, payload);
       };
-      const down = (reason: string) => {
+      const onDown = (reason: string) => {
         if (isClosed) return;
         handlers.onDown(reason);
         if (socket.active) return;
         cancelRetry();
-        cancelRetry = clock.setTimeout(() => socket.connect(), RECONNECT_AFTER_REFUSAL_MS);
+        cancelRetry = clock.setTimeout(() => socket.connect(), RECONNECT_AFTER_CLOSE_MS);
       };
-      // All in one order: an event of before must not be taken for one of after.
-      socket.on("connect", () => take(() => handlers.onUp(emit)));
-      socket.on("disconnect", (reason) => take(() => down(reason)));
-      socket.on("connect_error", (error) => take(() => down(error.message)));
+      // One queue for all, so that events of the old connection precede `onUp` of the new one.
+      socket.on("connect", () => enqueue(() => handlers.onUp(emit)));
+      socket.on("disconnect", (reason) => enqueue(() => onDown(reason)));
+      socket.on("connect_error", (error) => enqueue(() => onDown(error.message)));
       socket.onAny((event: string, payload: unknown) => {
         const receivedAt = clock.now();
-        take(() => {
+        enqueue(() => {
           if (!isClosed) handlers.onEvent(event, payload, receivedAt);
         });
       });

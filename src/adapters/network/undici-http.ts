@@ -5,19 +5,19 @@ import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from ".
 
 const USER_AGENT = "parallax/1.0";
 
-/** HTTP out over a keep-alive pool per host. No redirects are followed; bodies and time are bounded per request. */
+/** Outgoing HTTP with a keep-alive pool per host. Does not follow redirects. Bounds the size and time of each response. */
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS_PER_HOST_MAX, connect: { timeout: 10_000 } });
   return {
-    async send(out): Promise<IncomingResponse> {
-      const deadline = AbortSignal.timeout(out.deadlineMs);
-      const signal = out.signal === undefined ? deadline : AbortSignal.any([deadline, out.signal]);
+    async send(outgoing): Promise<IncomingResponse> {
+      const deadline = AbortSignal.timeout(outgoing.deadlineMs);
+      const signal = outgoing.signal === undefined ? deadline : AbortSignal.any([deadline, outgoing.signal]);
       try {
-        const response = await request(out.url, {
+        const response = await request(outgoing.url, {
           dispatcher: agent,
-          method: out.method,
-          headers: { "user-agent": USER_AGENT, ...out.headers },
-          body: out.body ?? null,
+          method: outgoing.method,
+          headers: { "user-agent": USER_AGENT, ...outgoing.headers },
+          body: outgoing.body ?? null,
           signal,
         });
         const receivedAt = clock.now();
@@ -26,9 +26,9 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
         for await (const chunk of response.body) {
           const bytes = chunk as Buffer;
           size += bytes.length;
-          if (size > out.maxBodyBytes) {
+          if (size > outgoing.maxBodyBytes) {
             response.body.destroy();
-            throw new VenueError("bad_body", `body over ${out.maxBodyBytes} bytes`, { retryable: false });
+            throw new VenueError("bad_body", `body over ${outgoing.maxBodyBytes} bytes`, { retryable: false });
           }
           chunks.push(bytes);
         }
@@ -36,21 +36,24 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
         for (const [name, value] of Object.entries(response.headers)) {
           if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
         }
-        // Answers come in together, and each is then worked on at length.
+        // Responses often arrive together, and parsing each takes long.
         await clock.yieldToEventLoop();
         return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString("utf8"), receivedAt };
       } catch (cause) {
         if (cause instanceof VenueError) throw cause;
-        const host = new URL(out.url).host;
+        const host = new URL(outgoing.url).host;
         if (deadline.aborted)
-          throw new VenueError("timeout", `${host} did not answer in ${out.deadlineMs} ms`, { retryable: true, cause });
+          throw new VenueError("timeout", `${host} did not respond within ${outgoing.deadlineMs} ms`, {
+            retryable: true,
+            cause,
+          });
         throw new VenueError("network", `${host} could not be reached`, {
-          retryable: out.signal?.aborted !== true,
+          retryable: outgoing.signal?.aborted !== true,
           cause,
         });
       }
     },
-    // Whoever closes it has stopped what needed an answer: a host that is silent holds up no stop.
+    // Aborts pending requests, so that an unresponsive host does not delay the shutdown.
     close: () => agent.destroy(),
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { SocketOut } from "../../ports/socket-out.ts";
 import { createMessageQueue } from "./message-queue.ts";
 
-/** WebSockets out through `ws`; pings are answered by the library and reported. */
+/** Outgoing WebSockets with `ws`. The library replies to pings, and `onPing` reports them. */
 export function createWsSockets(clock: Clock): SocketOut {
   return {
     connect(url, options, handlers) {
@@ -14,9 +14,9 @@ export function createWsSockets(clock: Clock): SocketOut {
         perMessageDeflate: false,
         followRedirects: false,
       });
-      const take = createMessageQueue(clock);
+      const enqueue = createMessageQueue(clock);
       let isClosed = false;
-      /** What came before we closed is nobody's concern any more. */
+      /** Messages that are still queued when the socket is closed are discarded. */
       const unlessClosed = (work: () => void) => () => {
         if (!isClosed) work();
       };
@@ -33,13 +33,13 @@ export function createWsSockets(clock: Clock): SocketOut {
       socket.on("open", () => handlers.onOpen(handle));
       socket.on("message", (data) => {
         const receivedAt = clock.now();
-        take(unlessClosed(() => handlers.onMessage(data.toString(), receivedAt)));
+        enqueue(unlessClosed(() => handlers.onMessage(data.toString(), receivedAt)));
       });
       socket.on("ping", () => handlers.onPing());
       socket.on("error", (error) => {
         reason = error.message;
       });
-      socket.on("close", () => take(() => handlers.onClose(reason)));
+      socket.on("close", () => enqueue(() => handlers.onClose(reason)));
       return handle;
     },
   };

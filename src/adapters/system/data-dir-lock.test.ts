@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Starts another process that tries to take the lock; gives its one line. */
+/** Starts another process that tries to acquire the lock; returns its output line. */
 async function startHolder(): Promise<{ child: ChildProcess; line: string }> {
   const child = spawn(process.execPath, [CHILD, directory], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
@@ -35,7 +35,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-test("a second process is refused with one sentence naming the holder and the directory", async () => {
+test("a second process is refused with one sentence that names the holder and the directory", async () => {
   const { child, line } = await startHolder();
   assert.equal(line, "held");
   await assert.rejects(acquireDataDirLock(directory), (error: unknown) => {
@@ -47,29 +47,29 @@ test("a second process is refused with one sentence naming the holder and the di
   });
 });
 
-test("a refused process leaves the directory as it was", async () => {
+test("a refused process does not change the directory", async () => {
   await startHolder();
   const before = await readdir(directory);
   await assert.rejects(acquireDataDirLock(directory), DataDirLockedError);
   assert.deepEqual(await readdir(directory), before);
 });
 
-test("the lock of a killed process is free at once, whoever has its process id now", async () => {
+test("the lock of a killed process is free immediately, even if its process id is in use again", async () => {
   const { child } = await startHolder();
   await kill(child);
-  // The dead holder's note names a process that lives: this one. Only the system's own lock counts.
+  // The owner file names a live process, this one, but only the system's lock counts.
   await writeFile(join(directory, "lock-owner.json"), JSON.stringify({ pid: process.pid }));
   const lock = await acquireDataDirLock(directory);
   await lock.release();
 });
 
-test("a holder that is stopped but alive keeps its lock", async () => {
+test("a stopped process (SIGSTOP) keeps its lock", async () => {
   const { child } = await startHolder();
   child.kill("SIGSTOP");
   await assert.rejects(acquireDataDirLock(directory), DataDirLockedError);
 });
 
-test("of several that race for a dead holder's directory exactly one gets it", async () => {
+test("exactly one of several simultaneous processes acquires the lock of a dead holder", async () => {
   const { child } = await startHolder();
   await kill(child);
   const lines = await Promise.all(Array.from({ length: 4 }, () => startHolder().then(({ line }) => line)));
@@ -77,7 +77,7 @@ test("of several that race for a dead holder's directory exactly one gets it", a
   assert.equal(lines.filter((line) => line.startsWith("refused The data directory")).length, 3);
 });
 
-test("a released lock can be taken again, and twice in one process it cannot", async () => {
+test("a lock cannot be acquired twice in one process, but again after its release", async () => {
   const first = await acquireDataDirLock(directory);
   await assert.rejects(acquireDataDirLock(directory), DataDirLockedError);
   await first.release();

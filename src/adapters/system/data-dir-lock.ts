@@ -6,16 +6,16 @@ import { tryLockFile } from "./file-lock.ts";
 const LOCK_FILE = "lock";
 const OWNER_FILE = "lock-owner.json";
 
-/** Another process works in this data directory. The message is one sentence made to be shown. */
+/** Another process uses this data directory. */
 export class DataDirLockedError extends UserFacingError {
   readonly dataDir: string;
-  /** Process id of the holder; null in the moment between its taking the lock and telling who it is. */
+  /** Process id of the holder; null until the holder has written its owner file. */
   readonly pid: number | null;
 
   constructor(dataDir: string, pid: number | null) {
     const holder = pid === null ? "another process" : `another process (pid ${pid})`;
     super(
-      `The data directory ${dataDir} is in use by ${holder}: stop that one first, or give this one a directory of its own with PARALLAX_DATA_DIR.`,
+      `The data directory ${dataDir} is in use by ${holder}: stop that process, or choose another directory with PARALLAX_DATA_DIR.`,
     );
     this.name = "DataDirLockedError";
     this.dataDir = dataDir;
@@ -38,9 +38,8 @@ async function readOwner(dataDir: string): Promise<number | null> {
 }
 
 /**
- * Takes the directory for this process alone, or throws `DataDirLockedError` having touched nothing of it.
- *
- * The owner file beside the lock is for the message only.
+ * Locks the directory for this process, or throws `DataDirLockedError` without changing it. The owner file is only used
+ * for the error message.
  */
 export async function acquireDataDirLock(directory: string): Promise<DataDirLock> {
   const dataDir = resolve(directory);

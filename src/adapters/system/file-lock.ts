@@ -2,19 +2,18 @@ import { DatabaseSync } from "node:sqlite";
 
 const SQLITE_BUSY = 5;
 
-/** A lock of this process on a file. */
+/** A lock that this process holds on a file. */
 export interface FileLock {
   release(): void;
 }
 
 /**
- * Takes a lock on the file, or gives null where another process (or another lock of this one) has it.
+ * Locks the file, or returns null if it is locked already, by another process or by this one.
  *
- * It is the operating system's own lock, held through an exclusive transaction on an empty SQLite file (Node brings
- * SQLite, and has no call for file locks). The system ends it with the process, however that dies, so there is no stale
- * lock to judge, no process id to mistake for another one's, no race between two that take over, and a holder that is
- * merely stopped keeps it. It holds between containers that share a local disk, where process ids say nothing. Nothing else
- * of this process may open the file: closing any handle of it would end a POSIX lock.
+ * Node has no API for file locks, so this uses the operating system's lock under an exclusive SQLite transaction on an
+ * empty file. The system releases the lock when the process ends, so there are no stale locks and no process ids to
+ * compare, and it also works between containers that share a local disk. Nothing else in this process may open the file,
+ * because closing any handle of it releases a POSIX lock.
  */
 export function tryLockFile(path: string): FileLock | null {
   const file = new DatabaseSync(path);

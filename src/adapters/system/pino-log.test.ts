@@ -23,7 +23,7 @@ test("a line is one JSON object with level, time, fields and message", () => {
   });
 });
 
-test("no credential reaches the log, whatever it hides in", () => {
+test("hides credentials in fields, messages, errors and causes", () => {
   const { log, lines } = captured();
   const key = `plx_pro_${"a2".repeat(16)}b`;
   const error = Object.assign(new Error(`refused ${key}`, { cause: new Error("postgres://me:hunter2@db/x") }), {
@@ -37,11 +37,11 @@ test("no credential reaches the log, whatever it hides in", () => {
   assert.ok(text.includes("[hidden]") && text.includes("refused plx_pro_"));
 });
 
-test("lines below the level are not written, and odd values do not throw", () => {
+test("drops lines below the level, and logs circular and special values without throwing", () => {
   const { log, lines } = captured("warn");
-  log.info({}, "quiet");
+  log.info({}, "dropped");
   const circular: Record<string, unknown> = { big: 1n, bytes: new Uint8Array(3), none: undefined };
   circular.self = circular;
-  log.warn(circular, "odd");
+  log.warn(circular, "written");
   assert.equal(lines.length, 1);
 });

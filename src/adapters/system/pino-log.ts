@@ -35,7 +35,7 @@ function clean(value: unknown, depth: number): unknown {
       message: cleanText(message),
       stack: cleanText(stack ?? ""),
       ...own,
-      ...(cause === undefined ? {} : { cause: clean(cause, depth + 1) }),
+      cause: clean(cause, depth + 1),
     };
   }
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
@@ -43,7 +43,7 @@ function clean(value: unknown, depth: number): unknown {
   return cleanFields(value, depth + 1);
 }
 
-/** Fields as they may be shown: what a name or a text gives away as a credential is hidden, everything is bounded. */
+/** Hides credentials, recognised by field name or by pattern, and limits depth, items and text length. */
 function cleanFields(fields: object, depth: number): Record<string, unknown> {
   const entries = Object.entries(fields).slice(0, ITEMS_MAX);
   return Object.fromEntries(entries.map(([name, value]) => [name, isSecretName(name) ? HIDDEN : clean(value, depth)]));
@@ -63,8 +63,7 @@ function wrap(logger: Logger): Log {
 }
 
 /**
- * JSON lines on standard output, one per call, level and time as words. Credentials are hidden by name and by form.
- * A log that cannot be written (a full disk behind the pipe) never ends the process.
+ * Logs one JSON line per call to standard output. Hides credentials. Write errors, such as a full disk, are ignored.
  *
  * @param destination  for tests: receives each line instead of standard output
  */

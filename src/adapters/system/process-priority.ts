@@ -1,20 +1,19 @@
 import { setPriority } from "node:os";
 
 /**
- * Lets a process have the processor only after those that answer somebody, where both want it. Nothing depends on it: a
- * machine that does not allow it goes on as before.
+ * Lowers a process's CPU priority below that of processes that serve requests. Has no effect if the system denies it.
  *
- * @param niceness  1 to 19: the larger, the more it gives way
+ * @param niceness  1 to 19, the higher the lower the priority
  */
 export function lowerProcessPriority(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness);
   } catch {
-    // It has ended meanwhile, or the machine does not allow it.
+    // The process has ended, or the system denies the change.
   }
 }
 
-/** The same for the thread that calls; only Linux keeps a thread's priority apart from its process's. */
+/** Lowers the priority of the calling thread. Only on Linux, where threads have their own priority. */
 export function lowerThreadPriority(niceness: number): void {
   if (process.platform === "linux") lowerProcessPriority(0, niceness);
 }

@@ -2,21 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { atEndOfLoopIteration, systemClock } from "./system-clock.ts";
 
-test("what a round of the event loop ends with goes before whoever waits for a turn", async () => {
+test("end-of-iteration work runs before yielded tasks resume", async () => {
   const order: string[] = [];
-  const turns = Array.from({ length: 3 }, (_, index) =>
-    systemClock.yieldToEventLoop().then(() => order.push(`turn ${index}`)),
+  const tasks = Array.from({ length: 3 }, (_, index) =>
+    systemClock.yieldToEventLoop().then(() => order.push(`task ${index}`)),
   );
-  // A turn is asked for first, and again in each round: what answers wait for passes them all.
-  await turns[0];
-  atEndOfLoopIteration(() => order.push("end of the first round"));
-  await turns[1];
-  atEndOfLoopIteration(() => order.push("end of the second round"));
-  await turns[2];
-  assert.deepEqual(order, ["turn 0", "end of the first round", "turn 1", "end of the second round", "turn 2"]);
+  // All tasks yielded before the work was added, and the work still runs before the next one.
+  await tasks[0];
+  atEndOfLoopIteration(() => order.push("end of the first iteration"));
+  await tasks[1];
+  atEndOfLoopIteration(() => order.push("end of the second iteration"));
+  await tasks[2];
+  assert.deepEqual(order, ["task 0", "end of the first iteration", "task 1", "end of the second iteration", "task 2"]);
 });
 
-test("with nobody waiting for a turn the round ends all the same, once and in order", async () => {
+test("end-of-iteration work runs once and in order without yielded tasks", async () => {
   const order: number[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   atEndOfLoopIteration(() => order.push(1));
@@ -30,17 +30,17 @@ test("with nobody waiting for a turn the round ends all the same, once and in or
   assert.deepEqual(order, [1, 2]);
 });
 
-test("what is asked for at a round's end waits for the next", async () => {
+test("work added by end-of-iteration work runs in the next iteration", async () => {
   const order: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   atEndOfLoopIteration(() => {
     atEndOfLoopIteration(() => {
-      order.push("next round");
+      order.push("next iteration");
       resolve();
     });
-    order.push("this round");
+    order.push("this iteration");
   });
-  atEndOfLoopIteration(() => order.push("this round too"));
+  atEndOfLoopIteration(() => order.push("this iteration too"));
   await promise;
-  assert.deepEqual(order, ["this round", "this round too", "next round"]);
+  assert.deepEqual(order, ["this iteration", "this iteration too", "next iteration"]);
 });

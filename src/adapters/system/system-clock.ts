@@ -1,34 +1,34 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../ports/clock.ts";
 
-/** Who waits for a turn; no more of them than there are pieces of work under way. */
-const waiting: (() => void)[] = [];
-/** What a round of the event loop ends with, before anybody has a turn. */
-let endings: (() => void)[] = [];
+/** Yielded tasks, in the order in which they resume. */
+const yielded: (() => void)[] = [];
+/** Work to run at the end of the current event-loop iteration. */
+let endOfIteration: (() => void)[] = [];
 
-const endRound = () => {
-  const due = endings;
-  endings = [];
-  for (const work of due) work();
+const runEndOfIteration = () => {
+  const works = endOfIteration;
+  endOfIteration = [];
+  for (const work of works) work();
 };
 
-/** One a round of the event loop: whatever several of them do would again be one long piece. */
-const grantTurn = () => {
-  endRound();
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(grantTurn);
+/** Resumes one task per event-loop iteration, because several together would block the event loop again. */
+const resumeNext = () => {
+  runEndOfIteration();
+  yielded.shift()?.();
+  if (yielded.length > 0) setImmediate(resumeNext);
 };
 
 /**
- * Runs `work` once all that came in with this round of the event loop was taken up, and before whoever waits for a turn:
- * for something short that answers wait for. It must not throw.
+ * Runs `work` after the I/O events of this event-loop iteration and before yielded tasks resume. For short work that
+ * responses wait for; it must not throw.
  */
 export function atEndOfLoopIteration(work: () => void): void {
-  endings.push(work);
-  if (endings.length === 1) setImmediate(endRound);
+  endOfIteration.push(work);
+  if (endOfIteration.length === 1) setImmediate(runEndOfIteration);
 }
 
-/** The wall clock and timers of this machine. */
+/** The system's clock and timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -38,12 +38,12 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
   async sleep(delayMs, signal) {
-    await delay(delayMs, undefined, signal === undefined ? {} : { signal });
+    await delay(delayMs, undefined, { signal });
   },
   yieldToEventLoop() {
     return new Promise((resolve) => {
-      waiting.push(resolve);
-      if (waiting.length === 1) setImmediate(grantTurn);
+      yielded.push(resolve);
+      if (yielded.length === 1) setImmediate(resumeNext);
     });
   },
 };

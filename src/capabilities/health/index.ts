@@ -1,3 +1,4 @@
-/** Health: is it alive, is it ready, and what is wrong where. Free, without a key. */
-export { type HealthReport, healthRoutes } from "./routes.ts";
+/** Health report, liveness and readiness. Free, without a key. */
+export { createHealthReport } from "./report.ts";
+export { healthRoutes } from "./routes.ts";
 export { StoreProbe } from "./store-probe.ts";

@@ -1,16 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testServer } from "../../../test/support/test-app.ts";
-import { type HealthReport, healthRoutes } from "./routes.ts";
+import { healthRoutes } from "./routes.ts";
+import type { HealthReport } from "./schema.ts";
 
 const VENUE: HealthReport["checks"]["venues"][string] = {
   role: "ingest",
-  ...{ status: "ok", last_success_at: "2026-11-21T00:00:00.000Z", lag_seconds: 1.5, markets: 3, stream: "up" },
-  ...{ sweep: { rows: 5, total: null, completed: 2, incomplete: 1 }, drops: { crossed_book: 4 } },
+  status: "ok",
+  last_success_at: "2026-11-21T00:00:00.000Z",
+  lag_seconds: 1.5,
+  markets: 3,
+  stream: "up",
+  sweep: { rows: 5, total: null, completed: 2, incomplete: 1 },
+  drops: { crossed_book: 4 },
   drift: [
     {
-      ...{ name: "market.status", kind: "unknown_value", count: 3, sample: "string: LIMBO" },
-      ...{ first_seen_at: "2026-11-21T00:00:00.000Z", last_seen_at: "2026-11-21T00:01:00.000Z" },
+      name: "market.status",
+      kind: "unknown_value",
+      count: 3,
+      sample: "string: LIMBO",
+      first_seen_at: "2026-11-21T00:00:00.000Z",
+      last_seen_at: "2026-11-21T00:01:00.000Z",
     },
   ],
 };
@@ -28,7 +38,7 @@ async function openHealth(initial: HealthReport = reportOf("ok", {})) {
   return { app, state, get };
 }
 
-test("200: health is told whole, without a key, whatever it is", async () => {
+test("200: health is returned without a key in every state", async () => {
   const { app, state, get } = await openHealth();
   for (const status of ["ok", "degraded", "down"] as const) {
     state.report = reportOf(status, { alpha: VENUE });
@@ -39,7 +49,7 @@ test("200: health is told whole, without a key, whatever it is", async () => {
   await app.close();
 });
 
-test("200: every status of a venue can be told, also before its first success", async () => {
+test("200: health contains every venue status, also before the first success", async () => {
   const { app, state, get } = await openHealth();
   for (const status of ["starting", "ok", "degraded", "down"] as const) {
     const venue = { ...VENUE, status, last_success_at: null, lag_seconds: null, stream: "none" as const };
@@ -49,7 +59,7 @@ test("200: every status of a venue can be told, also before its first success", 
   await app.close();
 });
 
-test("200: the process is alive whatever it waits for", async () => {
+test("200: livez succeeds while the store is down and while draining", async () => {
   const { app, state, get } = await openHealth();
   state.isStoreUp = false;
   assert.deepEqual([(await get("/livez")).statusCode, (await get("/livez")).json()], [200, { status: "ok" }]);
@@ -59,7 +69,7 @@ test("200: the process is alive whatever it waits for", async () => {
   await app.close();
 });
 
-test("200: ready once started, with the store there", async () => {
+test("200: readyz succeeds after the start while the store is up", async () => {
   const { app, get } = await openHealth();
   app.lifecycle.markReady();
   const reply = await get("/readyz");
@@ -67,7 +77,7 @@ test("200: ready once started, with the store there", async () => {
   await app.close();
 });
 
-test("503: not ready while starting, while the store is away, and while draining; each says which", async () => {
+test("503: readyz fails with its own code while starting, while the store is down and while draining", async () => {
   const { app, state, get } = await openHealth();
   const code = async () => {
     const reply = await get("/readyz");

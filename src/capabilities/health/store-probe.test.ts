@@ -6,44 +6,43 @@ import { AppError } from "../../domain/errors.ts";
 import type { Database } from "../../ports/database.ts";
 import { StoreProbe } from "./store-probe.ts";
 
-/** A real store behind a switch. */
-async function switchableStore() {
+/** A probe of a real store that fails while `state.isUp` is false. */
+async function createTestProbe() {
   const store = await embeddedDatabase();
-  const state = { isUp: true, asked: 0 };
-  const answered: Promise<unknown>[] = [];
+  const state = { isUp: true, queries: 0 };
+  const responses: Promise<unknown>[] = [];
   const database: Database = {
-    kysely: store.kysely,
     query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
-      state.asked += 1;
-      const answer = state.isUp
+      state.queries += 1;
+      const response = state.isUp
         ? store.query<Row>(text, parameters)
-        : Promise.reject(new AppError("store_unavailable", "gone"));
-      answered.push(answer.catch(() => {}));
-      return answer;
+        : Promise.reject(new AppError("store_unavailable", "down"));
+      responses.push(response.catch(() => {}));
+      return response;
     },
     transaction: (run) => store.transaction(run),
     close: async () => {},
   };
   const clock = new FakeClock();
-  /** A second passes and the store has answered. */
+  /** Advances the clock by a second and waits for the store. */
   const second = async () => {
     await clock.advance(1_000);
-    await Promise.all(answered);
+    await Promise.all(responses);
     await clock.settle();
   };
   return { state, clock, probe: new StoreProbe(database, clock), second };
 }
 
-test("the store counts as there until an answer says otherwise", async () => {
-  const { state, probe } = await switchableStore();
+test("the store counts as up before the first response", async () => {
+  const { state, probe } = await createTestProbe();
   state.isUp = false;
   probe.start();
   assert.equal(probe.isUp, true);
   probe.stop();
 });
 
-test("a store that goes away is noticed within a second, and so is one that comes back", async () => {
-  const { state, probe, second } = await switchableStore();
+test("detects within a second that the store is down or up again", async () => {
+  const { state, probe, second } = await createTestProbe();
   probe.start();
   await second();
   assert.equal(probe.isUp, true);
@@ -58,22 +57,21 @@ test("a store that goes away is noticed within a second, and so is one that come
   probe.stop();
 });
 
-test("a stopped probe asks no more, even when stopped while an answer is under way", async () => {
-  const { state, clock, probe, second } = await switchableStore();
+test("a stopped probe sends no further query, also if a query is pending", async () => {
+  const { state, clock, probe, second } = await createTestProbe();
   probe.start();
   await clock.advance(1_000);
   probe.stop();
-  for (let turn = 0; turn < 3; turn++) await second();
-  assert.deepEqual([state.asked, clock.pending], [1, 0]);
+  for (let seconds = 0; seconds < 3; seconds++) await second();
+  assert.deepEqual([state.queries, clock.pending], [1, 0]);
 });
 
-test("a store that hangs without a word is noticed, and believed again when it answers", async () => {
+test("a store that does not respond counts as down until it responds", async () => {
   const clock = new FakeClock();
-  const held: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const store = await embeddedDatabase();
   const database: Database = {
-    kysely: store.kysely,
-    query: <Row extends Record<string, unknown>>() => new Promise<Row[]>((resolve) => held.push(() => resolve([]))),
+    query: <Row extends Record<string, unknown>>() => new Promise<Row[]>((resolve) => pending.push(() => resolve([]))),
     transaction: (run) => store.transaction(run),
     close: async () => {},
   };
@@ -83,7 +81,7 @@ test("a store that hangs without a word is noticed, and believed again when it a
   assert.equal(probe.isUp, true);
   await clock.advance(200);
   assert.equal(probe.isUp, false);
-  for (const release of held) release();
+  for (const release of pending) release();
   await clock.settle();
   assert.equal(probe.isUp, true);
   probe.stop();

@@ -1,10 +1,10 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 
-const EVERY_MS = 1_000;
-const ANSWER_MS_MAX = 3_000;
+const PAUSE_MS = 1_000;
+const RESPONSE_MS_MAX = 3_000;
 
-/** Asks the store once a second whether it is there, so that health and readiness need not ask themselves. */
+/** Probes the store once a second, so that health and readiness requests do not query it. */
 export class StoreProbe {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -23,19 +23,19 @@ export class StoreProbe {
 
   start(): void {
     this.#cancel = this.#clock.setTimeout(() => {
-      // A store that hangs says nothing: silence counts as absence, and a late answer as a return.
+      // A query without a response in time counts as down, and a late response as up.
       const cancelDeadline = this.#clock.setTimeout(() => {
         this.#isUp = false;
-      }, ANSWER_MS_MAX);
-      const note = (isUp: boolean) => {
+      }, RESPONSE_MS_MAX);
+      const finish = (isUp: boolean) => {
         cancelDeadline();
-        this.#note(isUp);
+        this.#finish(isUp);
       };
       this.#database.query("select 1 as up").then(
-        () => note(true),
-        () => note(false),
+        () => finish(true),
+        () => finish(false),
       );
-    }, EVERY_MS);
+    }, PAUSE_MS);
   }
 
   stop(): void {
@@ -43,7 +43,7 @@ export class StoreProbe {
     this.#cancel();
   }
 
-  #note(isUp: boolean): void {
+  #finish(isUp: boolean): void {
     this.#isUp = isUp;
     if (!this.#isStopped) this.start();
   }

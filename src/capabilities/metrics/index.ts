@@ -1,3 +1,3 @@
-/** Metrics: what an operator's Prometheus scrapes. Off unless a port or a token is configured. */
+/** Metrics for Prometheus. Off unless a port or a token is configured. */
 export { createMetrics, type Metrics } from "./metrics.ts";
 export { metricsRoutes } from "./routes.ts";

@@ -42,10 +42,10 @@ function sourcesOf(state: ReturnType<typeof figures>): MetricsSources {
   };
 }
 
-/** Samples of our own metrics, as "name{labels} value". */
+/** The lines of this service's metrics, as "name{labels} value". */
 const samples = (text: string) => text.split("\n").filter((line) => line.startsWith("parallax_"));
 
-test("every figure is what its source says at the moment of the scrape, counters too", async () => {
+test("each scrape returns the current values of the sources, also for counters", async () => {
   const state = figures();
   const metrics = createMetrics(sourcesOf(state));
   const first = samples(await metrics.text());
@@ -89,7 +89,7 @@ test("every figure is what its source says at the moment of the scrape, counters
   assert.ok(!(await metrics.text()).includes("parallax_job_failing{"));
 });
 
-test("what is not known is absent, not 0", async () => {
+test("omits unknown values instead of returning 0", async () => {
   const state = figures();
   Object.assign(state.venues.alpha, { lagMs: null, stream: "none" });
   const text = await createMetrics(sourcesOf(state)).text();
@@ -97,7 +97,7 @@ test("what is not known is absent, not 0", async () => {
   assert.ok(!text.includes("parallax_venue_stream_up{"));
 });
 
-test("memory and the event loop's delay are told beside our own figures", async () => {
+test("includes memory and event-loop delay", async () => {
   const text = await createMetrics(sourcesOf(figures())).text();
   for (const name of [
     "process_resident_memory_bytes",
@@ -107,7 +107,7 @@ test("memory and the event loop's delay are told beside our own figures", async 
     assert.match(text, new RegExp(`^${name} \\d`, "m"), name);
 });
 
-test("requests are counted by route pattern, never by path or what is no route", async () => {
+test("counts requests by route pattern, and unknown paths together", async () => {
   const metrics = createMetrics(sourcesOf(figures()));
   const { app } = await testServer({ onAnswered: metrics.answered });
   app.get("/thing/:id", { config: { access: "public", metering: METERING.FREE } }, () => ({ ok: true }));
@@ -122,7 +122,7 @@ test("requests are counted by route pattern, never by path or what is no route",
   await app.close();
 });
 
-test("401: with a token set nobody reads without it, and nothing of it is told", async () => {
+test("401: a missing or wrong token is rejected without revealing the token or metrics", async () => {
   const { app } = await testServer();
   metricsRoutes(app, { metrics: createMetrics(sourcesOf(figures())), token: TOKEN });
   for (const authorization of [undefined, "", TOKEN, `Bearer ${TOKEN}x`, `bearer ${TOKEN}`, "Bearer "]) {
@@ -133,7 +133,7 @@ test("401: with a token set nobody reads without it, and nothing of it is told",
   await app.close();
 });
 
-test("200: with the token, or where none is asked for, the text format of Prometheus is read", async () => {
+test("200: returns the Prometheus text format with the token, or if none is configured", async () => {
   for (const token of [TOKEN, null]) {
     const { app } = await testServer();
     metricsRoutes(app, { metrics: createMetrics(sourcesOf(figures())), token });

@@ -7,10 +7,9 @@ import type { Metrics } from "./metrics.ts";
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /**
- * GET /metrics. No part of the API that customers see, and so not in its description.
+ * GET /metrics. Not part of the public API, so it is hidden from the OpenAPI description.
  *
- * @param options.token  what a scraper has to send as `Authorization: Bearer`; null lets anyone read who reaches the
- *   server
+ * @param options.token  required as `Authorization: Bearer`; null allows every request
  */
 export function metricsRoutes(
   app: FastifyInstance,

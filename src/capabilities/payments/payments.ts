@@ -6,13 +6,13 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { AddressLimits } from "../metering/index.ts";
 import { createChainReader } from "./chain.ts";
-import { createSignatureCheck } from "./validate-payment.ts";
 import { createFacilitator } from "./facilitator.ts";
 import type { PaymentAsset } from "./model.ts";
 import { createPaymentGate } from "./payment-gate.ts";
 import { createPaymentReconciler } from "./reconciler.ts";
 import { createPaymentService, type PaymentService } from "./service.ts";
 import { findDisagreements } from "./startup-check.ts";
+import { createSignatureCheck } from "./validate-payment.ts";
 
 /** Settings of per-call payments, and the HTTP client for facilitator and chain. */
 export interface PaymentPorts {

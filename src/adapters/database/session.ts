@@ -1,0 +1,48 @@
+import type { Transaction } from "../../ports/database.ts";
+
+/** One connection to the store, embedded or on a server. */
+export interface SqlSession {
+  run(text: string, parameters: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  /** Opens a transaction; until `end`, every statement of this session belongs to it. */
+  begin(): Promise<void>;
+  end(statement: "commit" | "rollback"): Promise<void>;
+  /** Returns the connection. One that may still be inside a transaction is discarded. */
+  release(): Promise<void>;
+}
+
+/** `Database.transaction` on one session: commits when `work` resolves, rolls back when it throws. */
+export async function runTransaction<Result>(
+  openSession: () => Promise<SqlSession>,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const session = await openSession();
+  let hasFailed = false;
+  let hasEnded = false;
+  const transaction: Transaction = {
+    async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
+      if (hasEnded) throw new Error("The transaction has ended.");
+      try {
+        return (await session.run(text, parameters)) as Row[];
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    },
+  };
+  try {
+    await session.begin();
+    try {
+      const result = await work(transaction);
+      // PostgreSQL reports success for the commit of a failed transaction, but rolls it back.
+      if (hasFailed) throw new Error("A statement of this transaction failed, so it cannot be committed.");
+      await session.end("commit");
+      return result;
+    } catch (error) {
+      await session.end("rollback");
+      throw error;
+    }
+  } finally {
+    hasEnded = true;
+    await session.release();
+  }
+}

@@ -1,0 +1,64 @@
+import type { VenueStatusReport } from "../../ingest/index.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { HealthReport } from "./schema.ts";
+import type { StoreProbe } from "./store-probe.ts";
+
+/** Returns a function that reports the health of this process, its store, bus, jobs and venues. */
+export function createHealthReport(options: {
+  readonly version: string;
+  readonly data: "sandbox" | "live";
+  readonly clock: Clock;
+  readonly bus: Bus;
+  readonly probe: StoreProbe;
+  readonly ingest: {
+    health(): Readonly<Record<string, VenueStatusReport>>;
+    readonly failingJobs: readonly string[];
+  };
+}): () => HealthReport {
+  const { version, data, clock, bus, probe, ingest } = options;
+  const startedAt = clock.monotonic();
+  return () => {
+    const venues = Object.entries(ingest.health());
+    const { failingJobs } = ingest;
+    const isDegraded = venues.some(([, venue]) => venue.status !== "ok") || failingJobs.length > 0 || !bus.isConnected;
+    return {
+      status: !probe.isUp ? "down" : isDegraded ? "degraded" : "ok",
+      version,
+      data,
+      uptime_seconds: Math.round((clock.monotonic() - startedAt) / 1000),
+      checks: {
+        store: { status: probe.isUp ? "ok" : "down" },
+        bus: bus.isConnected
+          ? { status: "ok" }
+          : { status: "degraded", detail: "not connected; changes are polled once a second" },
+        jobs: failingJobs.length === 0 ? { status: "ok" } : { status: "degraded", detail: failingJobs.join(", ") },
+        venues: Object.fromEntries(venues.map(([id, venue]) => [id, presentVenue(venue)])),
+      },
+    };
+  };
+}
+
+function presentVenue(venue: VenueStatusReport): HealthReport["checks"]["venues"][string] {
+  const { status, role, lastSuccessAt, lagMs, markets, stream, sweep, drops } = venue;
+  return {
+    status,
+    role,
+    last_success_at: lastSuccessAt === null ? null : toIsoTime(lastSuccessAt),
+    lag_seconds: lagMs === null ? null : lagMs / 1000,
+    markets,
+    stream,
+    sweep,
+    drops,
+    drift: venue.drift.map(({ name, kind, count, sample, firstSeenAt, lastSeenAt }) => ({
+      name,
+      kind,
+      count,
+      sample,
+      first_seen_at: toIsoTime(firstSeenAt),
+      last_seen_at: toIsoTime(lastSeenAt),
+    })),
+  };
+}
+
+const toIsoTime = (unixMs: number): string => new Date(unixMs).toISOString();

@@ -1,0 +1,44 @@
+import type { MarketBoard } from "../board/index.ts";
+import type { VenueId } from "../domain/market.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { HistoryStore } from "../storage/index.ts";
+
+/** After this many changed markets the job yields to the event loop. */
+const YIELD_EVERY_MARKETS = 1_000;
+/** Health is requested often, and counting scans the whole board: a count is reused for this long. */
+const COUNT_KEPT_MS = 500;
+
+/** Sets each market's price of a day ago from the stored history. */
+export async function updateDayAgoPrices(board: MarketBoard, history: HistoryStore, clock: Clock): Promise<void> {
+  const prices = await history.priceDayAgo(clock.now());
+  let changed = 0;
+  for (const market of board.markets()) {
+    const price = market.storeKey === null ? undefined : prices.get(market.storeKey);
+    if (price === undefined || price === market.priceDayAgo) continue;
+    board.annotate(market, { priceDayAgo: price });
+    changed += 1;
+    if (changed % YIELD_EVERY_MARKETS === 0) await clock.sleep(0);
+  }
+}
+
+/** Removes finalized markets last updated before `beforeMs` (Unix) from the board; they stay in the store. */
+export async function removeSettledMarkets(board: MarketBoard, beforeMs: number): Promise<void> {
+  const settled = [...board.markets()].filter(
+    ({ listing, updatedAt }) => listing.status === "finalized" && updatedAt < beforeMs,
+  );
+  for (const market of settled) board.remove(market);
+}
+
+/** Returns a function that counts the active markets on the board by venue. */
+export function createActiveMarketCounter(board: MarketBoard, clock: Clock): () => ReadonlyMap<VenueId, number> {
+  let cached = { at: Number.NEGATIVE_INFINITY, counts: new Map<VenueId, number>() };
+  return () => {
+    const now = clock.monotonic();
+    if (now - cached.at < COUNT_KEPT_MS) return cached.counts;
+    const counts = new Map<VenueId, number>();
+    for (const { listing } of board.markets())
+      if (listing.status === "active") counts.set(listing.venue, (counts.get(listing.venue) ?? 0) + 1);
+    cached = { at: now, counts };
+    return counts;
+  };
+}

@@ -1,0 +1,161 @@
+import type { MarketBoard } from "../board/index.ts";
+import type { VenueId } from "../domain/market.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Database } from "../ports/database.ts";
+import type { Log } from "../ports/log.ts";
+import { type ChangeStore, type VenueFence, venueLeaseName } from "../storage/index.ts";
+import { Follower } from "./follower.ts";
+import { parseHealthReport } from "./health-codec.ts";
+import { createLeaseStore } from "./lease-store.ts";
+import { Leases } from "./leases.ts";
+import type { VenueHealth, VenueStatusReport } from "./venue-health.ts";
+import type { IngestVenue, VenueReaders } from "./venue-readers.ts";
+
+const JOBS_LEASE = "job:maintenance";
+/** The bus topic on which a node announces that it has stored changes of markets. */
+export const CHANGES_TOPIC = "market_changes";
+
+/** A process that shares the store with others, and its roles. */
+export interface NodeSettings {
+  /** Unique to this run of this process. */
+  readonly id: string;
+  /** Serves API requests, so its board needs every venue. */
+  readonly serves: boolean;
+  /** Reads the venues whose leases it holds. */
+  readonly ingests: boolean;
+  /** Runs the store's maintenance jobs while it holds their lease. */
+  readonly maintains: boolean;
+}
+
+export interface ClusterOptions {
+  readonly node: NodeSettings;
+  readonly venues: ReadonlyMap<VenueId, IngestVenue>;
+  readonly readers: VenueReaders;
+  readonly board: MarketBoard;
+  readonly changes: ChangeStore;
+  readonly database: Database;
+  /** Wakes the follower when another node announces changes; without it the follower only polls. */
+  readonly bus?: Bus;
+  /** Finalized markets last updated before this are not followed, Unix milliseconds. */
+  readonly finalizedSinceMs: () => number;
+  /** Stores everything that is queued. */
+  readonly flush: () => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Shares the venues with other nodes on the same store: this node reads some of them and loads the others from the store. */
+export class Cluster {
+  readonly #options: ClusterOptions;
+  readonly #leases: Leases;
+  readonly #follower: Follower;
+  readonly #venueOf: ReadonlyMap<string, VenueId>;
+  #unsubscribe: () => void = () => {};
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+    const { node, venues, readers, board, changes, database, finalizedSinceMs, clock, log } = options;
+    const ids = [...venues.keys()];
+    this.#venueOf = new Map(ids.map((venue) => [venueLeaseName(venue), venue]));
+    const venueLeases = ids.map(venueLeaseName);
+    this.#leases = new Leases({
+      store: createLeaseStore(database),
+      holder: node.id,
+      eligible: [...(node.ingests ? venueLeases : []), ...(node.maintains ? [JOBS_LEASE] : [])],
+      watched: venueLeases,
+      handlers: {
+        acquired: (name) => void this.#startReading(this.#venueOf.get(name)),
+        ended: (name, isLost) => this.#stopReading(this.#venueOf.get(name), isLost),
+        report: (name) => this.#report(this.#venueOf.get(name)),
+      },
+      clock,
+      log,
+    });
+    this.#follower = new Follower({
+      venues: ids,
+      isFollowed: (venue) => this.fenceOf(venue) === null && !readers.has(venue),
+      finalizedSinceMs,
+      board,
+      changes,
+      clock,
+      log,
+    });
+  }
+
+  /** This node's fence for a venue, null unless it holds the venue's lease right now. */
+  fenceOf(venue: VenueId): VenueFence | null {
+    const fence = this.#leases.fenceOf(venueLeaseName(venue));
+    return fence === null ? null : { venue, fence };
+  }
+
+  get isMaintainer(): boolean {
+    return this.#leases.fenceOf(JOBS_LEASE) !== null;
+  }
+
+  /** Call before the board is loaded from the store: only changes stored after this are followed. */
+  skipToPresent(): Promise<void> {
+    return this.#follower.skipToPresent();
+  }
+
+  start(hasBoard: boolean): void {
+    this.#leases.start();
+    if (!hasBoard) return;
+    this.#follower.start();
+    this.#unsubscribe = this.#options.bus?.subscribe(CHANGES_TOPIC, () => this.#follower.wake()) ?? this.#unsubscribe;
+  }
+
+  /** Gives up the leases after what is queued for their venues is stored. */
+  async stopLeases(): Promise<void> {
+    this.#unsubscribe();
+    await this.#leases.stop();
+  }
+
+  stopFollowing(): Promise<void> {
+    return this.#follower.stop();
+  }
+
+  /** Health of a venue that another node reads, from the report that the node stored. */
+  followedHealth(venue: VenueId, markets: number, health: VenueHealth): VenueStatusReport {
+    const lease = this.#leases.find(venueLeaseName(venue));
+    const report = lease?.report == null ? null : parseHealthReport(lease.report);
+    const ageMs = (lease?.reportAgeMs ?? 0) + (lease?.ageMs ?? 0);
+    return { ...health.adjustForAge(report, ageMs, lease?.isLive === true, markets), role: "follower" };
+  }
+
+  /** Whether the first sweep of a venue that is not read here has ended on the node that reads it. */
+  isSettledElsewhere(venue: VenueId, health: VenueHealth): boolean {
+    // With a fence, this node is about to read the venue itself.
+    if (!this.#leases.hasView || this.fenceOf(venue) !== null) return false;
+    const { sweep, status } = this.followedHealth(venue, 0, health);
+    return sweep.completed > 0 || status === "degraded" || status === "down";
+  }
+
+  /** Loads what the venue's previous reader has stored, then starts to read the venue. */
+  async #startReading(venue: VenueId | undefined): Promise<void> {
+    if (venue === undefined) return;
+    const { venues, readers, log } = this.#options;
+    await this.#follower.catchUp(venue).catch((error: unknown) => {
+      log.warn({ venue, err: error }, "the venue's stored state could not be loaded; reading it from the venue");
+    });
+    // While loading, the lease may have ended or an earlier call may have started the reader.
+    if (!this.#leases.holds(venueLeaseName(venue)) || readers.has(venue)) return;
+    venues.get(venue)?.health.readingStarted();
+    readers.start(venue);
+  }
+
+  async #stopReading(venue: VenueId | undefined, isLost: boolean): Promise<void> {
+    if (venue === undefined) return;
+    await this.#options.readers.stop(venue, async () => {
+      // After a loss some changes may never be stored, so the board's state of this venue is loaded again.
+      if (isLost) this.#follower.forget(venue);
+      else await this.#options.flush();
+    });
+  }
+
+  #report(venue: VenueId | undefined): string | null {
+    const { venues, readers } = this.#options;
+    const health = venue !== undefined && readers.has(venue) ? venues.get(venue)?.health : undefined;
+    return health === undefined ? null : JSON.stringify(health.report(0));
+  }
+}

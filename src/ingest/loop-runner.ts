@@ -1,0 +1,103 @@
+import { VenueError } from "../domain/errors.ts";
+import type { VenueContext } from "./venue-context.ts";
+
+const ERROR_PAUSE_MS_MIN = 1_000;
+const ERROR_PAUSE_MS_MAX = 30_000;
+const DOUBLINGS_MAX = 5;
+/** Consecutive failures that are all logged; after them every `LOGGED_FAILURE_STEP`th is. */
+const LOGGED_FAILURES = 3;
+const LOGGED_FAILURE_STEP = 20;
+
+/** How long a loop sleeps; after the first `minMs`, `LoopRunner.wake` ends the pause. */
+export interface Pause {
+  readonly minMs: number;
+  readonly ms: number;
+}
+
+export interface Loop {
+  readonly name: string;
+  readonly pauseMs: number;
+  readonly step: () => Promise<unknown>;
+  /** Shortest pause that the venue needs after the last step, also after a failure; 0 by default. */
+  readonly restMs?: () => number;
+  /** Pause after a successful step; `pauseMs` without an early end by default. */
+  readonly nextPause?: () => Pause;
+}
+
+/** Runs the loops of one venue until its signal aborts. A failed step is counted and followed by a growing pause. */
+export class LoopRunner {
+  readonly #context: VenueContext;
+  readonly #onChange: (loop: string, hasRecovered: boolean) => void;
+  /** Ends the pause of a loop, by the loop's name. */
+  readonly #pauses = new Map<string, AbortController>();
+  /** Loops whose last step failed. */
+  readonly #failing = new Set<string>();
+
+  /** @param onChange  called when a loop starts to fail or recovers */
+  constructor(context: VenueContext, onChange: (loop: string, hasRecovered: boolean) => void) {
+    this.#context = context;
+    this.#onChange = onChange;
+  }
+
+  isFailing(name: string): boolean {
+    return this.#failing.has(name);
+  }
+
+  /** Ends a loop's pause early. */
+  wake(name: string): void {
+    this.#pauses.get(name)?.abort();
+  }
+
+  wakeFailing(): void {
+    for (const name of this.#failing) this.wake(name);
+  }
+
+  async run({ name, pauseMs, step, restMs = () => 0, nextPause }: Loop): Promise<void> {
+    const { signal } = this.#context;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        await step();
+        if (failures > 0) this.#onChange(name, true);
+        failures = 0;
+        this.#failing.delete(name);
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        this.#failing.add(name);
+        if (failures === 1) this.#onChange(name, false);
+        this.#report(name, error, failures);
+      }
+      if (failures > 0) {
+        const backoffMs = Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, DOUBLINGS_MAX));
+        const minMs = Math.max(ERROR_PAUSE_MS_MIN, restMs());
+        await this.#pause(name, { minMs, ms: Math.max(pauseMs, minMs, backoffMs) });
+      } else await this.#pause(name, nextPause?.() ?? { minMs: pauseMs, ms: pauseMs });
+    }
+  }
+
+  #report(name: string, error: unknown, failures: number): void {
+    const { venue, health, log } = this.#context;
+    if (!(error instanceof VenueError)) {
+      log.error({ venue: venue.id, loop: name, err: error }, "ingest step failed");
+      return;
+    }
+    health.failed();
+    health.drop(`failed_${error.failure}`);
+    if (failures <= LOGGED_FAILURES || failures % LOGGED_FAILURE_STEP === 0)
+      log.warn(
+        { venue: venue.id, loop: name, failure: error.failure, reason: error.message },
+        "request to the venue failed",
+      );
+  }
+
+  async #pause(name: string, { minMs, ms }: Pause): Promise<void> {
+    const { clock, signal } = this.#context;
+    const wake = new AbortController();
+    this.#pauses.set(name, wake);
+    await clock.sleep(Math.min(minMs, ms), signal).catch(() => {});
+    if (ms <= minMs || signal.aborted) return;
+    await clock.sleep(ms - minMs, AbortSignal.any([signal, wake.signal])).catch(() => {});
+    this.#pauses.delete(name);
+  }
+}

@@ -1,0 +1,80 @@
+import type { BoardMarket } from "../board/index.ts";
+import type { MarketListing } from "../domain/market.ts";
+import type { VenueContext } from "./venue-context.ts";
+
+const BATCH_MAX = 100;
+const QUEUE_MAX = 20_000;
+/** Markets that close later than this are not queued yet; a later sweep queues them. */
+const SCHEDULED_AHEAD_MS = 6 * 3_600_000;
+/** Bounds of the interval at which a market that awaits its result is read; the interval grows with the wait. */
+const AWAITING_RESULT_MS_MIN = 15_000;
+const AWAITING_RESULT_MS_MAX = 3_600_000;
+
+/** Markets to read individually: past their close, awaiting a result, missing from sweeps, or reported as changed by the stream. */
+export class RefreshQueue {
+  readonly #context: VenueContext;
+  /** When each market is due, Unix milliseconds. */
+  readonly #dueAt = new Map<string, number>();
+
+  constructor(context: VenueContext) {
+    this.#context = context;
+  }
+
+  /** Queues a market to be read at `at` (now by default); a full queue drops it and counts the drop. */
+  add(marketId: string, at = this.#context.clock.now()): void {
+    if (this.#dueAt.size < QUEUE_MAX || this.#dueAt.has(marketId)) this.#dueAt.set(marketId, at);
+    else this.#context.health.drop("refresh_queue_full");
+  }
+
+  remove(marketId: string): void {
+    this.#dueAt.delete(marketId);
+  }
+
+  /** Queues a market for its next individual read, or removes it if it needs none. */
+  schedule({ listing: { marketId, status, closeAt } }: BoardMarket): void {
+    if (status === "finalized") {
+      this.remove(marketId);
+      return;
+    }
+    const now = this.#context.clock.now();
+    const isOpen = status === "active" || status === "pending";
+    const waitedMs = now - (closeAt ?? now);
+    const againAt = now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10));
+    if (!isOpen) this.add(marketId, againAt);
+    else if (closeAt !== null && closeAt <= now + SCHEDULED_AHEAD_MS) this.add(marketId, Math.max(closeAt, againAt));
+    else this.remove(marketId);
+  }
+
+  /** Reads the markets that are due, one batch at most. */
+  async refreshDue(): Promise<void> {
+    const { venue, board, health, signal, absorb } = this.#context;
+    const listings = this.#takeDue();
+    if (listings.length === 0) return;
+    const page = await venue.getMarkets(listings, signal);
+    absorb(page);
+    health.succeeded();
+    const returned = new Set(page.markets.map(({ listing }) => listing.marketId));
+    // A market that the venue no longer lists is read at the same growing interval as one that awaits its result.
+    for (const { marketId } of listings) {
+      const market = returned.has(marketId) ? null : board.find(venue.id, marketId);
+      if (market !== null) this.schedule(market);
+    }
+  }
+
+  #takeDue(): MarketListing[] {
+    const { venue, board, clock } = this.#context;
+    const now = clock.now();
+    const listings: MarketListing[] = [];
+    for (const [marketId, dueAt] of this.#dueAt) {
+      if (listings.length >= BATCH_MAX) break;
+      if (dueAt > now) continue;
+      const market = board.find(venue.id, marketId);
+      if (market === null) this.#dueAt.delete(marketId);
+      else {
+        listings.push(market.listing);
+        this.#dueAt.set(marketId, now + AWAITING_RESULT_MS_MIN);
+      }
+    }
+    return listings;
+  }
+}

@@ -1,0 +1,109 @@
+import { VENUE_CLOCK_AHEAD_MS_MAX } from "../domain/market.ts";
+import type { StreamMessage, VenueStream } from "../ports/venue.ts";
+import { listMostTraded } from "./most-traded.ts";
+import type { RefreshQueue } from "./refresh-queue.ts";
+import type { VenueContext } from "./venue-context.ts";
+
+/** Applies what a venue's stream sends to the board, and keeps the stream subscribed to the most traded markets. */
+export class StreamReader {
+  readonly #context: VenueContext;
+  readonly #refreshQueue: RefreshQueue;
+  readonly #markSuspect: () => void;
+  #stream: VenueStream | null = null;
+  #isUp = false;
+  #wasUp = false;
+
+  /** @param markSuspect  called when messages were lost or contradict each other */
+  constructor(context: VenueContext, refreshQueue: RefreshQueue, markSuspect: () => void) {
+    this.#context = context;
+    this.#refreshQueue = refreshQueue;
+    this.#markSuspect = markSuspect;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** Returns false if the venue has no stream that this configuration can use. */
+  open(): boolean {
+    const { venue, health, log } = this.#context;
+    this.#stream = venue.openStream({
+      onMessage: (message) => this.#apply(message),
+      onUp: () => {
+        // Messages sent during the disconnection are lost; a sweep replaces them.
+        if (this.#wasUp && !this.#isUp) this.#markSuspect();
+        this.#isUp = true;
+        this.#wasUp = true;
+        health.streamChanged("up");
+        log.info({ venue: venue.id }, "stream is up");
+      },
+      onDown: (reason) => {
+        if (this.#isUp) {
+          log.warn({ venue: venue.id, reason }, "stream is down and will reconnect");
+          health.drop("stream_down");
+          this.#markSuspect();
+        }
+        this.#isUp = false;
+        health.streamChanged("down");
+      },
+    });
+    if (this.#stream === null) return false;
+    health.streamChanged("down");
+    return true;
+  }
+
+  /** Subscribes to as many of the most traded markets as the stream can carry. */
+  follow(): void {
+    const { venue, board } = this.#context;
+    const markets = listMostTraded(board, venue.id, venue.profile.streamMarketsMax);
+    this.#stream?.follow(markets.map(({ listing }) => listing));
+  }
+
+  close(): void {
+    this.#stream?.close();
+  }
+
+  #apply(message: StreamMessage): void {
+    const { health } = this.#context;
+    health.succeeded();
+    if (message.kind === "changed") this.#refreshQueue.add(message.marketId);
+    else if (message.kind === "listed") this.#findListed(message.marketId);
+    else if (message.kind === "quote") this.#applyQuote(message);
+    else this.#applyTrade(message);
+  }
+
+  #applyQuote(message: Extract<StreamMessage, { kind: "quote" }>): void {
+    const { venue, board, storeWriter, health } = this.#context;
+    const isAhead = (message.quote.eventAt ?? 0) > message.receivedAt + VENUE_CLOCK_AHEAD_MS_MAX;
+    if (isAhead) health.drop("time_ahead");
+    // With a time in the future, all later quotes would look old.
+    const quote = isAhead ? { ...message.quote, eventAt: null } : message.quote;
+    const change = board.applyQuote(venue.id, message.marketId, quote, message.receivedAt);
+    if (change === "crossed_book") this.#markSuspect();
+    if (typeof change === "string") health.drop(change);
+    else storeWriter.note(change);
+  }
+
+  #applyTrade({ marketId, trade }: Extract<StreamMessage, { kind: "trade" }>): void {
+    const { venue, board, storeWriter, health } = this.#context;
+    const market = board.find(venue.id, marketId);
+    if (market === null) {
+      health.drop("unknown_market");
+      return;
+    }
+    storeWriter.queueTrades(market, [trade]);
+    const change = board.applyTrade(market, trade);
+    if (change !== null) storeWriter.note(change);
+  }
+
+  #findListed(marketId: string): void {
+    const { venue, board, health, signal, absorb } = this.#context;
+    if (board.find(venue.id, marketId) !== null) return;
+    venue.findMarket(marketId, signal).then(
+      (page) => {
+        if (page !== null) absorb(page);
+      },
+      () => health.drop("new_market_unread"),
+    );
+  }
+}

@@ -1,0 +1,159 @@
+import type { BoardMarket } from "../board/index.ts";
+import type { ListingPage } from "../ports/venue.ts";
+import type { Pause } from "./loop-runner.ts";
+import type { RefreshQueue } from "./refresh-queue.ts";
+import type { VenueContext } from "./venue-context.ts";
+
+/** Markets of a page that are applied to the board before yielding to the event loop. */
+const SLICE_MARKETS_MAX = 200;
+/** A sweep with less than this share of the previous sweep's markets counts as incomplete. */
+const SWEEP_SHARE_MIN = 0.5;
+/** Smaller listings may halve without being suspicious. */
+const SWEEP_ROWS_MIN = 20;
+/** A market missing from this many consecutive complete sweeps is read individually. */
+const MISSED_SWEEPS_MAX = 2;
+/** The pause after a sweep is at least this many times as long as the sweep loaded the venue. */
+const REST_PER_SWEEP = 2;
+/** The shortest of the last complete sweeps estimates that load: longer ones include time spent waiting for responses. */
+const SWEEP_LOADS_KEPT = 5;
+/** Pause before the sweep that confirms a suspect board, instead of the usual one. */
+const CONFIRM_PAUSE_MS = 1_000;
+/** Failures come in bursts, and some losses cause no error: for `SUSPECT_MS` after one, sweeps pause only this long. */
+const SUSPECT_PAUSE_MS = 2_500;
+const SUSPECT_MS = 30_000;
+
+/** Reads a venue's whole listing again and again and detects markets that left it. */
+export class Sweeper {
+  readonly #context: VenueContext;
+  readonly #refreshQueue: RefreshQueue;
+  readonly #wake: () => void;
+  /** Consecutive complete sweeps that a market was missing from. */
+  readonly #missedSweeps = new Map<string, number>();
+  /** Markets in the previous sweep, complete or not. */
+  #lastSweepMarkets = 0;
+  #lastDurationMs = 0;
+  /** From the start of the last sweep, complete or not, to its last page. */
+  #lastLoadMs = 0;
+  #completeLoadsMs: readonly number[] = [];
+  /** Something failed or was lost since the last sweep began: the board may be stale or wrong. */
+  #isSuspect = false;
+  /** Monotonic. */
+  #suspectedAt = Number.NEGATIVE_INFINITY;
+  #isConfirming = false;
+
+  /** @param wake  ends the pause before the next sweep */
+  constructor(context: VenueContext, refreshQueue: RefreshQueue, wake: () => void) {
+    this.#context = context;
+    this.#refreshQueue = refreshQueue;
+    this.#wake = wake;
+  }
+
+  /** How long the last sweep took, complete or not; 0 before the first one ends. */
+  get lastDurationMs(): number {
+    return this.#lastDurationMs;
+  }
+
+  /** A sweep that confirms a suspect board is running; less urgent requests wait for it. */
+  get isConfirming(): boolean {
+    return this.#isConfirming;
+  }
+
+  /** Marks the board as possibly stale or wrong, so that the next sweep starts soon. */
+  markSuspect(): void {
+    this.#isSuspect = true;
+    this.#suspectedAt = this.#context.clock.monotonic();
+    this.#wake();
+  }
+
+  forget(marketId: string): void {
+    this.#missedSweeps.delete(marketId);
+  }
+
+  restMs(): number {
+    return REST_PER_SWEEP * Math.min(this.#lastLoadMs, ...this.#completeLoadsMs);
+  }
+
+  /** The pause after a successful sweep. */
+  nextPause(): Pause {
+    const { venue, clock } = this.#context;
+    const restMs = this.restMs();
+    const usualMs = Math.max(venue.profile.sweepPauseMs, restMs);
+    const minMs = Math.min(usualMs, Math.max(CONFIRM_PAUSE_MS, restMs));
+    if (this.#isSuspect) return { minMs, ms: minMs };
+    const wasSuspectRecently = clock.monotonic() - this.#suspectedAt < SUSPECT_MS;
+    return { minMs, ms: wasSuspectRecently ? Math.min(usualMs, Math.max(SUSPECT_PAUSE_MS, restMs)) : usualMs };
+  }
+
+  async sweep(): Promise<void> {
+    const { board, clock, health, log, venue } = this.#context;
+    const isFirst = health.report(0).sweep.completed === 0;
+    const startedAt = clock.monotonic();
+    const { seen, defects } = await this.#readListing(isFirst, startedAt);
+    if (this.#lastSweepMarkets >= SWEEP_ROWS_MIN && seen.size < this.#lastSweepMarkets * SWEEP_SHARE_MIN) {
+      health.drop("sweep_shrunk");
+      defects.add("sweep_shrunk");
+    }
+    this.#lastSweepMarkets = seen.size;
+    if (defects.size > 0) {
+      health.sweepIncomplete();
+      log.warn(
+        { venue: venue.id, markets: seen.size, defects: [...defects] },
+        "incomplete sweep: markets missing from it are not treated as delisted",
+      );
+    } else {
+      health.sweepCompleted();
+      this.#completeLoadsMs = [...this.#completeLoadsMs, this.#lastLoadMs].slice(-SWEEP_LOADS_KEPT);
+      if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
+      for (const market of board.markets()) {
+        if (market.listing.venue === venue.id) this.#countMissed(market, seen.has(market.listing.marketId));
+      }
+    }
+    this.#lastDurationMs = clock.monotonic() - startedAt;
+  }
+
+  /** Applies every page of the listing; returns the ids seen and the reasons why the listing is incomplete. */
+  async #readListing(isFirst: boolean, startedAt: number) {
+    const { venue, clock, health, log, signal, absorb } = this.#context;
+    const seen = new Set<string>();
+    const defects = new Set<string>();
+    health.sweepStarted();
+    this.#isConfirming = this.#isSuspect;
+    this.#isSuspect = false;
+    this.#lastLoadMs = 0;
+    try {
+      for await (const page of venue.listOpenMarkets(signal)) {
+        for (const { listing } of page.markets) seen.add(listing.marketId);
+        for (const slice of slicesOf(page)) {
+          await clock.yieldToEventLoop();
+          absorb(slice);
+        }
+        if (page.incompleteReason !== undefined) defects.add(page.incompleteReason);
+        health.sweepRead(page.markets.length, page.totalRows);
+        health.succeeded();
+        this.#lastLoadMs = clock.monotonic() - startedAt;
+        if (isFirst)
+          log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
+      }
+    } finally {
+      this.#isConfirming = false;
+    }
+    return { seen, defects };
+  }
+
+  #countMissed({ listing: { marketId, status } }: BoardMarket, isListed: boolean): void {
+    if (isListed || (status !== "active" && status !== "pending")) {
+      this.#missedSweeps.delete(marketId);
+      return;
+    }
+    const missed = (this.#missedSweeps.get(marketId) ?? 0) + 1;
+    this.#missedSweeps.set(marketId, missed);
+    if (missed >= MISSED_SWEEPS_MAX) this.#refreshQueue.add(marketId);
+  }
+}
+
+/** A page in slices; the events are in the first one. */
+function* slicesOf(page: ListingPage): Generator<ListingPage> {
+  yield { ...page, markets: page.markets.slice(0, SLICE_MARKETS_MAX) };
+  for (let from = SLICE_MARKETS_MAX; from < page.markets.length; from += SLICE_MARKETS_MAX)
+    yield { ...page, events: [], markets: page.markets.slice(from, from + SLICE_MARKETS_MAX) };
+}

@@ -1,0 +1,78 @@
+import type { BoardMarket } from "../board/index.ts";
+import { listMostTraded } from "./most-traded.ts";
+import { RollingVolume } from "./rolling-volume.ts";
+import type { VenueContext } from "./venue-context.ts";
+
+const TRADES_MAX = 1_000;
+const MARKETS_MAX = 200;
+/** For venues that publish no volume: it is summed from trades, so every market is read. Only small venues publish none. */
+const MARKETS_FOR_VOLUME_MAX = 5_000;
+/** Listing the most traded markets scans the whole board, so the list is reused for this long. */
+const CANDIDATES_KEPT_MS = 5_000;
+
+/** Reads the trades of a venue's most traded markets, one market at a time. */
+export class TradesReader {
+  readonly #context: VenueContext;
+  readonly #volumes = new Map<string, RollingVolume>();
+  /** When each market's trades were last read, Unix milliseconds. */
+  readonly #readAt = new Map<string, number>();
+  #candidates: { readonly markets: readonly BoardMarket[]; readonly at: number } = { markets: [], at: 0 };
+  #hasReadAll = false;
+
+  constructor(context: VenueContext) {
+    this.#context = context;
+  }
+
+  /** The trades of every candidate were read at least once. */
+  get hasReadAll(): boolean {
+    return this.#hasReadAll;
+  }
+
+  forget(marketId: string): void {
+    this.#volumes.delete(marketId);
+    this.#readAt.delete(marketId);
+  }
+
+  /** Reads the trades of the market that was read longest ago; of those never read, the most traded one. */
+  async readNext(): Promise<void> {
+    const { venue, board, storeWriter, clock, health, signal } = this.#context;
+    if (venue.playMoney) return;
+    const market = this.#nextMarket();
+    if (market === null) return;
+    const { marketId } = market.listing;
+    const volume = this.#volumes.get(marketId) ?? new RollingVolume();
+    this.#volumes.set(marketId, volume);
+    this.#readAt.set(marketId, clock.now());
+    const sinceMs = volume.nextReadFrom(clock.now());
+    const trades = await venue.listTrades(market.listing, sinceMs, TRADES_MAX, signal);
+    health.succeeded();
+    volume.add(trades, sinceMs, trades.length < TRADES_MAX, clock.now());
+    storeWriter.queueTrades(market, trades);
+    if (venue.profile.volumeFromTrades)
+      storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
+  }
+
+  #nextMarket(): BoardMarket | null {
+    let next: BoardMarket | null = null;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const market of this.#listCandidates()) {
+      const readAt = this.#readAt.get(market.listing.marketId) ?? 0;
+      if (readAt < oldest) {
+        oldest = readAt;
+        next = market;
+      }
+    }
+    if (oldest > 0) this.#hasReadAll = true;
+    return next;
+  }
+
+  #listCandidates(): readonly BoardMarket[] {
+    const { venue, board, clock } = this.#context;
+    const now = clock.monotonic();
+    if (this.#candidates.markets.length === 0 || now - this.#candidates.at >= CANDIDATES_KEPT_MS) {
+      const limit = venue.profile.volumeFromTrades ? MARKETS_FOR_VOLUME_MAX : MARKETS_MAX;
+      this.#candidates = { markets: listMostTraded(board, venue.id, limit), at: now };
+    }
+    return this.#candidates.markets;
+  }
+}
