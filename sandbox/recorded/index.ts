@@ -94,7 +94,7 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
     pivotAt: clock.pivotAt,
     facts,
     markets,
-    leftOut: listing.leftOut,
+    leftOut: listing.omittedMarkets,
     isCut,
   });
 }

@@ -22,15 +22,15 @@ export function listRecords(
   records: ReadonlyMap<SandboxVenue, ReadonlyMap<string, MarketRecord>>,
   events: ReadonlyMap<SandboxVenue, ReadonlyMap<string, RecordedEventFact>>,
   toWall: (at: number) => number,
-): { readonly byVenue: ReadonlyMap<SandboxVenue, VenueRecords>; readonly leftOut: number } {
+): { readonly byVenue: ReadonlyMap<SandboxVenue, VenueRecords>; readonly omittedMarkets: number } {
   const byVenue = new Map<SandboxVenue, VenueRecords>();
   const nextIndex = { event: 0, market: 0 };
-  let leftOut = 0;
+  let omittedMarkets = 0;
   for (const [venue, venueRecords] of records) {
     const groups = new Map<string, MarketRecord[]>();
     for (const record of venueRecords.values()) {
       if (isAmm(venue, record) && !record.hasPrice) {
-        leftOut += 1;
+        omittedMarkets += 1;
         continue;
       }
       const { eventId, marketId } = record.first;
@@ -39,19 +39,19 @@ export function listRecords(
       if (group === undefined) groups.set(key, [record]);
       else group.push(record);
     }
-    const listed: ListedEvent[] = [];
+    const venueEvents: ListedEvent[] = [];
     const recordOf = new Map<ListedMarket, MarketRecord>();
     for (const group of groups.values()) {
       const event = listEvent(venue, group, events.get(venue) ?? new Map(), nextIndex, toWall);
-      listed.push(event);
+      venueEvents.push(event);
       for (const [position, record] of group.entries()) {
         const market = event.markets[position];
         if (market !== undefined) recordOf.set(market, record);
       }
     }
-    byVenue.set(venue, createVenueRecords(listed, recordOf));
+    byVenue.set(venue, createVenueRecords(venueEvents, recordOf));
   }
-  return { byVenue, leftOut };
+  return { byVenue, omittedMarkets };
 }
 
 function isAmm(venue: SandboxVenue, { first }: MarketRecord): boolean {
@@ -67,14 +67,14 @@ function createVenueRecords(
       (first, { recorded }) => Math.min(first, recorded?.listedAt ?? first),
       Number.POSITIVE_INFINITY,
     );
-  const keyed = events.map((event) => ({ event, at: listedAt(event) })).sort((a, b) => a.at - b.at);
+  const byListingTime = events.map((event) => ({ event, at: listedAt(event) })).sort((a, b) => a.at - b.at);
   const marketTimes = [...records.values()].map((record) => record.listedAt).sort((a, b) => a - b);
   let cached = { events: [] as readonly ListedEvent[], markets: [] as readonly ListedMarket[], count: -1 };
   /** Recomputes both lists only when another market is listed. */
   const listsAt = (at: number) => {
     const count = partitionPoint(marketTimes, (listedAt) => listedAt <= at);
     if (count !== cached.count) {
-      const listedEvents = keyed.filter((entry) => entry.at <= at).map((entry) => entry.event);
+      const listedEvents = byListingTime.filter((entry) => entry.at <= at).map((entry) => entry.event);
       const markets = listedEvents
         .flatMap((event) => event.markets)
         .filter(({ recorded }) => (recorded?.listedAt ?? 0) <= at);
@@ -111,7 +111,7 @@ function listEvent(
     exhaustive: fact?.exhaustive ?? false,
     ladder: false,
     featured: fact?.featured ?? false,
-    openAt: Math.min(...group.map((record) => openOf(record, toWall))),
+    openAt: Math.min(...group.map((record) => openTime(record, toWall))),
     closeAt:
       fact?.endAt != null
         ? toWall(fact.endAt)
@@ -133,7 +133,7 @@ function titleOf(market: MarketFact | undefined): string {
   return market.title.endsWith(suffix) ? market.title.slice(0, -suffix.length) : market.title;
 }
 
-function openOf({ first, listedAt }: MarketRecord, toWall: (at: number) => number): number {
+function openTime({ first, listedAt }: MarketRecord, toWall: (at: number) => number): number {
   return first.openAt === null ? listedAt : Math.min(listedAt, toWall(first.openAt));
 }
 
@@ -150,7 +150,7 @@ function listMarket(
   const { first, listedAt, statuses } = record;
   const wall = (at: number | null) => (at === null ? null : toWall(at));
   const isResolved = ({ phase }: { readonly phase: string }) => phase === "determined" || phase === "finalized";
-  const lastOpen = statuses.findLastIndex(({ phase }) => phase !== "finalized");
+  const lastUnfinalized = statuses.findLastIndex(({ phase }) => phase !== "finalized");
   return {
     venue: event.venue,
     event,
@@ -163,11 +163,11 @@ function listMarket(
     strike: null,
     mechanism: isAmm(event.venue, record) ? "amm" : "clob",
     tick: first.tickSize ?? DEFAULT_TICK,
-    openAt: openOf(record, toWall),
+    openAt: openTime(record, toWall),
     closeAt: wallOrInfinity(first.closeAt, toWall),
     determineAt: statuses.find(isResolved)?.at ?? Number.POSITIVE_INFINITY,
     disputed: false,
-    finalizeAt: statuses[lastOpen + 1]?.at ?? Number.POSITIVE_INFINITY,
+    finalizeAt: statuses[lastUnfinalized + 1]?.at ?? Number.POSITIVE_INFINITY,
     recorded: {
       marketId: first.marketId,
       keys: first.venueKeys,
@@ -177,12 +177,12 @@ function listMarket(
       openAt: wall(first.openAt),
       expectedResolutionAt: wall(first.expectedResolutionAt),
       tickSize: first.tickSize,
-      takerFee: feeOf(first),
+      takerFee: takerFee(first),
     },
   };
 }
 
-function feeOf({ takerFee }: MarketFact): RecordedFee | null {
-  if (takerFee === null || takerFee.kind === "none" || takerFee.kind === "quadratic") return takerFee;
-  return { kind: takerFee.kind };
+function takerFee({ takerFee: fee }: MarketFact): RecordedFee | null {
+  if (fee === null || fee.kind === "none" || fee.kind === "quadratic") return fee;
+  return { kind: fee.kind };
 }

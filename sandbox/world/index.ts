@@ -1,22 +1,16 @@
 /** The simulated world behind the four sandbox venues; `types.ts` documents its interface. */
 import { activityClock } from "./activity-clock.ts";
+import { lifecycleAt, nextPhaseAt, pauseOf } from "./lifecycle.ts";
 import { MarketSimulator } from "./market-simulator.ts";
-import type { Pause } from "./order-flow.ts";
-import { uniform } from "./random.ts";
-import { trueProbability } from "./truth.ts";
-import type { BookState, Lifecycle, ListedMarket, SimulatedWorld, WorldOutcome } from "./types.ts";
+import type { BookState, Lifecycle, ListedMarket, SimulatedWorld } from "./types.ts";
 import { Universe } from "./universe.ts";
 
 export { createFeed } from "./feed.ts";
 
 const DAY_MS = 86_400_000;
-const PAUSE_MS = 10 * 60_000;
 const PAST_POINTS_MAX = 50_000;
 /** Enough for the markets followed by streams; a sweep over all markets evicts older simulators. */
 const CACHED_SIMULATORS_MAX = 2_048;
-
-/** Hash key per kind of random draw. */
-const Draw = { outcome: 1, paused: 2, pausedAt: 3 } as const;
 
 export interface WorldOptions {
   /** 32-bit integer. */
@@ -39,7 +33,11 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
   const simulatorOf = (market: ListedMarket): MarketSimulator => {
     let simulator = simulators.get(market);
     if (simulator === undefined) {
-      simulator = new MarketSimulator(market, universe.groundTruth(market), { seed, clock, pause: pauseOf(market) });
+      simulator = new MarketSimulator(market, universe.groundTruth(market), {
+        seed,
+        clock,
+        pause: pauseOf(market, seed),
+      });
       simulators.set(market, simulator);
       const oldest = simulators.keys().next();
       if (simulators.size > CACHED_SIMULATORS_MAX && oldest.done !== true) simulators.delete(oldest.value);
@@ -47,37 +45,8 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     return simulator;
   };
 
-  const outcomeOf = (market: ListedMarket): WorldOutcome => {
-    const u = uniform(seed, market.event.index, Draw.outcome);
-    if (u < 0.015) return { kind: "void" };
-    if (u < 0.025 && !market.event.mutuallyExclusive && !market.event.ladder) return { kind: "partial", value: 0.5 };
-    const { process, criterion } = universe.groundTruth(market);
-    return trueProbability(process, criterion, process.revealAt) >= 0.5 ? { kind: "yes" } : { kind: "no" };
-  };
-
-  const pauseOf = (market: ListedMarket): Pause | null => {
-    if (market.event.frequency === "fifteen_min" || uniform(seed, market.index, Draw.paused) > 0.02) return null;
-    const from = Math.round(
-      market.openAt + uniform(seed, market.index, Draw.pausedAt) * (market.closeAt - market.openAt),
-    );
-    return { from, to: from + PAUSE_MS };
-  };
-
-  const lifecycle = (market: ListedMarket, at: number): Lifecycle => {
-    const { tradingEndsAt } = universe.groundTruth(market);
-    if (at < market.openAt) return { phase: "pending", outcome: null, since: Number.NEGATIVE_INFINITY };
-    if (at < tradingEndsAt) {
-      const pause = pauseOf(market);
-      if (pause !== null && at >= pause.from && at < pause.to)
-        return { phase: "paused", outcome: null, since: pause.from };
-      return { phase: "active", outcome: null, since: pause !== null && at >= pause.to ? pause.to : market.openAt };
-    }
-    if (at < market.determineAt) return { phase: "closed", outcome: null, since: tradingEndsAt };
-    if (at >= market.finalizeAt) return { phase: "finalized", outcome: outcomeOf(market), since: market.finalizeAt };
-    if (market.disputed && at >= disputedAt(market))
-      return { phase: "disputed", outcome: outcomeOf(market), since: disputedAt(market) };
-    return { phase: "determined", outcome: outcomeOf(market), since: market.determineAt };
-  };
+  const lifecycle = (market: ListedMarket, at: number): Lifecycle =>
+    lifecycleAt(market, at, seed, universe.groundTruth(market));
 
   const book = (market: ListedMarket, at: number): BookState => {
     const { tradingEndsAt } = universe.groundTruth(market);
@@ -151,17 +120,10 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     activity,
     trades: (market, from, to) => simulatorOf(market).trades(from, to),
     past,
-    nextPhaseAt(market, after) {
-      const { tradingEndsAt } = universe.groundTruth(market);
-      const pause = pauseOf(market);
-      const edges = [market.openAt, tradingEndsAt, market.determineAt, market.finalizeAt];
-      if (pause !== null && pause.from < tradingEndsAt) edges.push(pause.from, Math.min(pause.to, tradingEndsAt));
-      if (market.disputed) edges.push(disputedAt(market));
-      return Math.min(...edges.filter((edge) => edge > after));
-    },
+    nextPhaseAt: (market, after) => nextPhaseAt(market, after, seed, universe.groundTruth(market)),
     nextChangeAt(market, after) {
       const { tradingEndsAt } = universe.groundTruth(market);
-      const pause = pauseOf(market);
+      const pause = pauseOf(market, seed);
       const edges = pause === null ? [] : [pause.from, pause.to];
       return Math.min(
         simulatorOf(market).nextChangeAt(after),
@@ -169,11 +131,6 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
       );
     },
   };
-}
-
-/** A dispute starts after a third of the time between the proposed and the final result. */
-function disputedAt(market: ListedMarket): number {
-  return market.determineAt + (market.finalizeAt - market.determineAt) / 3;
 }
 
 function round2(amount: number): number {

@@ -2,8 +2,9 @@ import type { BookState, Level, ListedMarket } from "../../world/types.ts";
 import { limitlessTokens } from "./ids.ts";
 import { round6 } from "./units.ts";
 
-const MAX_SPREAD = 0.035;
-const MIN_SIZE = 50_000_000;
+/** Quotes within this spread and of at least this size (raw units) earn liquidity rewards. */
+export const REWARD_SPREAD_MAX = 0.035;
+export const REWARD_SIZE_MIN = 50_000_000;
 
 function presentLevels(
   levels: readonly Level[],
@@ -41,15 +42,15 @@ export function bookPrices(book: BookState): Record<string, unknown> {
 export function presentBook(market: ListedMarket, book: BookState): Record<string, unknown> {
   return {
     ...commonFields(market, book),
-    maxSpread: String(MAX_SPREAD),
-    minSize: String(MIN_SIZE),
+    maxSpread: String(REWARD_SPREAD_MAX),
+    minSize: String(REWARD_SIZE_MIN),
     lastTradePrice: book.lastPrice,
   };
 }
 
 /** The same book in a socket frame: numeric limits, no last trade price. */
 export function presentSocketBook(market: ListedMarket, book: BookState): Record<string, unknown> {
-  return { ...commonFields(market, book), maxSpread: MAX_SPREAD, minSize: MIN_SIZE };
+  return { ...commonFields(market, book), maxSpread: REWARD_SPREAD_MAX, minSize: REWARD_SIZE_MIN };
 }
 
 function commonFields(market: ListedMarket, book: BookState): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-const NAMES: Readonly<Record<number, string>> = {
+const STATUS_NAMES: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
   404: "Not Found",
@@ -18,8 +18,8 @@ export class VenueHttpError extends Error {
 }
 
 export function errorBody(status: number, message: string): Record<string, unknown> {
-  const name = NAMES[status];
-  return { message, ...(name === undefined || name === message ? {} : { error: name }), statusCode: status };
+  const name = STATUS_NAMES[status];
+  return { message, error: name === message ? undefined : name, statusCode: status };
 }
 
 export function installErrors(app: FastifyInstance): void {

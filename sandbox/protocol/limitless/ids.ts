@@ -3,6 +3,7 @@ import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /** Together with the suffix, slugs stay below the 100 characters that common routers allow in a path parameter. */
 const SLUG_TEXT_MAX = 80;
+/** Suffixes start at a plausible creation time and differ by a constant step. */
 const FIRST_SUFFIX = 1_760_000_000_000;
 const SUFFIX_STEP = 1009;
 

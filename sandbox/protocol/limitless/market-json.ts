@@ -1,6 +1,6 @@
 import { isListed, type ListedEvent, type ListedMarket, type WorldOutcome } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { bookPrices } from "./book-json.ts";
+import { bookPrices, REWARD_SIZE_MIN, REWARD_SPREAD_MAX } from "./book-json.ts";
 import { roundSymbol } from "./catalogue.ts";
 import { categoryNames } from "./categories.ts";
 import * as ids from "./ids.ts";
@@ -152,8 +152,8 @@ function tradingFields(context: ExchangeContext, market: ListedMarket, now: numb
     ...bookPrices(context.world.book(market, now)),
     isRewardable: true,
     settings: {
-      minSize: "50000000",
-      maxSpread: 0.035,
+      minSize: String(REWARD_SIZE_MIN),
+      maxSpread: REWARD_SPREAD_MAX,
       dailyReward: "5",
       rewardsEpoch: "0.003472222222222222",
       c: "3",

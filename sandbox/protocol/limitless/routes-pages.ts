@@ -67,14 +67,14 @@ function presentPageMarkets(context: ExchangeContext, page: Page, request: Fasti
     .filter((event) => category === null || categoryNames(event).includes(category))
     .sort((a, b) => (sort.startsWith("-") ? -1 : 1) * compareBy(sort.replace("-", ""), a, b));
   const cursor = queryText(request, "cursor");
-  const number = queryInteger(request, "page", { fallback: 1, min: 1, max: 100_000 });
+  const pageNumber = queryInteger(request, "page", { fallback: 1, min: 1, max: 100_000 });
   const presentFrom = (first: number) =>
     events.slice(first, first + limit).map((event) => presentRow(context, event, now));
   if (cursor === null) {
     const total = events.length;
     return {
-      data: presentFrom((number - 1) * limit),
-      pagination: { page: number, limit, total, totalPages: Math.ceil(total / limit) },
+      data: presentFrom((pageNumber - 1) * limit),
+      pagination: { page: pageNumber, limit, total, totalPages: Math.ceil(total / limit) },
     };
   }
   if (queryText(request, "page") !== null) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
 import { disturbSocket } from "../../faults/socket-faults.ts";
-import type { FeedEvent } from "../../world/types.ts";
+import type { FeedEvent, World } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
 import { betsOf } from "./bets.ts";
@@ -87,24 +87,9 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   };
 
   const broadcastLifecycle = (contract: Contract, { market, at }: FeedEvent & { kind: "lifecycle" }) => {
-    broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
-      const { closeTime, isResolved, resolution, resolutionTime, resolutionProbability } = stateOf(world, contract, at);
-      return {
-        contract: {
-          id: contract.id,
-          closeTime,
-          isResolved,
-          // Null clears a value that was sent before.
-          resolution: resolution ?? null,
-          resolutionTime: resolutionTime ?? null,
-          resolutionProbability: resolutionProbability ?? null,
-          answers: contract.isMultiple
-            ? contract.event.markets.map((answer) => presentAnswer(world, contract, answer, at))
-            : undefined,
-          lastUpdatedTime: at,
-        },
-      };
-    });
+    broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () =>
+      presentLifecycle(world, contract, at),
+    );
     if (contract.isMultiple) {
       const topic = `contract/${contract.id}/updated-answers`;
       broadcast([topic], () => ({ answers: [presentAnswer(world, contract, market, at)] }));
@@ -145,6 +130,25 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     for (const socket of server.clients) socket.terminate();
     server.close();
   });
+}
+
+function presentLifecycle(world: World, contract: Contract, at: number) {
+  const { closeTime, isResolved, resolution, resolutionTime, resolutionProbability } = stateOf(world, contract, at);
+  return {
+    contract: {
+      id: contract.id,
+      closeTime,
+      isResolved,
+      // Null clears a value that was sent before.
+      resolution: resolution ?? null,
+      resolutionTime: resolutionTime ?? null,
+      resolutionProbability: resolutionProbability ?? null,
+      answers: contract.isMultiple
+        ? contract.event.markets.map((market) => presentAnswer(world, contract, market, at))
+        : undefined,
+      lastUpdatedTime: at,
+    },
+  };
 }
 
 /** Executes a client message and returns its acknowledgement. */

@@ -1,0 +1,56 @@
+import type { Pause } from "./order-flow.ts";
+import { uniform } from "./random.ts";
+import { trueProbability } from "./truth.ts";
+import type { Lifecycle, ListedMarket, WorldOutcome } from "./types.ts";
+import type { GroundTruth } from "./universe.ts";
+
+const PAUSE_MS = 10 * 60_000;
+
+/** Hash key per kind of random draw. */
+const Draw = { outcome: 1, paused: 2, pausedAt: 3 } as const;
+
+/** About one market in 50 is paused once; rounds never are. */
+export function pauseOf(market: ListedMarket, seed: number): Pause | null {
+  if (market.event.frequency === "fifteen_min" || uniform(seed, market.index, Draw.paused) > 0.02) return null;
+  const lifeMs = market.closeAt - market.openAt;
+  const from = Math.round(market.openAt + uniform(seed, market.index, Draw.pausedAt) * lifeMs);
+  return { from, to: from + PAUSE_MS };
+}
+
+function outcomeOf(market: ListedMarket, seed: number, { process, criterion }: GroundTruth): WorldOutcome {
+  const u = uniform(seed, market.event.index, Draw.outcome);
+  if (u < 0.015) return { kind: "void" };
+  if (u < 0.025 && !market.event.mutuallyExclusive && !market.event.ladder) return { kind: "partial", value: 0.5 };
+  return trueProbability(process, criterion, process.revealAt) >= 0.5 ? { kind: "yes" } : { kind: "no" };
+}
+
+/** A dispute starts after a third of the time between the proposed and the final result. */
+function disputedAt(market: ListedMarket): number {
+  return market.determineAt + (market.finalizeAt - market.determineAt) / 3;
+}
+
+export function lifecycleAt(market: ListedMarket, at: number, seed: number, truth: GroundTruth): Lifecycle {
+  const { tradingEndsAt } = truth;
+  if (at < market.openAt) return { phase: "pending", outcome: null, since: Number.NEGATIVE_INFINITY };
+  if (at < tradingEndsAt) {
+    const pause = pauseOf(market, seed);
+    if (pause === null || at < pause.from) return { phase: "active", outcome: null, since: market.openAt };
+    return at < pause.to
+      ? { phase: "paused", outcome: null, since: pause.from }
+      : { phase: "active", outcome: null, since: pause.to };
+  }
+  if (at < market.determineAt) return { phase: "closed", outcome: null, since: tradingEndsAt };
+  const outcome = outcomeOf(market, seed, truth);
+  if (at >= market.finalizeAt) return { phase: "finalized", outcome, since: market.finalizeAt };
+  if (market.disputed && at >= disputedAt(market)) return { phase: "disputed", outcome, since: disputedAt(market) };
+  return { phase: "determined", outcome, since: market.determineAt };
+}
+
+/** Time of the first phase change after `after`; Infinity once the market is finalized. */
+export function nextPhaseAt(market: ListedMarket, after: number, seed: number, { tradingEndsAt }: GroundTruth): number {
+  const pause = pauseOf(market, seed);
+  const changes = [market.openAt, tradingEndsAt, market.determineAt, market.finalizeAt];
+  if (pause !== null && pause.from < tradingEndsAt) changes.push(pause.from, Math.min(pause.to, tradingEndsAt));
+  if (market.disputed) changes.push(disputedAt(market));
+  return Math.min(...changes.filter((at) => at > after));
+}
