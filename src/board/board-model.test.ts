@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
-import { type EventGroup, type EventQuery, eventStatus, groupOf, listEvents } from "../capabilities/markets/events.ts";
+import { type EventGroup, eventStatus, groupOf, listEvents } from "../capabilities/markets/events.ts";
 import type { MarketStatus } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";
+import type { EventQuery } from "./event-index.ts";
 import { type BoardMarket, eventSlug, type MarketQuery, priceChange24h, SORT_KEYS, type SortKey } from "./model.ts";
 import { words } from "./text-index.ts";
 

@@ -139,13 +139,7 @@ export class MarketBoard {
       activity: current.activity,
       updatedAt: Math.max(current.updatedAt, Math.min(eventAt ?? receivedAt, this.#now())),
     });
-    return {
-      market,
-      isNew: false,
-      listingChanged: false,
-      quoteChanged: !isSameQuote(current.quote, quote),
-      previousStatus: current.listing.status,
-    };
+    return quoteChange(market, current, !isSameQuote(current.quote, quote));
   }
 
   /** Updates the last price from a trade, unless a later trade is known; returns null if nothing changed. */
@@ -159,13 +153,7 @@ export class MarketBoard {
     this.#lastTrades.set(market.row, { executedAt: Math.min(trade.executedAt, receivedAt), receivedAt });
     if (current.quote.lastPrice === trade.yesPrice) return null;
     const quote: Quote = { ...current.quote, lastPrice: trade.yesPrice };
-    return {
-      market: this.#put(current, { ...current, quote }),
-      isNew: false,
-      listingChanged: false,
-      quoteChanged: true,
-      previousStatus: current.listing.status,
-    };
+    return quoteChange(this.#put(current, { ...current, quote }), current, true);
   }
 
   /** The current markets in these rows. */
@@ -330,6 +318,10 @@ export class MarketBoard {
       ? null
       : this.#events.find(eventSlug(listing.venue, listing.eventId));
   }
+}
+
+function quoteChange(market: BoardMarket, previous: BoardMarket, quoteChanged: boolean): BoardChange {
+  return { market, isNew: false, listingChanged: false, quoteChanged, previousStatus: previous.listing.status };
 }
 
 /** Removes a crossed book, which is read while the venue updates it: bid and ask are unknown until the next read. */

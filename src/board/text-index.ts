@@ -54,16 +54,10 @@ export class TextIndex {
     this.#wordsOfRow[row] = undefined;
   }
 
-  /** Rows that contain every word of the query; the last word may be a prefix. An empty query matches nothing. */
-  search(query: string): Set<number> {
-    const rows = new Set<number>();
-    this.find(query).forEach((row) => {
-      rows.add(row);
-    });
-    return rows;
-  }
-
-  /** Like `search`, without the copy. Do not modify the result, and read it before the index changes. */
+  /**
+   * Rows that contain every word of the query; the last word may be a prefix. An empty query matches nothing. Do not
+   * modify the result, and read it before the index changes.
+   */
   find(query: string): Bitmap {
     const queryWords = words(query).slice(0, QUERY_WORDS_MAX);
     const last = queryWords.pop();

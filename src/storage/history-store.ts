@@ -1,7 +1,7 @@
 import type { HistoryPoint } from "../domain/trade.ts";
 import type { Database } from "../ports/database.ts";
 import type { CoveredRange, HistoryPeriod, MarketHistory } from "./model.ts";
-import { priceAt, priceDayAgo, readHistory } from "./read-history.ts";
+import { priceDayAgo, readHistory } from "./read-history.ts";
 import { applyRetention, type DeletedRows, type RetentionDays } from "./retention.ts";
 import { rollUp } from "./roll-up.ts";
 import { coverage, saveVenueHistory } from "./venue-history.ts";
@@ -22,8 +22,6 @@ export interface HistoryStore {
   ): Promise<void>;
   /** The ranges fetched from the venue, oldest first. */
   coverage(marketKey: number): Promise<CoveredRange[]>;
-  /** The last bar price at or before a timestamp; null if there is none. */
-  priceAt(marketKey: number, atMs: number): Promise<number | null>;
   /** Prices 24 hours before `now` by market key; markets without a known price are omitted. */
   priceDayAgo(now: number): Promise<Map<number, number>>;
   /** Makes bars from ticks up to the last closed interval. Run it about once a minute. */
@@ -38,7 +36,6 @@ export function createHistoryStore(database: Database): HistoryStore {
     saveVenueHistory: (marketKey, intervalMs, points, range) =>
       saveVenueHistory(database, marketKey, intervalMs, points, range),
     coverage: (marketKey) => coverage(database, marketKey),
-    priceAt: (marketKey, atMs) => priceAt(database, marketKey, atMs),
     priceDayAgo: (now) => priceDayAgo(database, now),
     rollUp: (now) => rollUp(database, now),
     applyRetention: (now, days) => applyRetention(database, now, days),

@@ -16,7 +16,7 @@ export function heldFencesSql(venues: string, fences: string): string {
   for key share of leases`;
 }
 
-/** The two parameters of `heldFencesSql`. */
-export function fenceColumns(fences: readonly VenueFence[]): [string[], number[]] {
-  return [fences.map(({ venue }) => venue), fences.map(({ fence }) => fence)];
+/** The two parameters of `heldFencesSql`; none for a statement without fences. */
+export function fenceColumns(fences: readonly VenueFence[] | undefined): unknown[] {
+  return fences === undefined ? [] : [fences.map(({ venue }) => venue), fences.map(({ fence }) => fence)];
 }

@@ -1,60 +1,25 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../test/support/databases.ts";
-import type { EventListing, MarketSnapshot } from "../domain/market.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import type { MarketListing, MarketSnapshot } from "../domain/market.ts";
 import { createMarketStore } from "./market-store.ts";
 import { DAY_MS } from "./model.ts";
 
-const NOW = Date.UTC(2026, 10, 21);
-
-function snapshot(marketId: string, fields: Partial<MarketSnapshot["listing"]> = {}): MarketSnapshot {
-  return {
+const snapshot = (marketId: string, listing: Partial<MarketListing> = {}): MarketSnapshot =>
+  sampleMarket(marketId, {
     listing: {
-      venue: "kalshi",
-      marketId,
       eventId: "E",
       title: `Will ${marketId}?`,
-      outcomeLabel: null,
-      url: null,
       category: "Economics",
-      status: "active",
-      paused: false,
-      outcome: null,
       rules: "Pays 1 if so.",
-      openAt: null,
-      closeAt: NOW + DAY_MS,
-      expectedResolutionAt: null,
-      resolvedAt: null,
-      tickSize: 0.01,
+      closeAt: SAMPLE_AT + DAY_MS,
       takerFee: { kind: "quadratic", rate: 0.07, exponent: 1 },
       venueKeys: { series: "S" },
-      ...fields,
+      ...listing,
     },
-    quote: {
-      bid: 0.4,
-      ask: 0.42,
-      bidSize: 10,
-      askSize: 5,
-      lastPrice: null,
-      indicativePrice: null,
-      eventAt: NOW,
-      receivedAt: NOW,
-    },
-    activity: { volume24hUsd: 12.5, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
-  };
-}
-
-const event = (eventId: string): EventListing => ({
-  venue: "kalshi",
-  eventId,
-  title: "Event",
-  description: null,
-  category: null,
-  url: null,
-  mutuallyExclusive: true,
-  exhaustive: false,
-  featured: false,
-  endAt: null,
-});
+    quote: { lastPrice: null, eventAt: SAMPLE_AT },
+    activity: { volume24hUsd: 12.5 },
+  });
 
 const collect = async <Item>(pages: AsyncIterable<readonly Item[]>) => {
   const all: Item[] = [];
@@ -104,7 +69,7 @@ eachDatabase("does not load markets that were finalized before the given time", 
   const store = createMarketStore(database);
   await store.upsertMarkets([snapshot("open"), snapshot("done", { status: "finalized", outcome: { kind: "yes" } })]);
   assert.equal((await collect(store.loadAll())).length, 2);
-  const recent = await collect(store.loadAll({ finalizedSinceMs: NOW + 1 }));
+  const recent = await collect(store.loadAll({ finalizedSinceMs: SAMPLE_AT + 1 }));
   assert.deepEqual(
     recent.map((market) => market.snapshot.listing.marketId),
     ["open"],
@@ -122,9 +87,9 @@ eachDatabase("skips and counts a stored row that this version cannot read", asyn
 
 eachDatabase("loads the latest version of each event", async (database) => {
   const store = createMarketStore(database);
-  await store.upsertEvents([event("E"), event("F")]);
-  await store.upsertEvents([{ ...event("E"), featured: true }]);
-  assert.deepEqual(await collect(store.loadEvents()), [{ ...event("E"), featured: true }, event("F")]);
+  await store.upsertEvents([sampleEvent("E"), sampleEvent("F")]);
+  await store.upsertEvents([{ ...sampleEvent("E"), featured: true }]);
+  assert.deepEqual(await collect(store.loadEvents()), [{ ...sampleEvent("E"), featured: true }, sampleEvent("F")]);
 });
 
 eachDatabase("stores a repeated trade once; the 24-hour volume is the sum of size times price", async (database) => {
@@ -134,11 +99,14 @@ eachDatabase("stores a repeated trade once; the 24-hour volume is the sum of siz
     marketKey: 1,
     trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
   });
-  assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("b", NOW - 2), trade("b", NOW - 2)]), 2);
-  assert.equal(await store.insertTrades([trade("a", NOW - 1), trade("old", NOW - DAY_MS - 1)]), 1);
-  assert.equal(await store.insertTrades([trade("bad", NOW, { size: Number.NaN })]), 0);
+  assert.equal(
+    await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("b", SAMPLE_AT - 2), trade("b", SAMPLE_AT - 2)]),
+    2,
+  );
+  assert.equal(await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("old", SAMPLE_AT - DAY_MS - 1)]), 1);
+  assert.equal(await store.insertTrades([trade("bad", SAMPLE_AT, { size: Number.NaN })]), 0);
   assert.deepEqual(drops, ["trade_not_storable"]);
-  assert.deepEqual([...(await store.volume24hFromTrades(NOW))], [[1, 4]]);
+  assert.deepEqual([...(await store.volume24hFromTrades(SAMPLE_AT))], [[1, 4]]);
 });
 
 eachDatabase("stores a repeated status change once, with its outcome", async (database) => {
@@ -148,7 +116,7 @@ eachDatabase("stores a repeated status change once, with its outcome", async (da
     from: "closed",
     to: "finalized",
     outcome: { kind: "partial", value: 0.5 },
-    changedAt: NOW,
+    changedAt: SAMPLE_AT,
   } as const;
   await store.recordStatusChange(change);
   await store.recordStatusChange(change);

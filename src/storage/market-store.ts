@@ -55,17 +55,11 @@ ${isFenced ? "where venue in (select venue from held)" : ""}
 on conflict (venue, event_id) do update set listing = excluded.listing, position = excluded.position
 where events.listing is distinct from excluded.listing`;
 
-const UPSERT_EVENTS = upsertEventsSql(false);
-const UPSERT_FENCED_EVENTS = upsertEventsSql(true);
-
 const insertStatusChangeSql = (isFenced: boolean) => `
 ${isFenced ? `with held as materialized (${heldFencesSql("$6", "$7")})` : ""}
 insert into status_changes (market_key, changed_at, from_status, to_status, outcome)
 select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
 ${isFenced ? "where exists (select 1 from held)" : ""} on conflict do nothing`;
-
-const INSERT_STATUS_CHANGE = insertStatusChangeSql(false);
-const INSERT_FENCED_STATUS_CHANGE = insertStatusChangeSql(true);
 
 /** @param onEventsAppended  called after each commit that appended to the event log */
 export function createMarketStore(
@@ -97,11 +91,11 @@ async function upsertEvents(
     else drop("event_id_not_storable");
   }
   for (const chunk of chunksOf([...unique.values()], ROWS_PER_STATEMENT_MAX)) {
-    await database.query(fences === undefined ? UPSERT_EVENTS : UPSERT_FENCED_EVENTS, [
+    await database.query(upsertEventsSql(fences !== undefined), [
       chunk.map((event) => event.venue),
       chunk.map((event) => event.eventId),
       chunk.map((event) => JSON.stringify(event)),
-      ...(fences === undefined ? [] : fenceColumns(fences)),
+      ...fenceColumns(fences),
     ]);
   }
 }
@@ -111,12 +105,12 @@ async function recordStatusChange(
   { marketKey, changedAt, from, to, outcome }: StatusChange,
   fence: VenueFence | undefined,
 ): Promise<void> {
-  await database.query(fence === undefined ? INSERT_STATUS_CHANGE : INSERT_FENCED_STATUS_CHANGE, [
+  await database.query(insertStatusChangeSql(fence !== undefined), [
     marketKey,
     storableTime(changedAt) ?? 0,
     from,
     to,
     outcome === null ? null : JSON.stringify(outcome),
-    ...(fence === undefined ? [] : fenceColumns([fence])),
+    ...fenceColumns(fence && [fence]),
   ]);
 }

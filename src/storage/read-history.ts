@@ -138,13 +138,3 @@ export async function priceDayAgo(database: Database, now: number): Promise<Map<
   );
   return new Map(rows.map((row) => [row.market_key, fromMicros(row.yes_close)]));
 }
-
-/** The last known price at or before a timestamp, from bars only; null if none is known. */
-export async function priceAt(database: Database, marketKey: number, atMs: number): Promise<number | null> {
-  const rows = await database.query<BarRow>(
-    [lastBefore("bars_1h", HOUR_MS), lastBefore("bars_5m", FIVE_MINUTES_MS)].join(" union all "),
-    [marketKey, atMs],
-  );
-  const [last] = rows.map(toPoint).sort((a, b) => b.endAt - a.endAt);
-  return last?.yesPrice ?? null;
-}

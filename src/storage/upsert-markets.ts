@@ -41,9 +41,6 @@ with ${isFenced ? `held as materialized (${heldFencesSql("$10", "$11")}),` : ""}
 )
 select key, venue, market_id from updated union all select key, venue, market_id from inserted`;
 
-const UPSERT_MARKETS = upsertMarketsSql(false);
-const UPSERT_FENCED_MARKETS = upsertMarketsSql(true);
-
 /**
  * If two nodes insert the same market simultaneously, one succeeds and the other reads its key on the next attempt. The
  * position is 0, which followers do not read: only the holder of the venue's lease may draw a position, otherwise
@@ -63,7 +60,8 @@ union all select markets.key, markets.venue, markets.market_id from markets join
 /**
  * Records the outcome of each newly settled market and returns those markets. The stored outcome decides, not the
  * memory of this process. A market that is already settled when first stored is not announced. A settlement whose
- * outcome is published later, or changes, is announced.
+ * outcome is published later, or changes, is announced. The leases stay locked until the transaction ends, so the market
+ * row is written under the same fence.
  */
 const announceSettlementsSql = (isFenced: boolean) => `
 ${isFenced ? `with held as materialized (${heldFencesSql("$4", "$5")})` : ""}
@@ -74,10 +72,6 @@ where ${isFenced ? "settled.venue in (select venue from held) and" : ""} markets
   and markets.announced_outcome is distinct from settled.outcome
   and (settled.outcome <> '' or markets.announced_outcome is null)
 returning markets.venue, markets.market_id`;
-
-const ANNOUNCE_SETTLEMENTS = announceSettlementsSql(false);
-/** The leases stay locked until the transaction ends, so the market row is written under the same fence. */
-const ANNOUNCE_FENCED_SETTLEMENTS = announceSettlementsSql(true);
 
 type MarketKeys = Map<string, number>;
 
@@ -95,14 +89,13 @@ export async function upsertMarkets(
   drop: StoreDrop,
   onEventsAppended: () => void,
 ): Promise<(number | null)[]> {
-  const statement = fences === undefined ? UPSERT_MARKETS : UPSERT_FENCED_MARKETS;
-  const fenceParameters = fences === undefined ? [] : fenceColumns(fences);
+  const statement = upsertMarketsSql(fences !== undefined);
   return writeUniqueMarkets(snapshots, drop, async (chunk, keys) => {
     const settled = chunk.filter(({ listing }) => listing.status === "finalized");
-    if (settled.length === 0) return writeMarkets(database, statement, chunk, keys, fenceParameters);
+    if (settled.length === 0) return writeMarkets(database, statement, chunk, keys, fences);
     const appended = await database.transaction(async (transaction) => {
       const events = await announceSettlements(transaction, settled, fences, drop);
-      await writeMarkets(transaction, statement, chunk, keys, fenceParameters);
+      await writeMarkets(transaction, statement, chunk, keys, fences);
       return appendEvents(transaction, events);
     });
     if (appended > 0) onEventsAppended();
@@ -116,7 +109,7 @@ export function insertUnknownMarkets(
   drop: StoreDrop,
 ): Promise<(number | null)[]> {
   return writeUniqueMarkets(snapshots, drop, (chunk, keys) =>
-    writeMarkets(database, INSERT_UNKNOWN_MARKETS, chunk, keys, []),
+    writeMarkets(database, INSERT_UNKNOWN_MARKETS, chunk, keys),
   );
 }
 
@@ -126,13 +119,15 @@ async function announceSettlements(
   fences: readonly VenueFence[] | undefined,
   drop: StoreDrop,
 ): Promise<NewEvent[]> {
-  const statement = fences === undefined ? ANNOUNCE_SETTLEMENTS : ANNOUNCE_FENCED_SETTLEMENTS;
-  const rows = await transaction.query<{ venue: string; market_id: string }>(statement, [
-    snapshots.map(({ listing }) => listing.venue),
-    snapshots.map(({ listing }) => listing.marketId),
-    snapshots.map(({ listing }) => outcomeText(listing.outcome)),
-    ...(fences === undefined ? [] : fenceColumns(fences)),
-  ]);
+  const rows = await transaction.query<{ venue: string; market_id: string }>(
+    announceSettlementsSql(fences !== undefined),
+    [
+      snapshots.map(({ listing }) => listing.venue),
+      snapshots.map(({ listing }) => listing.marketId),
+      snapshots.map(({ listing }) => outcomeText(listing.outcome)),
+      ...fenceColumns(fences),
+    ],
+  );
   const announced = new Set(rows.map((row) => venueMarketId(row.venue, row.market_id)));
   return snapshots.flatMap((snapshot) => {
     const { venue, marketId, outcome } = snapshot.listing;
@@ -148,7 +143,7 @@ async function writeMarkets(
   statement: string,
   snapshots: readonly MarketSnapshot[],
   keys: MarketKeys,
-  fenceParameters: readonly unknown[],
+  fences?: readonly VenueFence[],
 ): Promise<void> {
   const rows = await database.query<{ key: number; venue: string; market_id: string }>(statement, [
     snapshots.map(({ listing }) => listing.venue),
@@ -161,7 +156,7 @@ async function writeMarkets(
     snapshots.map(({ quote }) => storableTime(quote.receivedAt) ?? 0),
     // JSON escapes NUL and unpaired surrogates, so any text is storable here.
     snapshots.map((snapshot) => JSON.stringify(snapshot)),
-    ...fenceParameters,
+    ...fenceColumns(fences),
   ]);
   for (const row of rows) keys.set(venueMarketId(row.venue, row.market_id), row.key);
 }

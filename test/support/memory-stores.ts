@@ -100,10 +100,6 @@ export class MemoryHistory implements HistoryStore {
     return this.ranges.filter(({ key }) => key === marketKey);
   }
 
-  async priceAt(): Promise<null> {
-    return null;
-  }
-
   async priceDayAgo(): Promise<Map<number, number>> {
     return new Map();
   }

@@ -1,17 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
-import { MarketBoard } from "../../board/index.ts";
+import { type EventQuery, MarketBoard } from "../../board/index.ts";
 import type { EventListing } from "../../domain/market.ts";
-import {
-  type EventGroup,
-  type EventQuery,
-  eventStatus,
-  groupOf,
-  listEvents,
-  presentEvent,
-  presentEventSummary,
-} from "./events.ts";
+import { type EventGroup, eventStatus, groupOf, listEvents, presentEvent, presentEventSummary } from "./events.ts";
 
 interface Sample {
   readonly event?: Partial<EventListing>;

@@ -2,8 +2,6 @@ import type { BoardEvent, BoardMarket, MarketBoard } from "../../board/index.ts"
 import { type EventQuery, toCents } from "../../board/index.ts";
 import { isoTime } from "./present.ts";
 
-export type { EventQuery } from "../../board/index.ts";
-
 /** A market that can be listed. */
 type PricedMarket = BoardMarket & { readonly yesPrice: number };
 

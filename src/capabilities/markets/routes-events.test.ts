@@ -13,6 +13,17 @@ const EVENT_URLS = [
   "/v1/events/alpha:fed/markets",
 ];
 
+const FED_SUMMARY = {
+  slug: "alpha:fed",
+  title: "Fed decision",
+  platform: "alpha",
+  market_count: 2,
+  total_volume_24h: 100,
+  updated_at: AT,
+  category: "Economics",
+  featured: true,
+};
+
 /** Two events of alpha, one of beta and one of the reference venue gamma. */
 async function withEvents(): Promise<MarketApi> {
   const api = await openMarketApi();
@@ -42,16 +53,7 @@ test("200: lists events by volume with the documented fields", async () => {
   const reply = await get("/v1/events");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(slugsOf(reply), ["alpha:fed", "alpha:cpi", "beta:cup"]);
-  assert.deepEqual(reply.json()[0], {
-    slug: "alpha:fed",
-    title: "Fed decision",
-    platform: "alpha",
-    market_count: 2,
-    total_volume_24h: 100,
-    updated_at: AT,
-    category: "Economics",
-    featured: true,
-  });
+  assert.deepEqual(reply.json()[0], FED_SUMMARY);
   await app.close();
 });
 
@@ -91,14 +93,7 @@ test("200: returns an event, with its markets only if requested", async () => {
   const { app, get } = await withEvents();
   const event = (await get("/v1/events/alpha:fed")).json();
   assert.deepEqual(event, {
-    slug: "alpha:fed",
-    title: "Fed decision",
-    platform: "alpha",
-    market_count: 2,
-    total_volume_24h: 100,
-    updated_at: AT,
-    category: "Economics",
-    featured: true,
+    ...FED_SUMMARY,
     description: null,
     top_yes_price: 0.41,
     mutually_exclusive: true,
