@@ -286,6 +286,7 @@ export const isResolvedMessage = compileCheck(ResolvedMessage);
 export const isNewMarketMessage = compileCheck(NewMarketMessage);
 export const isAnyMessage = compileCheck(AnyMessage);
 
+/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
 const DOCUMENTED = {
   market: GammaMarket,
   event: GammaEvent,
