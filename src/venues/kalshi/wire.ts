@@ -9,8 +9,8 @@ import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drif
 import { always, compileCheck, enumeration, optional, unchecked, unused, usually } from "../shared/wire-schema.ts";
 
 /**
- * Printable ASCII without spaces and without the comma that separates tickers in lists. "." and ".." are refused because
- * they are path segments with a meaning in URLs.
+ * Printable ASCII without spaces and without the comma that separates tickers in lists. "." and ".." are refused
+ * because they are path segments with a meaning in URLs.
  */
 const TICKER = /^(?!\.{1,2}$)[!-+\--~]{1,200}$/;
 const Ticker = Type.String({ pattern: TICKER.source });

@@ -1,6 +1,6 @@
 /**
- * The parts of Limitless's responses that the adapter reads, annotated with what Limitless documents about them. Numbers
- * also arrive as text.
+ * The parts of Limitless's responses that the adapter reads, annotated with what Limitless documents about them.
+ * Numbers also arrive as text.
  */
 import Type, { type Static } from "typebox";
 import type { DriftCounter } from "../../ports/venue.ts";

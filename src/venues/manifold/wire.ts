@@ -1,6 +1,6 @@
 /**
- * The parts of Manifold's responses that the adapter reads, annotated with what Manifold documents about them. Personal data
- * (names, user ids) is not read.
+ * The parts of Manifold's responses that the adapter reads, annotated with what Manifold documents about them. Personal
+ * data (names, user ids) is not read.
  */
 import Type, { type Static } from "typebox";
 import type { DriftCounter } from "../../ports/venue.ts";

@@ -16,7 +16,9 @@ export interface ReconnectingSocketOptions {
   readonly silenceMsMax: number;
   /** Checked regularly; true if pings arrive but the subscribed data has stopped. The socket is then closed. */
   readonly isFrozen?: () => boolean;
-  /** Counts sockets closed here (`stream_silent`, `stream_frozen`) and sockets that failed (`stream_connection_lost`). */
+  /**
+   * Counts sockets closed here (`stream_silent`, `stream_frozen`) and sockets that failed (`stream_connection_lost`).
+   */
   readonly drop: DropCounter;
   onOpen(send: (text: string) => void): void;
   onMessage(text: string, receivedAt: number): void;

@@ -1,13 +1,13 @@
 /**
- * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept what the adapter can use, annotated with what
- * the venue documents. Unknown keywords are ignored by validation; `schema-drift.ts` reads them.
+ * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept what the adapter can use, annotated with
+ * what the venue documents. Unknown keywords are ignored by validation; `schema-drift.ts` reads them.
  */
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 
 /**
- * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` text or a number,
- * `encoded array` an array or the JSON text of one.
+ * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` text or a
+ * number, `encoded array` an array or the JSON text of one.
  */
 export type FieldType =
   | "any"
