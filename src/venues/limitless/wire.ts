@@ -101,7 +101,7 @@ export const isTapePage = compileCheck(
   Type.Object({ events: Type.Array(Type.Unknown()), totalPages: optional(Figure) }),
 );
 
-const TapeEvent = Type.Object(
+const TradeEvent = Type.Object(
   {
     createdAt: Time,
     price: Price,
@@ -112,7 +112,7 @@ const TapeEvent = Type.Object(
   },
   unused("makerAmount takerAmount title profile"),
 );
-export const isTapeEvent = compileCheck(TapeEvent);
+export const isTapeEvent = compileCheck(TradeEvent);
 
 const FeedEvent = Type.Object(
   {
@@ -165,7 +165,7 @@ const DOCUMENTED = {
   market: MarketRow,
   page: ActivePage,
   book: Book,
-  trade: TapeEvent,
+  trade: TradeEvent,
   feed_event: FeedEvent,
   history_point: PricePoint,
   stream_book: BookFrame,
