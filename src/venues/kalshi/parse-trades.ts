@@ -5,8 +5,8 @@ import { parseMs, parseSize, parseTime } from "./parse-values.ts";
 import type { TradeMessageWire, TradeWire } from "./wire.ts";
 
 /**
- * Parses a trade from REST or from the stream. Returns null, and counts the reason, for invalid rows and for block trades,
- * which are negotiated outside the order book.
+ * Parses a trade from REST or from the stream. Returns null, and counts the reason, for invalid rows and for block
+ * trades, which are negotiated outside the order book.
  */
 export function parseTrade(row: TradeWire | TradeMessageWire, drop: DropCounter): Trade | null {
   if (row.is_block_trade === true) {

@@ -1,7 +1,7 @@
 /**
- * The parts of Kalshi's responses that the adapter reads, annotated with what Kalshi documents about them. Only fields that
- * a row is useless without are required. Prices and counts are decimal strings (`*_dollars`, `*_fp`); the parsers check
- * their ranges.
+ * The parts of Kalshi's responses that the adapter reads, annotated with what Kalshi documents about them. Only fields
+ * without which a row is useless are required. Prices and counts are decimal strings (`*_dollars`, `*_fp`); the parsers
+ * check their ranges.
  */
 import Type, { type Static } from "typebox";
 import type { DriftCounter } from "../../ports/venue.ts";
@@ -9,8 +9,8 @@ import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drif
 import { always, compileCheck, enumeration, optional, unchecked, unused, usually } from "../shared/wire-schema.ts";
 
 /**
- * Printable ASCII without spaces and without the comma that separates tickers in lists. "." and ".." are refused because
- * they are path segments with a meaning in URLs.
+ * Printable ASCII without spaces and without the comma that separates tickers in lists. "." and ".." are refused
+ * because they are path segments with a meaning in URLs.
  */
 const TICKER = /^(?!\.{1,2}$)[!-+\--~]{1,200}$/;
 const Ticker = Type.String({ pattern: TICKER.source });
@@ -54,11 +54,12 @@ export const MarketWire = Type.Object(
     market_type: unchecked({ values: ["binary", "scalar"] }),
   },
   unused(`
-  subtitle no_sub_title mve_selected_legs is_provisional primary_participant_key exchange_index created_time updated_time
-  occurrence_datetime expiration_time settlement_timer_seconds no_bid_dollars no_ask_dollars previous_yes_bid_dollars
-  previous_yes_ask_dollars previous_price_dollars notional_value_dollars liquidity_dollars expiration_value can_close_early
-  early_close_condition strike_type floor_strike cap_strike functional_strike custom_strike no_bid_size_fp no_ask_size_fp
-`),
+    subtitle no_sub_title mve_selected_legs is_provisional primary_participant_key exchange_index created_time
+    updated_time occurrence_datetime expiration_time settlement_timer_seconds no_bid_dollars no_ask_dollars
+    previous_yes_bid_dollars previous_yes_ask_dollars previous_price_dollars notional_value_dollars liquidity_dollars
+    expiration_value can_close_early early_close_condition strike_type floor_strike cap_strike functional_strike
+    custom_strike no_bid_size_fp no_ask_size_fp
+  `),
 );
 export type MarketWire = Static<typeof MarketWire>;
 
@@ -75,9 +76,9 @@ export const EventWire = Type.Object(
     fee_multiplier_override: optional(Type.Number()),
   },
   unused(`
-  collateral_return_type strike_period settlement_sources last_updated_ts product_metadata exchange_index markets
-  available_on_brokers
-`),
+    collateral_return_type strike_period settlement_sources last_updated_ts product_metadata exchange_index markets
+    available_on_brokers
+  `),
 );
 export type EventWire = Static<typeof EventWire>;
 
@@ -90,9 +91,9 @@ export const SeriesWire = Type.Object(
     fee_multiplier: always(Type.Number()),
   },
   unused(`
-  frequency categories tags settlement_sources contract_url contract_terms_url additional_prohibitions volume_fp
-  product_metadata last_updated_ts exchange_index
-`),
+    frequency categories tags settlement_sources contract_url contract_terms_url additional_prohibitions volume_fp
+    product_metadata last_updated_ts exchange_index
+  `),
 );
 export type SeriesWire = Static<typeof SeriesWire>;
 
@@ -117,7 +118,7 @@ export const OrderbookWire = Type.Object({
 });
 export type OrderbookWire = Static<typeof OrderbookWire>;
 
-/** A candle of either tier: field names have the suffixes `_dollars` and `_fp` in the live tier, none in the historical. */
+/** A candlestick of either tier. Field names have the suffixes `_dollars` and `_fp` in the live tier only. */
 const CandleSide = Type.Object({ close_dollars: MaybeDecimal, close: MaybeDecimal });
 export const CandleWire = Type.Object(
   {
@@ -141,7 +142,7 @@ export const CandleWire = Type.Object(
 );
 export type CandleWire = Static<typeof CandleWire>;
 
-/** One band of the price grid. */
+/** One range of the price grid and its step. */
 const PriceRangeWire = Type.Object({ step: MaybeDecimal });
 
 const CutoffWire = Type.Object({ trades_created_ts: Type.String() });
@@ -150,7 +151,7 @@ const Cursor = Type.String({ maxLength: 10_000 });
 const Rows = Type.Array(Type.Unknown());
 const MaybeCursor = optional(Cursor);
 
-/** A page without its rows. Without a cursor every listing would end after its first page. */
+/** The documented fields of all pages. The cursor is always present; it is empty on the last page. */
 const PageWire = Type.Object(
   { cursor: always(Cursor), markets: optional(Rows), events: optional(Rows), trades: optional(Rows) },
   unused("milestones"),
@@ -160,7 +161,7 @@ const PageWire = Type.Object(
 export const SocketWire = Type.Object({
   type: enumeration(
     `subscribed unsubscribed ok error ticker trade orderbook_snapshot orderbook_delta market_lifecycle_v2
-    event_lifecycle event_fee_update multivariate_market_lifecycle multivariate`,
+      event_lifecycle event_fee_update multivariate_market_lifecycle multivariate`,
   ),
   id: optional(Type.Integer()),
   sid: optional(Type.Integer()),
@@ -180,8 +181,8 @@ const TickerMessageWire = Type.Object(
     ts_ms: optional(Type.Number()),
   },
   unused(`
-  market_id last_trade_size_fp volume_fp open_interest_fp dollar_volume dollar_open_interest ts time
-`),
+    market_id last_trade_size_fp volume_fp open_interest_fp dollar_volume dollar_open_interest ts time
+  `),
 );
 
 export const TradeMessageWire = Type.Object(
@@ -208,15 +209,15 @@ const LifecycleMessageWire = Type.Object(
     ),
   },
   unused(`
-  market_id open_ts close_ts determination_ts settled_ts result settlement_value is_deactivated price_level_structure
-  price_ranges additional_metadata ts_ms
-`),
+    market_id open_ts close_ts determination_ts settled_ts result settlement_value is_deactivated
+    price_level_structure price_ranges additional_metadata ts_ms
+  `),
 );
 const SubscribedWire = Type.Object({ channel: Type.String(), sid: Type.Integer() });
 const ErrorMessageWire = Type.Object({ code: Type.Integer(), msg: optional(Type.String()) });
 
-/** Rows are checked one by one: an invalid row does not invalidate the others. */
 export const isTicker = (text: string): boolean => TICKER.test(text);
+/** Rows are checked one by one: an invalid row does not invalidate the others. */
 export const isMarket = compileCheck(MarketWire);
 export const isEvent = compileCheck(EventWire);
 export const isSeries = compileCheck(SeriesWire);
@@ -242,6 +243,7 @@ export const isOneSeries = compileCheck(Type.Object({ series: Type.Unknown() }))
 export const isCandles = compileCheck(Type.Object({ candlesticks: Rows }));
 export const isCandlesOfMany = compileCheck(Type.Object({ markets: Type.Array(Type.Object({ candlesticks: Rows })) }));
 
+/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
 const DOCUMENTED = {
   market: MarketWire,
   event: EventWire,

@@ -1,6 +1,6 @@
 /**
- * The parts of Limitless's responses that the adapter reads, annotated with what Limitless documents about them. Numbers
- * also arrive as text.
+ * The parts of Limitless's responses that the adapter reads, annotated with what Limitless documents about them.
+ * Numbers also arrive as text.
  */
 import Type, { type Static } from "typebox";
 import type { DriftCounter } from "../../ports/venue.ts";
@@ -30,7 +30,7 @@ const Title = Type.String({ maxLength: TITLE_CHARS_MAX });
 const Pair = Type.Array(Type.Union([Figure, Type.Null()]), { maxItems: 16 });
 const Amounts = Type.Object({ market: optional(Pair) });
 
-/** A single market, a child of a group, or a group container (which has `markets`). */
+/** A single market, a market of a group, or a group (which has `markets`). */
 const MarketRow = Type.Object(
   {
     slug: Id,
@@ -78,7 +78,7 @@ export const isMarketRow = compileCheck(MarketRow);
 const ActivePage = Type.Object({ data: Type.Array(Type.Unknown()), totalMarketsCount: always(Figure) });
 export const isActivePage = compileCheck(ActivePage);
 
-/** Row of the list of slugs; only groups have `markets`. */
+/** A row of the list of slugs. Only groups have `markets`. */
 export const isSlugRow = compileCheck(
   Type.Object({ slug: Id, markets: optional(Type.Array(Type.Object({ slug: Type.String() }))) }),
 );
@@ -101,7 +101,7 @@ export const isTapePage = compileCheck(
   Type.Object({ events: Type.Array(Type.Unknown()), totalPages: optional(Figure) }),
 );
 
-const TapeEvent = Type.Object(
+const TradeEvent = Type.Object(
   {
     createdAt: Time,
     price: Price,
@@ -112,7 +112,7 @@ const TapeEvent = Type.Object(
   },
   unused("makerAmount takerAmount title profile"),
 );
-export const isTapeEvent = compileCheck(TapeEvent);
+export const isTapeEvent = compileCheck(TradeEvent);
 
 const FeedEvent = Type.Object(
   {
@@ -160,12 +160,12 @@ const LifecycleFrame = Type.Object(
 );
 export const isLifecycleFrame = compileCheck(LifecycleFrame);
 
+/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
 const DOCUMENTED = {
-  /** A single market, a child of a group, or a group. */
   market: MarketRow,
   page: ActivePage,
   book: Book,
-  trade: TapeEvent,
+  trade: TradeEvent,
   feed_event: FeedEvent,
   history_point: PricePoint,
   stream_book: BookFrame,

@@ -1,6 +1,6 @@
 /**
- * The parts of Manifold's responses that the adapter reads, annotated with what Manifold documents about them. Personal data
- * (names, user ids) is not read.
+ * The parts of Manifold's responses that the adapter reads, annotated with what Manifold documents about them. Personal
+ * data (names, user ids) is not read.
  */
 import Type, { type Static } from "typebox";
 import type { DriftCounter } from "../../ports/venue.ts";
@@ -10,7 +10,7 @@ import { always, compileCheck, enumeration, optional, unused, usually } from "..
 const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
 const Probability = Type.Number({ documented: { type: "price" } });
 
-/** LiteMarket (lists) and FullMarket (one market). Only FullMarket has the answers' pools, the rules and the topics. */
+/** LiteMarket (in lists) or FullMarket (one market). Only FullMarket has pools of answers, rules and topics. */
 export const ContractWire = Type.Object(
   {
     id: Id,
@@ -23,14 +23,14 @@ export const ContractWire = Type.Object(
     createdTime: always(Type.Number()),
     closeTime: optional(Type.Number()),
     url: usually(Type.String()),
-    /** Only where one number says it all (BINARY); multi-answer contracts have it per answer. */
+    /** Present for BINARY contracts; contracts with several answers have one per answer. */
     probability: optional(Probability),
-    /** YES, NO, MKT, CANCEL; for answers that exclude each other the winner's id, or CHOOSE_MULTIPLE. */
+    /** YES, NO, MKT or CANCEL; for mutually exclusive answers the id of the winner or CHOOSE_MULTIPLE. */
     resolution: optional(Type.String()),
     resolutionTime: optional(Type.Number()),
-    /** The payout of a MKT resolution; otherwise only what the market thought before. */
+    /** The payout of a MKT resolution; otherwise the last market probability. */
     resolutionProbability: optional(Probability),
-    /** Shares by answer id when several were chosen; any positive scale. */
+    /** Shares by answer id if several answers were chosen, on any positive scale. */
     resolutions: optional(Type.Record(Type.String(), Type.Number())),
     answers: optional(Type.Array(Type.Unknown())),
     shouldAnswersSumToOne: optional(Type.Boolean()),
@@ -46,7 +46,7 @@ export const ContractWire = Type.Object(
 );
 export type ContractWire = Static<typeof ContractWire>;
 
-/** One answer; lists send only id, text and probability. */
+/** One answer. Lists include only id, text and probability. */
 export const AnswerWire = Type.Object(
   {
     id: Id,
@@ -70,10 +70,10 @@ export const BetWire = Type.Object(
     contractId: Id,
     answerId: optional(Id),
     createdTime: Type.Number(),
-    /** Mana paid; negative when shares were sold. */
+    /** Mana paid; negative for a sale. */
     amount: Type.Number(),
     outcome: enumeration("YES NO"),
-    /** Negative when sold. */
+    /** Negative for a sale. */
     shares: Type.Number(),
     probAfter: Probability,
     isRedemption: optional(Type.Boolean()),
@@ -97,7 +97,7 @@ export const BetWire = Type.Object(
 );
 export type BetWire = Static<typeof BetWire>;
 
-/** A point of the price's past: a bet cut down to its probabilities. */
+/** A point of the price history: a bet reduced to its probabilities. */
 const BetPointWire = Type.Object(
   {
     createdTime: Type.Number(),
@@ -141,6 +141,7 @@ export const isBet = compileCheck(BetWire);
 export const isBetPoint = compileCheck(BetPointWire);
 export const isSocketMessage = compileCheck(SocketMessageWire);
 
+/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
 const DOCUMENTED = {
   contract: ContractWire,
   answer: AnswerWire,

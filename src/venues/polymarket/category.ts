@@ -2,8 +2,8 @@ import { listOf, textOf } from "./parse-values.ts";
 import { isGammaTag } from "./wire.ts";
 
 /**
- * Category by tag, in order of precedence. The venue's tags have no order, and specific tags come first here because, for
- * example, a Bitcoin question is often tagged "finance" too.
+ * Category by tag, in order of precedence. The venue's tags have no order, and specific tags come first here because,
+ * for example, a Bitcoin question is often tagged "finance" too.
  */
 const CATEGORY_BY_TAG: ReadonlyMap<string, string> = new Map([
   ["crypto", "Crypto"],

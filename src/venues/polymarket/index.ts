@@ -1,6 +1,7 @@
 /**
- * Polymarket's public market data: markets and events from the Gamma API, books and price history from the CLOB API, trades
- * and resolutions from the Data API, live books from the market stream. `README.md` lists endpoints and oddities.
+ * Polymarket's public market data: markets and events from the Gamma API, books and price history from the CLOB API,
+ * trades and resolutions from the Data API, live books from the market stream. `README.md` lists endpoints and
+ * oddities.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";

@@ -10,8 +10,8 @@ import { listOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
 /**
- * Events per request. The venue silently clamps to 500; a page of 200 is a few megabytes. The smaller sizes are tried if a
- * response is too large.
+ * Events per request. The venue silently clamps to 500; a page of 200 is a few megabytes. The smaller sizes are tried
+ * if a response is too large.
  */
 const PAGE_SIZES = [200, 50, 10] as const;
 /** Events with at least this many markets are checked like a page for usually present fields; most have one or two. */
@@ -20,8 +20,8 @@ const MARKETS_PER_PAGE_MIN = 20;
 const PAGES_MAX = 1_000;
 
 /**
- * Lists every open event with its markets. This takes a fraction of the requests of the market listing (100 markets a page)
- * and includes the events. Closed markets of open events are omitted.
+ * Lists every open event with its markets. This takes a fraction of the requests of the market listing (100 markets a
+ * page) and includes the events. Closed markets of open events are omitted.
  */
 export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
   const { id: venue, drop, detectors } = context.ports;

@@ -17,8 +17,8 @@ export type BookFault = "book_mismatch" | "crossed_book" | null;
 type Emit = (message: StreamMessage) => void;
 
 /**
- * Turns the stream's messages about one market into quotes and trades. Only the book of the YES token is maintained: the NO
- * book mirrors it. Trades are reported for the token that the taker traded, so both tokens are subscribed.
+ * Turns the stream's messages about one market into quotes and trades. Only the book of the YES token is maintained:
+ * the NO book mirrors it. Trades are reported for the token that the taker traded, so both tokens are subscribed.
  */
 export class OrderBookTracker {
   readonly marketId: string;

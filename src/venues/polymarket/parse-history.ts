@@ -5,8 +5,8 @@ import { plausibleTime } from "./parse-values.ts";
 import { isHistoryRow } from "./wire.ts";
 
 /**
- * Parses price points to intervals that end at the time of the point (in seconds). The venue publishes only the displayed
- * price: no bid, ask or volume.
+ * Parses price points to intervals that end at the time of the point (in seconds). The venue publishes only the
+ * displayed price: no bid, ask or volume.
  */
 export function parseHistory(
   rows: readonly unknown[],

@@ -21,9 +21,9 @@ interface TokenTrade {
 }
 
 /**
- * Converts the taker's side to the YES side: NO at p is YES at 1 - p, and selling one token is buying the other. The venue
- * sends no trade id, so `key` is built from the fields. It contains the time only without a transaction, because stream and
- * REST report the same trade with different precision.
+ * Converts the taker's side to the YES side: NO at p is YES at 1 - p, and selling one token is buying the other. The
+ * venue sends no trade id, so `key` is built from the fields. It contains the time only without a transaction, because
+ * stream and REST report the same trade with different precision.
  */
 function toYesTrade(
   raw: TokenTrade,
@@ -59,8 +59,8 @@ function toYesTrade(
 }
 
 /**
- * Parses trade rows (v1 or v2) in the given order. Equal rows of one transaction are separate trades; their ids differ by
- * a sequence number.
+ * Parses trade rows (v1 or v2) in the given order. Equal rows of one transaction are separate trades; their ids differ
+ * by a sequence number.
  */
 export function parseTrades(
   rows: readonly unknown[],
@@ -103,8 +103,8 @@ function toTokenTrade(
 }
 
 /**
- * Parses a trade of the stream. Its sequence number is always 0, because the stream may repeat a message. A second equal
- * trade of the same transaction is rare and is read over REST.
+ * Parses a trade of the stream. Its sequence number is always 0, because the stream may repeat a message. A second
+ * equal trade of the same transaction is rare and is read over REST.
  */
 export function parseStreamTrade(message: unknown, tokens: TokenPair, drop: DropCounter): Trade | null {
   if (!isLastTradeMessage(message)) return null;

@@ -1,7 +1,7 @@
 /**
- * The parts of Polymarket's responses that the adapter reads, annotated with what Polymarket documents about them. Fields
- * that are missing, null, "" or numeric text are common, so most accept any value here and `parse-values.ts` reads them
- * leniently. Rows without their identifying fields are refused.
+ * The parts of Polymarket's responses that the adapter reads, annotated with what Polymarket documents about them.
+ * Fields that are missing, null, "" or numeric text are common, so most accept any value here and `parse-values.ts`
+ * reads them leniently. Rows without their identifying fields are refused.
  */
 import Type from "typebox";
 import type { DriftCounter } from "../../ports/venue.ts";
@@ -286,6 +286,7 @@ export const isResolvedMessage = compileCheck(ResolvedMessage);
 export const isNewMarketMessage = compileCheck(NewMarketMessage);
 export const isAnyMessage = compileCheck(AnyMessage);
 
+/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
 const DOCUMENTED = {
   market: GammaMarket,
   event: GammaEvent,

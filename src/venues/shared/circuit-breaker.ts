@@ -1,6 +1,6 @@
 /**
- * A circuit breaker. It opens after `failuresMax` consecutive failures and then refuses calls. After `openMs` it allows one
- * probe: success closes the circuit, failure opens it for twice as long, up to `openMsMax`.
+ * A circuit breaker. It opens after `failuresMax` consecutive failures and then refuses calls. After `openMs` it allows
+ * one probe: success closes the circuit, failure opens it for twice as long, up to `openMsMax`.
  */
 export class CircuitBreaker {
   readonly #failuresMax: number;

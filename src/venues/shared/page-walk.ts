@@ -29,9 +29,9 @@ const TOTAL_SHARE_MIN = 0.95;
 const TOTAL_SLACK_ROWS = 25;
 
 /**
- * Yields pages until the last one, and ends early if the listing is incomplete: a cursor or a whole page is repeated, a page
- * before the last is empty, the rows fall short of the total, or there are more than `pagesMax` pages. Rows that are repeated
- * on a later page are common in changing listings and are counted as `page_rows_repeated`.
+ * Yields pages until the last one, and ends early if the listing is incomplete: a cursor or a whole page is repeated, a
+ * page before the last is empty, the rows fall short of the total, or there are more than `pagesMax` pages. Rows that
+ * are repeated on a later page are common in changing listings and are counted as `page_rows_repeated`.
  */
 export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGenerator<WalkedPage<Page>> {
   const { fetch, nextOf, idsOf, rowsOf, pagesMax, drop } = options;
@@ -61,7 +61,8 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
     const isLast = cut !== null || next === null;
     if (!isLast && options.ahead === true) {
       nextPage = fetch(next);
-      // A failure is thrown when the page is awaited. If the walk ends before that, it must not be an unhandled rejection.
+      // A failure is thrown when the page is awaited. If the walk ends before that, it must not be an unhandled
+      // rejection.
       nextPage.catch(() => {});
     }
     yield { page, cut };

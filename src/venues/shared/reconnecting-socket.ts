@@ -16,7 +16,9 @@ export interface ReconnectingSocketOptions {
   readonly silenceMsMax: number;
   /** Checked regularly; true if pings arrive but the subscribed data has stopped. The socket is then closed. */
   readonly isFrozen?: () => boolean;
-  /** Counts sockets closed here (`stream_silent`, `stream_frozen`) and sockets that failed (`stream_connection_lost`). */
+  /**
+   * Counts sockets closed here (`stream_silent`, `stream_frozen`) and sockets that failed (`stream_connection_lost`).
+   */
   readonly drop: DropCounter;
   onOpen(send: (text: string) => void): void;
   onMessage(text: string, receivedAt: number): void;
@@ -39,7 +41,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
   let isClosed = false;
   let failures = 0;
   let lastReceivedAt = 0;
-  let isClosedHere = false;
+  let isUnresponsive = false;
   let cancelTimer: () => void = () => {};
 
   /** Sends heartbeats and closes the socket after too long a silence. Runs at the earlier of the two times. */
@@ -48,7 +50,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
     const silentMs = now - lastReceivedAt;
     const isSilent = silentMs > options.silenceMsMax;
     if (isSilent || options.isFrozen?.() === true) {
-      isClosedHere = true;
+      isUnresponsive = true;
       options.drop(isSilent ? "stream_silent" : "stream_frozen");
       return opened.close();
     }
@@ -63,7 +65,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
   const connect = () => {
     if (isClosed) return;
     lastReceivedAt = clock.monotonic();
-    isClosedHere = false;
+    isUnresponsive = false;
     options.sockets.connect(
       options.url,
       { headers: options.headers?.() ?? {}, maxFrameBytes: FRAME_BYTES_MAX, connectTimeoutMs: 10_000 },
@@ -88,7 +90,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
           cancelTimer();
           socket = null;
           if (isClosed) return;
-          if (!isClosedHere) options.drop("stream_connection_lost");
+          if (!isUnresponsive) options.drop("stream_connection_lost");
           options.onDown(reason);
           const delayMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failures) * (0.5 + random.uniform() / 2);
           failures = Math.min(failures + 1, 10);

@@ -4,8 +4,8 @@ import type { DriftCounter } from "../../ports/venue.ts";
 import { compileCheck, type DocumentedField, documentedFields, type FieldType, unusedFields } from "./wire-schema.ts";
 
 /**
- * Besides the first object of each page, one object in this many is inspected field by field. The number shares no factor
- * with page sizes, which varies the inspected rows from sweep to sweep.
+ * Besides the first object of each page, one object in this many is inspected field by field. The number shares no
+ * factor with page sizes, which varies the inspected rows from sweep to sweep.
  */
 const INSPECT_EVERY = 127;
 /** Pages with fewer objects than this do not show that a usually present field is missing. */

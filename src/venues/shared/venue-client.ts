@@ -223,7 +223,8 @@ export class VenueClient {
 }
 
 /**
- * Parses Retry-After (seconds or an HTTP date) to milliseconds from now, at most five minutes; null if absent or invalid.
+ * Parses Retry-After (seconds or an HTTP date) to milliseconds from now, at most five minutes; null if absent or
+ * invalid.
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   const waitMs = readRetryAfter(value, nowMs);

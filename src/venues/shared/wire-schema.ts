@@ -1,13 +1,13 @@
 /**
- * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept what the adapter can use, annotated with what
- * the venue documents. Unknown keywords are ignored by validation; `schema-drift.ts` reads them.
+ * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept what the adapter can use, annotated with
+ * what the venue documents. Unknown keywords are ignored by validation; `schema-drift.ts` reads them.
  */
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 
 /**
- * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` text or a number,
- * `encoded array` an array or the JSON text of one.
+ * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` text or a
+ * number, `encoded array` an array or the JSON text of one.
  */
 export type FieldType =
   | "any"
@@ -83,7 +83,7 @@ const JSON_TYPES: Readonly<Record<string, FieldType>> = {
   object: "object",
 };
 
-/** The documented fields of an object schema. What the annotations leave out follows from the schema itself. */
+/** The documented fields of an object schema. Properties without an annotation are derived from the schema. */
 export function documentedFields(schema: Type.TObject): ReadonlyMap<string, DocumentedField> {
   const fields = Object.entries(schema.properties).map(([name, field]): [string, DocumentedField] => {
     const presence = Type.IsOptional(field) ? "sometimes" : "always";
@@ -97,6 +97,7 @@ export function unusedFields(schema: Type.TObject): readonly string[] {
   return (schema as Partial<ReturnType<typeof unused>>).unused ?? [];
 }
 
+/** Derives the documentation of a field from its schema; annotations take precedence. */
 function describe({ documented, type = "", anyOf, ...schema }: AnnotatedSchema): FieldAnnotation {
   const alternatives = anyOf?.filter((alternative) => alternative.type !== "null") ?? [schema];
   const [first] = alternatives;
