@@ -239,9 +239,9 @@ const readBusiestMarket = async (): Promise<{ market: ListedMarket; listing: Mar
 test("books equal the world's, level by level, with the time of their last change", async () => {
   time.at = START;
   const { markets } = await sweep(venue);
-  const truth = new Map(world.markets("polymarket", time.at).map((market) => [polymarketMarketId(market), market]));
+  const expected = new Map(world.markets("polymarket", time.at).map((market) => [polymarketMarketId(market), market]));
   for (const { listing } of markets.slice(0, 20)) {
-    const market = truth.get(listing.marketId);
+    const market = expected.get(listing.marketId);
     const book = await venue.getBook(listing, signal);
     assert.ok(market !== undefined && book !== null);
     const state = world.book(market, time.at);
@@ -256,9 +256,9 @@ test("trades of both tokens, converted to YES, equal the world's", async () => {
   time.at = START;
   const { market, listing } = await readBusiestMarket();
   const since = time.at - 6 * HOUR_MS;
-  const truth = world.trades(market, since, time.at + 1);
+  const expected = world.trades(market, since, time.at + 1);
   const trades = await venue.listTrades(listing, since, 5_000, signal);
-  assert.ok(truth.length > 50 && truth.length < 5_000, `${truth.length} trades`);
+  assert.ok(expected.length > 50 && expected.length < 5_000, `${expected.length} trades`);
   // The venue sends some trades as two equal halves, so sizes are added up by second, price and side.
   const sumSizes = (rows: readonly { at: number; yesPrice: number; size: number; takerSide: string | null }[]) => {
     const sums = new Map<string, number>();
@@ -268,9 +268,9 @@ test("trades of both tokens, converted to YES, equal the world's", async () => {
     }
     return [...sums].sort();
   };
-  assert.deepEqual(sumSizes(trades.map((trade) => ({ ...trade, at: trade.executedAt }))), sumSizes(truth));
+  assert.deepEqual(sumSizes(trades.map((trade) => ({ ...trade, at: trade.executedAt }))), sumSizes(expected));
   assert.equal(new Set(trades.map((trade) => trade.tradeId)).size, trades.length);
-  assert.ok(trades.length > truth.length, "no trade was sent as two halves, so equal rows were not tested");
+  assert.ok(trades.length > expected.length, "no trade was sent as two halves, so equal rows were not tested");
   const latest = await venue.listTrades(listing, 0, 7, signal);
   assert.deepEqual(latest, trades.slice(0, 7));
 });
@@ -302,17 +302,17 @@ test("streams the world's quotes and trades and reports settled and new markets"
   t.after(close);
   const { markets } = await sweep(venue);
   const followed = markets.filter(({ listing }) => listing.status === "active").map(({ listing }) => listing);
-  const truth = new Map(world.markets("polymarket", START).map((market) => [polymarketMarketId(market), market]));
+  const expected = new Map(world.markets("polymarket", START).map((market) => [polymarketMarketId(market), market]));
   const quotes: Extract<StreamMessage, { kind: "quote" }>[] = [];
   const trades: Extract<StreamMessage, { kind: "trade" }>[] = [];
   const changed = new Set<string>();
   const listed = new Set<string>();
   const settling = followed.find(({ marketId }) => {
-    const market = truth.get(marketId);
+    const market = expected.get(marketId);
     return market !== undefined && market.finalizeAt > START && market.finalizeAt < START + 2 * HOUR_MS;
   });
   assert.ok(settling !== undefined, "no market of the world settles soon");
-  const settlesAt = truth.get(settling.marketId)?.finalizeAt ?? 0;
+  const settlesAt = expected.get(settling.marketId)?.finalizeAt ?? 0;
   const isDone = () => quotes.length > 1_000 && trades.length > 50 && changed.has(settling.marketId) && listed.size > 0;
   const stream = await new Promise<ReturnType<VenueAdapter["openStream"]>>((resolve, reject) => {
     const opened = venue.openStream({
@@ -341,7 +341,7 @@ test("streams the world's quotes and trades and reports settled and new markets"
 
   assert.ok(new Set(quotes.map((message) => message.marketId)).size >= followed.length * 0.95);
   for (const { marketId, quote } of quotes) {
-    const market = truth.get(marketId);
+    const market = expected.get(marketId);
     assert.ok(market !== undefined && typeof quote.eventAt === "number");
     const book = world.book(market, quote.eventAt);
     if (quote.bid !== undefined) {
@@ -359,7 +359,7 @@ test("streams the world's quotes and trades and reports settled and new markets"
     }
   }
   for (const { marketId, trade } of trades) {
-    const market = truth.get(marketId);
+    const market = expected.get(marketId);
     const candidates = market === undefined ? [] : world.trades(market, trade.executedAt, trade.executedAt + 1);
     assert.ok(
       candidates.some((candidate) => candidate.yesPrice === trade.yesPrice && candidate.takerSide === trade.takerSide),
