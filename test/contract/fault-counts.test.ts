@@ -11,39 +11,39 @@ import {
 } from "../support/venues/fault-counts.ts";
 import { type FaultHarness, openFaultHarness } from "../support/venues/fault-harness.ts";
 
-/** Spoilt at least this often at each venue before a switch is off again. */
-const SPOILT_MIN = 3;
-/** How a switch is thrown where it is not simply always on. */
+/** Minimum number of injected faults per venue. */
+const INJECTED_MIN = 3;
+/** Fault settings other than a rate of 1. */
 const SETTINGS: Partial<Record<FaultName, object>> = {
   latency: { rate: 1, ms: 1, jitter_ms: 1 },
   half_page: { rate: 1, kind: "repeat" },
   price_out_of_range: { rate: 1, kind: "above" },
-  // Where every message is lost or late there is none left whose number could tell, and no subscription is confirmed.
+  // If every message is lost or late, no sequence number shows the gap and no subscription is confirmed.
   socket_gap: { rate: 0.3 },
   socket_out_of_order: { rate: 0.3 },
 };
 
-let bench: FaultHarness;
-/** What health had counted before the switch. */
-let counted: ReturnType<FaultHarness["drops"]>;
+let harness: FaultHarness;
+/** Drop counts in health before the fault. */
+let countsBefore: ReturnType<FaultHarness["drops"]>;
 
 before(async () => {
-  bench = await openFaultHarness();
-  await eventually(async () => (bench.areStreamsUp() ? true : null), "the streams");
+  harness = await openFaultHarness();
+  await eventually(async () => (harness.areStreamsUp() ? true : null), "the streams");
 });
-after(() => bench.close());
+after(() => harness.close());
 beforeEach(async () => {
-  await bench.clearFaults();
-  counted = bench.drops();
+  await harness.clearFaults();
+  countsBefore = harness.drops();
 });
 
-/** What health has counted since, by venue and reason. */
+/** Drops counted by health since the fault was enabled, by venue and reason. */
 function newDrops(): Record<string, Record<string, number>> {
   return Object.fromEntries(
-    Object.entries(bench.drops()).map(([venue, drops]) => [
+    Object.entries(harness.drops()).map(([venue, drops]) => [
       venue,
       Object.fromEntries(
-        Object.entries(drops).map(([reason, count]) => [reason, count - (counted[venue]?.[reason] ?? 0)]),
+        Object.entries(drops).map(([reason, count]) => [reason, count - (countsBefore[venue]?.[reason] ?? 0)]),
       ),
     ]),
   );
@@ -55,45 +55,47 @@ const countOf = (name: FaultName, venue: SandboxVenue): number => {
   const drops = newDrops()[venue] ?? {};
   return FAULT_EXPECTATIONS[name][venue].reasons.reduce((sum, reason) => sum + (drops[reason] ?? 0), 0);
 };
-const tell = async () => `\n${faultCountTable(countFaults(await bench.happened(), newDrops()))}`;
+const describeCounts = async () => `\n${faultCountTable(countFaults(await harness.happened(), newDrops()))}`;
 
 for (const name of FAULT_NAMES) {
   const exact = venuesWith(name, "each");
   const bounded = venuesWith(name, "at_most");
   const counting = [...exact, ...bounded, ...venuesWith(name, "some")];
   if (counting.length === 0) continue;
-  test(`${name}: what the sandbox says it spoilt, health has counted, at ${counting.join(", ")}`, async () => {
-    bench.hurryDeadlines(name === "frozen");
-    await bench.setFaults("all", { [name]: SETTINGS[name] ?? 1 });
+  test(`${name}: health counts the faults that the sandbox injected at ${counting.join(", ")}`, async () => {
+    harness.hurryDeadlines(name === "frozen");
+    await harness.setFaults("all", { [name]: SETTINGS[name] ?? 1 });
     await eventually(async () => {
-      const happened = await bench.happened();
-      const isEnough = exact.every((venue) => (happened[venue]?.[name] ?? 0) >= SPOILT_MIN);
+      const injected = await harness.happened();
+      const isEnough = exact.every((venue) => (injected[venue]?.[name] ?? 0) >= INJECTED_MIN);
       return isEnough && counting.every((venue) => countOf(name, venue) > 0) ? true : null;
-    }, `something counted for ${name}`).catch(async (error) => assert.fail(`${error}${await tell()}`));
-    await bench.setFaults("all", {});
-    bench.hurryDeadlines(false);
-    // What was on its way when the switch went off still comes.
+    }, `drops counted for ${name}`).catch(async (error) => assert.fail(`${error}${await describeCounts()}`));
+    await harness.setFaults("all", {});
+    harness.hurryDeadlines(false);
+    // Faults that were in flight when the fault was disabled are still counted.
     await eventually(async () => {
-      const happened = await bench.happened();
-      return exact.every((venue) => countOf(name, venue) === happened[venue]?.[name]) ? true : null;
-    }, `as many counted as spoilt by ${name}`).catch(async (error) => assert.fail(`${error}${await tell()}`));
-    const happened = await bench.happened();
+      const injected = await harness.happened();
+      return exact.every((venue) => countOf(name, venue) === injected[venue]?.[name]) ? true : null;
+    }, `as many drops counted as faults injected by ${name}`).catch(async (error) =>
+      assert.fail(`${error}${await describeCounts()}`),
+    );
+    const injected = await harness.happened();
     for (const venue of bounded) {
-      assert.ok(countOf(name, venue) <= (happened[venue]?.[name] ?? 0), await tell());
+      assert.ok(countOf(name, venue) <= (injected[venue]?.[name] ?? 0), await describeCounts());
     }
   });
 }
 
-test("a switch that nothing need be counted for is one of latency, a lie without a trace, or what changes nothing", () => {
-  const silent = FAULT_NAMES.filter((name) => venuesWith(name, "none").length === SANDBOX_VENUES.length);
-  assert.deepEqual(silent, ["latency", "empty_book"]);
+test("only latency and empty_book need not be counted at any venue", () => {
+  const uncounted = FAULT_NAMES.filter((name) => venuesWith(name, "none").length === SANDBOX_VENUES.length);
+  assert.deepEqual(uncounted, ["latency", "empty_book"]);
 });
 
-test("a switch that fired and was not counted where it must be is told as such; one that need not be is not", () => {
-  const happened = { kalshi: { server_error: 3, cut_body: 2, latency: 5 } };
-  const rows = countFaults(happened, { kalshi: { attempt_server_error: 3, attempt_network: 9 } });
+test("the fault table marks faults that must be counted and were not", () => {
+  const injected = { kalshi: { server_error: 3, cut_body: 2, latency: 5 } };
+  const rows = countFaults(injected, { kalshi: { attempt_server_error: 3, attempt_network: 9 } });
   assert.deepEqual(
-    rows.map(({ fault, faults, counted: reasons, isUncounted }) => [fault, faults, reasons, isUncounted]),
+    rows.map(({ fault, faults, counted, isUncounted }) => [fault, faults, counted, isUncounted]),
     [
       ["latency", 5, {}, false],
       ["server_error", 3, { attempt_server_error: 3 }, false],

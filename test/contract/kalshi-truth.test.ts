@@ -47,7 +47,7 @@ const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toStri
 const feed = createFeed(world, { now: () => now(), intervalMs: 20 });
 const exchange = kalshiExchange(
   { world, feed, now: () => now(), enforceLimits: false },
-  { publicKeys: { "truth-key": publicKey.export({ type: "spki", format: "pem" }).toString() } },
+  { publicKeys: { "test-key": publicKey.export({ type: "spki", format: "pem" }).toString() } },
 );
 const http = createUndiciHttp(systemClock);
 const sockets = createWsSockets(systemClock);
@@ -77,7 +77,7 @@ function createVenue(keyId: string): VenueAdapter {
 
 before(async () => {
   served = await serveExchanges(exchange, { host: "127.0.0.1", firstPort: 0 });
-  venue = createVenue("truth-key");
+  venue = createVenue("test-key");
 });
 
 after(async () => {
@@ -101,7 +101,7 @@ function usd(contracts: number, price: number | null): number | null {
 function assertSnapshot(market: ListedMarket, { listing, quote, activity }: MarketSnapshot): void {
   const lifecycle = world.lifecycle(market, now());
   const book = world.book(market, now());
-  const truth = world.activity(market, now());
+  const expected = world.activity(market, now());
   const price = yesPrice({
     bid: book.bids[0]?.price ?? null,
     ask: book.asks[0]?.price ?? null,
@@ -136,9 +136,9 @@ function assertSnapshot(market: ListedMarket, { listing, quote, activity }: Mark
       askSize: book.asks[0]?.size ?? null,
       lastPrice: book.lastPrice,
       eventAt: null,
-      volume24hUsd: usd(truth.volume24hContracts, price),
-      volumeTotalUsd: usd(truth.volumeContracts, price),
-      openInterestUsd: usd(truth.openInterestContracts, price),
+      volume24hUsd: usd(expected.volume24hContracts, price),
+      volumeTotalUsd: usd(expected.volumeContracts, price),
+      openInterestUsd: usd(expected.openInterestContracts, price),
     },
     listing.marketId,
   );
@@ -246,13 +246,13 @@ test("the book equals the world's, level by level", async () => {
 test("trades equal the world's, newest first, across pages and tiers, back to the requested time", async () => {
   const { market, snapshot } = await findBusiestMarket();
   const since = NOW - 10 * 24 * HOUR_MS;
-  const truth = world.trades(market, since, NOW + 1);
+  const expected = world.trades(market, since, NOW + 1);
   const trades = await venue.listTrades(snapshot.listing, since, 10_000, signal);
   assert.deepEqual(
     trades.map(({ executedAt }) => executedAt),
-    truth.map(({ at }) => at).reverse(),
+    expected.map(({ at }) => at).reverse(),
   );
-  const byId = new Map(truth.map((trade) => [kalshiTradeId(trade.id), trade]));
+  const byId = new Map(expected.map((trade) => [kalshiTradeId(trade.id), trade]));
   for (const trade of trades) {
     const expected = byId.get(trade.tradeId);
     assert.deepEqual(
@@ -260,7 +260,7 @@ test("trades equal the world's, newest first, across pages and tiers, back to th
       [expected?.yesPrice, expected?.size, expected?.takerSide],
     );
   }
-  assert.ok(truth.length > 1_000 && truth.some(({ at }) => at < NOW - 8 * 24 * HOUR_MS));
+  assert.ok(expected.length > 1_000 && expected.some(({ at }) => at < NOW - 8 * 24 * HOUR_MS));
   assert.equal((await venue.listTrades(snapshot.listing, since, 10, signal)).length, 10);
 });
 
@@ -279,8 +279,8 @@ test("history equals the world's, for open markets and the historical tier", asy
     const toMs = Math.floor(endAt / HOUR_MS) * HOUR_MS;
     const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(tested.openAt / HOUR_MS) * HOUR_MS);
     const points = await venue.getHistory(listing, { fromMs, toMs, intervalMs: HOUR_MS }, signal);
-    const truth = world.past(tested, fromMs, toMs, HOUR_MS);
-    assert.ok(truth.length > 0);
+    const expected = world.past(tested, fromMs, toMs, HOUR_MS);
+    assert.ok(expected.length > 0);
     assert.deepEqual(
       points.map(({ startAt, endAt, bid, ask, yesPrice, volumeUsd }) => ({
         startAt,
@@ -290,7 +290,7 @@ test("history equals the world's, for open markets and the historical tier", asy
         yesPrice,
         volumeUsd,
       })),
-      truth.map(({ at, bid, ask, lastPrice }) => ({
+      expected.map(({ at, bid, ask, lastPrice }) => ({
         startAt: at - HOUR_MS,
         endAt: at,
         bid,
@@ -363,8 +363,8 @@ test("streamed quotes equal the world's book at their time, and trades the world
     } else if (message.kind === "trade") {
       assert.ok(market);
       const { tradeId, executedAt, yesPrice: price, size, takerSide } = message.trade;
-      const truth = world.trades(market, executedAt, executedAt + 1).find(({ id }) => kalshiTradeId(id) === tradeId);
-      assert.deepEqual([price, size, takerSide], [truth?.yesPrice, truth?.size, truth?.takerSide]);
+      const expected = world.trades(market, executedAt, executedAt + 1).find(({ id }) => kalshiTradeId(id) === tradeId);
+      assert.deepEqual([price, size, takerSide], [expected?.yesPrice, expected?.size, expected?.takerSide]);
     }
   }
   assert.deepEqual(drops, []);

@@ -190,9 +190,9 @@ function busiestMarket(): { market: ListedMarket; listing: MarketListing } {
 test("trades equal the world's, newest first, without redemptions", async () => {
   const { market, listing } = busiestMarket();
   const trades = await adapter.listTrades(listing, now - 2 * DAY_MS, 5_000, signal());
-  const truth = world.trades(market, now - 2 * DAY_MS, now + 1);
-  assert.ok(truth.length > 20);
-  const expected = truth.map(({ at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide }));
+  const worldTrades = world.trades(market, now - 2 * DAY_MS, now + 1);
+  assert.ok(worldTrades.length > 20);
+  const expected = worldTrades.map(({ at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide }));
   assert.deepEqual(
     trades.map(({ executedAt: at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide })).reverse(),
     expected,
@@ -204,10 +204,10 @@ test("history is the probability after the last bet of each interval", async () 
   const { market, listing } = busiestMarket();
   const range = { fromMs: now - DAY_MS, toMs: now, intervalMs: HOUR_MS };
   const history = await adapter.getHistory(listing, range, signal());
-  const truth = world.trades(market, range.fromMs, range.toMs);
+  const worldTrades = world.trades(market, range.fromMs, range.toMs);
   const firstEnd = history[0]?.endAt ?? 0;
   for (const { endAt, yesPrice } of history) {
-    const last = truth.findLast((trade) => trade.at < endAt);
+    const last = worldTrades.findLast((trade) => trade.at < endAt);
     if (last !== undefined) assert.equal(yesPrice, rounded(manifoldProbability(world, market, last.at)));
   }
   assert.equal(firstEnd, Math.ceil(range.fromMs / HOUR_MS) * HOUR_MS + HOUR_MS);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, before, test } from "node:test";
 import {
   polymarketConditionId,
   polymarketEventId,
@@ -27,7 +27,7 @@ const START = GENESIS + 5 * HOUR_MS;
 const PAUSE_MS = 9 * 60_000;
 const signal = new AbortController().signal;
 
-/** No orders are taken in a pause, and the venue has no other word for that than for the end of trading. */
+/** Polymarket has no status for a pause: a market that accepts no orders is closed. */
 const STATUS: Readonly<Record<Phase, MarketStatus>> = {
   pending: "pending",
   active: "active",
@@ -38,7 +38,7 @@ const STATUS: Readonly<Record<Phase, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** One exchange over a world, its feed and an adapter, at an instant that the test moves. */
+/** An exchange, its feed and an adapter at a time that the test controls. */
 async function openSandbox() {
   const time = { at: START };
   const now = () => time.at;
@@ -80,241 +80,240 @@ async function sweep(venue: VenueAdapter) {
   return { markets: pages.flatMap((page) => page.markets), events: pages.flatMap((page) => page.events) };
 }
 
-describe("polymarket: the adapter tells the world's truth", { concurrency: false }, () => {
-  let sandbox: Sandbox;
-  let world: Sandbox["world"];
-  let venue: VenueAdapter;
-  let time: { at: number };
+let sandbox: Sandbox;
+let world: Sandbox["world"];
+let venue: VenueAdapter;
+let time: { at: number };
 
-  before(async () => {
-    sandbox = await openSandbox();
-    ({ world, venue, time } = sandbox);
-  });
-  after(() => sandbox.close());
+before(async () => {
+  sandbox = await openSandbox();
+  ({ world, venue, time } = sandbox);
+});
+after(() => sandbox.close());
 
-  const read = async (market: ListedMarket): Promise<MarketSnapshot> => {
-    const page = await venue.getMarkets([{ marketId: polymarketMarketId(market), venueKeys: {} }], signal);
-    const [snapshot] = page.markets;
-    assert.ok(snapshot !== undefined, market.question);
-    assert.equal(snapshot.listing.marketId, polymarketMarketId(market));
-    return snapshot;
-  };
-  /** Some market and an instant at which it is in a phase (and shows an outcome, where one is asked for). */
-  const findPhase = (
-    phase: Phase,
-    accepts: (lifecycle: Lifecycle, market: ListedMarket, at: number) => boolean = () => true,
-  ) => {
-    for (const market of world.markets("polymarket", START)) {
-      const { openAt, closeAt, determineAt, finalizeAt } = market;
-      const stepCount = phase === "paused" ? Math.floor((closeAt - openAt) / PAUSE_MS) : 0;
-      const steps = Array.from({ length: stepCount }, (_, step) => openAt + step * PAUSE_MS);
-      const last = [
-        determineAt - 1_000,
-        determineAt + 1_000,
-        (determineAt + finalizeAt) / 2,
-        finalizeAt - 1_000,
-        finalizeAt + 1_000,
-      ];
-      for (const instant of [...steps, ...last].map(Math.round)) {
-        const lifecycle = world.lifecycle(market, instant);
-        if (lifecycle.phase === phase && accepts(lifecycle, market, instant)) return { market, instant, lifecycle };
-      }
+const readMarket = async (market: ListedMarket): Promise<MarketSnapshot> => {
+  const page = await venue.getMarkets([{ marketId: polymarketMarketId(market), venueKeys: {} }], signal);
+  const [snapshot] = page.markets;
+  assert.ok(snapshot !== undefined, market.question);
+  assert.equal(snapshot.listing.marketId, polymarketMarketId(market));
+  return snapshot;
+};
+/** A market and a time at which it is in a phase and `accepts` returns true. */
+const findPhase = (
+  phase: Phase,
+  accepts: (lifecycle: Lifecycle, market: ListedMarket, at: number) => boolean = () => true,
+) => {
+  for (const market of world.markets("polymarket", START)) {
+    const { openAt, closeAt, determineAt, finalizeAt } = market;
+    const stepCount = phase === "paused" ? Math.floor((closeAt - openAt) / PAUSE_MS) : 0;
+    const steps = Array.from({ length: stepCount }, (_, step) => openAt + step * PAUSE_MS);
+    const transitions = [
+      determineAt - 1_000,
+      determineAt + 1_000,
+      (determineAt + finalizeAt) / 2,
+      finalizeAt - 1_000,
+      finalizeAt + 1_000,
+    ];
+    for (const at of [...steps, ...transitions].map(Math.round)) {
+      const lifecycle = world.lifecycle(market, at);
+      if (lifecycle.phase === phase && accepts(lifecycle, market, at)) return { market, at, lifecycle };
     }
-    throw new Error(`this world has no market that is ${phase}`);
-  };
-  const assertQuote = (snapshot: MarketSnapshot, market: ListedMarket) => {
-    const { phase } = world.lifecycle(market, time.at);
-    const book = world.book(market, time.at);
-    const activity = world.activity(market, time.at);
-    assert.equal(snapshot.listing.status, STATUS[phase], market.question);
-    assert.equal(snapshot.quote.bid, book.bids[0]?.price ?? null);
-    assert.equal(snapshot.quote.ask, book.asks[0]?.price ?? null);
-    assert.equal(snapshot.quote.lastPrice, book.lastPrice);
-    assert.equal(snapshot.quote.eventAt, null);
-    assert.equal(snapshot.activity.volumeTotalUsd, activity.volumeUsd);
-    assert.equal(snapshot.activity.volume24hUsd, activity.volume24hUsd);
-    assert.equal(snapshot.activity.liquidityUsd, activity.liquidityUsd);
-  };
-
-  test("every open market is listed once, with exactly the world's quote, volume and status", async () => {
-    time.at = START;
-    const { markets, events } = await sweep(venue);
-    const isOpen = (market: ListedMarket) => world.lifecycle(market, time.at).phase !== "finalized";
-    const truth = new Map(
-      world
-        .markets("polymarket", time.at)
-        .filter(isOpen)
-        .map((market) => [polymarketMarketId(market), market]),
-    );
-    assert.deepEqual(markets.map(({ listing }) => listing.marketId).sort(), [...truth.keys()].sort());
-    assert.ok(markets.length > 100);
-    for (const snapshot of markets) {
-      const market = truth.get(snapshot.listing.marketId);
-      assert.ok(market !== undefined);
-      assertQuote(snapshot, market);
-      assert.equal(snapshot.listing.title, market.question);
-      assert.equal(snapshot.listing.category, market.event.category);
-      assert.equal(snapshot.listing.rules, market.rules.trim());
-      assert.equal(snapshot.listing.tickSize, market.tick);
-      assert.equal(snapshot.listing.openAt, market.openAt);
-      assert.equal(snapshot.listing.closeAt, market.closeAt);
-      assert.equal(snapshot.listing.outcome, null);
-      assert.equal(snapshot.listing.venueKeys.conditionId, polymarketConditionId(market));
-      const sole = market.event.markets.length === 1 ? world.activity(market, time.at).openInterestContracts : null;
-      assert.equal(snapshot.activity.openInterestUsd, sole);
-    }
-    const listed = new Map(events.map((event) => [event.eventId, event]));
-    for (const { event } of truth.values()) {
-      const shown = listed.get(polymarketEventId(event));
-      assert.ok(shown !== undefined, event.title);
-      const isGroup = event.mutuallyExclusive && event.markets.length > 1;
-      assert.equal(shown.title, event.title);
-      assert.equal(shown.mutuallyExclusive, isGroup);
-      assert.equal(shown.exhaustive, isGroup && event.exhaustive);
-      assert.equal(shown.featured, event.featured);
-      assert.equal(shown.endAt, event.closeAt);
-    }
-    assert.deepEqual([...sandbox.drops], []);
-  });
-
-  for (const phase of ["active", "paused", "closed", "determined", "disputed", "finalized"] as const) {
-    test(`a market that is ${phase} in the world is read as ${STATUS[phase]}`, async () => {
-      const found = phase === "active" ? null : findPhase(phase);
-      time.at = found?.instant ?? START;
-      const market =
-        found?.market ??
-        world.markets("polymarket", time.at).find((each) => world.lifecycle(each, time.at).phase === "active");
-      assert.ok(market !== undefined);
-      assertQuote(await read(market), market);
-    });
   }
+  throw new Error(`no market of the world is ${phase}`);
+};
+const assertSnapshot = (snapshot: MarketSnapshot, market: ListedMarket) => {
+  const { phase } = world.lifecycle(market, time.at);
+  const book = world.book(market, time.at);
+  const activity = world.activity(market, time.at);
+  assert.equal(snapshot.listing.status, STATUS[phase], market.question);
+  assert.equal(snapshot.quote.bid, book.bids[0]?.price ?? null);
+  assert.equal(snapshot.quote.ask, book.asks[0]?.price ?? null);
+  assert.equal(snapshot.quote.lastPrice, book.lastPrice);
+  assert.equal(snapshot.quote.eventAt, null);
+  assert.equal(snapshot.activity.volumeTotalUsd, activity.volumeUsd);
+  assert.equal(snapshot.activity.volume24hUsd, activity.volume24hUsd);
+  assert.equal(snapshot.activity.liquidityUsd, activity.liquidityUsd);
+};
 
-  const outcomes: readonly (readonly ["yes" | "no" | "void", Outcome])[] = [
-    ["yes", { kind: "yes" }],
-    ["no", { kind: "no" }],
-    ["void", { kind: "partial", value: 0.5 }],
-  ];
-  for (const [kind, outcome] of outcomes) {
-    test(`a market settled as ${kind} comes out as ${JSON.stringify(outcome)}, at the time it was settled`, async () => {
-      const found = findPhase("finalized", (lifecycle) => lifecycle.outcome?.kind === kind);
-      time.at = found.instant;
-      const { listing } = await read(found.market);
-      assert.deepEqual(listing.outcome, outcome);
-      assert.equal(listing.resolvedAt, Math.floor(found.lifecycle.since / 1000) * 1000);
-    });
-  }
-
-  test("an uncontested proposal is told, a contested one stands for nothing, one made again is told", async () => {
-    const proposed = findPhase("determined", ({ outcome }) => outcome?.kind === "yes" || outcome?.kind === "no");
-    time.at = proposed.instant;
-    assert.deepEqual((await read(proposed.market)).listing.outcome, { kind: proposed.lifecycle.outcome?.kind });
-    const { market } = findPhase("disputed", ({ outcome }) => outcome?.kind === "yes" || outcome?.kind === "no");
-    const { since, outcome } = world.lifecycle(market, market.finalizeAt - 1_000);
-    time.at = Math.ceil(since) + 1_000;
-    assert.equal((await read(market)).listing.outcome, null);
-    time.at = market.finalizeAt - 1_000;
-    assert.deepEqual((await read(market)).listing.outcome, { kind: outcome?.kind });
-  });
-
-  test("a settled market is found by its public id alone and has no book", async () => {
-    const found = findPhase("finalized");
-    time.at = found.instant;
-    const page = await venue.findMarket(polymarketMarketId(found.market), signal);
-    const [snapshot] = page?.markets ?? [];
-    assert.equal(snapshot?.listing.status, "finalized");
-    assert.ok(snapshot !== undefined);
-    assert.equal(await venue.getBook(snapshot.listing, signal), null);
-  });
-
-  /** The market with the most trades, as listed. */
-  const busiest = async (): Promise<{ market: ListedMarket; listing: MarketListing }> => {
-    const [market] = world
+test("lists every open market once with the world's quote, volume and status", async () => {
+  time.at = START;
+  const { markets, events } = await sweep(venue);
+  const isOpen = (market: ListedMarket) => world.lifecycle(market, time.at).phase !== "finalized";
+  const expected = new Map(
+    world
       .markets("polymarket", time.at)
-      .filter((each) => world.lifecycle(each, time.at).phase === "active")
-      .sort((a, b) => world.activity(b, time.at).volume24hUsd - world.activity(a, time.at).volume24hUsd);
+      .filter(isOpen)
+      .map((market) => [polymarketMarketId(market), market]),
+  );
+  assert.deepEqual(markets.map(({ listing }) => listing.marketId).sort(), [...expected.keys()].sort());
+  assert.ok(markets.length > 100);
+  for (const snapshot of markets) {
+    const market = expected.get(snapshot.listing.marketId);
     assert.ok(market !== undefined);
-    return { market, listing: (await read(market)).listing };
-  };
-
-  test("books are the world's, level by level, with the time of their last change", async () => {
-    time.at = START;
-    const { markets } = await sweep(venue);
-    const truth = new Map(world.markets("polymarket", time.at).map((market) => [polymarketMarketId(market), market]));
-    for (const { listing } of markets.slice(0, 20)) {
-      const market = truth.get(listing.marketId);
-      const book = await venue.getBook(listing, signal);
-      assert.ok(market !== undefined && book !== null);
-      const state = world.book(market, time.at);
-      assert.deepEqual(book.bids, state.bids);
-      assert.deepEqual(book.asks, state.asks);
-      assert.equal(book.lastPrice, state.lastPrice);
-      assert.equal(book.eventAt, Math.floor(state.changedAt));
-    }
-  });
-
-  test("the tape, told from the YES side whichever token changed hands, is the world's", async () => {
-    time.at = START;
-    const { market, listing } = await busiest();
-    const since = time.at - 6 * HOUR_MS;
-    const truth = world.trades(market, since, time.at + 1);
-    const trades = await venue.listTrades(listing, since, 5_000, signal);
-    assert.ok(truth.length > 50 && truth.length < 5_000, `${truth.length} trades`);
-    // Some matches come in two equal halves, so sizes are summed per second, price and side.
-    const summed = (rows: readonly { at: number; yesPrice: number; size: number; takerSide: string | null }[]) => {
-      const sums = new Map<string, number>();
-      for (const row of rows) {
-        const key = `${Math.floor(row.at / 1000)} ${row.yesPrice} ${row.takerSide}`;
-        sums.set(key, Math.round(((sums.get(key) ?? 0) + row.size) * 1e6) / 1e6);
-      }
-      return [...sums].sort();
-    };
-    assert.deepEqual(summed(trades.map((trade) => ({ ...trade, at: trade.executedAt }))), summed(truth));
-    assert.equal(new Set(trades.map((trade) => trade.tradeId)).size, trades.length);
-    assert.ok(trades.length > truth.length, "no match came in halves: the trap of equal rows went untested");
-    const few = await venue.listTrades(listing, 0, 7, signal);
-    assert.deepEqual(few, trades.slice(0, 7));
-  });
-
-  test("history is the world's shown price at the end of each interval", async () => {
-    time.at = START;
-    const { market, listing } = await busiest();
-    const range = { fromMs: time.at - 20 * DAY_MS, toMs: time.at, intervalMs: HOUR_MS };
-    const points = await venue.getHistory(listing, range, signal);
-    const past = world
-      .past(market, range.fromMs, range.toMs, HOUR_MS)
-      .filter((point) => point.at - HOUR_MS >= range.fromMs);
-    assert.ok(points.length > 10);
-    assert.deepEqual(
-      points.map((point) => point.endAt),
-      past.map((point) => point.at),
-    );
-    for (const [index, point] of points.entries()) {
-      const { bid = null, ask = null, lastPrice = null } = past[index] ?? {};
-      const isNarrow = bid !== null && ask !== null && Math.round((ask - bid) * 1e6) <= 100_000;
-      const shown = isNarrow ? (bid + ask) / 2 : (lastPrice ?? Number.NaN);
-      assert.ok(Math.abs((point.yesPrice ?? Number.NaN) - shown) < 1e-6);
-      assert.deepEqual([point.bid, point.ask, point.volumeUsd], [null, null, null]);
-    }
-  });
+    assertSnapshot(snapshot, market);
+    assert.equal(snapshot.listing.title, market.question);
+    assert.equal(snapshot.listing.category, market.event.category);
+    assert.equal(snapshot.listing.rules, market.rules.trim());
+    assert.equal(snapshot.listing.tickSize, market.tick);
+    assert.equal(snapshot.listing.openAt, market.openAt);
+    assert.equal(snapshot.listing.closeAt, market.closeAt);
+    assert.equal(snapshot.listing.outcome, null);
+    assert.equal(snapshot.listing.venueKeys.conditionId, polymarketConditionId(market));
+    const openInterest =
+      market.event.markets.length === 1 ? world.activity(market, time.at).openInterestContracts : null;
+    assert.equal(snapshot.activity.openInterestUsd, openInterest);
+  }
+  const listed = new Map(events.map((event) => [event.eventId, event]));
+  for (const { event } of expected.values()) {
+    const listing = listed.get(polymarketEventId(event));
+    assert.ok(listing !== undefined, event.title);
+    const isGroup = event.mutuallyExclusive && event.markets.length > 1;
+    assert.equal(listing.title, event.title);
+    assert.equal(listing.mutuallyExclusive, isGroup);
+    assert.equal(listing.exhaustive, isGroup && event.exhaustive);
+    assert.equal(listing.featured, event.featured);
+    assert.equal(listing.endAt, event.closeAt);
+  }
+  assert.deepEqual([...sandbox.drops], []);
 });
 
-test("polymarket: streamed quotes are the world's book at their time, trades the world's, endings and listings told", async (t) => {
+for (const phase of ["active", "paused", "closed", "determined", "disputed", "finalized"] as const) {
+  test(`a ${phase} market has status ${STATUS[phase]}`, async () => {
+    const found = phase === "active" ? null : findPhase(phase);
+    time.at = found?.at ?? START;
+    const market =
+      found?.market ??
+      world.markets("polymarket", time.at).find((candidate) => world.lifecycle(candidate, time.at).phase === "active");
+    assert.ok(market !== undefined);
+    assertSnapshot(await readMarket(market), market);
+  });
+}
+
+const outcomes: readonly (readonly ["yes" | "no" | "void", Outcome])[] = [
+  ["yes", { kind: "yes" }],
+  ["no", { kind: "no" }],
+  ["void", { kind: "partial", value: 0.5 }],
+];
+for (const [kind, outcome] of outcomes) {
+  test(`a market settled as ${kind} has outcome ${JSON.stringify(outcome)} and its settlement time`, async () => {
+    const found = findPhase("finalized", (lifecycle) => lifecycle.outcome?.kind === kind);
+    time.at = found.at;
+    const { listing } = await readMarket(found.market);
+    assert.deepEqual(listing.outcome, outcome);
+    assert.equal(listing.resolvedAt, Math.floor(found.lifecycle.since / 1000) * 1000);
+  });
+}
+
+test("reports an uncontested proposal, no contested one, and a repeated proposal as outcome", async () => {
+  const proposed = findPhase("determined", ({ outcome }) => outcome?.kind === "yes" || outcome?.kind === "no");
+  time.at = proposed.at;
+  assert.deepEqual((await readMarket(proposed.market)).listing.outcome, { kind: proposed.lifecycle.outcome?.kind });
+  const { market } = findPhase("disputed", ({ outcome }) => outcome?.kind === "yes" || outcome?.kind === "no");
+  const { since, outcome } = world.lifecycle(market, market.finalizeAt - 1_000);
+  time.at = Math.ceil(since) + 1_000;
+  assert.equal((await readMarket(market)).listing.outcome, null);
+  time.at = market.finalizeAt - 1_000;
+  assert.deepEqual((await readMarket(market)).listing.outcome, { kind: outcome?.kind });
+});
+
+test("finds a settled market by id, which has no book", async () => {
+  const found = findPhase("finalized");
+  time.at = found.at;
+  const page = await venue.findMarket(polymarketMarketId(found.market), signal);
+  const [snapshot] = page?.markets ?? [];
+  assert.equal(snapshot?.listing.status, "finalized");
+  assert.ok(snapshot !== undefined);
+  assert.equal(await venue.getBook(snapshot.listing, signal), null);
+});
+
+/** The active market with the highest volume, with its listing. */
+const readBusiestMarket = async (): Promise<{ market: ListedMarket; listing: MarketListing }> => {
+  const [market] = world
+    .markets("polymarket", time.at)
+    .filter((candidate) => world.lifecycle(candidate, time.at).phase === "active")
+    .sort((a, b) => world.activity(b, time.at).volume24hUsd - world.activity(a, time.at).volume24hUsd);
+  assert.ok(market !== undefined);
+  return { market, listing: (await readMarket(market)).listing };
+};
+
+test("books equal the world's, level by level, with the time of their last change", async () => {
+  time.at = START;
+  const { markets } = await sweep(venue);
+  const expected = new Map(world.markets("polymarket", time.at).map((market) => [polymarketMarketId(market), market]));
+  for (const { listing } of markets.slice(0, 20)) {
+    const market = expected.get(listing.marketId);
+    const book = await venue.getBook(listing, signal);
+    assert.ok(market !== undefined && book !== null);
+    const state = world.book(market, time.at);
+    assert.deepEqual(book.bids, state.bids);
+    assert.deepEqual(book.asks, state.asks);
+    assert.equal(book.lastPrice, state.lastPrice);
+    assert.equal(book.eventAt, Math.floor(state.changedAt));
+  }
+});
+
+test("trades of both tokens, converted to YES, equal the world's", async () => {
+  time.at = START;
+  const { market, listing } = await readBusiestMarket();
+  const since = time.at - 6 * HOUR_MS;
+  const expected = world.trades(market, since, time.at + 1);
+  const trades = await venue.listTrades(listing, since, 5_000, signal);
+  assert.ok(expected.length > 50 && expected.length < 5_000, `${expected.length} trades`);
+  // The venue sends some trades as two equal halves, so sizes are added up by second, price and side.
+  const sumSizes = (rows: readonly { at: number; yesPrice: number; size: number; takerSide: string | null }[]) => {
+    const sums = new Map<string, number>();
+    for (const row of rows) {
+      const key = `${Math.floor(row.at / 1000)} ${row.yesPrice} ${row.takerSide}`;
+      sums.set(key, Math.round(((sums.get(key) ?? 0) + row.size) * 1e6) / 1e6);
+    }
+    return [...sums].sort();
+  };
+  assert.deepEqual(sumSizes(trades.map((trade) => ({ ...trade, at: trade.executedAt }))), sumSizes(expected));
+  assert.equal(new Set(trades.map((trade) => trade.tradeId)).size, trades.length);
+  assert.ok(trades.length > expected.length, "no trade was sent as two halves, so equal rows were not tested");
+  const latest = await venue.listTrades(listing, 0, 7, signal);
+  assert.deepEqual(latest, trades.slice(0, 7));
+});
+
+test("history is the world's price at the end of each interval", async () => {
+  time.at = START;
+  const { market, listing } = await readBusiestMarket();
+  const range = { fromMs: time.at - 20 * DAY_MS, toMs: time.at, intervalMs: HOUR_MS };
+  const points = await venue.getHistory(listing, range, signal);
+  const past = world
+    .past(market, range.fromMs, range.toMs, HOUR_MS)
+    .filter((point) => point.at - HOUR_MS >= range.fromMs);
+  assert.ok(points.length > 10);
+  assert.deepEqual(
+    points.map((point) => point.endAt),
+    past.map((point) => point.at),
+  );
+  for (const [index, point] of points.entries()) {
+    const { bid = null, ask = null, lastPrice = null } = past[index] ?? {};
+    const isNarrow = bid !== null && ask !== null && Math.round((ask - bid) * 1e6) <= 100_000;
+    const expected = isNarrow ? (bid + ask) / 2 : (lastPrice ?? Number.NaN);
+    assert.ok(Math.abs((point.yesPrice ?? Number.NaN) - expected) < 1e-6);
+    assert.deepEqual([point.bid, point.ask, point.volumeUsd], [null, null, null]);
+  }
+});
+
+test("streams the world's quotes and trades and reports settled and new markets", async (t) => {
   const { world, venue, time, drops, close } = await openSandbox();
   t.after(close);
   const { markets } = await sweep(venue);
   const followed = markets.filter(({ listing }) => listing.status === "active").map(({ listing }) => listing);
-  const truth = new Map(world.markets("polymarket", START).map((market) => [polymarketMarketId(market), market]));
+  const expected = new Map(world.markets("polymarket", START).map((market) => [polymarketMarketId(market), market]));
   const quotes: Extract<StreamMessage, { kind: "quote" }>[] = [];
   const trades: Extract<StreamMessage, { kind: "trade" }>[] = [];
   const changed = new Set<string>();
   const listed = new Set<string>();
-  const ending = followed.find(({ marketId }) => {
-    const market = truth.get(marketId);
+  const settling = followed.find(({ marketId }) => {
+    const market = expected.get(marketId);
     return market !== undefined && market.finalizeAt > START && market.finalizeAt < START + 2 * HOUR_MS;
   });
-  assert.ok(ending !== undefined, "no market of this world ends soon");
-  const endsAt = truth.get(ending.marketId)?.finalizeAt ?? 0;
-  const isDone = () => quotes.length > 1_000 && trades.length > 50 && changed.has(ending.marketId) && listed.size > 0;
+  assert.ok(settling !== undefined, "no market of the world settles soon");
+  const settlesAt = expected.get(settling.marketId)?.finalizeAt ?? 0;
+  const isDone = () => quotes.length > 1_000 && trades.length > 50 && changed.has(settling.marketId) && listed.size > 0;
   const stream = await new Promise<ReturnType<VenueAdapter["openStream"]>>((resolve, reject) => {
     const opened = venue.openStream({
       onMessage(message) {
@@ -324,12 +323,12 @@ test("polymarket: streamed quotes are the world's book at their time, trades the
         else listed.add(message.marketId);
         if (isDone()) resolve(opened);
       },
-      // Once the first books are here, time passes in steps of half a minute, as fast as the feed can tell it.
+      // After the first books, time advances in steps of 30 seconds, as fast as the feed publishes them.
       onUp() {
         const step = () => {
           if (isDone()) return;
           if (quotes.length >= followed.length) time.at += 30_000;
-          if (time.at > endsAt + HOUR_MS) return reject(new Error("the stream told too little"));
+          if (time.at > settlesAt + HOUR_MS) return reject(new Error("the stream delivered too few messages"));
           systemClock.setTimeout(step, 10);
         };
         step();
@@ -342,7 +341,7 @@ test("polymarket: streamed quotes are the world's book at their time, trades the
 
   assert.ok(new Set(quotes.map((message) => message.marketId)).size >= followed.length * 0.95);
   for (const { marketId, quote } of quotes) {
-    const market = truth.get(marketId);
+    const market = expected.get(marketId);
     assert.ok(market !== undefined && typeof quote.eventAt === "number");
     const book = world.book(market, quote.eventAt);
     if (quote.bid !== undefined) {
@@ -354,15 +353,17 @@ test("polymarket: streamed quotes are the world's book at their time, trades the
       );
     }
     if (quote.lastPrice !== undefined && quote.lastPrice !== book.lastPrice) {
-      // Several matches of one instant are told one after the other.
+      // Trades with an equal time arrive one after the other.
       const matches = world.trades(market, quote.eventAt, quote.eventAt + 1);
-      assert.ok(matches.some((match) => match.yesPrice === quote.lastPrice));
+      assert.ok(matches.some((trade) => trade.yesPrice === quote.lastPrice));
     }
   }
   for (const { marketId, trade } of trades) {
-    const market = truth.get(marketId);
-    const same = market === undefined ? [] : world.trades(market, trade.executedAt, trade.executedAt + 1);
-    assert.ok(same.some((each) => each.yesPrice === trade.yesPrice && each.takerSide === trade.takerSide));
+    const market = expected.get(marketId);
+    const candidates = market === undefined ? [] : world.trades(market, trade.executedAt, trade.executedAt + 1);
+    assert.ok(
+      candidates.some((candidate) => candidate.yesPrice === trade.yesPrice && candidate.takerSide === trade.takerSide),
+    );
   }
   assert.deepEqual([...drops], []);
 });

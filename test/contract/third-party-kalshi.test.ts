@@ -107,13 +107,13 @@ test("401: kalshi-typescript cannot read the book without a key; a signed reques
 
 test("kalshi-typescript reads the world's trades, newest first", async () => {
   const market = busiestMarket();
-  const truth = world.trades(market, NOW - 6 * 24 * HOUR_MS, NOW + 1).toReversed();
+  const expected = world.trades(market, NOW - 6 * 24 * HOUR_MS, NOW + 1).toReversed();
   const { data } = await markets().getTrades(25, undefined, kalshiTicker(market));
   assert.deepEqual(
     data.trades.map(({ created_time }) => Date.parse(created_time)),
-    truth.slice(0, 25).map(({ at }) => at),
+    expected.slice(0, 25).map(({ at }) => at),
   );
-  const byId = new Map(truth.map((trade) => [kalshiTradeId(trade.id), trade]));
+  const byId = new Map(expected.map((trade) => [kalshiTradeId(trade.id), trade]));
   for (const row of data.trades) {
     const trade = byId.get(row.trade_id);
     assert.ok(trade);

@@ -83,10 +83,10 @@ test("paging by `before` and by `beforeTime` both list all markets", async () =>
 test("a binary market has the world's probability, which equals the one computed from pool and p", async () => {
   const market = binaryMarket();
   const contract = await get(`/market/${manifoldContractId(market.event)}`);
-  const truth = manifoldProbability(world, market, now);
-  assert.equal(contract.probability, truth);
+  const expected = manifoldProbability(world, market, now);
+  assert.equal(contract.probability, expected);
   const { p, pool } = contract;
-  assert.ok(Math.abs((p * pool.NO) / ((1 - p) * pool.YES + p * pool.NO) - truth) < 1e-9);
+  assert.ok(Math.abs((p * pool.NO) / ((1 - p) * pool.YES + p * pool.NO) - expected) < 1e-9);
   assert.equal(contract.outcomeType, "BINARY");
   assert.equal(contract.question, market.event.title);
   assert.equal(contract.textDescription, market.rules);
@@ -96,7 +96,7 @@ test("a binary market has the world's probability, which equals the one computed
   assert.deepEqual(await get(`/slug/${contract.slug}`), contract);
   const lite = await get(`/market/${contract.id}?lite=true`);
   assert.equal(lite.textDescription, undefined);
-  assert.deepEqual(await get(`/market/${contract.id}/prob`), { prob: truth });
+  assert.deepEqual(await get(`/market/${contract.id}/prob`), { prob: expected });
 });
 
 test("a multiple-choice market has probabilities per answer only", async () => {
@@ -156,16 +156,16 @@ test("bets are the world's trades, newest first, with redemptions that can be fi
   const answer = market.event.markets.length > 1 ? `&answerId=${manifoldAnswerId(market)}` : "";
   const from = now - 3_600_000;
   const all = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&limit=1000`);
-  const truth = world.trades(market, from, now + 1);
-  assert.ok(truth.length > 5 && truth.length < 600);
+  const expected = world.trades(market, from, now + 1);
+  assert.ok(expected.length > 5 && expected.length < 600);
   const bets = all.filter((bet: Json) => bet.isRedemption !== true && bet.amount !== 0);
   assert.ok(bets.length < all.length, "no redemption to filter out");
   assert.deepEqual(
     bets,
     await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&filterRedemptions=true`),
   );
-  assert.equal(bets.length, truth.length);
-  for (const [index, trade] of truth.toReversed().entries()) {
+  assert.equal(bets.length, expected.length);
+  for (const [index, trade] of expected.toReversed().entries()) {
     const bet = bets[index];
     const sidePrice = bet.amount / bet.shares;
     assert.equal(bet.createdTime, trade.at);

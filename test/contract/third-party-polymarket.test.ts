@@ -144,11 +144,13 @@ test("@polymarket/clob-client reads a day of price history inside the world's sp
     fidelity: 60,
   });
   const { history } = response as { history: { t: number; p: number }[] };
-  const truth = new Map(world.past(market, NOW - 86_400_000, NOW, 3_600_000).map((point) => [point.at / 1000, point]));
-  assert.equal(history.length, truth.size);
+  const expected = new Map(
+    world.past(market, NOW - 86_400_000, NOW, 3_600_000).map((point) => [point.at / 1000, point]),
+  );
+  assert.equal(history.length, expected.size);
   assert.ok(history.length > 0);
   for (const { t, p } of history) {
-    const point = truth.get(t);
+    const point = expected.get(t);
     assert.ok(point !== undefined, String(t));
     const isMid = p >= (point.bid ?? 1) && p <= (point.ask ?? 0);
     assert.ok(isMid || p === point.lastPrice, `${p} at ${t}`);
@@ -157,10 +159,10 @@ test("@polymarket/clob-client reads a day of price history inside the world's sp
 
 test("@polymarket/clob-client reads the latest trades without a key", async () => {
   const rows = await client.getMarketTradesEvents(polymarketConditionId(market));
-  const truth = world.trades(market, market.openAt, NOW + 1).at(-1);
+  const expected = world.trades(market, market.openAt, NOW + 1).at(-1);
   const [newest] = rows;
-  assert.ok(newest !== undefined && truth !== undefined);
+  assert.ok(newest !== undefined && expected !== undefined);
   const yesPrice = newest.outcome_index === 0 ? Number(newest.price) : 1 - Number(newest.price);
-  assert.ok(Math.abs(yesPrice - truth.yesPrice) < 1e-6);
-  assert.equal(Number(newest.timestamp), Math.floor(truth.at / 1000));
+  assert.ok(Math.abs(yesPrice - expected.yesPrice) < 1e-6);
+  assert.equal(Number(newest.timestamp), Math.floor(expected.at / 1000));
 });

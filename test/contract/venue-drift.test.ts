@@ -1,6 +1,6 @@
 /**
- * Wire drift through the real adapters over the sandbox's real protocols: its wire is as documented, and whatever one
- * field of it turns into is noticed under its name, costs no page and never becomes a price that is not one.
+ * Schema drift detection of the adapters against the sandbox exchanges: documented responses have no drift, and a changed
+ * field is reported by name, loses at most its row and never becomes an invalid price.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -16,27 +16,27 @@ import {
 
 const signal = new AbortController().signal;
 
-interface Wire {
-  /** Where a listing's rows are, and the kind of object that they are. */
+interface ListingFormat {
   readonly isListing: (body: Record<string, unknown> | unknown[]) => boolean;
   readonly rowsOf: (body: unknown) => Record<string, unknown>[];
+  /** Object name in drift reports. */
   readonly kind: string;
-  readonly needed: readonly string[];
-  /** Fields with a closed vocabulary. */
-  readonly words: readonly string[];
-  readonly prices: readonly string[];
+  readonly requiredFields: readonly string[];
+  /** Fields with a fixed set of values. */
+  readonly enumFields: readonly string[];
+  readonly priceFields: readonly string[];
 }
 
 type Body = Readonly<Record<string, unknown>>;
 const rowsUnder = (field: string) => (body: unknown) =>
   (body as Record<string, Record<string, unknown>[]>)[field] ?? [];
 
-const WIRES: Readonly<Record<VenueName, Wire>> = {
+const FORMATS: Readonly<Record<VenueName, ListingFormat>> = {
   kalshi: {
     isListing: (body) => "markets" in body,
     rowsOf: rowsUnder("markets"),
     kind: "market",
-    needed: [
+    requiredFields: [
       "ticker",
       "event_ticker",
       "status",
@@ -45,36 +45,36 @@ const WIRES: Readonly<Record<VenueName, Wire>> = {
       "last_price_dollars",
       "close_time",
     ],
-    words: ["status", "result", "market_type"],
-    prices: ["yes_bid_dollars", "yes_ask_dollars", "last_price_dollars"],
+    enumFields: ["status", "result", "market_type"],
+    priceFields: ["yes_bid_dollars", "yes_ask_dollars", "last_price_dollars"],
   },
   polymarket: {
     isListing: (body) => "events" in body,
     rowsOf: (body) => rowsUnder("events")(body).flatMap((event) => (event.markets ?? []) as Record<string, unknown>[]),
     kind: "market",
-    needed: ["id", "question", "active", "closed"],
-    words: ["umaResolutionStatus"],
-    prices: ["bestBid", "bestAsk", "lastTradePrice"],
+    requiredFields: ["id", "question", "active", "closed"],
+    enumFields: ["umaResolutionStatus"],
+    priceFields: ["bestBid", "bestAsk", "lastTradePrice"],
   },
   limitless: {
     isListing: (body) => "data" in body && "totalMarketsCount" in body,
     rowsOf: rowsUnder("data"),
     kind: "market",
-    needed: ["slug", "title", "status", "expirationTimestamp", "createdAt"],
-    words: ["status", "tradeType", "marketType"],
-    prices: [],
+    requiredFields: ["slug", "title", "status", "expirationTimestamp", "createdAt"],
+    enumFields: ["status", "tradeType", "marketType"],
+    priceFields: [],
   },
   manifold: {
     isListing: (body) => Array.isArray(body) && "outcomeType" in ((body[0] ?? {}) as Body),
     rowsOf: (body) => body as Record<string, unknown>[],
     kind: "contract",
-    needed: ["id", "question", "outcomeType", "isResolved", "createdTime"],
-    words: ["outcomeType"],
-    prices: ["probability"],
+    requiredFields: ["id", "question", "outcomeType", "isResolved", "createdTime"],
+    enumFields: ["outcomeType"],
+    priceFields: ["probability"],
   },
 };
 
-/** What every field may turn into. */
+/** Replacement values for any field. */
 const anyValue = fc.oneof(
   fc.constantFrom<unknown>(0, 1, -1, 1.7, 47, "1.7", "0", "NaN", "", null, true, [], {}, "0.5", 1e300, "LIMBO"),
   fc.jsonValue({ maxDepth: 2 }),
@@ -82,30 +82,30 @@ const anyValue = fc.oneof(
 
 for (const name of VENUE_NAMES) {
   describe(name, () => {
-    const wire = WIRES[name];
-    let bench: VenueHarness;
+    const format = FORMATS[name];
+    let harness: VenueHarness;
 
     before(async () => {
-      // Few of the world's questions stand on the play-money venue.
-      bench = await openVenueHarness(name, harnessWorld(7, name === "manifold" ? 900 : 120));
+      // Manifold lists only a few of the world's markets.
+      harness = await openVenueHarness(name, harnessWorld(7, name === "manifold" ? 900 : 120));
     });
-    after(() => bench.close());
+    after(() => harness.close());
 
-    /** One sweep in which the first row of each listing is another. */
+    /** The markets of one sweep in which `change` is applied to the first row of each listing page. */
     const sweep = async (change: ((row: Record<string, unknown>) => void) | null) => {
-      bench.drift.clear();
-      bench.drops.clear();
-      bench.rewrite =
+      harness.drift.clear();
+      harness.drops.clear();
+      harness.rewrite =
         change === null
           ? null
           : (text) => {
               const body = JSON.parse(text);
-              const [row, ...others] = wire.isListing(body) ? wire.rowsOf(body) : [];
+              const [row, ...others] = format.isListing(body) ? format.rowsOf(body) : [];
               if (row !== undefined && others.length > 0) change(row);
               return JSON.stringify(body);
             };
       const pages: ListingPage[] = [];
-      for await (const page of bench.adapter().listOpenMarkets(signal)) pages.push(page);
+      for await (const page of harness.adapter().listOpenMarkets(signal)) pages.push(page);
       return pages.flatMap((page) => page.markets);
     };
 
@@ -118,47 +118,47 @@ for (const name of VENUE_NAMES) {
       }
     };
 
-    test("the wire as documented has no drift: sweep, single markets, books, trades and history", async () => {
+    test("a sweep, single markets, books, trades and history have no drift", async () => {
       const markets = await sweep(null);
       assert.ok(markets.length > 20);
-      const adapter = bench.adapter();
-      const some = markets.slice(0, 8).map(({ listing }) => listing);
-      await adapter.getMarkets(some, signal);
-      const range = { fromMs: bench.now() - 6 * 3_600_000, toMs: bench.now(), intervalMs: 3_600_000 };
-      for (const listing of some) {
+      const adapter = harness.adapter();
+      const listings = markets.slice(0, 8).map(({ listing }) => listing);
+      await adapter.getMarkets(listings, signal);
+      const range = { fromMs: harness.now() - 6 * 3_600_000, toMs: harness.now(), intervalMs: 3_600_000 };
+      for (const listing of listings) {
         await adapter.getBook(listing, signal);
         await adapter.listTrades(listing, range.fromMs, 100, signal);
         await adapter.getHistory(listing, range, signal);
       }
-      assert.deepEqual([...bench.drift], []);
+      assert.deepEqual([...harness.drift], []);
     });
 
-    for (const field of wire.needed) {
-      test(`${field}: without it the field is told as missing and the rest of the page stands`, async () => {
-        const whole = (await sweep(null)).length;
+    for (const field of format.requiredFields) {
+      test(`${field}: a missing required field is reported and the other rows are listed`, async () => {
+        const fullCount = (await sweep(null)).length;
         const markets = await sweep((row) => {
           delete row[field];
         });
-        assert.ok(bench.drift.has(`${wire.kind}.${field} missing`), [...bench.drift.keys()].join());
-        assert.ok(markets.length > whole / 2);
+        assert.ok(harness.drift.has(`${format.kind}.${field} missing`), [...harness.drift.keys()].join());
+        assert.ok(markets.length > fullCount / 2);
         assertPrices(markets);
       });
     }
 
-    for (const field of wire.words) {
-      test(`${field}: a word of tomorrow is told and nothing is lost but, at most, its row`, async () => {
-        const whole = (await sweep(null)).length;
+    for (const field of format.enumFields) {
+      test(`${field}: an unknown value is reported and loses at most its row`, async () => {
+        const fullCount = (await sweep(null)).length;
         const markets = await sweep((row) => {
-          row[field] = "word_of_tomorrow";
+          row[field] = "future_value";
         });
-        assert.ok(bench.drift.has(`${wire.kind}.${field} unknown_value`), [...bench.drift.keys()].join());
-        assert.ok(markets.length > whole / 2);
+        assert.ok(harness.drift.has(`${format.kind}.${field} unknown_value`), [...harness.drift.keys()].join());
+        assert.ok(markets.length > fullCount / 2);
         assertPrices(markets);
       });
     }
 
-    for (const field of wire.prices) {
-      test(`${field}: without it the price is unavailable, not 0, and one in cents is told`, async () => {
+    for (const field of format.priceFields) {
+      test(`${field}: a missing price is null, and a price in cents is reported`, async () => {
         assertPrices(
           await sweep((row) => {
             delete row[field];
@@ -169,28 +169,28 @@ for (const name of VENUE_NAMES) {
             row[field] = 47;
           }),
         );
-        assert.ok(bench.drift.has(`${wire.kind}.${field} unknown_value`), [...bench.drift.keys()].join());
+        assert.ok(harness.drift.has(`${format.kind}.${field} unknown_value`), [...harness.drift.keys()].join());
       });
     }
 
-    test("a field that nobody has documented is told as new", async () => {
+    test("an undocumented field is reported as new", async () => {
       const markets = await sweep((row) => {
-        row.shiny_thing = "yes";
+        row.undocumented_field = "yes";
       });
-      assert.ok(bench.drift.has(`${wire.kind}.shiny_thing new`));
-      assert.deepEqual([...bench.drift.keys()], [`${wire.kind}.shiny_thing new`]);
+      assert.ok(harness.drift.has(`${format.kind}.undocumented_field new`));
+      assert.deepEqual([...harness.drift.keys()], [`${format.kind}.undocumented_field new`]);
       assert.ok(markets.length > 20);
     });
 
-    test("whatever any field of a row turns into, the sweep ends with the other rows and no price leaves (0, 1)", async () => {
-      const whole = (await sweep(null)).length;
+    test("an arbitrary value in any field keeps the other rows and all prices in (0, 1)", async () => {
+      const fullCount = (await sweep(null)).length;
       await fc.assert(
-        fc.asyncProperty(fc.nat(), anyValue, async (pick, value) => {
+        fc.asyncProperty(fc.nat(), anyValue, async (fieldIndex, value) => {
           const markets = await sweep((row) => {
             const fields = Object.keys(row);
-            row[fields[pick % fields.length] ?? "title"] = value;
+            row[fields[fieldIndex % fields.length] ?? "title"] = value;
           });
-          assert.ok(markets.length > whole / 2);
+          assert.ok(markets.length > fullCount / 2);
           assertPrices(markets);
         }),
         { numRuns: 40 },
