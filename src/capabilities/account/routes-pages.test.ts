@@ -7,7 +7,7 @@ import { PLAN_ALLOWANCES, TIERS } from "../../domain/plan.ts";
 
 const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 test("303: GET requests for form targets redirect to the account page", async () => {
   const harness = await accountHarness(await embeddedDatabase());

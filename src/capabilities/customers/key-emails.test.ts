@@ -5,7 +5,7 @@ import type { Database } from "../../ports/database.ts";
 
 const OPERATOR = { kind: "operator", id: "test" } as const;
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 async function createAccount(database: Database) {
   const account = { botCheck: null, letters: services.withEmail.letters };
