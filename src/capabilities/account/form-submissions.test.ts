@@ -10,7 +10,7 @@ import {
 import { PUBLIC_URL, useSignUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 eachDatabase("submitting the sign-up form twice creates one account and shows its key both times", async (database) => {
   const harness = await accountHarness(database);

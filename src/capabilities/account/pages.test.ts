@@ -6,6 +6,7 @@ import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.
 import { hostileTexts } from "../../../test/support/hostile-texts.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import { accountPage } from "./account-page.ts";
+import type { AccountSettings } from "./model.ts";
 
 const NOTHING_USED = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
 
@@ -144,7 +145,7 @@ test("every page forbids scripts, external resources and framing", async () => {
 });
 
 test("only the sign-up page with a site key allows Turnstile's script and frame", async () => {
-  const account = { botCheck: { siteKey: "0x4AAAAAAA-site" }, letters: null };
+  const account: AccountSettings = { botCheck: { siteKey: "0x4AAAAAAA-site" }, letters: null };
   const harness = await accountHarness(await embeddedDatabase(), { account });
   const home = await harness.visit("/account");
   assert.match(

@@ -4,10 +4,11 @@ import { accountHarness, inputIn, TEST_TOKEN } from "../../../test/support/custo
 import { useSignUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { PLAN_ALLOWANCES, TIERS } from "../../domain/plan.ts";
+import type { AccountSettings } from "./model.ts";
 
 const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 test("303: GET requests for form targets redirect to the account page", async () => {
   const harness = await accountHarness(await embeddedDatabase());
@@ -112,7 +113,7 @@ test("422, 403 and 409: a rejected form is displayed again with the reason and t
 });
 
 test("403: a form without a bot check token is rejected without a check and without counting as an attempt", async () => {
-  const account = { botCheck: { siteKey: "site-key" }, letters: null };
+  const account: AccountSettings = { botCheck: { siteKey: "site-key" }, letters: null };
   const harness = await accountHarness(await embeddedDatabase(), { account, signUp: services.withTurnstile });
   const requestsBefore = services.turnstile.requests.length;
   const send = (token: string) =>
@@ -156,7 +157,7 @@ test("the plans page shows all limits, all endpoints and how to upgrade", async 
   for (const tier of TIERS) assert.ok(text.includes(`<dt>${tier}</dt>`));
   assert.match(text, /npx parallax customers set-plan/);
   const upgradeUrl = "https://shop.example/plans";
-  const account = { botCheck: null, letters: null, upgradeUrl };
+  const account: AccountSettings = { botCheck: null, letters: null, upgradeUrl };
   for (const [data, ports] of [
     ["live", { account }],
     ["live", {}],
@@ -183,7 +184,7 @@ eachDatabase("a response that requires a larger plan links to an existing page",
     if (!url.startsWith("https://shop")) assert.equal((await harness.visit(path)).status, 200, url);
     return url;
   };
-  const account = { botCheck: null, letters: null, upgradeUrl: "https://shop.example/plans" };
+  const account: AccountSettings = { botCheck: null, letters: null, upgradeUrl: "https://shop.example/plans" };
   assert.equal(await upgradeUrlOf({}, "127.0.0.1:8787"), "http://127.0.0.1:8787/account/plans");
   assert.equal(await upgradeUrlOf({}, "evil.example"), "/account/plans", "an unknown Host header is ignored");
   const publicUrl = "https://parallax.example";

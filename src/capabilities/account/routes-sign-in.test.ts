@@ -6,7 +6,7 @@ import type { Database } from "../../ports/database.ts";
 
 const MINUTE_MS = 60_000;
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 /** A live server with a mail server. */
 const emailHarness = (database: Database) =>

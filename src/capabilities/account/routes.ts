@@ -111,15 +111,10 @@ const canSignIn = ({ settings, data }: Pick<Routes, "settings" | "data">): boole
   settings.letters !== null || data === "sandbox";
 
 /** The signed-out page, optionally with a rejected form. */
-function signedOut({ settings, data, random }: Routes, rejected?: pages.RejectedForm): PageAnswer {
-  const { botCheck } = settings;
-  const html = pages.signedOutPage({
-    botCheck,
-    canSignIn: canSignIn({ settings, data }),
-    showsLinks: settings.letters === null,
-    formId: newFormId(random),
-    rejected,
-  });
+function signedOut(routes: Routes, rejected?: pages.RejectedForm): PageAnswer {
+  const { botCheck, letters } = routes.settings;
+  const options = { botCheck, canSignIn: canSignIn(routes), showsLinks: letters === null, rejected };
+  const html = pages.signedOutPage({ ...options, formId: newFormId(routes.random) });
   const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return hasWidget ? { html, scriptOrigin: pages.WIDGET_ORIGIN } : { html };
 }

@@ -5,11 +5,13 @@ import type { Database } from "../../ports/database.ts";
 
 const OPERATOR = { kind: "operator", id: "test" } as const;
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 async function createAccount(database: Database) {
-  const account = { botCheck: null, letters: services.withEmail.letters };
-  const harness = await customerHarness(database, { account, publicUrl: PUBLIC_URL });
+  const harness = await customerHarness(database, {
+    account: { botCheck: null, letters: services.withEmail.letters },
+    publicUrl: PUBLIC_URL,
+  });
   const { customerId, key } = await harness.app.customers.create(
     { email: "ada@example.org", name: null, plan: "free" },
     OPERATOR,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { customerHarness, useSignUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 const addressOf = (index: number) => `198.51.${Math.floor(index / 250)}.${index % 250}`;
 

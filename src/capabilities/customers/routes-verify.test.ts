@@ -3,7 +3,7 @@ import { customerHarness, useSignUpServices } from "../../../test/support/custom
 import { eachDatabase } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
 
-const services = useSignUpServices();
+const services = await useSignUpServices();
 
 const VERIFY = "/v1/customers/verify";
 const FORM = { "content-type": "application/x-www-form-urlencoded", accept: "text/html,*/*;q=0.8" };

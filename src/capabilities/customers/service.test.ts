@@ -7,6 +7,7 @@ import type { Database } from "../../ports/database.ts";
 import type { MailOut } from "../../ports/mail-out.ts";
 import { deleteOlder } from "./queries.ts";
 import { createCustomers } from "./service.ts";
+import type { SignUpSettings } from "./sign-ups.ts";
 import { dummyBotCheck, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -25,7 +26,11 @@ const BOUNDARIES = {
 function setUp(database: Database, mail: MailOut | null = null) {
   const clock = new FakeClock(NOW);
   const emailDelivery = mail === null ? null : { mail, publicUrl: "https://parallax.example" };
-  const signUp = { botCheck: dummyBotCheck, disposableDomains: new Set<string>(), letters: emailDelivery };
+  const signUp: SignUpSettings = {
+    botCheck: dummyBotCheck,
+    disposableDomains: new Set<string>(),
+    letters: emailDelivery,
+  };
   const ports = { database, clock, random: systemRandom, log: quietLog, onKeysChanged() {} };
   return { clock, customers: createCustomers({ ...ports, signUp, letters: emailDelivery, auditDays: AUDIT_DAYS }) };
 }

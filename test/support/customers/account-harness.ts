@@ -1,4 +1,5 @@
 import type { AppPorts } from "../../../src/app.ts";
+import type { AccountSettings } from "../../../src/capabilities/account/index.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { customerHarness, type TestResponse } from "./customer-harness.ts";
 
@@ -30,7 +31,7 @@ export const inputIn = (text: string, name: string): string =>
 
 /** Drives the account pages like a browser without JavaScript. By default a sandbox without a mail server. */
 export async function accountHarness(database: Database, ports: Partial<AppPorts> = {}) {
-  const account = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: null };
+  const account: AccountSettings = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: null };
   const harness = await customerHarness(database, { account, ...ports });
   let addresses = 0;
   /** By default every request has a new address, so that limits per address do not apply. */

@@ -1,4 +1,4 @@
-import { after, before, beforeEach } from "node:test";
+import { after, beforeEach } from "node:test";
 import { createSmtpMail } from "../../../src/adapters/network/smtp-mail.ts";
 import { createUndiciHttp } from "../../../src/adapters/network/undici-http.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
@@ -10,8 +10,8 @@ import { plainAppPorts } from "../app-ports.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../test-app.ts";
 import { ScriptedVenue } from "../venues/scripted-venue.ts";
-import { type Mailbox, openMailbox, type ReceivedMail } from "./mailbox.ts";
-import { startTurnstileServer, TURNSTILE_SECRET, type TurnstileServer } from "./turnstile-server.ts";
+import { openMailbox } from "./mailbox.ts";
+import { startTurnstileServer, TURNSTILE_SECRET } from "./turnstile-server.ts";
 
 export const PUBLIC_URL = "https://parallax.example";
 const DISPOSABLE = new Set(["tempmail.example"]);
@@ -76,74 +76,39 @@ function parseJson(text: string): unknown {
   }
 }
 
-export interface SignUpServices {
-  readonly turnstile: TurnstileServer;
-  readonly mailbox: Mailbox;
-  /** Sign-up settings with Turnstile and without e-mail verification. */
-  readonly withTurnstile: SignUpSettings;
-  /** Sign-up settings with e-mail verification and the test bot check. */
-  readonly withEmail: SignUpSettings;
-  /** Waits until the current test has received `count` e-mails, and returns them. */
-  receivedMails(count: number): Promise<readonly ReceivedMail[]>;
-  /** The e-mails received by the current test so far. */
-  currentMails(): readonly ReceivedMail[];
-}
-
-/** Starts a Turnstile and an SMTP test server on loopback before the tests of the calling file, and stops them afterwards. */
-export function useSignUpServices(): SignUpServices {
-  let services: Awaited<ReturnType<typeof startSignUpServices>>;
-  let earlierMails = 0;
-  before(async () => {
-    services = await startSignUpServices();
-  });
-  beforeEach(() => {
-    earlierMails = services.mailbox.mails.length;
-  });
-  after(() => services.close());
-  return {
-    get turnstile() {
-      return services.turnstile;
-    },
-    get mailbox() {
-      return services.mailbox;
-    },
-    get withTurnstile() {
-      return services.withTurnstile;
-    },
-    get withEmail() {
-      return services.withEmail;
-    },
-    receivedMails: async (count) => (await services.mailbox.received(earlierMails + count)).slice(earlierMails),
-    currentMails: () => services.mailbox.mails.slice(earlierMails),
-  };
-}
-
-async function startSignUpServices() {
+/** Starts a Turnstile and an SMTP test server on loopback for the tests of the calling file. */
+export async function useSignUpServices() {
   const turnstile = await startTurnstileServer();
   const mailbox = await openMailbox();
   const http = createUndiciHttp(systemClock);
   const { log } = recordingLog();
   const mail = createSmtpMail({ url: `smtp://127.0.0.1:${mailbox.port}`, from: "Parallax <hello@parallax.example>" });
-  const dependencies = {
-    http,
-    clock: systemClock,
-    random: systemRandom,
-    log,
-    hostname: "parallax.example",
-    deadlineMs: 300,
-  };
-  const botCheck = createTurnstile({ ...dependencies, secret: TURNSTILE_SECRET, url: turnstile.url });
+  const dependencies = { http, clock: systemClock, random: systemRandom, log, hostname: "parallax.example" };
+  const options = { secret: TURNSTILE_SECRET, url: turnstile.url, deadlineMs: 300 };
+  const botCheck = createTurnstile({ ...dependencies, ...options });
   const withTurnstile: SignUpSettings = { botCheck, disposableDomains: DISPOSABLE, letters: null };
+  const emailDelivery = { mail, publicUrl: PUBLIC_URL };
+  const withEmail: SignUpSettings = { ...withTurnstile, botCheck: dummyBotCheck, letters: emailDelivery };
+  let earlierMails = 0;
+  beforeEach(() => {
+    earlierMails = mailbox.mails.length;
+  });
+  after(async () => {
+    await mail.close();
+    await http.close();
+    await mailbox.close();
+    await turnstile.close();
+  });
   return {
     turnstile,
     mailbox,
+    /** Sign-up settings with Turnstile and without e-mail verification. */
     withTurnstile,
-    withEmail: { ...withTurnstile, botCheck: dummyBotCheck, letters: { mail, publicUrl: PUBLIC_URL } },
-    async close() {
-      await mail.close();
-      await http.close();
-      await mailbox.close();
-      await turnstile.close();
-    },
+    /** Sign-up settings with e-mail verification and the test bot check. */
+    withEmail,
+    /** Waits until the current test has received `count` e-mails, and returns them. */
+    receivedMails: async (count: number) => (await mailbox.received(earlierMails + count)).slice(earlierMails),
+    /** The e-mails received by the current test so far. */
+    currentMails: () => mailbox.mails.slice(earlierMails),
   };
 }
