@@ -12,6 +12,13 @@ import { commaListOf, compileRequestValidator, emptyIsAbsent, invalidRequest, va
 
 const KEY = { authorization: `Bearer ${GOOD_KEY}` };
 const ANY = { 200: Type.Unknown() };
+const PUBLIC_GET = {
+  method: "GET",
+  access: "public",
+  metering: METERING.FREE,
+  tag: "Markets",
+  summary: "Test",
+} as const;
 
 function read(app: FastifyInstance, url: string, handler: () => unknown, access: "public" | "key" = "public"): void {
   defineRoute(app, {
@@ -192,12 +199,8 @@ test("422: a custom rule of a route has the Pydantic format", async () => {
 test("an empty parameter counts as absent only if the schema allows it", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    method: "GET",
+    ...PUBLIC_GET,
     url: "/filter",
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Markets",
-    summary: "f",
     operationId: "f",
     query: Type.Object({
       source: Type.Optional(emptyIsAbsent(Type.Enum(["kalshi"]))),
@@ -214,12 +217,8 @@ test("an empty parameter counts as absent only if the schema allows it", async (
 test("validates each item of a comma-separated list, removes duplicates and limits its length", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    method: "GET",
+    ...PUBLIC_GET,
     url: "/list",
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Streaming",
-    summary: "l",
     operationId: "l",
     query: Type.Object({ ids: commaListOf(Type.String({ minLength: 2 }), { maxItems: 3 }) }),
     responses: ANY,
@@ -338,12 +337,8 @@ test("sends stored bytes unchanged, and compresses them only if large and accept
   const small = Buffer.from('{"small": true}');
   const large = Buffer.from(JSON.stringify({ text: "markets ".repeat(4_000) }));
   defineRoute(app, {
-    method: "GET",
+    ...PUBLIC_GET,
     url: "/bytes/:size",
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Markets",
-    summary: "b",
     operationId: "b",
     params: Type.Object({ size: Type.String() }),
     responses: ANY,
@@ -369,12 +364,8 @@ test("sends stored bytes unchanged, and compresses them only if large and accept
 test("HTML pages have a content security policy without other origins", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    method: "GET",
+    ...PUBLIC_GET,
     url: "/page",
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Markets",
-    summary: "p",
     operationId: "p",
     responses: ANY,
     handler: ({ reply }) => reply.type("text/html; charset=utf-8").send("<p>hello</p>"),

@@ -1,13 +1,10 @@
 import { AppError } from "../../domain/errors.ts";
 import type { QuotaRefusal } from "../../domain/metering.ts";
 import type { Tier } from "../../domain/plan.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Log } from "../../ports/log.ts";
-import type { QuotaJournal } from "../../ports/quota-journal.ts";
 import { QuotaAccounts } from "./quota-accounts.ts";
-import { LEASE_MS, QuotaSettlement } from "./quota-settlement.ts";
+import { LEASE_MS, type QuotaOptions, QuotaSettlement } from "./quota-settlement.ts";
 import { type AccountState, type Block, blocksOf, writeToJournal } from "./quota-state.ts";
-import type { GrantedBlock, QuotaAccount, QuotaStore } from "./quota-store.ts";
+import type { GrantedBlock, QuotaAccount } from "./quota-store.ts";
 
 /** Units of one block (contract, section 4). */
 const BLOCK_UNITS_MAX = 64;
@@ -50,11 +47,7 @@ export interface Usage {
 
 /** Counts calls against the monthly quota. Exact, yet mostly in memory: the store grants units in blocks. */
 export class QuotaMeter {
-  readonly #store: QuotaStore;
-  readonly #journal: QuotaJournal;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #nodeId: string;
+  readonly #options: QuotaOptions;
   readonly #settlement: QuotaSettlement;
   readonly #accounts: QuotaAccounts;
   #journalRetryAt = 0;
@@ -62,29 +55,18 @@ export class QuotaMeter {
   #isFailing = false;
   #isStopped = false;
 
-  /** @param options.nodeId  unique for the lifetime of the process; never reused */
-  constructor(options: {
-    readonly store: QuotaStore;
-    readonly journal: QuotaJournal;
-    readonly clock: Clock;
-    readonly log: Log;
-    readonly nodeId: string;
-  }) {
-    this.#store = options.store;
-    this.#journal = options.journal;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#nodeId = options.nodeId;
+  constructor(options: QuotaOptions) {
+    this.#options = options;
     this.#settlement = new QuotaSettlement(options);
     this.#accounts = new QuotaAccounts(this.#settlement);
   }
 
   /** Returns the unused blocks of a previous process. Must resolve before the first `take`. */
   async start(): Promise<void> {
-    const { predecessor, recovered } = this.#journal;
+    const { predecessor, recovered } = this.#options.journal;
     // Blocks granted to that process that are missing from its journal are unspent.
-    if (predecessor !== null) await this.#store.returnBlocksOfDeadNode(predecessor, recovered);
-    this.#journal.clear(this.#nodeId);
+    if (predecessor !== null) await this.#options.store.returnBlocksOfDeadNode(predecessor, recovered);
+    this.#options.journal.clear(this.#options.nodeId);
     this.#schedule();
   }
 
@@ -97,9 +79,9 @@ export class QuotaMeter {
     try {
       await this.#settlement.runExclusive(() => this.#maintain());
     } catch (error) {
-      this.#log.warn({ err: error }, "unused quota was not returned; the next start of this node returns it");
+      this.#options.log.warn({ err: error }, "unused quota was not returned; the next start of this node returns it");
     }
-    this.#journal.end();
+    this.#options.journal.end();
   }
 
   /**
@@ -118,7 +100,7 @@ export class QuotaMeter {
   release({ account, month, block }: QuotaReceipt): void {
     if (block.isOpen && block.blockId !== null && block.spent > 0) {
       block.spent -= 1;
-      writeToJournal(this.#journal, block);
+      writeToJournal(this.#options.journal, block);
     } else {
       this.#settlement.addReleasedUnit(account, month);
       this.#settlement.scheduleRelease();
@@ -132,7 +114,7 @@ export class QuotaMeter {
       await this.#settlement.settle();
       await this.#settlement.report(states);
     });
-    const { used: stored, resetsOn } = await this.#store.usage(customerId);
+    const { used: stored, resetsOn } = await this.#options.store.usage(customerId);
     const used = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...stored };
     // The store counts single units as used; subtract those that are still unspent here.
     for (const state of states)
@@ -144,11 +126,11 @@ export class QuotaMeter {
   /** Null when this node holds no unit for the account. */
   #takeFromMemory(state: AccountState, limit: number): QuotaDecision | null {
     if (limit < state.limit) return null;
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const block = this.#accounts.usableBlock(state, now);
     if (block === null) return null;
     block.spent += 1;
-    writeToJournal(this.#journal, block);
+    writeToJournal(this.#options.journal, block);
     state.usedAt = now;
     let unspent = block.size - block.spent;
     for (const { size } of state.reserveBlocks) unspent += size;
@@ -166,7 +148,7 @@ export class QuotaMeter {
     // The store already counts a single unit as spent.
     if (!decision.isAllowed || decision.receipt.block.slot === null) return decision;
     return (
-      this.#journal.committed()?.then(
+      this.#options.journal.committed()?.then(
         () => decision,
         (error: unknown) => {
           this.release(decision.receipt);
@@ -188,7 +170,7 @@ export class QuotaMeter {
         state.limit = limit;
       }
       const { exhausted, takenUnits: used } = state;
-      const now = this.#clock.monotonic();
+      const now = this.#options.clock.monotonic();
       if (exhausted !== null && now < exhausted.retryAt) {
         const { monthEndsAt, resetsOn } = exhausted;
         return { isAllowed: false, used, resetsInMs: Math.max(0, monthEndsAt - now), resetsOn };
@@ -207,21 +189,21 @@ export class QuotaMeter {
   }
 
   async #fetchBlocks(state: AccountState, limit: number): Promise<void> {
-    if (this.#clock.monotonic() < this.#journalRetryAt) throw cannotCount();
+    if (this.#options.clock.monotonic() < this.#journalRetryAt) throw cannotCount();
     // Units that are still on their way back to the store may be all that the account has left.
     if (this.#settlement.hasReleasedUnits(state.account, state.grantedMonth))
       await this.#settlement.runExclusive(() => this.#settlement.sendReleasedUnits());
-    const isBusy = this.#clock.monotonic() - state.grantedAt < BUSY_MS;
+    const isBusy = this.#options.clock.monotonic() - state.grantedAt < BUSY_MS;
     state.blocksRequested = isBusy ? Math.min(BLOCKS_PER_REQUEST_MAX, 2 * state.blocksRequested) : 1;
-    const { blocks, takenUnits, monthEndsInMs, resetsOn } = await this.#store.takeBlocks(state.account, {
+    const { blocks, takenUnits, monthEndsInMs, resetsOn } = await this.#options.store.takeBlocks(state.account, {
       limit,
-      nodeId: this.#nodeId,
+      nodeId: this.#options.nodeId,
       leaseMs: LEASE_MS,
       sizeMax: BLOCK_UNITS_MAX,
       singlesBelow: SINGLES_BELOW,
       blocks: state.blocksRequested,
     });
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const monthEndsAt = now + monthEndsInMs;
     state.takenUnits = takenUnits;
     state.limit = limit;
@@ -245,21 +227,21 @@ export class QuotaMeter {
   /** The journal slot for the block's count. Null when the journal fails or is full, and for a single unit. */
   #openSlot({ blockId }: GrantedBlock): number | null {
     if (blockId === null) return null;
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     if (now < this.#journalRetryAt) return null;
     try {
-      const slot = this.#journal.open(blockId);
+      const slot = this.#options.journal.open(blockId);
       if (slot !== null) return slot;
-      this.#log.error({}, "the quota journal is full: too many customers are active simultaneously");
+      this.#options.log.error({}, "the quota journal is full: too many customers are active simultaneously");
     } catch (error) {
-      this.#log.error({ err: error }, "the quota journal cannot be written");
+      this.#options.log.error({ err: error }, "the quota journal cannot be written");
     }
     this.#journalRetryAt = now + JOURNAL_RETRY_MS;
     return null;
   }
 
   #schedule(): void {
-    this.#cancelTimer = this.#clock.setTimeout(() => {
+    this.#cancelTimer = this.#options.clock.setTimeout(() => {
       void this.#settlement
         .runExclusive(() => this.#maintain())
         .then(
@@ -268,7 +250,7 @@ export class QuotaMeter {
           },
           (error: unknown) => {
             // Nothing is lost: blocks stay in use and unsettled counts stay in the journal.
-            if (!this.#isFailing) this.#log.warn({ err: error }, "quota settlement failed; retrying");
+            if (!this.#isFailing) this.#options.log.warn({ err: error }, "quota settlement failed; retrying");
             this.#isFailing = true;
           },
         )
@@ -280,7 +262,7 @@ export class QuotaMeter {
 
   /** Reports spent units, returns idle and outdated blocks, and deletes the leftovers of dead nodes. */
   async #maintain(): Promise<void> {
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     for (const state of this.#accounts.all()) {
       const [first] = blocksOf(state);
       const isMonthOver = first !== undefined && now >= first.monthEndsAt;
@@ -290,7 +272,7 @@ export class QuotaMeter {
     await this.#settlement.report(this.#accounts.all());
     if (this.#isStopped) return;
     await this.#settlement.returnLostBlocks(this.#accounts.all());
-    await this.#store.sweep();
+    await this.#options.store.sweep();
   }
 }
 

@@ -10,13 +10,18 @@ export const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3;
 const RELEASES_MAX = 100_000;
 
+export interface QuotaOptions {
+  readonly store: QuotaStore;
+  readonly journal: QuotaJournal;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Unique for the lifetime of the process; never reused. */
+  readonly nodeId: string;
+}
+
 /** Reports to the store what this node has spent, and returns the units that it does not need. */
 export class QuotaSettlement {
-  readonly #store: QuotaStore;
-  readonly #journal: QuotaJournal;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #nodeId: string;
+  readonly #options: QuotaOptions;
   /** Closed blocks that are not returned to the store yet. Their journal entries stay until then. */
   readonly #endedBlocks = new Set<Block>();
   /** Released units of closed blocks that are not sent to the store yet, by account and month. */
@@ -27,18 +32,8 @@ export class QuotaSettlement {
   #isReleaseScheduled = false;
   #lastExclusive: Promise<unknown> = Promise.resolve();
 
-  constructor(options: {
-    readonly store: QuotaStore;
-    readonly journal: QuotaJournal;
-    readonly clock: Clock;
-    readonly log: Log;
-    readonly nodeId: string;
-  }) {
-    this.#store = options.store;
-    this.#journal = options.journal;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#nodeId = options.nodeId;
+  constructor(options: QuotaOptions) {
+    this.#options = options;
   }
 
   /** Runs settlement work one task at a time: two concurrent runs would close the same journal slot twice. */
@@ -62,7 +57,11 @@ export class QuotaSettlement {
     const existing = this.#releasedUnits.get(key);
     if (existing !== undefined) this.#releasedUnits.set(key, { ...existing, units: existing.units + 1 });
     else if (this.#releasedUnits.size < RELEASES_MAX) this.#releasedUnits.set(key, { account, month, units: 1 });
-    else this.#log.error({ tier: account.tier }, "quota unit lost: too many released units are waiting for the store");
+    else
+      this.#options.log.error(
+        { tier: account.tier },
+        "quota unit lost: too many released units are waiting for the store",
+      );
   }
 
   hasReleasedUnits(account: QuotaAccount, month: string): boolean {
@@ -79,7 +78,7 @@ export class QuotaSettlement {
       return this.sendReleasedUnits();
     };
     // After a failure the next maintenance run sends them.
-    this.#clock
+    this.#options.clock
       .yieldToEventLoop()
       .then(() => this.runExclusive(sendAll))
       .catch(() => {});
@@ -97,14 +96,14 @@ export class QuotaSettlement {
         this.#releasedUnits = new Map();
         this.#releaseSerial += 1;
       }
-      await this.#store.releaseUnits(this.#nodeId, this.#releaseSerial, [...this.#sentUnits.values()]);
+      await this.#options.store.releaseUnits(this.#options.nodeId, this.#releaseSerial, [...this.#sentUnits.values()]);
       this.#sentUnits = new Map();
     }
   }
 
   /** Reports spent units of open blocks and renews the leases. */
   async report(states: readonly AccountState[]): Promise<void> {
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const blocks = states
       .flatMap(blocksOf)
       .filter(
@@ -113,20 +112,20 @@ export class QuotaSettlement {
       );
     if (blocks.length === 0) return;
     const entries = blocks.map(journalEntryOf);
-    await this.#store.renewBlocks(entries, LEASE_MS);
+    await this.#options.store.renewBlocks(entries, LEASE_MS);
     for (const [index, block] of blocks.entries()) block.lastReport = { spent: entries[index]?.spent ?? 0, at: now };
   }
 
   /** Returns blocks that the store granted to this node in a response that was lost. */
   async returnLostBlocks(states: readonly AccountState[]): Promise<void> {
-    const expired = await this.#store.findExpiredBlocks(this.#nodeId);
+    const expired = await this.#options.store.findExpiredBlocks(this.#options.nodeId);
     if (expired.length === 0) return;
     const known = new Set([...this.#endedBlocks, ...states.flatMap(blocksOf)].map(({ blockId }) => blockId));
     // The response to a pending grant may still deliver the block.
     const pending = new Set(states.flatMap((state) => (state.pendingGrant === null ? [] : accountKey(state.account))));
     const lost = expired.filter((block) => !known.has(block.blockId) && !pending.has(accountKey(block)));
-    await this.#store.returnBlocks(
-      this.#nodeId,
+    await this.#options.store.returnBlocks(
+      this.#options.nodeId,
       lost.map(({ blockId }) => ({ blockId, spent: 0 })),
     );
   }
@@ -134,9 +133,9 @@ export class QuotaSettlement {
   async #returnEndedBlocks(): Promise<void> {
     const blocks = [...this.#endedBlocks];
     if (blocks.length === 0) return;
-    await this.#store.returnBlocks(this.#nodeId, blocks.map(journalEntryOf));
+    await this.#options.store.returnBlocks(this.#options.nodeId, blocks.map(journalEntryOf));
     for (const block of blocks) {
-      if (block.slot !== null) this.#journal.close(block.slot);
+      if (block.slot !== null) this.#options.journal.close(block.slot);
       this.#endedBlocks.delete(block);
     }
   }

@@ -99,6 +99,33 @@ const FREE_UNSPENT = `free as (
 const grantedUnits = (free: string) =>
   `case when ${free} >= $7::int8 then (greatest(1, least($8::int8, ${free} / (16 * $6::int4))) * $6::int4)::int4 else 1 end`;
 
+/** $1 customer, $2 tier, $3 limit, $4 node, $5 lease in ms, $6 units per block, $7 single units below, $8 blocks. */
+const TAKE_BLOCKS = `with granted as (
+  insert into quota_months as held (customer_id, month, tier, taken, last_grant)
+  select $1, ${MONTH}::date, $2, unit.size, unit.size
+  from (select ${grantedUnits("$3::int8")} as size) as unit
+  where $3::int8 > 0
+  on conflict (customer_id, month, tier) do update set
+    taken = held.taken + ${grantedUnits("($3::int8 - held.taken)")},
+    last_grant = ${grantedUnits("($3::int8 - held.taken)")}
+  where held.taken < $3::int8
+  returning held.customer_id, held.month, held.tier, held.taken, held.last_grant
+), block as (
+  insert into quota_blocks (customer_id, month, tier, node_id, size, spent, expires_at)
+  select customer_id, month, tier, $4, $6::int4, 0, now() + $5::float8 * interval '1 millisecond'
+  from granted cross join generate_series(1, last_grant / $6::int4) where last_grant > 1
+  returning block_id
+)
+select block.block_id, case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
+  coalesce(
+    granted.taken,
+    (select taken from quota_months where customer_id = $1 and tier = $2 and month = ${MONTH}::date),
+    0
+  )::int8 as taken,
+  extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as ends_in_ms,
+  ${RESETS_ON} as resets_on
+from (values (1)) as always left join granted on true left join block on true`;
+
 export function createQuotaStore(database: Database): QuotaStore {
   return {
     async takeBlocks({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks }) {
@@ -109,34 +136,7 @@ export function createQuotaStore(database: Database): QuotaStore {
         taken: number;
         ends_in_ms: number;
         resets_on: string;
-      }>(
-        `with granted as (
-           insert into quota_months as held (customer_id, month, tier, taken, last_grant)
-           select $1, ${MONTH}::date, $2, unit.size, unit.size
-           from (select ${grantedUnits("$3::int8")} as size) as unit
-           where $3::int8 > 0
-           on conflict (customer_id, month, tier) do update set
-             taken = held.taken + ${grantedUnits("($3::int8 - held.taken)")},
-             last_grant = ${grantedUnits("($3::int8 - held.taken)")}
-           where held.taken < $3::int8
-           returning held.customer_id, held.month, held.tier, held.taken, held.last_grant
-         ), block as (
-           insert into quota_blocks (customer_id, month, tier, node_id, size, spent, expires_at)
-           select customer_id, month, tier, $4, $6::int4, 0, now() + $5::float8 * interval '1 millisecond'
-           from granted cross join generate_series(1, last_grant / $6::int4) where last_grant > 1
-           returning block_id
-         )
-         select block.block_id, case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
-           coalesce(
-             granted.taken,
-             (select taken from quota_months where customer_id = $1 and tier = $2 and month = ${MONTH}::date),
-             0
-           )::int8 as taken,
-           extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as ends_in_ms,
-           ${RESETS_ON} as resets_on
-         from (values (1)) as always left join granted on true left join block on true`,
-        [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks],
-      );
+      }>(TAKE_BLOCKS, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks]);
       const [row] = rows;
       if (row === undefined) throw new Error("the quota statement returned no row");
       const { taken: takenUnits, ends_in_ms: monthEndsInMs, resets_on: resetsOn } = row;

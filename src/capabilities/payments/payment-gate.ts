@@ -7,7 +7,14 @@ import { COMMON_HEADERS, prepareProblem, toProblem } from "../../http/problem.ts
 import { describeError } from "../../http/request-log.ts";
 import type { Log } from "../../ports/log.ts";
 import type { AddressLimits } from "../metering/index.ts";
-import { type Payment, payerName, type RoutePrice, type Settlement, type StoredResponse } from "./model.ts";
+import {
+  type Payment,
+  type PaymentAsset,
+  payerName,
+  type RoutePrice,
+  type Settlement,
+  type StoredResponse,
+} from "./model.ts";
 import { PaymentRejectedError } from "./payment-errors.ts";
 import { formatRequirements, networkNameV1 } from "./requirements.ts";
 import { parsePaymentHeader } from "./schema.ts";
@@ -28,47 +35,17 @@ interface PaidCall {
   run: PaidRun | null;
 }
 
-/** The payment gate for x402, versions 1 and 2. */
-export function createPaymentGate(options: {
+export interface PaymentGateOptions {
   readonly service: PaymentService;
   readonly publicUrl: string;
   readonly log: Log;
   readonly addresses: Pick<AddressLimits, "takePayment" | "countRejectedPayment">;
-}): PaymentGate {
-  const { service, publicUrl, log, addresses } = options;
+}
+
+/** The payment gate for x402, versions 1 and 2. */
+export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
+  const { service, log, addresses } = options;
   const calls = new WeakMap<FastifyRequest, PaidCall>();
-
-  /** The 402 error with the payment requirements. `rejection` is set if the request had a payment. */
-  const paymentRequired = (
-    request: FastifyRequest,
-    price: RoutePrice,
-    rejection: PaymentRejectedError | null,
-    version = 2,
-  ): AppError => {
-    const path = (request.raw.url ?? "").split("?", 1)[0] ?? "";
-    const resource = {
-      url: `${publicUrl}${path.slice(0, RESOURCE_LENGTH_MAX)}`,
-      description: request.routeOptions.schema?.summary ?? "",
-    };
-    const { header, body } = formatRequirements(service.requirementsFor(price), resource, rejection?.reason ?? null);
-    const headers: Record<string, string> = { "payment-required": header };
-    if (rejection === null)
-      return new AppError("payment_required", "Send an API key, or pay for this call.", { details: { headers, body } });
-    headers[responseHeader(version)] = encode({
-      success: false,
-      errorReason: rejection.reason,
-      transaction: "",
-      network: networkOf(version),
-    });
-    const detail = `The payment was not accepted: ${rejection.reason}`;
-    return new AppError("payment_required", detail, { details: { headers, body } });
-  };
-
-  const networkOf = (version: number) =>
-    version === 1 ? (networkNameV1(service.asset.network) ?? service.asset.network) : service.asset.network;
-
-  const setSettlementHeader = (reply: FastifyReply, version: number, { transaction, payer }: Settlement) =>
-    reply.header(responseHeader(version), encode({ success: true, transaction, network: networkOf(version), payer }));
 
   /** Awaits a step. If it rejects the payment, throws the 402 error and counts the rejection. */
   const orPaymentRequired = async <Result>(
@@ -81,7 +58,7 @@ export function createPaymentGate(options: {
     } catch (error) {
       if (!(error instanceof PaymentRejectedError)) throw error;
       addresses.countRejectedPayment(request.ip);
-      throw paymentRequired(request, call.price, error, call.payment.version);
+      throw paymentRequired(options, request, call.price, error, call.payment.version);
     }
   };
 
@@ -99,7 +76,7 @@ export function createPaymentGate(options: {
       if (metering?.needsAccount === true && header !== null) throw new AppError("account_required", ACCOUNT_REQUIRED);
       if (metering === undefined || metering.priceTier === null || metering.needsAccount === true) return null;
       const price: RoutePrice = { tier: metering.priceTier, settles: metering.settles ?? "after" };
-      if (header === null) throw paymentRequired(request, price, null);
+      if (header === null) throw paymentRequired(options, request, price, null);
       addresses.takePayment(request.ip);
       const payment = parsePaymentHeader(header);
       const call = { payment, price, run: null };
@@ -116,7 +93,7 @@ export function createPaymentGate(options: {
       const paidRequest = { method, url: raw.url ?? "", body };
       const result = await orPaymentRequired(request, call, service.begin(call.payment, call.price, paidRequest));
       if (result.kind === "replay") {
-        setSettlementHeader(reply, call.payment.version, result.settlement);
+        setSettlementHeader(reply, service.asset, call.payment.version, result.settlement);
         reply.header("cache-control", "private");
         reply
           .code(result.response.status)
@@ -126,7 +103,8 @@ export function createPaymentGate(options: {
       }
       call.run = result.run;
       reply.hijack = forbidHijack;
-      if (result.run.settlement !== null) setSettlementHeader(reply, call.payment.version, result.run.settlement);
+      if (result.run.settlement !== null)
+        setSettlementHeader(reply, service.asset, call.payment.version, result.run.settlement);
       return false;
     },
 
@@ -146,18 +124,58 @@ export function createPaymentGate(options: {
           throw new Error("a streaming route must settle before its handler");
         }
         const settlement = await orPaymentRequired(request, call, service.deliver(run, response));
-        setSettlementHeader(reply, call.payment.version, settlement);
+        setSettlementHeader(reply, service.asset, call.payment.version, settlement);
         reply.header("cache-control", "private");
         return payload;
       } catch (error) {
         const problem = replaceWithProblem(request, reply, payload, error, log);
         if (run.settlement === null || reply.statusCode < 500) return problem;
-        setSettlementHeader(reply, call.payment.version, run.settlement);
+        setSettlementHeader(reply, service.asset, call.payment.version, run.settlement);
         return withCredit(problem, run.settlement);
       }
     },
   };
 }
+
+/** The 402 error with the payment requirements. `rejection` is set if the request had a payment. */
+function paymentRequired(
+  { service, publicUrl }: PaymentGateOptions,
+  request: FastifyRequest,
+  price: RoutePrice,
+  rejection: PaymentRejectedError | null,
+  version = 2,
+): AppError {
+  const path = (request.raw.url ?? "").split("?", 1)[0] ?? "";
+  const resource = {
+    url: `${publicUrl}${path.slice(0, RESOURCE_LENGTH_MAX)}`,
+    description: request.routeOptions.schema?.summary ?? "",
+  };
+  const { header, body } = formatRequirements(service.requirementsFor(price), resource, rejection?.reason ?? null);
+  const headers: Record<string, string> = { "payment-required": header };
+  if (rejection === null)
+    return new AppError("payment_required", "Send an API key, or pay for this call.", { details: { headers, body } });
+  headers[responseHeader(version)] = encode({
+    success: false,
+    errorReason: rejection.reason,
+    transaction: "",
+    network: networkOf(service.asset, version),
+  });
+  const detail = `The payment was not accepted: ${rejection.reason}`;
+  return new AppError("payment_required", detail, { details: { headers, body } });
+}
+
+function setSettlementHeader(
+  reply: FastifyReply,
+  asset: PaymentAsset,
+  version: number,
+  { transaction, payer }: Settlement,
+): void {
+  const network = networkOf(asset, version);
+  reply.header(responseHeader(version), encode({ success: true, transaction, network, payer }));
+}
+
+const networkOf = ({ network }: PaymentAsset, version: number) =>
+  version === 1 ? (networkNameV1(network) ?? network) : network;
 
 /** A hijacked response would bypass settlement. */
 const forbidHijack = (): never => {

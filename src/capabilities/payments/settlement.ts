@@ -27,23 +27,20 @@ export interface PaidRun {
 /** The transition of a payment whose charge is certain. */
 export type SettledTransition = Pick<PaymentTransition, "to" | "leaseMs" | "response">;
 
-/** Charges payments, and finds out the outcome of charges that are unknown. */
-export class PaymentSettlement {
-  readonly #ledger: PaymentLedger;
-  readonly #facilitator: Facilitator;
-  readonly #chain: ChainReader | null;
-  readonly #log: Log;
+export interface SettlementOptions {
+  readonly ledger: PaymentLedger;
+  readonly facilitator: Facilitator;
+  /** Null if no RPC URL is configured. */
+  readonly chain: ChainReader | null;
+  readonly log: Log;
+}
 
-  constructor(options: {
-    readonly ledger: PaymentLedger;
-    readonly facilitator: Facilitator;
-    readonly chain: ChainReader | null;
-    readonly log: Log;
-  }) {
-    this.#ledger = options.ledger;
-    this.#facilitator = options.facilitator;
-    this.#chain = options.chain;
-    this.#log = options.log;
+/** Charges payments, and finds out the outcome of unknown charges. */
+export class PaymentSettlement {
+  readonly #options: SettlementOptions;
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
   }
 
   /**
@@ -73,44 +70,49 @@ export class PaymentSettlement {
     const finding = await this.#findOutcome(signed, requirements, signal);
     if (finding.kind === "void") {
       const reason = "payment_never_settled";
-      await this.#ledger.transition(lease, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
+      await this.#options.ledger.transition(lease, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
       throw new PaymentRejectedError(reason);
     }
     if (finding.kind === "transferred") {
       const { transaction } = finding;
-      if (await this.#ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settled })) {
+      if (await this.#options.ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settled })) {
         this.#warn("an unknown settlement is now settled", lease, signed);
         return transaction;
       }
     }
     // Also if the transaction has already paid for another call.
-    await this.#ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
+    await this.#options.ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
     return null;
   }
 
   async #charge(run: PaidRun, settled: SettledTransition): Promise<Settlement> {
     const { lease, payment, requirements } = run;
     const payer = payment.authorization.from;
-    await this.#ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
-    const outcome = await this.#facilitator.settle(payment, requirements);
+    await this.#options.ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
+    const outcome = await this.#options.facilitator.settle(payment, requirements);
     if (outcome.kind === "settled") {
       const { transaction } = outcome;
-      if (await this.#ledger.tryTransition(lease, { from: ["settling"], transaction, ...settled }))
+      if (await this.#options.ledger.tryTransition(lease, { from: ["settling"], transaction, ...settled }))
         return { transaction, payer };
       // The lease was lost, or the transaction already paid for another call: the outcome is uncertain.
       this.#warn("a settlement could not be recorded", lease, payment);
     } else if (
       outcome.kind === "rejected" &&
-      (await this.#chain?.find(payment.authorization))?.kind !== "transferred"
+      (await this.#options.chain?.find(payment.authorization))?.kind !== "transferred"
     ) {
       const { reason } = outcome;
-      await this.#ledger.transition(lease, { from: ["settling"], to: "rejected", leaseMs: 0, reason });
+      await this.#options.ledger.transition(lease, { from: ["settling"], to: "rejected", leaseMs: 0, reason });
       throw new PaymentRejectedError(reason);
     } else if (outcome.kind === "unknown") {
       this.#warn("the outcome of a settlement is unknown", lease, payment, { why: outcome.why });
     }
     const response = settled.response ?? null;
-    await this.#ledger.transition(lease, { from: ["settling"], to: "unknown", leaseMs: SETTLE_LEASE_MS, response });
+    await this.#options.ledger.transition(lease, {
+      from: ["settling"],
+      to: "unknown",
+      leaseMs: SETTLE_LEASE_MS,
+      response,
+    });
     const transaction = await this.resolveUnknown(lease, payment, requirements, settled);
     if (transaction === null) throw settlementUnknown();
     return { transaction, payer };
@@ -122,11 +124,11 @@ export class PaymentSettlement {
     requirements: PaymentRequirements,
     signal: AbortSignal | undefined,
   ): Promise<ChainFinding> {
-    const before = await this.#chain?.find(signed.authorization, signal);
+    const before = await this.#options.chain?.find(signed.authorization, signal);
     if (before?.kind === "transferred" || before?.kind === "void") return before;
-    const outcome = await this.#facilitator.settle(signed, requirements, signal);
+    const outcome = await this.#options.facilitator.settle(signed, requirements, signal);
     if (outcome.kind === "settled") return { kind: "transferred", transaction: outcome.transaction };
-    return (await this.#chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };
+    return (await this.#options.chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };
   }
 
   #warn(
@@ -135,6 +137,6 @@ export class PaymentSettlement {
     { authorization }: SignedAuthorization,
     fields: object = {},
   ): void {
-    this.#log.warn({ paymentId, payer: payerName(authorization.from), ...fields }, message);
+    this.#options.log.warn({ paymentId, payer: payerName(authorization.from), ...fields }, message);
   }
 }
