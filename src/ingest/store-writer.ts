@@ -31,19 +31,25 @@ export interface SharedWriting {
   announce(): void;
 }
 
+export interface StoreWriterOptions {
+  readonly board: MarketBoard;
+  readonly store: MarketStore;
+  readonly ticks: TickWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Set if other nodes write to the same store. */
+  readonly shared?: SharedWriting;
+  /** Whether a first sweep is still running; never by default. */
+  readonly isFirstSweep?: () => boolean;
+}
+
 /** Queues board changes and writes them to the store in batches in the background. */
 export class StoreWriter {
-  readonly #board: MarketBoard;
-  readonly #store: MarketStore;
-  readonly #ticks: TickWriter;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #options: StoreWriterOptions;
   /** Rows whose listing differs from the stored one, or that are not stored yet. */
   readonly #changed = new Set<BoardMarket["row"]>();
   /** Rows whose quote or figures differ from the stored ones. */
   readonly #repriced = new Set<BoardMarket["row"]>();
-  readonly #shared: SharedWriting | null;
-  readonly #isFirstSweep: () => boolean;
   /** When each row's quote was last queued, monotonic, by row; used with `shared` only. */
   readonly #quotedAt: number[] = [];
   readonly #events = new Map<string, EventListing>();
@@ -56,30 +62,12 @@ export class StoreWriter {
   #flushing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  /**
-   * @param options.shared        set if other nodes write to the same store
-   * @param options.isFirstSweep  whether a first sweep is still running
-   */
-  constructor(options: {
-    board: MarketBoard;
-    store: MarketStore;
-    ticks: TickWriter;
-    clock: Clock;
-    log: Log;
-    shared?: SharedWriting;
-    isFirstSweep?: () => boolean;
-  }) {
-    this.#shared = options.shared ?? null;
-    this.#isFirstSweep = options.isFirstSweep ?? (() => false);
-    this.#board = options.board;
-    this.#store = options.store;
-    this.#ticks = options.ticks;
-    this.#clock = options.clock;
-    this.#log = options.log;
+  constructor(options: StoreWriterOptions) {
+    this.#options = options;
   }
 
   start(): void {
-    this.#cancelTimer = this.#clock.setTimeout(() => {
+    this.#cancelTimer = this.#options.clock.setTimeout(() => {
       this.#afterCurrentFlush(() => this.#flushQueued(this.#flushRowsMax())).then(() => {
         if (!this.#isClosed) this.start();
       });
@@ -88,8 +76,8 @@ export class StoreWriter {
 
   /** Unlimited if there are other nodes, because they see only what is stored. */
   #flushRowsMax(): number {
-    if (this.#shared !== null) return Number.POSITIVE_INFINITY;
-    return this.#isFirstSweep() ? FIRST_SWEEP_FLUSH_ROWS_MAX : FLUSH_ROWS_MAX;
+    if (this.#options.shared !== undefined) return Number.POSITIVE_INFINITY;
+    return this.#options.isFirstSweep?.() ? FIRST_SWEEP_FLUSH_ROWS_MAX : FLUSH_ROWS_MAX;
   }
 
   get counters(): Readonly<
@@ -119,16 +107,16 @@ export class StoreWriter {
     if (change.quoteChanged) {
       this.#queueQuote(market);
       this.#writeTick(market);
-    } else if (this.#shared !== null && this.#isConfirmationDue(market)) this.#queueQuote(market);
+    } else if (this.#options.shared !== undefined && this.#isConfirmationDue(market)) this.#queueQuote(market);
     if (change.previousStatus !== null && change.previousStatus !== market.listing.status) {
       if (this.#statusChanges.length >= STATUS_CHANGES_QUEUED_MAX) this.#statusChangesDropped += 1;
-      else this.#statusChanges.push({ market, from: change.previousStatus, at: this.#clock.now() });
+      else this.#statusChanges.push({ market, from: change.previousStatus, at: this.#options.clock.now() });
     }
   }
 
   /** Queues a change of figures that are not part of a tick. */
   queueFigures(market: BoardMarket): void {
-    if (this.#shared !== null && this.#isOurs(market.listing.venue)) this.#queueQuote(market);
+    if (this.#options.shared !== undefined && this.#isOurs(market.listing.venue)) this.#queueQuote(market);
   }
 
   queueTrades(market: BoardMarket, trades: readonly Trade[]): void {
@@ -156,29 +144,29 @@ export class StoreWriter {
 
   #afterCurrentFlush(write: () => Promise<void>): Promise<void> {
     this.#flushing = this.#flushing.then(write).catch((error: unknown) => {
-      this.#log.warn({ err: error }, "writing to the store failed; the rows stay queued and are retried");
+      this.#options.log.warn({ err: error }, "writing to the store failed; the rows stay queued and are retried");
     });
     return this.#flushing;
   }
 
   async #flushQueued(rowsMax: number): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const hasChanges = this.#events.size + this.#changed.size + this.#repriced.size > 0;
     if (this.#events.size > 0) {
       const events = [...this.#events.entries().take(rowsMax)];
-      await this.#store.upsertEvents(
+      await this.#options.store.upsertEvents(
         events.map(([, event]) => event),
         this.#fencesOf(events.map(([, { venue }]) => venue)),
       );
       for (const [key, event] of events) if (this.#events.get(key) === event) this.#events.delete(key);
     }
     await this.#flushMarkets(this.#changed, this.#changed.values().take(rowsMax));
-    if (this.#shared !== null) await this.#flushQuotes(this.#shared);
+    if (this.#options.shared !== undefined) await this.#flushQuotes(this.#options.shared);
     else if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
       this.#quotesFlushedAt = now;
       await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax * FLUSHES_PER_QUOTE_FLUSH));
     }
-    if (hasChanges) this.#shared?.announce();
+    if (hasChanges) this.#options.shared?.announce();
     await this.#flushStatusChanges();
     await this.#flushTrades();
   }
@@ -187,15 +175,15 @@ export class StoreWriter {
     this.#isClosed = true;
     this.#cancelTimer();
     await this.flush();
-    await this.#ticks.close();
+    await this.#options.ticks.close();
   }
 
   #writeTick(market: BoardMarket): void {
     if (market.storeKey === null) return;
     const { quote } = market;
-    const fence = this.#shared?.fenceOf(market.listing.venue);
+    const fence = this.#options.shared?.fenceOf(market.listing.venue);
     if (fence === null) return;
-    this.#ticks.write({
+    this.#options.ticks.write({
       marketKey: market.storeKey,
       eventAt: market.updatedAt,
       receivedAt: quote.receivedAt,
@@ -209,28 +197,28 @@ export class StoreWriter {
   }
 
   #isOurs(venue: VenueId): boolean {
-    return this.#shared === null || this.#shared.fenceOf(venue) !== null;
+    return this.#options.shared === undefined || this.#options.shared.fenceOf(venue) !== null;
   }
 
   /** The fences of those venues that this node may write; undefined if there are no other nodes. */
   #fencesOf(venues: readonly VenueId[]): VenueFence[] | undefined {
-    const shared = this.#shared;
-    return shared === null ? undefined : [...new Set(venues)].flatMap((venue) => shared.fenceOf(venue) ?? []);
+    const { shared } = this.#options;
+    return shared === undefined ? undefined : [...new Set(venues)].flatMap((venue) => shared.fenceOf(venue) ?? []);
   }
 
   #queueQuote(market: BoardMarket): void {
     // Without other nodes, writing a changed row includes its price.
-    if (this.#shared !== null || !this.#changed.has(market.row)) this.#repriced.add(market.row);
-    this.#quotedAt[market.row] = this.#clock.monotonic();
+    if (this.#options.shared !== undefined || !this.#changed.has(market.row)) this.#repriced.add(market.row);
+    this.#quotedAt[market.row] = this.#options.clock.monotonic();
   }
 
   #isConfirmationDue({ row }: BoardMarket): boolean {
-    const everyMs = Math.max(CONFIRM_EVERY_MS_MIN, (this.#board.size / CONFIRMED_PER_SECOND_MAX) * 1_000);
-    return this.#clock.monotonic() - (this.#quotedAt[row] ?? Number.NEGATIVE_INFINITY) >= everyMs;
+    const everyMs = Math.max(CONFIRM_EVERY_MS_MIN, (this.#options.board.size / CONFIRMED_PER_SECOND_MAX) * 1_000);
+    return this.#options.clock.monotonic() - (this.#quotedAt[row] ?? Number.NEGATIVE_INFINITY) >= everyMs;
   }
 
   async #flushQuotes({ fenceOf, changes }: SharedWriting): Promise<void> {
-    const markets = [...this.#board.rows(this.#repriced)];
+    const markets = [...this.#options.board.rows(this.#repriced)];
     this.#repriced.clear();
     const quotes: CurrentQuote[] = [];
     for (const { row, storeKey, listing, quote, activity, updatedAt } of markets) {
@@ -250,11 +238,11 @@ export class StoreWriter {
   /** Rows leave the queue before they are written, so a change during the write queues them again. */
   async #flushMarkets(queue: Set<number>, selected: Iterable<number>): Promise<void> {
     const rows = [...selected];
-    const markets = [...this.#board.rows(rows)];
+    const markets = [...this.#options.board.rows(rows)];
     for (const row of rows) {
       queue.delete(row);
       // Writing a row includes its price.
-      if (this.#shared === null) this.#repriced.delete(row);
+      if (this.#options.shared === undefined) this.#repriced.delete(row);
     }
     for (let start = 0; start < markets.length; start += BATCH_ROWS_MAX) {
       const batch = markets.slice(start, start + BATCH_ROWS_MAX);
@@ -263,7 +251,7 @@ export class StoreWriter {
         batch.forEach((market, index) => {
           const storeKey = keys[index];
           if (market.storeKey !== null || storeKey === null || storeKey === undefined) return;
-          this.#writeTick(this.#board.annotate(market, { storeKey }));
+          this.#writeTick(this.#options.board.annotate(market, { storeKey }));
         });
       } catch (error) {
         for (const { row } of markets.slice(start)) queue.add(row);
@@ -275,11 +263,11 @@ export class StoreWriter {
   /** Writes markets of venues that this node may write; of other venues, inserts only those that are not stored. */
   async #write(markets: readonly BoardMarket[]): Promise<(number | null)[]> {
     const fences = this.#fencesOf(markets.map(({ listing }) => listing.venue));
-    if (fences === undefined) return this.#store.upsertMarkets(markets.map(snapshotOf));
+    if (fences === undefined) return this.#options.store.upsertMarkets(markets.map(snapshotOf));
     const ours = new Set(fences.map(({ venue }) => venue));
     const isOurs = ({ listing }: BoardMarket) => ours.has(listing.venue);
-    const written = await this.#store.upsertMarkets(markets.filter(isOurs).map(snapshotOf), fences);
-    const inserted = await this.#store.insertUnknownMarkets(
+    const written = await this.#options.store.upsertMarkets(markets.filter(isOurs).map(snapshotOf), fences);
+    const inserted = await this.#options.store.insertUnknownMarkets(
       markets.filter((market) => !isOurs(market) && market.storeKey === null).map(snapshotOf),
     );
     const next = { written: written.values(), inserted: inserted.values() };
@@ -302,9 +290,9 @@ export class StoreWriter {
           continue;
         }
         const { status: to, outcome } = market.listing;
-        const fence = this.#shared?.fenceOf(market.listing.venue);
+        const fence = this.#options.shared?.fenceOf(market.listing.venue);
         if (fence === null) continue;
-        await this.#store.recordStatusChange({ marketKey, from, to, outcome, changedAt: at }, fence);
+        await this.#options.store.recordStatusChange({ marketKey, from, to, outcome, changedAt: at }, fence);
       }
       this.#statusChanges = [...waiting, ...this.#statusChanges];
     } catch (error) {
@@ -324,7 +312,7 @@ export class StoreWriter {
         return marketKey === null ? [] : [{ marketKey, trade: entry.trade }];
       });
       for (let start = 0; start < rows.length; start += BATCH_ROWS_MAX)
-        await this.#store.insertTrades(rows.slice(start, start + BATCH_ROWS_MAX));
+        await this.#options.store.insertTrades(rows.slice(start, start + BATCH_ROWS_MAX));
       this.#trades = [...waiting, ...this.#trades];
     } catch (error) {
       this.#trades = [...queued, ...this.#trades].slice(0, TRADES_QUEUED_MAX);
@@ -334,7 +322,7 @@ export class StoreWriter {
 
   /** The market's key in the store; null until the market is stored. */
   #keyOf({ listing }: BoardMarket): number | null {
-    return this.#board.find(listing.venue, listing.marketId)?.storeKey ?? null;
+    return this.#options.board.find(listing.venue, listing.marketId)?.storeKey ?? null;
   }
 }
 
