@@ -108,6 +108,15 @@ eachDatabase("does not apply migrations again", async (database) => {
   assert.deepEqual(await migrateDatabase(database), []);
 });
 
+eachDatabase("refuses to migrate a store that a newer version created", async (database) => {
+  await database.query("insert into kysely_migration (name, timestamp) values ('9999-newer', 'now')");
+  try {
+    await assert.rejects(migrateDatabase(database), /9999-newer is applied but unknown/);
+  } finally {
+    await database.query("delete from kysely_migration where name = '9999-newer'");
+  }
+});
+
 eachDatabase("refuses a store with another kind of data and keeps the first genesis", async (database) => {
   const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
   assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
