@@ -22,7 +22,7 @@ export interface LimitlessContext {
   readonly venue: VenueId;
   readonly clock: Clock;
   readonly drop: DropCounter;
-  readonly watch: LimitlessDriftDetectors;
+  readonly detectors: LimitlessDriftDetectors;
 }
 
 /** REST requests to Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource. */

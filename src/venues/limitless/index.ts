@@ -34,9 +34,9 @@ const PROFILE: VenueProfile = {
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
   const { id, clock, drop, log, socketIo, wsUrl } = options;
-  const watch = detectLimitlessDrift(options.drift);
+  const detectors = detectLimitlessDrift(options.drift);
   const client = createLimitlessClient(options, options.restUrl);
-  const context: LimitlessContext = { client, venue: id, clock, drop, watch };
+  const context: LimitlessContext = { client, venue: id, clock, drop, detectors };
   return {
     id,
     playMoney: options.playMoney,
@@ -48,6 +48,9 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     listTrades: (listing, sinceMs, limit, signal) => listTrades(context, listing, sinceMs, limit, signal),
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
     openStream: (handlers) =>
-      openLimitlessStream({ socketIo, wsUrl, marketsMax: PROFILE.streamMarketsMax, log, clock, drop, watch }, handlers),
+      openLimitlessStream(
+        { socketIo, wsUrl, marketsMax: PROFILE.streamMarketsMax, log, clock, drop, detectors },
+        handlers,
+      ),
   };
 }

@@ -19,12 +19,12 @@ const LIST_PAGES_MAX = 4_000;
 
 /** Every open market, newest first. */
 export async function* listOpenMarkets(context: LimitlessContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { client, watch } = context;
+  const { client, detectors } = context;
   const pages = walkPages({
     fetch: async (cursor) => {
       const number = cursor === null ? 1 : Number(cursor);
       const { json, requestedAt, receivedAt } = await client.listActive(number, signal);
-      if (!watch.page.check(json, isActivePage)) throw badBody("a page of markets");
+      if (!detectors.page.check(json, isActivePage)) throw badBody("a page of markets");
       return { number, rows: json.data, total: parseDecimal(json.totalMarketsCount), requestedAt, receivedAt };
     },
     nextOf({ number, rows, total }) {
@@ -105,11 +105,11 @@ async function fetchRow(
   marketId: string,
   signal: AbortSignal,
 ): Promise<{ row: MarketRow; context: ParseContext } | null> {
-  const { client, drop, watch } = context;
+  const { client, drop, detectors } = context;
   const response = await client.findMarket(marketId, signal);
   if (response === null) return null;
   const { json } = response;
-  if (!watch.market.check(json, isMarketRow)) {
+  if (!detectors.market.check(json, isMarketRow)) {
     if (typeof json !== "object" || json === null) throw badBody("a market");
     drop("bad_market_row");
     return null;

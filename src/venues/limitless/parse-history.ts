@@ -4,7 +4,7 @@ import type { LimitlessContext } from "./client.ts";
 import { parseTime } from "./parse-values.ts";
 import { isPricePoint } from "./wire.ts";
 
-type Counters = Pick<LimitlessContext, "drop" | "watch">;
+type Counters = Pick<LimitlessContext, "drop" | "detectors">;
 
 const SERIES_MAX = 1_000;
 const POINTS_MAX = 50_000;
@@ -47,10 +47,10 @@ export function parseHistory(json: unknown, query: HistoryQuery, counters: Count
   return points;
 }
 
-function parsePoints(rows: readonly unknown[], { drop, watch }: Counters): { at: number; price: number }[] {
+function parsePoints(rows: readonly unknown[], { drop, detectors }: Counters): { at: number; price: number }[] {
   const points: { at: number; price: number }[] = [];
   for (const row of rows.slice(0, POINTS_MAX)) {
-    const point = watch.history_point.check(row, isPricePoint) ? row : null;
+    const point = detectors.history_point.check(row, isPricePoint) ? row : null;
     const at = point === null ? null : parseTime(point.timestamp);
     const price = point === null ? null : parseDecimal(point.price);
     if (at === null || price === null) drop("bad_history_point");

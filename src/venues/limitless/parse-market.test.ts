@@ -16,7 +16,7 @@ function parse(rows: readonly unknown[]) {
     venue: "limitless",
     receivedAt: RECEIVED_AT,
     drop,
-    watch: detectLimitlessDrift(() => {}),
+    detectors: detectLimitlessDrift(() => {}),
   });
   return { ...parsed, drops };
 }

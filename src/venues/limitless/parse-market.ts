@@ -39,7 +39,7 @@ const GROUP_CHILDREN_MAX = 1_000;
 /** Categories that are durations, not topics. */
 const TIME_FRAME = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
-export type ParseContext = Pick<LimitlessContext, "venue" | "drop" | "watch"> & { readonly receivedAt: number };
+export type ParseContext = Pick<LimitlessContext, "venue" | "drop" | "detectors"> & { readonly receivedAt: number };
 
 /** The group of a child. Slug and title are stored in `venueKeys`, because a child row alone does not name its group. */
 export interface Parent {
@@ -57,9 +57,9 @@ export interface ParsedRows {
 /** Parses listing rows or single markets: a group becomes an event with its children, any other row a market. */
 export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
   const parsed: ParsedRows = { markets: [], events: [] };
-  context.watch.market.startPage(rows);
+  context.detectors.market.startPage(rows);
   for (const row of rows) {
-    if (!context.watch.market.check(row, isMarketRow)) {
+    if (!context.detectors.market.check(row, isMarketRow)) {
       context.drop("bad_market_row");
       continue;
     }
@@ -85,7 +85,7 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
   if (children.length > GROUP_CHILDREN_MAX) context.drop("group_too_large", children.length - GROUP_CHILDREN_MAX);
   const parent: Parent = { slug: row.slug, title: row.title, row };
   for (const child of children.slice(0, GROUP_CHILDREN_MAX)) {
-    if (context.watch.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
+    if (context.detectors.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
     else context.drop("bad_market_row");
   }
   parsed.events.push({

@@ -4,7 +4,7 @@ import type { LimitlessContext } from "./client.ts";
 import { parsePrice, parseRawSize, parseTime } from "./parse-values.ts";
 import { isFeedEvent, isTapeEvent } from "./wire.ts";
 
-type Counters = Pick<LimitlessContext, "drop" | "watch">;
+type Counters = Pick<LimitlessContext, "drop" | "detectors">;
 
 export interface TradePage {
   readonly trades: readonly Trade[];
@@ -16,11 +16,15 @@ export interface TradePage {
  * Trades of an order-book market. NO trades are converted to YES price and side. The venue sends no trade id, so the id
  * consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Trader profiles are not read.
  */
-export function parseTrades(rows: readonly unknown[], noToken: string | null, { drop, watch }: Counters): TradePage {
+export function parseTrades(
+  rows: readonly unknown[],
+  noToken: string | null,
+  { drop, detectors }: Counters,
+): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    if (!watch.trade.check(row, isTapeEvent)) {
+    if (!detectors.trade.check(row, isTapeEvent)) {
       drop("bad_trade_row");
       continue;
     }
@@ -45,7 +49,7 @@ export function parseTrades(rows: readonly unknown[], noToken: string | null, { 
 }
 
 /** Trades of an AMM market; the price is the amount paid divided by the contracts. */
-export function parseFeed(json: unknown, { drop, watch }: Counters): TradePage {
+export function parseFeed(json: unknown, { drop, detectors }: Counters): TradePage {
   const rows = feedRows(json);
   if (rows === null) {
     drop("bad_feed");
@@ -54,7 +58,7 @@ export function parseFeed(json: unknown, { drop, watch }: Counters): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    if (!watch.feed_event.check(row, isFeedEvent)) {
+    if (!detectors.feed_event.check(row, isFeedEvent)) {
       drop("bad_trade_row");
       continue;
     }

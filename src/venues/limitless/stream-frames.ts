@@ -18,12 +18,12 @@ export interface FrameListenerOptions {
   /** Called for every book or price frame of a followed market. */
   readonly onMarketData: () => void;
   readonly drop: DropCounter;
-  readonly watch: LimitlessDriftDetectors;
+  readonly detectors: LimitlessDriftDetectors;
 }
 
 /** Listeners by Socket.IO event name that convert frames to stream messages. */
 export function createFrameListeners(options: FrameListenerOptions): Readonly<Record<string, FrameListener>> {
-  const { followed, onMessage, drop, watch } = options;
+  const { followed, onMessage, drop, detectors } = options;
   const resolvedSlugs = new Set<string>();
 
   const deliverQuote = (
@@ -49,17 +49,17 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
 
   return {
     orderbookUpdate(payload, receivedAt) {
-      if (!watch.stream_book.check(payload, isBookFrame)) return drop("bad_stream_frame");
+      if (!detectors.stream_book.check(payload, isBookFrame)) return drop("bad_stream_frame");
       const market = followed.findBySlug(payload.marketSlug);
       deliverQuote(market, payload.timestamp, receivedAt, () => parseBookFrame(payload, receivedAt, drop));
     },
     newPriceData(payload, receivedAt) {
-      if (!watch.stream_price.check(payload, isPriceFrame)) return drop("bad_stream_frame");
+      if (!detectors.stream_price.check(payload, isPriceFrame)) return drop("bad_stream_frame");
       const market = followed.findByAddress(payload.marketAddress);
       deliverQuote(market, payload.timestamp, receivedAt, () => parsePriceFrame(payload, drop));
     },
     marketResolved(payload, receivedAt) {
-      if (!watch.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
+      if (!detectors.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
       if (resolvedSlugs.has(payload.slug)) return;
       resolvedSlugs.add(payload.slug);
       const [oldest] = resolvedSlugs;
@@ -68,7 +68,7 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
       onMessage({ kind: "changed", marketId, receivedAt });
     },
     marketCreated(payload, receivedAt) {
-      if (!watch.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
+      if (!detectors.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
       onMessage({ kind: "listed", marketId: payload.slug, receivedAt });
     },
   };

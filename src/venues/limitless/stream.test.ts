@@ -70,7 +70,7 @@ function setUp(marketsMax = 10) {
       marketsMax,
       clock,
       log: quietLog,
-      watch: detectLimitlessDrift(() => {}),
+      detectors: detectLimitlessDrift(() => {}),
       drop,
     },
     {

@@ -21,7 +21,7 @@ export interface StreamOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly drop: DropCounter;
-  readonly watch: LimitlessDriftDetectors;
+  readonly detectors: LimitlessDriftDetectors;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface StreamOptions {
  * reconnect, so the complete set is always sent.
  */
 export function openLimitlessStream(options: StreamOptions, handlers: StreamHandlers): VenueStream {
-  const { clock, drop, log, watch } = options;
+  const { clock, drop, log, detectors } = options;
   const stallDetector = new StallDetector(clock);
   const followed = new FollowedMarkets();
   /** A stalled stream was subscribed again and no snapshot has arrived yet. */
@@ -43,7 +43,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
     ...createFrameListeners({
       followed,
       drop,
-      watch,
+      detectors,
       onMessage: (message) => handlers.onMessage(message),
       onMarketData() {
         stallDetector.heard();

@@ -13,7 +13,7 @@ const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTi
 export interface BroadcastReaderOptions {
   readonly onMessage: StreamHandlers["onMessage"];
   readonly drop: DropCounter;
-  readonly watch: ManifoldDriftDetectors;
+  readonly detectors: ManifoldDriftDetectors;
 }
 
 /** Converts broadcasts of the global topics to stream messages of the followed markets. */
@@ -48,9 +48,9 @@ export class BroadcastReader {
   }
 
   readBets(rows: readonly unknown[], receivedAt: number): void {
-    const { drop, watch } = this.#options;
+    const { drop, detectors } = this.#options;
     for (const row of rows) {
-      if (!watch.bet.check(row, isBet)) drop("bad_bet");
+      if (!detectors.bet.check(row, isBet)) drop("bad_bet");
       else this.#readBet(row, receivedAt);
     }
   }
@@ -79,8 +79,8 @@ export class BroadcastReader {
   }
 
   #readNewContract(contract: unknown, receivedAt: number) {
-    const { onMessage, drop, watch } = this.#options;
-    if (!watch.contract.check(contract, isContract)) return drop("bad_market");
+    const { onMessage, drop, detectors } = this.#options;
+    if (!detectors.contract.check(contract, isContract)) return drop("bad_market");
     for (const marketId of marketIdsOf(contract)) onMessage({ kind: "listed", marketId, receivedAt });
   }
 }

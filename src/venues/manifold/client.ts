@@ -25,7 +25,7 @@ export interface ManifoldContext {
   readonly venue: VenueId;
   readonly clock: Clock;
   readonly drop: DropCounter;
-  readonly watch: ManifoldDriftDetectors;
+  readonly detectors: ManifoldDriftDetectors;
 }
 
 export interface Rows {

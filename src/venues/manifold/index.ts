@@ -32,9 +32,9 @@ const PROFILE: VenueProfile = {
 
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
   const { id, clock, drop, wsUrl } = options;
-  const watch = detectManifoldDrift(options.drift);
+  const detectors = detectManifoldDrift(options.drift);
   const client = new ManifoldClient(options);
-  const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, drop, watch };
+  const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, drop, detectors };
   return {
     id,
     playMoney: options.playMoney,
@@ -50,7 +50,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
     openStream: (handlers) =>
       openManifoldStream({
-        ports: { ...options, watch },
+        ports: { ...options, detectors },
         wsUrl,
         handlers,
         marketsMax: PROFILE.streamMarketsMax,

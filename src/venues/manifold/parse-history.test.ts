@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 test("sorts bet points oldest first and counts a price outside (0, 1)", () => {
   const { drops, drop } = countDrops();
   const rows = fixture("history/bet-points") as unknown[];
-  const points = parsePricePoints(rows, null, { drop, watch: detectManifoldDrift(() => {}) });
+  const points = parsePricePoints(rows, null, { drop, detectors: detectManifoldDrift(() => {}) });
   assert.deepEqual(
     points.map(({ at, before, price }) => [NOW - at, before, price]),
     [

@@ -24,11 +24,11 @@ export interface PricePoint {
 export function parsePricePoints(
   rows: readonly unknown[],
   answerId: string | null,
-  { drop, watch }: Pick<ManifoldContext, "drop" | "watch">,
+  { drop, detectors }: Pick<ManifoldContext, "drop" | "detectors">,
 ): PricePoint[] {
   const points: PricePoint[] = [];
   for (const row of rows) {
-    if (!watch.bet_point.check(row, isBetPoint)) {
+    if (!detectors.bet_point.check(row, isBetPoint)) {
       drop("bad_bet");
       continue;
     }

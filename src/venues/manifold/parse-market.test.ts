@@ -18,7 +18,7 @@ function setUp(options: Partial<ParseContext> = {}) {
     sumsToOne: null,
     cached: null,
     drop,
-    watch: detectManifoldDrift(() => {}),
+    detectors: detectManifoldDrift(() => {}),
     ...options,
   };
   return { drops, parse: (row: unknown) => parseContract(row, context) };

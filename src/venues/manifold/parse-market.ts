@@ -7,7 +7,7 @@ import { marketIdOf } from "./ids.ts";
 import { parseTime } from "./parse-values.ts";
 import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
 
-export interface ParseContext extends Pick<ManifoldContext, "venue" | "drop" | "watch"> {
+export interface ParseContext extends Pick<ManifoldContext, "venue" | "drop" | "detectors"> {
   readonly receivedAt: number;
   /** Whether the requested type has mutually exclusive answers; used if the row does not say. */
   readonly sumsToOne: boolean | null;
@@ -46,7 +46,7 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
  * counted as `bad_market`.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
-  if (!context.watch.contract.check(row, isContract)) {
+  if (!context.detectors.contract.check(row, isContract)) {
     context.drop("bad_market");
     return null;
   }
@@ -81,7 +81,7 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
   const settledAnswerIds: string[] = [];
   const seenIds = new Set<string>();
   for (const answer of row.answers ?? []) {
-    if (!context.watch.answer.check(answer, isAnswer) || seenIds.has(answer.id) || seenIds.size >= ANSWERS_MAX) {
+    if (!context.detectors.answer.check(answer, isAnswer) || seenIds.has(answer.id) || seenIds.size >= ANSWERS_MAX) {
       context.drop("bad_answer");
       continue;
     }

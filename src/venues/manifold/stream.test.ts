@@ -29,7 +29,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
       random: { uniform: () => 1, bytes: (length) => new Uint8Array(length) },
       log: quietLog,
       drop,
-      watch: detectManifoldDrift(() => {}),
+      detectors: detectManifoldDrift(() => {}),
     },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,

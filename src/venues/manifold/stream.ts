@@ -16,7 +16,7 @@ const ACK_MS_MAX = 5_000;
 
 export interface StreamOptions {
   readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop"> & {
-    readonly watch: ManifoldDriftDetectors;
+    readonly detectors: ManifoldDriftDetectors;
   };
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
@@ -28,9 +28,9 @@ export interface StreamOptions {
 /** One socket subscribed to the three global topics; broadcasts about markets that are not followed are ignored. */
 export function openManifoldStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
-  const { clock, drop, log, watch } = ports;
+  const { clock, drop, log, detectors } = ports;
   const stallDetector = new StallDetector(clock);
-  const reader = new BroadcastReader({ onMessage: (message) => handlers.onMessage(message), drop, watch });
+  const reader = new BroadcastReader({ onMessage: (message) => handlers.onMessage(message), drop, detectors });
   const closing = new AbortController();
   let txid = 0;
   let subscribeTxid = 0;
@@ -79,7 +79,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
       subscribe(send);
     },
     onMessage(text, receivedAt) {
-      const message = parseMessage(text, watch);
+      const message = parseMessage(text, detectors);
       if (message === null) return drop("bad_message");
       if (message.type === "ack") return onAck(message);
       // All topics are global, so any broadcast proves that the subscription works.
@@ -103,10 +103,10 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
   };
 }
 
-function parseMessage(text: string, watch: ManifoldDriftDetectors) {
+function parseMessage(text: string, detectors: ManifoldDriftDetectors) {
   try {
     const value: unknown = JSON.parse(text);
-    return watch.stream.check(value, isSocketMessage) ? value : null;
+    return detectors.stream.check(value, isSocketMessage) ? value : null;
   } catch {
     return null;
   }

@@ -9,7 +9,7 @@ const PAGES_MAX = 10;
 
 /** Trades at or after `sinceMs`, newest first, at most `limit`. */
 export async function listTrades(
-  { client, drop, watch }: ManifoldContext,
+  { client, drop, detectors }: ManifoldContext,
   listing: MarketListing,
   sinceMs: number,
   limit: number,
@@ -24,7 +24,7 @@ export async function listTrades(
     const { rows } = await client.listBets(query, signal);
     let oldestAt: number | null = null;
     for (const row of rows) {
-      if (!watch.bet.check(row, isBet) || row.contractId !== key.contractId) {
+      if (!detectors.bet.check(row, isBet) || row.contractId !== key.contractId) {
         drop("bad_bet");
         continue;
       }
