@@ -29,8 +29,8 @@ const presentRecording = (recording: ReplayedRecording) => ({
   pivot_at: recording.pivotAt,
   facts: recording.facts,
   markets: recording.markets,
-  left_out: recording.leftOut,
-  is_cut: recording.isCut,
+  left_out: recording.omittedMarkets,
+  is_cut: recording.isTruncated,
 });
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -19,7 +19,7 @@ import { createPayments } from "./capabilities/payments/index.ts";
 import { createSessions } from "./capabilities/sessions/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import { createEventLog } from "./event-log/index.ts";
-import { notFoundPage, pageRoutes } from "./http/html/index.ts";
+import { notFoundPage, stylesheetRoute } from "./http/html/index.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createIngest, type Ingest, VenueHealth } from "./ingest/index.ts";
 import { readMarketWideTrend } from "./storage/index.ts";
@@ -39,10 +39,10 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     log,
     signUp: ports.signUp,
     auditDays: ports.auditDays,
-    letters: settings.letters,
+    emailDelivery: settings.emailDelivery,
     onKeysChanged() {
       // This node forgets the keys immediately. The bus notifies the other nodes, and this one a second time.
-      keys.forget();
+      keys.clear();
       bus.publish(KEYS_TOPIC);
     },
   });
@@ -56,7 +56,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     sessions,
     accounts: customers,
     settings,
-    ownerOf: (apiKey) => keys.find(apiKey),
+    findKeyOwner: (apiKey) => keys.find(apiKey),
   });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
@@ -92,7 +92,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     publicUrl,
     trustProxy: ports.trustProxy,
     notFoundPage: servesApi ? notFoundPage : undefined,
-    onAnswered: metrics?.answered,
+    onResponse: metrics?.observeResponse,
     authentication: {
       authenticate: createKeyAuthenticator(keys),
       // The marketplace comes first, so that its users never pay twice.
@@ -101,13 +101,13 @@ export async function buildApp(ports: AppPorts): Promise<App> {
         ...(payments === null ? [] : [payments.gate.identify]),
       ],
     },
-    till: payments?.gate,
+    paymentGate: payments?.gate,
   });
   if (servesApi) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
     registerMarketRoutes(http, ports, board, ingest);
     customerRoutes(http, { customers, usage, clock, random });
-    pageRoutes(http);
+    stylesheetRoute(http);
     pricingRoutes(http);
     accountRoutes(http, { page, customers, sessions, settings, clock, random, data, usage, publicUrl });
   }
@@ -126,7 +126,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     customers,
     start() {
       probe.start();
-      unsubscribe = bus.subscribe(KEYS_TOPIC, () => keys.forget());
+      unsubscribe = bus.subscribe(KEYS_TOPIC, () => keys.clear());
       keyUsage.start();
       customers.start();
       ingest.start();
@@ -168,8 +168,8 @@ function registerMarketRoutes(http: FastifyInstance, ports: AppPorts, board: Mar
     board,
     clock,
     venues: venues.trading,
-    lookUp: (venue, marketId) => ingest.lookUp(venue, marketId),
-    past: ingest.past,
+    fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
+    pastPrices: ingest.pastPrices,
     readTrend: () => readMarketWideTrend(database, clock.now()),
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });

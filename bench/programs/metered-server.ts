@@ -63,8 +63,8 @@ const { board } = metered;
 marketRoutes(open, {
   ...{ board, publicUrl: null, now: () => systemClock.now(), venues: { trading: ["alpha"], all: ["alpha"] } },
   service: createMarketsService({
-    ...{ board, clock: systemClock, venues: ["alpha"], past: metered.ingest.past },
-    lookUp: async () => false,
+    ...{ board, clock: systemClock, venues: ["alpha"], pastPrices: metered.ingest.pastPrices },
+    fetchMarket: async () => false,
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
   }),
 });

@@ -4,7 +4,7 @@ import type { Database } from "../../src/ports/database.ts";
 import { startFacilitator } from "../../test/support/evm/facilitator.ts";
 import { startLocalChain } from "../../test/support/evm/local-chain.ts";
 import { startPaidService } from "../../test/support/evm/paid-service.ts";
-import { callWith, demandOf, signPayment } from "../../test/support/evm/payer.ts";
+import { callWith, fetchRequirements, signPayment } from "../../test/support/evm/payer.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { hasTestDatabase, openOwnSchema } from "../harness/own-database.ts";
 import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
@@ -39,7 +39,7 @@ async function paidCalls(name: string, database: Database, options: BenchOptions
     const calls = options.quick ? CALLS_QUICK : CALLS;
     const payer = await chain.newPayer(PRICE * BigInt(calls));
     const url = `${service.url}/v1/test/after`;
-    const demand = await demandOf(url);
+    const demand = await fetchRequirements(url);
     const samples = [];
     for (let call = 0; call < calls; call++) {
       const { header } = await signPayment(payer, chain, demand);

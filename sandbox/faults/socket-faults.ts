@@ -102,7 +102,7 @@ function changeText(text: string, replace: (json: unknown) => unknown): string {
 }
 
 /** Applies the venue's faults to all later messages and pings of this socket. */
-export function disturbSocket(socket: WebSocket, faults: VenueFaults | undefined): void {
+export function installSocketFaults(socket: WebSocket, faults: VenueFaults | undefined): void {
   if (faults === undefined) return;
   const send = socket.send.bind(socket) as (text: string) => void;
   const ping = socket.ping.bind(socket) as (data?: string) => void;
@@ -128,7 +128,7 @@ const isEventPacket = (packet: Packet): packet is Packet & { readonly data: stri
   typeof packet.data === "string" && SOCKET_IO_EVENT.test(packet.data);
 
 /** Applies the venue's faults to a Socket.IO connection, whose transport sends batches of packets. */
-export function disturbTransport(transport: Transport, faults: VenueFaults | undefined): void {
+export function installTransportFaults(transport: Transport, faults: VenueFaults | undefined): void {
   if (faults === undefined) return;
   const send = transport.send.bind(transport);
   let out: Packet[] | null = null;

@@ -1,12 +1,12 @@
 /** A world that replays a recording (docs/recording.md) of real venues through the sandbox. */
 import { RecordingError } from "../../src/recording/errors.ts";
-import { type Fact, LineFault } from "../../src/recording/format.ts";
+import { type Fact, LineError } from "../../src/recording/format.ts";
 import { readRecording } from "../../src/recording/read.ts";
 import {
   type ActivityState,
   type ListedEvent,
   type ListedMarket,
-  type PastPoint,
+  type PricePoint,
   SANDBOX_VENUES,
   type SandboxVenue,
   type World,
@@ -45,10 +45,10 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
   const addFact = (fact: Fact) => {
     const venue = SANDBOX_VENUES.find((candidate) => candidate === fact.venue);
     if (venue === undefined)
-      throw new LineFault(`unknown venue "${fact.venue}", expected one of ${SANDBOX_VENUES.join(", ")}`);
+      throw new LineError(`unknown venue "${fact.venue}", expected one of ${SANDBOX_VENUES.join(", ")}`);
     endedAt = Math.max(endedAt, fact.at);
     facts += 1;
-    if (facts > FACTS_MAX) throw new LineFault(`more than ${FACTS_MAX} facts`);
+    if (facts > FACTS_MAX) throw new LineError(`more than ${FACTS_MAX} facts`);
     if (fact.kind === "event") {
       const venueEvents = events.get(venue);
       if (venueEvents !== undefined && !venueEvents.has(fact.event.eventId))
@@ -62,20 +62,20 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
       record = new MarketRecord(fact.at, fact.market);
       venueRecords?.set(marketId, record);
       markets += 1;
-      if (markets > MARKETS_MAX) throw new LineFault(`more than ${MARKETS_MAX} markets`);
+      if (markets > MARKETS_MAX) throw new LineError(`more than ${MARKETS_MAX} markets`);
     }
-    if (record === undefined) throw new LineFault(`no earlier line describes the market "${marketId}"`);
+    if (record === undefined) throw new LineError(`no earlier line describes the market "${marketId}"`);
     if (fact.kind === "market") record.addMarket(fact.at, fact.market);
     else if (fact.kind === "quote") record.addQuote(fact.at, fact.quote);
     else if (fact.kind === "activity") record.addActivity(fact.at, fact.activity);
     else if (fact.kind === "trade") record.addTrade(venue, fact.trade);
     else {
       levels += fact.book.bids.length + fact.book.asks.length;
-      if (levels > LEVELS_MAX) throw new LineFault(`more than ${LEVELS_MAX} book levels`);
+      if (levels > LEVELS_MAX) throw new LineError(`more than ${LEVELS_MAX} book levels`);
       record.addBook(fact.at, fact.book);
     }
   };
-  const { header, isCut } = await readRecording(options.file, {
+  const { header, isTruncated } = await readRecording(options.file, {
     onHeader(header) {
       startedAt = header.startedAt;
       endedAt = header.startedAt;
@@ -94,8 +94,8 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
     pivotAt: clock.pivotAt,
     facts,
     markets,
-    leftOut: listing.omittedMarkets,
-    isCut,
+    omittedMarkets: listing.omittedMarkets,
+    isTruncated: isTruncated,
   });
 }
 
@@ -167,9 +167,9 @@ function createRecordedWorld(
     };
   };
 
-  const past = (market: ListedMarket, from: number, to: number, intervalMs: number): PastPoint[] => {
+  const past = (market: ListedMarket, from: number, to: number, intervalMs: number): PricePoint[] => {
     const record = recordOf(market);
-    const points: PastPoint[] = [];
+    const points: PricePoint[] = [];
     const first = Math.max(Math.floor(from / intervalMs) + 1, Math.ceil(record.listedAt / intervalMs));
     const last = Math.min(Math.floor(to / intervalMs), first + PAST_POINTS_MAX);
     for (let number = first; number <= last; number++) {
@@ -200,7 +200,7 @@ function createRecordedWorld(
     probability,
     activity,
     trades: (market, from, to) => recordOf(market).trades(from, to),
-    past,
+    priceHistory: past,
     nextChangeAt: (market, after) => recordOf(market).nextChangeAt(after),
     nextPhaseAt: (market, after) => recordOf(market).nextPhaseAt(after),
   };

@@ -81,8 +81,8 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     };
   };
 
-  const past: SimulatedWorld["past"] = (market, from, to, intervalMs) => {
-    const points: ReturnType<SimulatedWorld["past"]>[number][] = [];
+  const past: SimulatedWorld["priceHistory"] = (market, from, to, intervalMs) => {
+    const points: ReturnType<SimulatedWorld["priceHistory"]>[number][] = [];
     const { tradingEndsAt } = universe.groundTruth(market);
     const simulator = simulatorOf(market);
     const first = Math.floor(Math.max(from, market.openAt) / intervalMs) + 1;
@@ -119,7 +119,7 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
       ),
     activity,
     trades: (market, from, to) => simulatorOf(market).trades(from, to),
-    past,
+    priceHistory: past,
     nextPhaseAt: (market, after) => nextPhaseAt(market, after, seed, universe.groundTruth(market)),
     nextChangeAt(market, after) {
       const { tradingEndsAt } = universe.groundTruth(market);

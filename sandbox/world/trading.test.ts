@@ -168,7 +168,7 @@ test("price history equals the book and the volume at each point", () => {
   fc.assert(
     fc.property(selection, fc.constantFrom(MINUTE_MS, 5 * MINUTE_MS, HOUR_MS), (selected, intervalMs) => {
       const { world, market, at } = pick(selected);
-      const points = world.past(market, at - 12 * intervalMs, at, intervalMs);
+      const points = world.priceHistory(market, at - 12 * intervalMs, at, intervalMs);
       for (const point of points) {
         assert.equal(point.at % intervalMs, 0);
         assert.ok(point.at > at - 12 * intervalMs && point.at <= at && point.at > market.openAt);

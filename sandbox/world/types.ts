@@ -179,7 +179,7 @@ export interface ActivityState {
 }
 
 /** A point of the price history, also used for candles. `at` is the end of the interval. */
-export interface PastPoint {
+export interface PricePoint {
   readonly at: number;
   readonly bid: number | null;
   readonly ask: number | null;
@@ -198,9 +198,9 @@ export interface ReplayedRecording {
   readonly facts: number;
   readonly markets: number;
   /** Number of AMM markets that are omitted because they have no price. */
-  readonly leftOut: number;
+  readonly omittedMarkets: number;
   /** Whether the last line of the file is incomplete; it is ignored. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 export interface World {
@@ -224,7 +224,7 @@ export interface World {
   /** Trades with from <= at < to, oldest first. */
   trades(market: ListedMarket, from: number, to: number): readonly WorldTrade[];
   /** Points at every multiple of `intervalMs` in (from, to] at which the market was open. */
-  past(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PastPoint[];
+  priceHistory(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PricePoint[];
   /** Time of the first book change or trade after `after`; Infinity once trading has ended. */
   nextChangeAt(market: ListedMarket, after: number): number;
   /** Time of the first phase change after `after`; Infinity once the market is finalized. */
@@ -237,12 +237,12 @@ type WithoutNulls<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
 export interface SimulatedWorld extends World {
   probability(market: ListedMarket, at: number): number;
   activity(market: ListedMarket, at: number): WithoutNulls<ActivityState>;
-  past(
+  priceHistory(
     market: ListedMarket,
     from: number,
     to: number,
     intervalMs: number,
-  ): readonly (PastPoint & WithoutNulls<Pick<PastPoint, "volumeContracts" | "volumeUsd">>)[];
+  ): readonly (PricePoint & WithoutNulls<Pick<PricePoint, "volumeContracts" | "volumeUsd">>)[];
 }
 
 /** A change in the world; `at` is its exact time. */

@@ -5,7 +5,7 @@ import { createWsSockets } from "../adapters/network/ws-socket.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import { type App, type AppPorts, buildApp } from "../app.ts";
-import { findMisspeltAddress } from "../capabilities/payments/index.ts";
+import { findInvalidChecksum } from "../capabilities/payments/index.ts";
 import type { Config } from "../config/config.ts";
 import type { NodeSettings } from "../ingest/index.ts";
 import { loadVenue, type VenueSetting } from "../venues/registry.ts";
@@ -101,7 +101,7 @@ const nodeSettings = (roles: Config["roles"]): NodeSettings => ({
 });
 
 async function assertAddressChecksums({ payments }: Config): Promise<void> {
-  const invalid = payments === null ? null : await findMisspeltAddress(payments.asset);
+  const invalid = payments === null ? null : await findInvalidChecksum(payments.asset);
   if (invalid !== null)
     throw new StartupError(
       `${invalid.setting}: ${invalid.address} has an invalid checksum; copy it again with its upper and lower case`,

@@ -31,7 +31,7 @@ export interface RecordingOptions {
 
 export interface RecordingProgress {
   readonly facts: number;
-  readonly leftOut: number;
+  readonly discarded: number;
   readonly bytes: number;
   /** Records that the adapters received and dropped. */
   readonly drops: number;
@@ -57,8 +57,8 @@ export async function recordToFile(options: RecordingOptions): Promise<Recording
     drops += count;
   };
   const progress = (): RecordingProgress => {
-    const { facts, leftOut, bytes } = writer;
-    return { facts, leftOut, bytes, drops };
+    const { facts, discarded, bytes } = writer;
+    return { facts, discarded, bytes, drops };
   };
   const recordOne = async (setting: VenueSetting) => {
     const { adapter } = setting;

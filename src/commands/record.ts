@@ -61,7 +61,7 @@ export async function runRecord(
   process.exit(process.exitCode ?? 0);
 }
 
-function progressText({ facts, leftOut, bytes, drops }: RecordingProgress): string {
-  const skipped = leftOut === 0 ? "" : `, ${leftOut} skipped because the disk was too slow`;
+function progressText({ facts, discarded, bytes, drops }: RecordingProgress): string {
+  const skipped = discarded === 0 ? "" : `, ${discarded} skipped because the disk was too slow`;
   return `${facts} records, ${(bytes / 1e6).toFixed(1)} MB before compression, ${drops} dropped by adapters${skipped}`;
 }

@@ -27,7 +27,7 @@ export async function loadSignUpSettings(
   const emails = openEmailDelivery(config, parts.closers);
   return {
     signUp: await createSignUpSettings(config, parts, emails),
-    account: { botCheck: botCheckField(config), letters: emails, upgradeUrl: config.upgradeUrl },
+    account: { botCheck: botCheckField(config), emailDelivery: emails, upgradeUrl: config.upgradeUrl },
   };
 }
 
@@ -54,7 +54,7 @@ async function createSignUpSettings(
   const hostname = publicUrl === null ? null : new URL(publicUrl).hostname;
   const ports = { ...parts, clock: systemClock, random: systemRandom };
   const botCheck = turnstile === null ? dummyBotCheck : createTurnstile({ ...ports, ...turnstile, hostname });
-  return { botCheck, disposableDomains: await readDisposableDomains(config.disposableDomains), letters: emails };
+  return { botCheck, disposableDomains: await readDisposableDomains(config.disposableDomains), emailDelivery: emails };
 }
 
 /**

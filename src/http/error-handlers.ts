@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
-import { type PageAnswer, type ProblemPage, sendPage } from "./html/define-page.ts";
+import { type HtmlPage, type ProblemPage, sendPage } from "./html/define-page.ts";
 import { type Problem, prepareProblem, problem, toProblem } from "./problem.ts";
 import { describeError } from "./request-log.ts";
 
@@ -28,7 +28,7 @@ export function sendProblem(reply: FastifyReply, response: Problem): FastifyRepl
   return reply.send(prepareProblem(reply, response));
 }
 
-function sendProblemPage(reply: FastifyReply, response: Problem, page: PageAnswer): FastifyReply {
+function sendProblemPage(reply: FastifyReply, response: Problem, page: HtmlPage): FastifyReply {
   prepareProblem(reply, response);
   return sendPage(reply, response.status, page);
 }

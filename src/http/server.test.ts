@@ -406,7 +406,7 @@ test("a failure while sending a paid response is logged and closes only that con
   const payer = { ...CUSTOMER, kind: "payer" } as const;
   const { app, lines } = await testServer({
     authentication: { authenticate: () => payer },
-    till: {
+    paymentGate: {
       identify: async () => payer,
       admit: async () => false,
       complete: async (_request, _reply, payload) => payload,

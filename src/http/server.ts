@@ -46,7 +46,7 @@ export interface HttpServerOptions {
   /** Run in this order at each step of the pipeline. */
   readonly guards?: readonly Guards[];
   /** Accepts payments for single requests. If omitted, no request can pay for itself. */
-  readonly till?: PaymentGate;
+  readonly paymentGate?: PaymentGate;
   /** Public base URL of the service, used in links. The Host header is never trusted. */
   readonly publicUrl?: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are trusted; none by default. */
@@ -58,7 +58,7 @@ export interface HttpServerOptions {
   /** Every n-th successful request is logged. */
   readonly successLogSample?: number;
   /** Called for every response, with the route's pattern; for metrics. */
-  readonly onAnswered?: (request: {
+  readonly onResponse?: (request: {
     route: string;
     method: string;
     status: number;
@@ -131,11 +131,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     routes.add(route);
   });
   app.addHook("onRequest", authenticationHook(options, routes));
-  app.addHook("preHandler", validationHook(guards, options.till));
+  app.addHook("preHandler", validationHook(guards, options.paymentGate));
   const logRequest = createRequestLog(log, options.successLogSample);
   const onSent = (request: FastifyRequest, reply: FastifyReply): void => {
     logRequest(request, reply);
-    options.onAnswered?.({
+    options.onResponse?.({
       route: routeOf(request),
       method: request.method,
       status: reply.statusCode,
@@ -146,7 +146,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const beforeSend = guards.flatMap((guard) => guard.beforeSend ?? []);
   const onFailed = ({ id: requestId }: FastifyRequest, error: unknown) =>
     log.error({ requestId, ...describeError(error) }, "failed to send the response");
-  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, onSent, onFailed }, options.till));
+  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, onSent, onFailed }, options.paymentGate));
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
   return app;
 }

@@ -13,7 +13,7 @@ const ATTEMPTED_MARKETS_MAX = 10_000;
 export interface BackfillOptions {
   readonly venue: VenueId;
   readonly board: MarketBoard;
-  readonly past: StoredPastPrices;
+  readonly pastPrices: StoredPastPrices;
   readonly clock: Clock;
 }
 
@@ -37,7 +37,7 @@ export class Backfill {
     if (market === null || market.storeKey === null) return false;
     if (this.#attempts.size >= ATTEMPTED_MARKETS_MAX) this.#attempts.clear();
     this.#attempts.set(market.storeKey, (this.#attempts.get(market.storeKey) ?? 0) + 1);
-    await this.#options.past.fetch(market, signal);
+    await this.#options.pastPrices.fetch(market, signal);
     this.#attempts.delete(market.storeKey);
     return true;
   }
@@ -60,6 +60,8 @@ export class Backfill {
 
   #needsHistory(market: BoardMarket): boolean {
     const { storeKey } = market;
-    return storeKey !== null && !this.#options.past.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX;
+    return (
+      storeKey !== null && !this.#options.pastPrices.has(market) && (this.#attempts.get(storeKey) ?? 0) < ATTEMPTS_MAX
+    );
   }
 }

@@ -12,7 +12,7 @@ export interface FollowerOptions {
   /** Whether another node reads this venue, so that its markets come from the store. */
   readonly isFollowed: (venue: VenueId) => boolean;
   readonly board: MarketBoard;
-  readonly changes: Pick<ChangeStore, "latest" | "read">;
+  readonly changes: Pick<ChangeStore, "latestCursors" | "read">;
   /** Finalized markets last updated before this are not followed, Unix milliseconds. */
   readonly finalizedSinceMs: () => number;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export class Follower {
   /** Skips all changes stored so far; the caller loads them by other means afterwards. */
   async skipToPresent(): Promise<void> {
     const { changes, venues } = this.#options;
-    for (const [venue, cursor] of await changes.latest(venues)) this.#cursors.set(venue, cursor);
+    for (const [venue, cursor] of await changes.latestCursors(venues)) this.#cursors.set(venue, cursor);
   }
 
   start(): void {
@@ -98,7 +98,7 @@ export class Follower {
         // Unless `forget` has reset the cursor during the read.
         if (this.#cursors.get(venue) === before.get(venue)) this.#cursors.set(venue, cursor);
       }
-      hasMore = read.isMore;
+      hasMore = read.hasMore;
     }
   }
 

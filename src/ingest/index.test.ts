@@ -82,7 +82,7 @@ eachDatabase(
   async (database) => {
     const { clock, venue, ingest } = createTestIngest(database);
     venue.show(sampleMarket("a"), sampleMarket("b"), sampleMarket("closed", { listing: { status: "closed" } }));
-    venue.answerMs = 1_000;
+    venue.responseMs = 1_000;
     assert.equal(ingest.isSettled, false);
     ingest.start();
     await clock.advance(500);
@@ -116,7 +116,7 @@ eachDatabase(
   "simultaneous look-ups of unknown ids are limited to 4 requests to the venue; the others are rate limited",
   async (database) => {
     const { clock, venue, ingest } = createTestIngest(database);
-    venue.answerMs = 1_000;
+    venue.responseMs = 1_000;
     const lookUps = Array.from({ length: 50 }, (_, number) =>
       ingest.lookUp("alpha", `unknown-${number}`).then(
         () => "requested",
@@ -125,8 +125,8 @@ eachDatabase(
     );
     await clock.advance(2_000);
     const outcomes = await Promise.all(lookUps);
-    assert.equal(outcomes.filter((outcome) => outcome === "requested").length, venue.asked("findMarket").length);
-    assert.ok(venue.asked("findMarket").length <= 4);
+    assert.equal(outcomes.filter((outcome) => outcome === "requested").length, venue.callsOf("findMarket").length);
+    assert.ok(venue.callsOf("findMarket").length <= 4);
     assert.ok(outcomes.includes("rate_limited"));
     assert.equal(await Promise.race([ingest.lookUp("alpha", "later"), clock.advance(2_000).then(() => "late")]), false);
     await ingest.stop();

@@ -61,7 +61,7 @@ export interface Ingest {
   health(): Record<VenueId, VenueStatusReport>;
   /** Requests one market from its venue and puts it on the board; false if the venue does not have it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
-  readonly past: PastPrices;
+  readonly pastPrices: PastPrices;
   readonly counters: IngestCounters;
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: readonly string[];
@@ -174,7 +174,7 @@ export function createIngest(options: IngestOptions): Ingest {
       );
     },
     lookUp: createMarketLookUp({ venues, readers, board, storeWriter }),
-    past: pastPrices,
+    pastPrices: pastPrices,
     get counters() {
       const { marketsQueued, tradesQueued, tradesDropped, statusChangesDropped } = storeWriter.counters;
       return {

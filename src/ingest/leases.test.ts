@@ -62,7 +62,7 @@ function openCluster(database: Database) {
       await cluster.settle();
       for (const { node, leases } of members) {
         if (node.isDead) continue;
-        if (node.isPaused) node.goOn();
+        if (node.isPaused) node.resume();
         await Promise.all([leases.stop(), cluster.advance(500)]);
       }
     },
@@ -131,12 +131,12 @@ eachDatabase(
     const { add, advance, counts, holders, close } = openCluster(database);
     const [first] = [add(), add()];
     await advance(15_000);
-    first.node.isCut = true;
+    first.node.isDisconnected = true;
     await advance(4_600);
     assert.deepEqual([counts(), first.working.size], [[0, 2], 0]);
     await advance(5_000);
     assert.deepEqual(counts(), [0, 4]);
-    first.node.isCut = false;
+    first.node.isDisconnected = false;
     await advance(10_000);
     assert.deepEqual(counts(), [2, 2]);
     for (const name of NAMES) assert.equal(holders(name).length, 1);
@@ -151,7 +151,7 @@ eachDatabase("a node that was paused for longer than its lease holds no lease wh
   first.node.pause();
   await advance(30_000);
   assert.deepEqual(counts(), [0, 4]);
-  first.node.goOn();
+  first.node.resume();
   assert.deepEqual([counts(), first.working.size], [[0, 4], 0]);
   await advance(10_000);
   assert.deepEqual(counts(), [2, 2]);
@@ -194,15 +194,16 @@ onPostgres(
           if (action === "add" && members.length < 4) add();
           else if (member === undefined || member.node.isDead) continue;
           else if (action === "pause") member.node.pause();
-          else if (action === "resume") member.node.goOn();
-          else if (action === "disconnect" || action === "reconnect") member.node.isCut = action === "disconnect";
+          else if (action === "resume") member.node.resume();
+          else if (action === "disconnect" || action === "reconnect")
+            member.node.isDisconnected = action === "disconnect";
           else if (action === "kill" && members.filter(({ node }) => !node.isDead).length > 1) member.node.kill();
           await advance(waitMs);
         }
         for (const { node } of members) {
           if (node.isDead) continue;
-          node.isCut = false;
-          node.goOn();
+          node.isDisconnected = false;
+          node.resume();
         }
         await advance(20_000);
         for (const name of NAMES) assert.equal(holders(name).length, 1, name);

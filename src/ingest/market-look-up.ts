@@ -30,7 +30,7 @@ export function createMarketLookUp(options: {
     for (const snapshot of page.markets) {
       const { listing } = snapshot;
       if (board.find(listing.venue, listing.marketId) === null)
-        storeWriter.note(board.apply(snapshot, page.requestedAt));
+        storeWriter.queueChange(board.apply(snapshot, page.requestedAt));
     }
   };
 

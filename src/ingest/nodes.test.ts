@@ -75,7 +75,7 @@ function openNodes(database: Database, bus?: Bus) {
     async close() {
       for (const { node, ingest } of members) {
         if (node.isDead) continue;
-        if (node.isPaused) node.goOn();
+        if (node.isPaused) node.resume();
         await Promise.all([ingest.stop(), cluster.advance(1_000)]);
       }
     },
@@ -158,7 +158,7 @@ eachDatabase(
     assert.deepEqual([settled?.title, settled?.status, settled?.outcome], ["Renamed", "finalized", { kind: "yes" }]);
     assert.ok(server.board.find("alpha", "late"));
     assert.deepEqual(
-      server.venues.get("alpha")?.asked("listOpenMarkets"),
+      server.venues.get("alpha")?.callsOf("listOpenMarkets"),
       [],
       "the serving node does not request the venue",
     );
@@ -215,15 +215,15 @@ eachDatabase("a paused node does not write its queued prices after another node 
   // Only the reader receives this price, and it cannot write it.
   reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.11 } }));
   for (let steps = 0; bidOn(reader, "alpha", "a") !== 0.11 && steps < 100; steps++) {
-    reader.node.isCut = true;
+    reader.node.isDisconnected = true;
     await cluster.advance(100);
   }
   assert.equal(bidOn(reader, "alpha", "a"), 0.11);
   reader.node.pause();
   await advance(TAKE_OVER_MS);
   assert.deepEqual(readers("alpha"), [other]);
-  reader.node.isCut = false;
-  reader.node.goOn();
+  reader.node.isDisconnected = false;
+  reader.node.resume();
   reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.3 } }));
   await cluster.advance(6_000);
   assert.deepEqual(await ticksOf(database, "a"), [0.3]);

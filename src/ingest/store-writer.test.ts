@@ -45,7 +45,7 @@ function createTestWriter(real: Database) {
       sampleMarket(id, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } }),
       clock.now(),
     );
-    writer.note(boardChange);
+    writer.queueChange(boardChange);
     return boardChange.market;
   };
   const titles = async () => {

@@ -96,7 +96,7 @@ export class StoreWriter {
     this.#events.set(`${event.venue}/${event.eventId}`, event);
   }
 
-  note(change: BoardChange): void {
+  queueChange(change: BoardChange): void {
     const { market } = change;
     if (!this.#isOurs(market.listing.venue)) {
       // Another node writes this venue. A market that was looked up here and is not stored yet is stored for all nodes.

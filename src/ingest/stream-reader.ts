@@ -81,7 +81,7 @@ export class StreamReader {
     const change = board.applyQuote(venue.id, message.marketId, quote, message.receivedAt);
     if (change === "crossed_book") this.#markSuspect();
     if (typeof change === "string") health.drop(change);
-    else storeWriter.note(change);
+    else storeWriter.queueChange(change);
   }
 
   #applyTrade({ marketId, trade }: Extract<StreamMessage, { kind: "trade" }>): void {
@@ -93,7 +93,7 @@ export class StreamReader {
     }
     storeWriter.queueTrades(market, [trade]);
     const change = board.applyTrade(market, trade);
-    if (change !== null) storeWriter.note(change);
+    if (change !== null) storeWriter.queueChange(change);
   }
 
   #findListed(marketId: string): void {

@@ -23,14 +23,14 @@ const trade = (tradeId: string, executedAt: number, usd: number): Trade => ({
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 2 * usd, takerSide: "no" },
 });
 const requestedIds = (venue: ScriptedVenue, method: "listTrades" | "getHistory") =>
-  venue.asked(method).flatMap(({ marketIds }) => marketIds);
+  venue.callsOf(method).flatMap(({ marketIds }) => marketIds);
 
 test("requests only listings until the first sweep of every venue has ended", async () => {
   const harness = openIngestHarness((clock) => ["alpha", "slow"].map((id) => new ScriptedVenue(id, clock)));
   const [venue, slow] = harness.venues;
   assert.ok(venue && slow);
   venue.show(withVolume("a", 1));
-  slow.answerMs = 20_000;
+  slow.responseMs = 20_000;
   await harness.start();
   await harness.clock.advance(19_000);
   assert.deepEqual([...requestedIds(venue, "listTrades"), ...requestedIds(venue, "getHistory")], []);

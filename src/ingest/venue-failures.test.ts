@@ -15,7 +15,7 @@ test("retries a failing venue until it responds", async () => {
   await start();
   assert.equal(health(venue).report(0).status, "down");
   await clock.advance(10 * MINUTE_MS);
-  const pauses = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  const pauses = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.ok(
     pauses.every((pause) => pause === MINUTE_MS),
     String(pauses),
@@ -34,11 +34,11 @@ test("pauses after failures double from 1 s to 30 s, and the usual pause returns
   venue.failing.set("listOpenMarkets", timeout());
   await harness.start();
   await harness.clock.advance(2 * MINUTE_MS);
-  const pauses = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  const pauses = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.deepEqual(pauses.slice(0, 7), [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   venue.failing.clear();
   await harness.clock.advance(32_000);
-  assert.deepEqual(gaps(venue.asked("listOpenMarkets").map(({ at }) => at)).at(-1), 500);
+  assert.deepEqual(gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at)).at(-1), 500);
   await harness.stop();
 });
 
@@ -48,7 +48,7 @@ test("a failed sweep keeps the markets on the board and counts none as missing",
   venue.failing.set("listOpenMarkets", timeout());
   await clock.advance(10 * MINUTE_MS);
   assert.equal(board.size, 2);
-  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.deepEqual(venue.callsOf("getMarkets"), []);
   await stop();
 });
 
@@ -57,7 +57,7 @@ test("a failing or unresponsive venue does not delay another", async () => {
   const [broken, slow, good] = harness.venues;
   assert.ok(broken && slow && good);
   broken.failing.set("listOpenMarkets", timeout());
-  slow.answerMs = 3 * HOUR_MS;
+  slow.responseMs = 3 * HOUR_MS;
   good.show(sampleMarket("a"));
   await harness.start();
   assert.ok(harness.market("a"));
@@ -73,9 +73,9 @@ test("probes a failing venue once a second and reads it within seconds of its re
   await start();
   for (const method of ["listOpenMarkets", "findMarket"] as const) venue.failing.set(method, timeout());
   await clock.advance(HOUR_MS);
-  const probesBefore = venue.asked("findMarket").length;
+  const probesBefore = venue.callsOf("findMarket").length;
   await clock.advance(MINUTE_MS);
-  assert.equal(venue.asked("findMarket").length - probesBefore, 60);
+  assert.equal(venue.callsOf("findMarket").length - probesBefore, 60);
   venue.failing.clear();
   venue.show(sampleMarket("b"));
   await clock.advance(4_000);
@@ -86,15 +86,15 @@ test("probes a failing venue once a second and reads it within seconds of its re
 
 test("time spent waiting for slow responses does not extend the pause before a confirming sweep", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
-  venue.answerMs = 100;
+  venue.responseMs = 100;
   await start();
   await clock.advance(30_000);
-  venue.answerMs = 10_000;
+  venue.responseMs = 10_000;
   await clock.advance(40_000);
   venue.stream?.onUp();
   venue.stream?.onDown("the venue closed it");
   await clock.advance(20_000);
-  const [, slow = 0, next = Number.POSITIVE_INFINITY] = venue.asked("listOpenMarkets").map(({ at }) => at);
+  const [, slow = 0, next = Number.POSITIVE_INFINITY] = venue.callsOf("listOpenMarkets").map(({ at }) => at);
   // Two responses of ten seconds each, then the minimum pause of one second.
   assert.equal(next - slow, 21_000);
   await stop();
@@ -105,10 +105,10 @@ test("sweeps soon after a loop starts to fail and after it recovers, and at the 
   await start();
   venue.failing.set("listTrades", timeout());
   await clock.advance(5 * MINUTE_MS - 5_000);
-  const before = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  const before = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   venue.failing.clear();
   await clock.advance(5 * MINUTE_MS);
-  const after = gaps(venue.asked("listOpenMarkets").map(({ at }) => at)).slice(before.length);
+  const after = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at)).slice(before.length);
   for (const pauses of [before, after]) {
     const usual = pauses.filter((pause) => pause === MINUTE_MS).length;
     assert.ok(pauses.length - usual >= 10 && pauses.length - usual <= 16, String(pauses));
@@ -130,7 +130,7 @@ test("an internal error does not end the loop", async () => {
 
 test("stop ends every loop and the stream immediately, also during a request", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
-  venue.answerMs = 10_000;
+  venue.responseMs = 10_000;
   await start();
   await clock.advance(5_000);
   await stop();

@@ -27,10 +27,10 @@ test("a sweep fills the board page by page, and the store within a second", asyn
 
 test("the next sweep starts one pause after the end of the last", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
-  venue.answerMs = 500;
+  venue.responseMs = 500;
   await start();
   await clock.advance(3 * MINUTE_MS);
-  const [first, ...others] = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  const [first, ...others] = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.equal(first, MINUTE_MS + 1_000);
   assert.ok(others.every((gap) => gap === first));
   await stop();
@@ -38,10 +38,10 @@ test("the next sweep starts one pause after the end of the last", async () => {
 
 test("a long sweep is followed by a pause twice as long", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
-  venue.answerMs = MINUTE_MS;
+  venue.responseMs = MINUTE_MS;
   await start();
   await clock.advance(20 * MINUTE_MS);
-  const [first] = gaps(venue.asked("listOpenMarkets").map(({ at }) => at));
+  const [first] = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.equal(first, 2 * MINUTE_MS + 4 * MINUTE_MS);
   await stop();
 });
@@ -54,16 +54,16 @@ test("polls active markets in order of volume if sweeps take longer than the pol
   venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
   await harness.start();
   await harness.clock.advance(30_000);
-  assert.deepEqual(venue.asked("getMarkets"), []);
-  venue.answerMs = 4_000;
+  assert.deepEqual(venue.callsOf("getMarkets"), []);
+  venue.responseMs = 4_000;
   await harness.clock.advance(60_000);
-  const polls = venue.asked("getMarkets");
+  const polls = venue.callsOf("getMarkets");
   assert.ok(polls.length >= 1 && polls.every(({ marketIds }) => marketIds.join() === "b,a"));
   venue.stream?.onUp();
   await harness.clock.advance(20_000);
-  const before = venue.asked("getMarkets").length;
+  const before = venue.callsOf("getMarkets").length;
   await harness.clock.advance(60_000);
-  assert.equal(venue.asked("getMarkets").length, before);
+  assert.equal(venue.callsOf("getMarkets").length, before);
   await harness.stop();
 });
 
@@ -71,15 +71,15 @@ test("an incomplete sweep keeps the markets that it read, counts none as missing
   const { clock, venue, board, health, start, stop } = openIngestWith("a", "b");
   await start();
   venue.pages = [["a"]];
-  venue.cut = "page_loop";
+  venue.incompleteReason = "page_loop";
   await clock.advance(5 * MINUTE_MS);
   assert.deepEqual(health(venue).report(0).sweep, { rows: 1, total: 2, completed: 1, incomplete: 5 });
-  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.deepEqual(venue.callsOf("getMarkets"), []);
   assert.equal(board.size, 2);
-  venue.cut = null;
+  venue.incompleteReason = null;
   await clock.advance(2 * MINUTE_MS + 1_000);
   assert.deepEqual(
-    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
     [["b"]],
   );
   await stop();
@@ -87,7 +87,7 @@ test("an incomplete sweep keeps the markets that it read, counts none as missing
 
 test("an incomplete first sweep settles the venue", async () => {
   const { venue, health, start, stop } = openIngestWith("a");
-  venue.cut = "page_short";
+  venue.incompleteReason = "page_short";
   await start();
   assert.equal(health(venue).isSettled, true);
   assert.equal(health(venue).report(0).status, "ok");
@@ -112,15 +112,15 @@ test("reads a market individually after it is missing from two consecutive sweep
   await start();
   venue.pages = [["a"]];
   await clock.advance(MINUTE_MS + 2_000);
-  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.deepEqual(venue.callsOf("getMarkets"), []);
   venue.pages = [["a", "b"]];
   await clock.advance(MINUTE_MS);
   venue.pages = [["a"]];
   await clock.advance(MINUTE_MS);
-  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.deepEqual(venue.callsOf("getMarkets"), []);
   await clock.advance(MINUTE_MS);
   assert.deepEqual(
-    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
     [["b"]],
   );
   await stop();
@@ -134,7 +134,7 @@ test("detects a market that settled between sweeps with one individual read", as
   assert.deepEqual(market("b")?.listing.outcome, { kind: "yes" });
   assert.deepEqual(statusChanges(), ["active to finalized"]);
   await clock.advance(30 * MINUTE_MS);
-  assert.equal(venue.asked("getMarkets").length, 1);
+  assert.equal(venue.callsOf("getMarkets").length, 1);
   await stop();
 });
 
@@ -144,7 +144,7 @@ test("reads a market that its venue no longer has once per sweep", async () => {
   venue.markets.delete("b");
   venue.pages = [["a"]];
   await clock.advance(12 * MINUTE_MS);
-  const reads = venue.asked("getMarkets").length;
+  const reads = venue.callsOf("getMarkets").length;
   assert.ok(reads >= 10 && reads <= 12, String(reads));
   await stop();
 });
@@ -155,10 +155,10 @@ test("reads a market at its close, then at growing intervals until it is finaliz
   venue.show(withListing("a", { closeAt }));
   await start();
   await clock.advance(5 * MINUTE_MS - 1);
-  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.deepEqual(venue.callsOf("getMarkets"), []);
   venue.show(withListing("a", { closeAt, status: "closed" }));
   await clock.advance(HOUR_MS);
-  const times = venue.asked("getMarkets").map(({ at }) => at - closeAt);
+  const times = venue.callsOf("getMarkets").map(({ at }) => at - closeAt);
   assert.ok((times[0] ?? -1) >= 0 && (times[0] ?? -1) <= 1_000, String(times[0]));
   const pauses = gaps(times);
   assert.ok(
@@ -170,9 +170,9 @@ test("reads a market at its close, then at growing intervals until it is finaliz
   venue.show(withListing("a", { closeAt, status: "finalized", outcome: { kind: "no" } }));
   await clock.advance(7 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");
-  const readsBefore = venue.asked("getMarkets").length;
+  const readsBefore = venue.callsOf("getMarkets").length;
   await clock.advance(HOUR_MS);
-  assert.equal(venue.asked("getMarkets").length, readsBefore);
+  assert.equal(venue.callsOf("getMarkets").length, readsBefore);
   await stop();
 });
 
@@ -185,7 +185,7 @@ test("reads a market that awaits its result for days once an hour, also if it is
     venue.pages = [status === "active" ? ["a"] : []];
     await start();
     await clock.advance(HOUR_MS + 2_000);
-    const reads = venue.asked("getMarkets").length;
+    const reads = venue.callsOf("getMarkets").length;
     assert.ok(reads <= 1, `${status}: ${reads}`);
     await stop();
   }
@@ -197,9 +197,9 @@ test("schedules a distant close when a later sweep finds it near", async () => {
   await start();
   clock.jumpWallClock(10 * HOUR_MS - 5 * MINUTE_MS);
   await clock.advance(5 * MINUTE_MS - 1);
-  assert.deepEqual(venue.asked("getMarkets"), []);
+  assert.deepEqual(venue.callsOf("getMarkets"), []);
   await clock.advance(17_000);
-  assert.equal(venue.asked("getMarkets").length, 1);
+  assert.equal(venue.callsOf("getMarkets").length, 1);
   await stop();
 });
 
@@ -227,7 +227,7 @@ test("reads restored markets that await a result after a restart", async () => {
   await clock.advance(10 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");
   assert.deepEqual(
-    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
     [["a"]],
   );
   await stop();
@@ -240,7 +240,7 @@ test("reads a market that the stream reports as changed once", async () => {
   venue.stream?.onMessage({ kind: "changed", marketId: "unknown", receivedAt: clock.now() });
   await clock.advance(10 * MINUTE_MS);
   assert.deepEqual(
-    venue.asked("getMarkets").map(({ marketIds }) => marketIds),
+    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
     [["a"]],
   );
   await stop();

@@ -21,7 +21,7 @@ const ACTIVE_MARKETS_MAX = 200;
 const PROBE_EVERY_MS = 1_000;
 
 export interface VenueIngestOptions extends Pick<VenueContext, "venue" | "board" | "health" | "clock" | "log"> {
-  readonly recorder: StoreWriter;
+  readonly storeWriter: StoreWriter;
   readonly backfill: Backfill;
   /** The first sweep of every venue has completed or failed. */
   readonly areFirstSweepsOver: () => boolean;
@@ -41,7 +41,7 @@ export class VenueIngest {
 
   constructor(options: VenueIngestOptions) {
     this.#options = options;
-    const { venue, board, recorder: storeWriter, health, clock, log } = options;
+    const { venue, board, storeWriter, health, clock, log } = options;
     const { signal } = this.#stop;
     const absorb = (page: ListingPage) => this.absorb(page);
     this.#context = { venue, board, storeWriter, health, clock, log, signal, absorb };
@@ -89,11 +89,11 @@ export class VenueIngest {
 
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
   absorb(page: ListingPage): void {
-    const { board, recorder: storeWriter } = this.#options;
+    const { board, storeWriter } = this.#options;
     for (const event of page.events) if (board.applyEvent(event)) storeWriter.queueEvent(event);
     for (const snapshot of page.markets) {
       const change = board.apply(snapshot, page.requestedAt);
-      storeWriter.note(change);
+      storeWriter.queueChange(change);
       this.#schedule(change.market);
     }
   }

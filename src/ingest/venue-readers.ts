@@ -53,8 +53,8 @@ export class VenueReaders {
     const reader = new VenueIngest({
       venue: adapter,
       board,
-      recorder: storeWriter,
-      backfill: new Backfill({ venue, board, past: pastPrices, clock }),
+      storeWriter: storeWriter,
+      backfill: new Backfill({ venue, board, pastPrices: pastPrices, clock }),
       health,
       areFirstSweepsOver: () => this.areFirstSweepsOver(),
       clock,

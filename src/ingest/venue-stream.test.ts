@@ -80,7 +80,7 @@ test("reads a market that the stream lists, unless the board has it; a failure i
   listed("other");
   await clock.settle();
   assert.deepEqual(
-    venue.asked("findMarket").map(({ marketIds }) => marketIds[0]),
+    venue.callsOf("findMarket").map(({ marketIds }) => marketIds[0]),
     ["new", "other"],
   );
   assert.equal(health(venue).report(0).drops.new_market_unread, 1);
@@ -136,7 +136,7 @@ test("ignores a timestamp in the future, so that later quotes are accepted", asy
 
 test("counts a stream disconnection and sweeps immediately to replace the lost messages", async () => {
   const { clock, venue, health, stop } = await startVenue();
-  const sweeps = () => venue.asked("listOpenMarkets").length;
+  const sweeps = () => venue.callsOf("listOpenMarkets").length;
   venue.stream?.onUp();
   await clock.advance(5_000);
   assert.equal(sweeps(), 1);

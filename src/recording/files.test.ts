@@ -28,8 +28,8 @@ function tradeFact(offsetMs: number): Fact {
 
 async function readAll(file: string) {
   const facts: Fact[] = [];
-  const { header, isCut } = await readRecording(file, { onHeader() {}, onFact: (fact) => facts.push(fact) });
-  return { facts, header, isCut };
+  const { header, isTruncated } = await readRecording(file, { onHeader() {}, onFact: (fact) => facts.push(fact) });
+  return { facts, header, isTruncated };
 }
 
 async function writeAll(name: string, facts: readonly Fact[], bytesMax = BYTES_MAX) {
@@ -48,9 +48,9 @@ const facts = Array.from({ length: 5_000 }, (_, index) => tradeFact(index));
 for (const name of ["plain.jsonl", "compressed.jsonl.gz"]) {
   test(`${name}: facts are read in the order written`, async () => {
     const { file, writer } = await writeAll(name, facts);
-    const { isCut, header, facts: read } = await readAll(file);
+    const { isTruncated, header, facts: read } = await readAll(file);
     assert.deepEqual(read, facts);
-    assert.deepEqual([isCut, header], [false, HEADER]);
+    assert.deepEqual([isTruncated, header], [false, HEADER]);
     assert.equal(writer.facts, facts.length);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
@@ -59,8 +59,8 @@ for (const name of ["plain.jsonl", "compressed.jsonl.gz"]) {
     const { file } = await writeAll(`truncated-${name}`, facts);
     await truncate(file, Math.floor((await stat(file)).size / 2) + 3);
     const read: Fact[] = [];
-    const { isCut } = await readRecording(file, { onHeader() {}, onFact: (fact) => read.push(fact) });
-    assert.equal(isCut, true);
+    const { isTruncated } = await readRecording(file, { onHeader() {}, onFact: (fact) => read.push(fact) });
+    assert.equal(isTruncated, true);
     assert.ok(read.length > 100 && read.length < facts.length);
     assert.deepEqual(read, facts.slice(0, read.length));
   });
@@ -84,7 +84,7 @@ test("never exceeds the maximum size, and a full file is a valid recording", asy
   assert.ok(size <= 10_000 && size > 9_000, `${size} bytes`);
   assert.equal(writer.isFull, true);
   const summary = await readRecording(file, { onHeader() {}, onFact() {} });
-  assert.deepEqual([summary.isCut, summary.facts], [false, writer.facts]);
+  assert.deepEqual([summary.isTruncated, summary.facts], [false, writer.facts]);
 });
 
 test("writes a late fact with the time of the previous one, so times never decrease", async () => {
@@ -99,11 +99,11 @@ test("ready waits until the disk catches up; facts above the buffer limit are di
   const writer = await openRecordingWriter({ file, header: HEADER, bytesMax: 1e9 });
   const fact: Fact = { ...tradeFact(1), marketId: "x".repeat(400) } as Fact;
   // The loop never yields to the event loop, so nothing is written to disk.
-  while (writer.leftOut === 0) writer.append(fact);
+  while (writer.discarded === 0) writer.append(fact);
   assert.ok(writer.bytes < 34 * 1024 * 1024, `${writer.bytes} bytes buffered`);
   await writer.ready();
   writer.append(fact);
-  assert.equal(writer.leftOut, 1);
+  assert.equal(writer.discarded, 1);
   await writer.close();
   assert.equal((await readRecording(file, { onHeader() {}, onFact() {} })).facts, writer.facts);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { fromMicros } from "../domain/price.ts";
-import { type Fact, LineFault, readHeader, writeHeader } from "./format.ts";
+import { type Fact, LineError, readHeader, writeHeader } from "./format.ts";
 import { readFact } from "./read-fact.ts";
 import { writeFact } from "./write-fact.ts";
 
@@ -181,7 +181,7 @@ test("rejects malformed and hostile lines with the reason", () => {
     const text = typeof line === "string" ? line : JSON.stringify(line);
     assert.throws(
       () => readFact(text),
-      (error) => error instanceof LineFault && reason.test(error.message),
+      (error) => error instanceof LineError && reason.test(error.message),
       text,
     );
   }

@@ -30,7 +30,7 @@ export type Fact = { readonly at: number; readonly venue: string } & (
 );
 
 /** An invalid line. The message is a sentence fragment; the caller adds file and line number. */
-export class LineFault extends Error {
+export class LineError extends Error {
   override readonly name = "LineFault";
 }
 
@@ -48,15 +48,15 @@ export function writeHeader({ startedAt, source }: RecordingHeader): string {
 export function readHeader(line: string): RecordingHeader {
   const value = parseJson(line);
   if (!headerValidator.Check(value)) {
-    throw new LineFault(`not the header of a recording (format "${RECORDING_FORMAT}")`);
+    throw new LineError(`not the header of a recording (format "${RECORDING_FORMAT}")`);
   }
   if (value.version !== RECORDING_VERSION) {
-    throw new LineFault(
+    throw new LineError(
       `format version ${value.version} is not supported; this program reads version ${RECORDING_VERSION}`,
     );
   }
   const startedAt = Date.parse(value.started_at);
-  if (!(startedAt >= AT_MIN && startedAt <= AT_MAX)) throw new LineFault("started_at is not a valid time");
+  if (!(startedAt >= AT_MIN && startedAt <= AT_MAX)) throw new LineError("started_at is not a valid time");
   return { startedAt, source: value.source };
 }
 
@@ -65,6 +65,6 @@ export function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw new LineFault("not JSON");
+    throw new LineError("not JSON");
   }
 }

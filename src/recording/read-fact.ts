@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { EventListing, MarketListing, Outcome, Quote, TakerFee } from "../domain/market.ts";
 import { type BookLevel, isCrossed, type OrderBook } from "../domain/order-book.ts";
-import { type Fact, LineFault, parseJson } from "./format.ts";
+import { type Fact, LineError, parseJson } from "./format.ts";
 import {
   type BookLine,
   type EventLine,
@@ -17,7 +17,7 @@ export function readFact(line: string): Fact {
   const value = parseJson(line);
   const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : undefined;
   if (typeof kind !== "string" || !Object.hasOwn(factValidators, kind))
-    throw new LineFault("not a fact of a known kind");
+    throw new LineError("not a fact of a known kind");
   switch (kind as Fact["kind"]) {
     case "event": {
       const row = validate("event", factValidators.event, value);
@@ -67,7 +67,7 @@ interface Validator<Row> {
 function validate<Row>(kind: string, validator: Validator<Row>, value: unknown): Row {
   if (validator.Check(value)) return value;
   const [first] = validator.Errors(value);
-  throw new LineFault(`invalid ${kind}: ${first?.instancePath || "the line"} ${first?.message ?? "is invalid"}`);
+  throw new LineError(`invalid ${kind}: ${first?.instancePath || "the line"} ${first?.message ?? "is invalid"}`);
 }
 
 function eventOf(row: Static<typeof EventLine>): Omit<EventListing, "venue"> {
@@ -117,7 +117,7 @@ function takerFeeOf(fee: Static<typeof TakerFeeLine> | undefined): TakerFee | nu
 function quoteOf(row: Static<typeof QuoteLine>): Omit<Quote, "receivedAt"> {
   const bid = row.bid ?? null;
   const ask = row.ask ?? null;
-  if (isCrossed(bid, ask)) throw new LineFault("crossed quote");
+  if (isCrossed(bid, ask)) throw new LineError("crossed quote");
   return {
     bid,
     ask,
@@ -132,7 +132,7 @@ function quoteOf(row: Static<typeof QuoteLine>): Omit<Quote, "receivedAt"> {
 function bookOf(row: Static<typeof BookLine>): Omit<OrderBook, "receivedAt"> {
   const bids = levelsOf(row.bids ?? [], -1);
   const asks = levelsOf(row.asks ?? [], 1);
-  if (isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null)) throw new LineFault("crossed book");
+  if (isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null)) throw new LineError("crossed book");
   return { bids, asks, lastPrice: row.last_price ?? null, eventAt: row.event_at ?? null };
 }
 
@@ -140,7 +140,7 @@ function bookOf(row: Static<typeof BookLine>): Omit<OrderBook, "receivedAt"> {
 function levelsOf(pairs: readonly (readonly [number, number])[], sign: -1 | 1): BookLevel[] {
   let previous = Number.NEGATIVE_INFINITY;
   return pairs.map(([price, size]) => {
-    if (price * sign <= previous) throw new LineFault("the levels of the book are not sorted best first");
+    if (price * sign <= previous) throw new LineError("the levels of the book are not sorted best first");
     previous = price * sign;
     return { price, size };
   });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { RecordingError } from "./errors.ts";
-import { type Fact, LINE_CHARS_MAX, LineFault, type RecordingHeader, readHeader } from "./format.ts";
+import { type Fact, LINE_CHARS_MAX, LineError, type RecordingHeader, readHeader } from "./format.ts";
 import { readFact } from "./read-fact.ts";
 
 export interface RecordingReader {
@@ -15,7 +15,7 @@ export interface RecordingSummary {
   readonly header: RecordingHeader;
   readonly facts: number;
   /** The last line was incomplete, for example because the recorder was killed, and was ignored. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /**
@@ -37,19 +37,19 @@ export async function readRecording(file: string, reader: RecordingReader): Prom
         return true;
       }
       const fact = readFact(line);
-      if (fact.at < newestAt) throw new LineFault(`${newestAt - fact.at} ms older than the previous line`);
+      if (fact.at < newestAt) throw new LineError(`${newestAt - fact.at} ms older than the previous line`);
       newestAt = fact.at;
       reader.onFact(fact);
       facts += 1;
       return true;
     } catch (error) {
-      if (!(error instanceof LineFault)) throw error;
+      if (!(error instanceof LineError)) throw error;
       throw new RecordingError(`${file}, line ${lineNumber}: ${error.message}.`);
     }
   };
-  const isCut = await readLines(file, onLine);
+  const isTruncated = await readLines(file, onLine);
   if (header === null) throw noCompleteLine(file);
-  return { header, facts, isCut };
+  return { header, facts, isTruncated: isTruncated };
 }
 
 /** A 32-bit hash of the header line, used to tell recordings apart. */

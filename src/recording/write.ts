@@ -15,7 +15,7 @@ export interface RecordingWriter {
   /** Facts written. */
   readonly facts: number;
   /** Facts discarded because the disk was too slow. */
-  readonly leftOut: number;
+  readonly discarded: number;
   /** Bytes written, before compression. */
   readonly bytes: number;
   /** Further facts are ignored: the file reached its maximum size or cannot be written. */
@@ -57,7 +57,7 @@ function startWriter(
   const input = gzip ?? disk;
   gzip?.pipe(disk);
   let facts = 0;
-  let leftOut = 0;
+  let discarded = 0;
   let bytes = 0;
   let newestAt = header.startedAt;
   let isFull = false;
@@ -88,8 +88,8 @@ function startWriter(
     get facts() {
       return facts;
     },
-    get leftOut() {
-      return leftOut;
+    get discarded() {
+      return discarded;
     },
     get bytes() {
       return bytes;
@@ -100,7 +100,7 @@ function startWriter(
     append(fact) {
       if (isFull) return;
       if (bufferedBytes() > BUFFERED_BYTES_MAX) {
-        leftOut += 1;
+        discarded += 1;
         return;
       }
       // Clocks may be set back, but `at` must not decrease.

@@ -44,7 +44,7 @@ export interface Changes {
   /** Start positions of the next read, by venue. */
   readonly cursors: ReadonlyMap<VenueId, ChangeCursor>;
   /** Whether more changes can be read immediately. */
-  readonly isMore: boolean;
+  readonly hasMore: boolean;
 }
 
 /**
@@ -58,7 +58,7 @@ export interface ChangeStore {
   /** Stores current quotes of the venues whose leases still hold. */
   saveQuotes(quotes: readonly CurrentQuote[], fences: readonly VenueFence[]): Promise<void>;
   /** The latest positions of these venues. Read them before loading the whole store, so that no change is missed. */
-  latest(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>>;
+  latestCursors(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>>;
   /** The next changes after the cursors, except of finalized markets last updated before `finalizedSinceMs`. */
   read(cursors: ReadonlyMap<VenueId, ChangeCursor>, finalizedSinceMs: number): Promise<Changes>;
 }
@@ -134,7 +134,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
       }
     },
 
-    async latest(venues) {
+    async latestCursors(venues) {
       const rows = await database.query<{ venue: string; events: number; markets: number; quotes: number }>(
         `select venue,
            coalesce((select max(position) from events where events.venue = requested.venue), 0) as events,
@@ -187,7 +187,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
           ...withStoredQuote(NO_QUOTE, row),
         })),
         cursors: next,
-        isMore,
+        hasMore: isMore,
       };
     },
   };

@@ -131,7 +131,7 @@ eachDatabase("a follower reads each change once, in order, and markets with thei
   const store = createMarketStore(database);
   const changes = createChangeStore(database);
   const fences = [CURRENT];
-  const start = await changes.latest(["alpha", "beta"]);
+  const start = await changes.latestCursors(["alpha", "beta"]);
   await store.upsertEvents([sampleEvent("E")], fences);
   const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], fences);
   const [a = 0, b = 0] = keys.map((key) => key ?? 0);
@@ -156,7 +156,7 @@ eachDatabase("a follower reads each change once, in order, and markets with thei
       activity: quote(a, 0.2).activity,
     },
   ]);
-  assert.equal(first.isMore, false);
+  assert.equal(first.hasMore, false);
   const second = await changes.read(first.cursors, 0);
   assert.deepEqual([second.events, second.markets, second.quotes], [[], [], []]);
   await store.upsertEvents([sampleEvent("E")], fences);
@@ -189,7 +189,7 @@ eachDatabase("reads many changes in several parts, without gaps or duplicates", 
     assert.ok(reads < 5);
     const read = await changes.read(cursors, 0);
     seen.push(...read.markets.map(({ snapshot }) => snapshot.listing.marketId));
-    ({ cursors, isMore } = read);
+    ({ cursors, hasMore: isMore } = read);
   }
   assert.deepEqual([seen.length, new Set(seen).size], [4_500, 4_500]);
 });

@@ -27,13 +27,14 @@ function openHarness(listing: Partial<MarketListing> = {}) {
   if (venue === undefined) throw new Error("The harness has no venue");
   const snapshot = sampleMarket("m", { listing });
   venue.show(snapshot);
-  for (const listed of samplePage([snapshot]).markets) harness.recorder.note(harness.board.apply(listed, SAMPLE_AT));
+  for (const listed of samplePage([snapshot]).markets)
+    harness.storeWriter.queueChange(harness.board.apply(listed, SAMPLE_AT));
   const market = (): BoardMarket => {
     const found = harness.market("m");
     if (found === null) throw new Error("The market is not on the board");
     return found;
   };
-  const requestCount = () => venue.asked("getHistory").length;
+  const requestCount = () => venue.callsOf("getHistory").length;
   return { ...harness, venue, current: market, requestCount };
 }
 
@@ -56,7 +57,7 @@ test("the first read of a new market stores it and fetches its hourly and five-m
 
 test("concurrent calls share one fetch", async () => {
   const { venue, clock, past, current, requestCount } = openHarness();
-  venue.answerMs = 100;
+  venue.responseMs = 100;
   const reads = Promise.all([
     past.read(current(), "7d", 48),
     past.read(current(), "48h", 48),
@@ -101,8 +102,8 @@ test("throws the venue error if nothing is stored, and the next read requests ag
 });
 
 test("returns stored history if the venue request fails", async () => {
-  const { venue, recorder, past, history, current } = openHarness();
-  await recorder.flush();
+  const { venue, storeWriter, past, history, current } = openHarness();
+  await storeWriter.flush();
   history.points.set(1, [point(SAMPLE_AT, 0.4)]);
   venue.failing.set("getHistory", failure);
   assert.equal((await past.read(current(), "7d", 48)).points.length, 1);

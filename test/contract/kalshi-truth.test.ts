@@ -279,7 +279,7 @@ test("history equals the world's, for open markets and the historical tier", asy
     const toMs = Math.floor(endAt / HOUR_MS) * HOUR_MS;
     const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(tested.openAt / HOUR_MS) * HOUR_MS);
     const points = await venue.getHistory(listing, { fromMs, toMs, intervalMs: HOUR_MS }, signal);
-    const expected = world.past(tested, fromMs, toMs, HOUR_MS);
+    const expected = world.priceHistory(tested, fromMs, toMs, HOUR_MS);
     assert.ok(expected.length > 0);
     assert.deepEqual(
       points.map(({ startAt, endAt, bid, ask, yesPrice, volumeUsd }) => ({

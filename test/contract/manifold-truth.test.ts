@@ -276,11 +276,11 @@ test("streams each bet once, with the world's price at its time", async () => {
     await up.promise;
     at += 60_000;
     const markets = moving.markets("manifold", genesis);
-    running.feed.tellTrades(moving, markets, genesis, at);
+    running.feed.publishTrades(moving, markets, genesis, at);
     // The socket preserves order, so everything sent before this has arrived as well.
     const last = markets[0];
     assert.ok(last !== undefined);
-    running.feed.tell({ kind: "listed", market: last, at });
+    running.feed.publish({ kind: "listed", market: last, at });
     await received.promise;
     const trades = messages.flatMap((message) => {
       if (message.kind !== "trade") return [];
@@ -333,7 +333,7 @@ test("reports a resolved market, and reading it then returns the result", async 
     stream?.follow(before?.markets.map(({ listing }) => listing) ?? []);
     await up.promise;
     at = market.finalizeAt;
-    running.feed.tell({ kind: "lifecycle", market, from: "closed", to: "finalized", at });
+    running.feed.publish({ kind: "lifecycle", market, from: "closed", to: "finalized", at });
     assert.deepEqual(await changed.promise, { kind: "changed", marketId, receivedAt: at });
     const after = await running.adapter.findMarket(marketId, signal());
     const { outcome } = moving.lifecycle(market, at);

@@ -281,7 +281,7 @@ test("history is the world's price at the end of each interval", async () => {
   const range = { fromMs: time.at - 20 * DAY_MS, toMs: time.at, intervalMs: HOUR_MS };
   const points = await venue.getHistory(listing, range, signal);
   const past = world
-    .past(market, range.fromMs, range.toMs, HOUR_MS)
+    .priceHistory(market, range.fromMs, range.toMs, HOUR_MS)
     .filter((point) => point.at - HOUR_MS >= range.fromMs);
   assert.ok(points.length > 10);
   assert.deepEqual(

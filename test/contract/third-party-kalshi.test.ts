@@ -140,7 +140,7 @@ test("kalshi-typescript reads events with markets, series, candles, the historic
     GENESIS / 1_000,
     60,
   );
-  const past = world.past(market, GENESIS - 5 * HOUR_MS - 1, GENESIS, HOUR_MS);
+  const past = world.priceHistory(market, GENESIS - 5 * HOUR_MS - 1, GENESIS, HOUR_MS);
   assert.deepEqual(
     candles.data.candlesticks.map((candle) => [candle.end_period_ts * 1_000, Number(candle.yes_bid.close_dollars)]),
     past.map(({ at, bid }) => [at, bid ?? 0]),

@@ -257,7 +257,7 @@ test("the socket acknowledges commands, rejects invalid ones and broadcasts bets
   const trade = world.trades(market, now + 1, now + 600_000)[0];
   assert.ok(trade !== undefined);
   now = trade.at;
-  feed.tell({ kind: "trade", market, trade, at: trade.at });
+  feed.publish({ kind: "trade", market, trade, at: trade.at });
   const { data } = await next((message) => message.topic === topic);
   assert.equal(data.bets[0].createdTime, trade.at);
   assert.equal(data.bets[0].contractId, contractId);

@@ -145,7 +145,7 @@ test("@polymarket/clob-client reads a day of price history inside the world's sp
   });
   const { history } = response as { history: { t: number; p: number }[] };
   const expected = new Map(
-    world.past(market, NOW - 86_400_000, NOW, 3_600_000).map((point) => [point.at / 1000, point]),
+    world.priceHistory(market, NOW - 86_400_000, NOW, 3_600_000).map((point) => [point.at / 1000, point]),
   );
   assert.equal(history.length, expected.size);
   assert.ok(history.length > 0);

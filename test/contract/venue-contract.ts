@@ -4,7 +4,7 @@ import { VenueError, type VenueFailure } from "../../src/domain/errors.ts";
 import { type EventListing, MARKET_STATUSES, type MarketSnapshot, yesPrice } from "../../src/domain/market.ts";
 import { isCrossed } from "../../src/domain/order-book.ts";
 import type { ListingPage, VenueAdapter } from "../../src/ports/venue.ts";
-import type { ScriptedAnswer } from "../support/venues/scripted-http.ts";
+import type { ScriptedResponse } from "../support/venues/scripted-http.ts";
 import { openVenueHarness, type VenueHarness, type VenueName } from "../support/venues/venue-harness.ts";
 
 const PAGES_MAX = 2_000;
@@ -42,7 +42,7 @@ const HOSTILE_IDS: readonly string[] = [
   "' OR 1=1 --",
 ];
 
-const INVALID_RESPONSES: readonly (readonly [string, ScriptedAnswer, VenueFailure])[] = [
+const INVALID_RESPONSES: readonly (readonly [string, ScriptedResponse, VenueFailure])[] = [
   ["500", { status: 500, body: "oops" }, "server_error"],
   ["200 with HTML", { body: "<!doctype html><title>Maintenance</title>" }, "bad_body"],
   ["an empty body", { body: "" }, "bad_body"],

@@ -7,7 +7,7 @@ import { AppError } from "../../src/domain/errors.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { eachDatabase, embeddedDatabase, onPostgres } from "../support/databases.ts";
 import { failure, SECRET } from "../support/evm/paid-service.ts";
-import { callWith, decode, demandOf, signPayment } from "../support/evm/payer.ts";
+import { callWith, decode, fetchRequirements, signPayment } from "../support/evm/payer.ts";
 import {
   assertRejected,
   callDuring,
@@ -21,7 +21,7 @@ import {
 test("402: the response is withheld if the nonce was used for another transfer during the call", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
-  const requirements = await demandOf(`${shop.url}/v1/test/after`);
+  const requirements = await fetchRequirements(`${shop.url}/v1/test/after`);
   const { header } = await signPayment(payer, chain, requirements);
   // Uses the same nonce for another transfer.
   const { status, text, headers } = await callDuring(shop, header, () => spendElsewhere(payer, header));
@@ -41,7 +41,7 @@ test("402: the response is withheld if the nonce was used for another transfer d
 test("402: the response is withheld and the payment rejected if the payer's balance is insufficient", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
-  const requirements = await demandOf(`${shop.url}/v1/test/after`);
+  const requirements = await fetchRequirements(`${shop.url}/v1/test/after`);
   const { header } = await signPayment(payer, chain, requirements);
   const other = await signPayment(payer, chain, requirements);
   const { status, text, headers } = await callDuring(shop, header, () => spendElsewhere(payer, other.header));
@@ -58,7 +58,7 @@ eachDatabase("a lost facilitator response ends with the content and one transfer
   for (const path of ["/v1/test/after", "/v1/test/before"]) {
     const shop = await startShop(database);
     const payer = await chain.newPayer(LISTING * 5n);
-    const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}${path}`));
+    const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}${path}`));
     facilitator.faults.settle = { kind: "lose_response" };
     const response = await callWith(`${shop.url}${path}`, header);
     assert.equal(response.status, 200, response.text);
@@ -75,7 +75,7 @@ test("without an RPC endpoint a lost facilitator response is a 503, and sending 
     deadlines: { verifyMs: 1_000, settleMs: 200 },
   });
   const payer = await chain.newPayer(LISTING * 5n);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/after`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/after`));
   facilitator.faults.settle = { kind: "timeout" };
   const first = await callWith(`${shop.url}/v1/test/after`, header);
   assert.deepEqual([first.status, first.text.includes(SECRET)], [503, false]);
@@ -92,7 +92,7 @@ onPostgres(
     const shop = await startShop(database, {}, 3);
     const payer = await chain.newPayer(LISTING * 5n);
     const settled = facilitator.calls.settle;
-    const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/after`));
+    const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/after`));
     const hold = Promise.withResolvers<void>();
     for (const { work } of shop.services) work.hold = hold.promise;
     let finished = 0;
@@ -134,7 +134,7 @@ onPostgres(
 test("a stream is charged before its first byte; a stream on a route that settles after the handler is withheld", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING * 5n);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/stream-before`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/stream-before`));
   const streamed = await callWith(`${shop.url}/v1/test/stream-before`, header);
   assert.deepEqual([streamed.status, streamed.text], [200, SECRET + SECRET]);
   assert.equal(decode(streamed.headers.get("payment-response")).success, true);
@@ -142,7 +142,11 @@ test("a stream is charged before its first byte; a stream on a route that settle
   const resent = await callWith(`${shop.url}/v1/test/stream-before`, header);
   assert.deepEqual([resent.status, shop.work.count], [402, 1]);
 
-  const { header: second } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/stream-after`));
+  const { header: second } = await signPayment(
+    payer,
+    chain,
+    await fetchRequirements(`${shop.url}/v1/test/stream-after`),
+  );
   const withheld = await callWith(`${shop.url}/v1/test/stream-after`, second);
   assert.deepEqual([withheld.status, withheld.text.includes(SECRET)], [500, false]);
   assert.match(withheld.headers.get("content-type") ?? "", /json/);
@@ -153,7 +157,7 @@ test("a stream is charged before its first byte; a stream on a route that settle
 test("a route that hijacks the response delivers nothing to a payer", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/hijack`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/hijack`));
   const response = await callWith(`${shop.url}/v1/test/hijack`, header);
   assert.deepEqual([response.status, response.text.includes(SECRET)], [500, false]);
   assert.deepEqual([await shop.transfers(), await shop.states()], [0, ["released"]]);
@@ -174,7 +178,7 @@ test("503: a store failure after the charge reports a redeemable payment", async
   const shop = await startShop(store);
   const payer = await chain.newPayer(LISTING);
   const path = `${shop.url}/v1/test/before`;
-  const { header } = await signPayment(payer, chain, await demandOf(path));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(path));
   const hold = Promise.withResolvers<void>();
   shop.work.hold = hold.promise;
   const response = callWith(path, header);
@@ -209,7 +213,7 @@ test("clients that disconnect during a large replay cause no second run and no f
   shop.work.size = 200_000;
   const payer = await chain.newPayer(LISTING);
   const path = `${shop.url}/v1/test/after`;
-  const { header } = await signPayment(payer, chain, await demandOf(path));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(path));
   assert.equal((await callWith(path, header)).status, 200);
   for (let iterations = 0; iterations < 60; iterations++) await callAndDisconnect(path, header, iterations);
   const resent = await callWith(path, header);
@@ -222,7 +226,7 @@ test("a charged call continues after its client disconnects, and its response is
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
   const path = `${shop.url}/v1/test/before`;
-  const { header } = await signPayment(payer, chain, await demandOf(path));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(path));
   const hold = Promise.withResolvers<void>();
   shop.work.hold = hold.promise;
   const controller = new AbortController();
@@ -244,7 +248,7 @@ test("a charged call continues after its client disconnects, and its response is
 test("a failed call is not charged, and its payment can be used again", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING * 5n);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/after`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/after`));
   shop.work.fail = failure();
   assert.equal((await callWith(`${shop.url}/v1/test/after`, header)).status, 502);
   assert.equal((await callWith(`${shop.url}/v1/test/after?n=99`, header)).status, 422);
@@ -258,7 +262,7 @@ test("a failed call is not charged, and its payment can be used again", async ()
 test("a failed call that was already charged leaves a credit for exactly one response", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING * 5n);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/before`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/before`));
   shop.work.fail = failure();
   for (let round = 0; round < 2; round++) {
     const failed = await callWith(`${shop.url}/v1/test/before`, header);

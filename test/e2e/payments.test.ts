@@ -4,7 +4,14 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { eachDatabase, embeddedDatabase } from "../support/databases.ts";
 import { SECRET } from "../support/evm/paid-service.ts";
-import { callWith, decode, demandOf, type PaymentChanges, payingFetch, signPayment } from "../support/evm/payer.ts";
+import {
+  callWith,
+  decode,
+  fetchRequirements,
+  type PaymentChanges,
+  payingFetch,
+  signPayment,
+} from "../support/evm/payer.ts";
 import { assertRejected, chain, facilitator, LISTING, startShop } from "../support/evm/shop.ts";
 import { recordingLog } from "../support/test-app.ts";
 
@@ -54,7 +61,7 @@ test("402: a call without credentials returns its price in the format of both ve
   assert.deepEqual(Object.keys(body).sort(), ["accepts", "code", "detail", "error", "x402Version"]);
   const [v1] = body.accepts;
   assert.deepEqual([v1.network, v1.maxAmountRequired, v1.payTo], [chain.networkV1, "5000000", shop.payTo]);
-  assert.equal((await demandOf(`${shop.url}/v1/markets`)).accepts[0]?.amount, "10000");
+  assert.equal((await fetchRequirements(`${shop.url}/v1/markets`)).accepts[0]?.amount, "10000");
   // A route without a price returns 401.
   const account = await fetch(`${shop.url}/v1/test/account`);
   assert.equal(account.status, 401);
@@ -65,7 +72,7 @@ test("402: a call without credentials returns its price in the format of both ve
 test("an API key takes precedence over a payment, which is not charged", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/after`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/after`));
   const withKey = await callWith(`${shop.url}/v1/test/after`, header, { headers: { authorization: "Bearer nobody" } });
   assert.equal(withKey.status, 401);
   assert.equal(await shop.transfers(), 0);
@@ -77,7 +84,7 @@ test("an API key takes precedence over a payment, which is not charged", async (
 test("403: a route that needs an account accepts no payment", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(5_000_000n);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/deep`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/deep`));
   const response = await callWith(`${shop.url}/v1/test/account`, header);
   assert.deepEqual([response.status, JSON.parse(response.text).code], [403, "account_required"]);
   assert.equal(shop.work.count, 0);
@@ -88,7 +95,7 @@ test("429: after 60 rejected payments in a minute no further payment of the addr
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
   const path = `${shop.url}/v1/test/after`;
-  const requirements = await demandOf(path);
+  const requirements = await fetchRequirements(path);
   const { header: valid } = await signPayment(payer, chain, requirements);
   const { header: badSignature } = await signPayment(payer, chain, requirements, { domain: { chainId: 1 } });
   const { header: underpaid } = await signPayment(payer, chain, requirements, { authorization: { value: "1" } });
@@ -105,7 +112,7 @@ test("429: after 60 rejected payments in a minute no further payment of the addr
 test("400: a malformed payment header is rejected before any work", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
-  const { header } = await signPayment(payer, chain, await demandOf(`${shop.url}/v1/test/after`));
+  const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/after`));
   const valid = decode(header);
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
   const { authorization } = valid.payload;
@@ -141,7 +148,7 @@ test("logs contain no payer, signature or nonce, responses no signature, and the
   const deadlines = { verifyMs: 1_000, settleMs: 1_000 };
   const shop = await startShop(database, { log, hasRpc: false, deadlines });
   const payer = await chain.newPayer(LISTING * 9n);
-  const requirements = await demandOf(`${shop.url}/v1/test/after`);
+  const requirements = await fetchRequirements(`${shop.url}/v1/test/after`);
   const secrets = [payer.address.toLowerCase(), SECRET];
   const signatures: string[] = [];
   const received: unknown[] = [];
@@ -200,7 +207,7 @@ test("402: a payment that does not match the requirements exactly is rejected an
     ["signed by another account", { signer: other }, /signature/],
   ];
   const path = "/v1/test/after";
-  const requirements = await demandOf(`${shop.url}${path}`);
+  const requirements = await fetchRequirements(`${shop.url}${path}`);
   for (const [name, changes, reason] of cases) {
     const { header } = await signPayment(payer, chain, requirements, changes);
     await t.test(name, () => assertRejected(shop, path, header, 402, reason));
@@ -224,7 +231,7 @@ test("no response is delivered if the facilitator fails, times out or returns fa
   const payer = await chain.newPayer(1_000_000n);
   const other = await chain.newPayer(0n);
   const path = "/v1/test/after";
-  const requirements = await demandOf(`${shop.url}${path}`);
+  const requirements = await fetchRequirements(`${shop.url}${path}`);
   const ok = (value: object) => ({ kind: "response", status: 200, body: JSON.stringify(value) }) as const;
   const falseSuccess = {
     success: true,

@@ -20,7 +20,7 @@ export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues
     eventDays: 7,
     metrics: null,
     signUp: null,
-    account: { botCheck: null, letters: null },
+    account: { botCheck: null, emailDelivery: null },
     auditDays: 400,
     ...parts,
   };

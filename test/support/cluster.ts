@@ -10,7 +10,7 @@ export class ClusterNode {
   readonly clock: Clock;
   readonly database: Database;
   /** Whether the connection to the store is cut. */
-  isCut = false;
+  isDisconnected = false;
   #isPaused = false;
   #isDead = false;
   readonly #late: (() => void)[] = [];
@@ -52,7 +52,7 @@ export class ClusterNode {
     this.#isPaused = true;
   }
 
-  goOn(): void {
+  resume(): void {
     this.#isPaused = false;
     for (const run of this.#late.splice(0)) run();
   }
@@ -60,7 +60,7 @@ export class ClusterNode {
   /** Like SIGKILL: the node stops without closing anything. */
   kill(): void {
     this.#isDead = true;
-    this.isCut = true;
+    this.isDisconnected = true;
   }
 
   get isPaused(): boolean {
@@ -110,7 +110,7 @@ export class Cluster {
   #databaseOf(node: ClusterNode): Database {
     /** A disconnected node gets an error; a killed node gets no response. */
     const through = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-      if (node.isCut) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
+      if (node.isDisconnected) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
       const answer = ask();
       this.#pending.add(answer);
       const reply = await answer.finally(() => this.#pending.delete(answer));

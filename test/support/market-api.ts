@@ -20,8 +20,8 @@ export interface MarketApiOptions {
   readonly reference?: readonly string[];
   readonly publicUrl?: string | null;
   /** Look-up of markets that are not on the board; finds none by default. */
-  readonly lookUp?: MarketsPorts["lookUp"];
-  readonly past?: MarketsPorts["past"];
+  readonly lookUp?: MarketsPorts["fetchMarket"];
+  readonly past?: MarketsPorts["pastPrices"];
   readonly readTrend?: MarketsPorts["readTrend"];
 }
 
@@ -36,8 +36,8 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     board,
     clock,
     venues: trading,
-    lookUp: options.lookUp ?? (async () => false),
-    past: options.past ?? {
+    fetchMarket: options.lookUp ?? (async () => false),
+    pastPrices: options.past ?? {
       read: async (_market, period): Promise<HistoryReading> => ({
         ...{ period, intervalSeconds: 3_600, generatedAt: clock.now() },
         points: [

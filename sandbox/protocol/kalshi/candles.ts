@@ -1,4 +1,4 @@
-import type { ListedMarket, PastPoint, World, WorldTrade } from "../../world/types.ts";
+import type { ListedMarket, PricePoint, World, WorldTrade } from "../../world/types.ts";
 import { count, dollars } from "./market-json.ts";
 
 /** Quotes and trades of a market in one period. Prices are in [0, 1]. */
@@ -31,14 +31,14 @@ interface Range {
  */
 export function candlesOf(world: World, market: ListedMarket, from: number, to: number, intervalMs: number): Candle[] {
   // The period before `from` supplies the opening quotes of the first candle.
-  const points = world.past(market, from - 1 - intervalMs, to, intervalMs);
+  const points = world.priceHistory(market, from - 1 - intervalMs, to, intervalMs);
   const first = points[0];
   const last = points.at(-1);
   if (first === undefined || last === undefined) return [];
   const trades = world.trades(market, first.at - intervalMs + 1, last.at + 1);
   const candles: Candle[] = [];
   let next = 0;
-  let previousPoint: PastPoint | null = null;
+  let previousPoint: PricePoint | null = null;
   let previousPrice = world.trades(market, first.at - intervalMs, first.at - intervalMs + 1).at(-1)?.yesPrice ?? null;
   for (const point of points) {
     const periodTrades: WorldTrade[] = [];

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
-import { disturbSocket } from "../../faults/socket-faults.ts";
+import { installSocketFaults } from "../../faults/socket-faults.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
@@ -53,7 +53,7 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
   };
 
   server.on("connection", (socket) => {
-    disturbSocket(socket, faults?.kalshi);
+    installSocketFaults(socket, faults?.kalshi);
     const send = (message: object) => {
       if (socket.bufferedAmount > UNREAD_BYTES_MAX) socket.terminate();
       else socket.send(JSON.stringify(message));

@@ -1,4 +1,4 @@
-import type { ListedMarket, PastPoint } from "../../world/types.ts";
+import type { ListedMarket, PricePoint } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { CatalogueEntry } from "./catalogue.ts";
 import { isGroup } from "./ids.ts";
@@ -35,7 +35,7 @@ function pointsOf(context: ExchangeContext, market: ListedMarket, range: History
   const to = Math.min(range.to ?? now, now);
   const from = Math.max(range.from ?? market.openAt, market.openAt, to - POINTS_MAX * intervalMs);
   const points: Point[] = [];
-  for (const point of context.world.past(market, from, to, intervalMs)) {
+  for (const point of context.world.priceHistory(market, from, to, intervalMs)) {
     const price = market.mechanism === "amm" ? ammPrice(context, market, point.at) : midOrLastPrice(point);
     if (price !== null) points.push({ at: point.at, price });
   }
@@ -43,7 +43,7 @@ function pointsOf(context: ExchangeContext, market: ListedMarket, range: History
 }
 
 /** Mid of a two-sided book, otherwise the last trade price. */
-function midOrLastPrice({ bid, ask, lastPrice }: PastPoint): number | null {
+function midOrLastPrice({ bid, ask, lastPrice }: PricePoint): number | null {
   return bid !== null && ask !== null ? round6((bid + ask) / 2) : lastPrice;
 }
 

@@ -3,7 +3,7 @@
  * Groups are containers with nested children, some single markets are AMMs keyed by address, and short rounds leave the
  * active list when they close. No endpoint lists resolved markets.
  */
-import { allowBrowsers } from "../browser-access.ts";
+import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { Catalogue } from "./catalogue.ts";
 import { installErrors } from "./http-errors.ts";
@@ -24,7 +24,7 @@ export const limitlessExchange: ExchangeFactory = (context) => {
     scheme: "http",
     listener: "limitless",
     install(app) {
-      allowBrowsers(app);
+      allowCrossOriginRequests(app);
       installErrors(app);
       installLimits(app, context);
       installMarketRoutes(app, context, catalogue);

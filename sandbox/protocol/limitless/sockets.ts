@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Server, type Socket } from "socket.io";
-import { disturbTransport } from "../../faults/socket-faults.ts";
+import { installTransportFaults } from "../../faults/socket-faults.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { LIFECYCLE_ROOM, marketRoom, Publisher } from "./publisher.ts";
@@ -25,7 +25,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     if (namespace.sockets.size > 0) publisher.receive(event);
   });
   namespace.on("connection", (socket) => {
-    disturbTransport(socket.conn.transport, context.faults?.limitless);
+    installTransportFaults(socket.conn.transport, context.faults?.limitless);
     serveSocket(socket, catalogue, publisher);
   });
   // Open WebSocket connections would prevent the HTTP server from closing.

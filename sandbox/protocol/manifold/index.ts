@@ -1,5 +1,5 @@
 /** Simulated Manifold Markets: the public REST interface and the WebSocket. */
-import { allowBrowsers } from "../browser-access.ts";
+import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { Contracts } from "./contracts.ts";
 import { installRest } from "./rest.ts";
@@ -18,7 +18,7 @@ export const manifoldExchange: ExchangeFactory = (context: ExchangeContext): rea
       scheme: "http",
       listener: "manifold",
       install(app) {
-        allowBrowsers(app);
+        allowCrossOriginRequests(app);
         app.setErrorHandler((error, _request, reply) => {
           const status = (error as { statusCode?: number }).statusCode ?? 500;
           const message = status < 500 ? "Error validating request." : "Error processing request.";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
-import { disturbSocket } from "../../faults/socket-faults.ts";
+import { installSocketFaults } from "../../faults/socket-faults.ts";
 import type { FeedEvent, World } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
@@ -106,7 +106,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   };
 
   server.on("connection", (socket) => {
-    disturbSocket(socket, faults?.manifold);
+    installSocketFaults(socket, faults?.manifold);
     const client: Client = { topics: new Set(), lastMessageAt: now() };
     clients.set(socket, client);
     stopFeed ??= feed.subscribe("manifold", onFeedEvent);

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
-import { allowBrowsers } from "../browser-access.ts";
+import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { clobMarket, simplifiedMarket } from "./clob-json.ts";
@@ -40,7 +40,7 @@ export function clobService(context: ExchangeContext, catalogue: Catalogue): Exc
     scheme: "http",
     listener: "polymarket-clob",
     install(app) {
-      allowBrowsers(app);
+      allowCrossOriginRequests(app);
       if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
       app.setErrorHandler((error, _request, reply) => {
         if (error instanceof ValidationError) return reply.code(400).send({ error: error.message });

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ListedMarket, World } from "../../world/types.ts";
-import { allowBrowsers } from "../browser-access.ts";
+import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { installTrades } from "./data-trades.ts";
@@ -28,7 +28,7 @@ export function dataService(context: ExchangeContext, catalogue: Catalogue): Exc
     scheme: "http",
     listener: "polymarket-data",
     install(app) {
-      allowBrowsers(app);
+      allowCrossOriginRequests(app);
       if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
       app.setErrorHandler((error, _request, reply) => {
         if (error instanceof ValidationError) return reply.code(400).send({ error: error.message });

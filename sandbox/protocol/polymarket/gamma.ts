@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
-import { allowBrowsers } from "../browser-access.ts";
+import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { eventFilter, eventSortKey, marketFilter, marketSortKey } from "./gamma-filters.ts";
@@ -37,7 +37,7 @@ export function gammaService(context: ExchangeContext, catalogue: Catalogue): Ex
     scheme: "http",
     listener: "polymarket-gamma",
     install(app) {
-      allowBrowsers(app);
+      allowCrossOriginRequests(app);
       if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
       app.setErrorHandler((error, _request, reply) => {
         if (error instanceof ValidationError)

@@ -35,7 +35,7 @@ export function priceHistory(
   const from = Math.max(range.from, market.openAt);
   if (range.to <= from) return [];
   const rows: HistoryRow[] = [];
-  for (const point of world.past(market, from, range.to, range.stepMinutes * MINUTE_MS)) {
+  for (const point of world.priceHistory(market, from, range.to, range.stepMinutes * MINUTE_MS)) {
     const price = displayedPrice(point.bid, point.ask, point.lastPrice);
     if (price === null) continue;
     rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : mirrored(price) });

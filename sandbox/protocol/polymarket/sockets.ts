@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
-import { disturbSocket } from "../../faults/socket-faults.ts";
+import { installSocketFaults } from "../../faults/socket-faults.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
@@ -63,7 +63,7 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
   };
 
   const addSession = (socket: WebSocket) => {
-    disturbSocket(socket, context.faults?.polymarket);
+    installSocketFaults(socket, context.faults?.polymarket);
     const session = new Session({ socket, world, catalogue, now, onSubscribe, onUnsubscribe });
     sessions.add(session);
     stopFeed ??= feed.subscribe("polymarket", publish, followedMarkets);

@@ -7,10 +7,10 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { recordingLog } from "../../../test/support/test-app.ts";
 import {
-  askOperatorSocket,
   listenOnOperatorSocket,
   type OperatorFailure,
   OperatorSocketError,
+  requestOverOperatorSocket,
 } from "./operator-socket.ts";
 
 const FILE = "operator.sock";
@@ -50,7 +50,7 @@ async function exchange(path: string, text: string): Promise<string> {
 test("returns the response over a socket that only its owner can open, and leaves no other file", async () => {
   const { dataDir, listen, clock } = await createTestSocket();
   const end = await listen(echo);
-  assert.deepEqual(await askOperatorSocket(dataDir, { argv: ["list"] }, clock), { echo: { argv: ["list"] } });
+  assert.deepEqual(await requestOverOperatorSocket(dataDir, { argv: ["list"] }, clock), { echo: { argv: ["list"] } });
   assert.equal((await stat(join(dataDir, FILE))).mode & 0o777, 0o600);
   assert.deepEqual(await readdir(dataDir), [FILE]);
   await end();
@@ -61,7 +61,7 @@ test("replaces the socket of a killed process", async () => {
   const { dataDir, listen, clock } = await createTestSocket();
   await writeFile(join(dataDir, FILE), "");
   const end = await listen(echo);
-  assert.deepEqual(await askOperatorSocket(dataDir, 1, clock), { echo: 1 });
+  assert.deepEqual(await requestOverOperatorSocket(dataDir, 1, clock), { echo: 1 });
   await end();
 });
 
@@ -85,11 +85,11 @@ test("a failing command, an oversized line and invalid JSON return a failure, an
     if (request === "fail") throw new Error("command failed");
     return request;
   });
-  await assert.rejects(askOperatorSocket(dataDir, "fail", clock), failedAs("failed"));
+  await assert.rejects(requestOverOperatorSocket(dataDir, "fail", clock), failedAs("failed"));
   for (const text of ["{\n", `"${"x".repeat(70_000)}"\n`])
     assert.equal(await exchange(join(dataDir, FILE), text), '{"failure":"failed"}\n');
   assert.equal(lines.filter(({ level }) => level === "warn").length, 3);
-  assert.equal(await askOperatorSocket(dataDir, "next", clock), "next");
+  assert.equal(await requestOverOperatorSocket(dataDir, "next", clock), "next");
   await end();
 });
 
@@ -101,7 +101,7 @@ test("closes idle connections, and reports a command interrupted by the shutdown
     return new Promise(() => {});
   }, 20);
   assert.equal(await exchange(join(dataDir, FILE), ""), '{"failure":"failed"}\n');
-  const interrupted = assert.rejects(askOperatorSocket(dataDir, "wait", clock), failedAs("silent"));
+  const interrupted = assert.rejects(requestOverOperatorSocket(dataDir, "wait", clock), failedAs("silent"));
   await requested.promise;
   await end();
   await interrupted;
@@ -109,9 +109,9 @@ test("closes idle connections, and reports a command interrupted by the shutdown
 
 test("retries for five seconds until the service listens", async () => {
   const { dataDir, listen, clock } = await createTestSocket();
-  await assert.rejects(clock.until(askOperatorSocket(dataDir, 1, clock)), failedAs("absent"));
+  await assert.rejects(clock.until(requestOverOperatorSocket(dataDir, 1, clock)), failedAs("absent"));
   assert.equal(clock.monotonic(), 4_800);
-  const response = askOperatorSocket(dataDir, 2, clock);
+  const response = requestOverOperatorSocket(dataDir, 2, clock);
   while (clock.nextInMs === null) await clock.settle();
   const end = await listen(echo);
   await clock.advance(200);

@@ -114,7 +114,7 @@ async function listenPrivately(server: Server, dataDir: string, path: string): P
  *
  * @throws OperatorSocketError
  */
-export async function askOperatorSocket(dataDir: string, request: unknown, clock: Clock): Promise<unknown> {
+export async function requestOverOperatorSocket(dataDir: string, request: unknown, clock: Clock): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await requestOnce(join(dataDir, FILE), request);

@@ -8,7 +8,7 @@ export type BotCheckField = { readonly siteKey: string } | { readonly token: str
 export interface AccountSettings {
   readonly botCheck: BotCheckField;
   /** Null without a mail server: then only a sandbox has sign-in, and displays the link on the page. */
-  readonly letters: EmailDelivery | null;
+  readonly emailDelivery: EmailDelivery | null;
   /** The operator's page where customers upgrade. */
   readonly upgradeUrl?: string | null;
 }

@@ -145,7 +145,7 @@ test("every page forbids scripts, external resources and framing", async () => {
 });
 
 test("only the sign-up page with a site key allows Turnstile's script and frame", async () => {
-  const account: AccountSettings = { botCheck: { siteKey: "0x4AAAAAAA-site" }, letters: null };
+  const account: AccountSettings = { botCheck: { siteKey: "0x4AAAAAAA-site" }, emailDelivery: null };
   const harness = await accountHarness(await embeddedDatabase(), { account });
   const home = await harness.visit("/account");
   assert.match(

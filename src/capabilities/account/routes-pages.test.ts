@@ -113,7 +113,7 @@ test("422, 403 and 409: a rejected form is displayed again with the reason and t
 });
 
 test("403: a form without a bot check token is rejected without a check and without counting as an attempt", async () => {
-  const account: AccountSettings = { botCheck: { siteKey: "site-key" }, letters: null };
+  const account: AccountSettings = { botCheck: { siteKey: "site-key" }, emailDelivery: null };
   const harness = await accountHarness(await embeddedDatabase(), { account, signUp: services.withTurnstile });
   const requestsBefore = services.turnstile.requests.length;
   const send = (token: string) =>
@@ -157,7 +157,7 @@ test("the plans page shows all limits, all endpoints and how to upgrade", async 
   for (const tier of TIERS) assert.ok(text.includes(`<dt>${tier}</dt>`));
   assert.match(text, /npx parallax customers set-plan/);
   const upgradeUrl = "https://shop.example/plans";
-  const account: AccountSettings = { botCheck: null, letters: null, upgradeUrl };
+  const account: AccountSettings = { botCheck: null, emailDelivery: null, upgradeUrl };
   for (const [data, ports] of [
     ["live", { account }],
     ["live", {}],
@@ -184,7 +184,7 @@ eachDatabase("a response that requires a larger plan links to an existing page",
     if (!url.startsWith("https://shop")) assert.equal((await harness.visit(path)).status, 200, url);
     return url;
   };
-  const account: AccountSettings = { botCheck: null, letters: null, upgradeUrl: "https://shop.example/plans" };
+  const account: AccountSettings = { botCheck: null, emailDelivery: null, upgradeUrl: "https://shop.example/plans" };
   assert.equal(await upgradeUrlOf({}, "127.0.0.1:8787"), "http://127.0.0.1:8787/account/plans");
   assert.equal(await upgradeUrlOf({}, "evil.example"), "/account/plans", "an unknown Host header is ignored");
   const publicUrl = "https://parallax.example";

@@ -12,7 +12,7 @@ const services = await useSignUpServices();
 const emailHarness = (database: Database) =>
   accountHarness(database, {
     signUp: services.withEmail,
-    account: { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: services.withEmail.letters },
+    account: { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, emailDelivery: services.withEmail.emailDelivery },
     publicUrl: PUBLIC_URL,
     data: "live",
   });
@@ -215,7 +215,7 @@ eachDatabase("the link's page shows the account's address only in part", async (
 });
 
 eachDatabase("503: a live server without a mail server displays no link and says so", async (database) => {
-  const harness = await accountHarness(database, { data: "live", account: { botCheck: null, letters: null } });
+  const harness = await accountHarness(database, { data: "live", account: { botCheck: null, emailDelivery: null } });
   await harness.createAccount("ada@example.org");
   const home = await harness.visit("/account");
   assert.match(home.text, /Sign-in isn’t available/);

@@ -5,8 +5,8 @@ import {
   acceptForms,
   createFormSubmissions,
   definePage,
+  type HtmlPage,
   newFormId,
-  type PageAnswer,
   type ProblemPage,
   problemPage,
   problemText,
@@ -108,12 +108,12 @@ function homeRedirects(scope: FastifyInstance): void {
 
 /** Without a mail server, sign-in is possible only in a sandbox, which displays the links. */
 const canSignIn = ({ settings, data }: Pick<Routes, "settings" | "data">): boolean =>
-  settings.letters !== null || data === "sandbox";
+  settings.emailDelivery !== null || data === "sandbox";
 
 /** The signed-out page, optionally with a rejected form. */
-function signedOut(routes: Routes, rejected?: pages.RejectedForm): PageAnswer {
-  const { botCheck, letters } = routes.settings;
-  const options = { botCheck, canSignIn: canSignIn(routes), showsLinks: letters === null, rejected };
+function signedOut(routes: Routes, rejected?: pages.RejectedForm): HtmlPage {
+  const { botCheck, emailDelivery } = routes.settings;
+  const options = { botCheck, canSignIn: canSignIn(routes), showsLinks: emailDelivery === null, rejected };
   const html = pages.signedOutPage({ ...options, formId: newFormId(routes.random) });
   const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return hasWidget ? { html, scriptOrigin: pages.WIDGET_ORIGIN } : { html };
@@ -226,7 +226,11 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
       const { shownToken } = await requestLinkOnce(body.form, body.email, () =>
         page.requestLink(body.email, request.ip),
       );
-      return sendPage(reply, 200, settings.letters === null ? pages.shownLinkPage(shownToken) : pages.linkSentPage());
+      return sendPage(
+        reply,
+        200,
+        settings.emailDelivery === null ? pages.shownLinkPage(shownToken) : pages.linkSentPage(),
+      );
     },
   });
   definePage(scope, {

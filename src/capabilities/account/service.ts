@@ -43,12 +43,12 @@ export function createAccountPage(dependencies: {
   readonly sessions: Sessions;
   readonly accounts: Accounts;
   /** The owner of a key; null if the key is not active. */
-  readonly ownerOf: (
+  readonly findKeyOwner: (
     apiKey: string,
   ) => Promise<{ readonly customerId: string } | null> | { readonly customerId: string } | null;
 }): AccountPage {
-  const { database, clock, data, sessions, accounts, ownerOf } = dependencies;
-  const emailDelivery = dependencies.settings.letters;
+  const { database, clock, data, sessions, accounts, findKeyOwner } = dependencies;
+  const emailDelivery = dependencies.settings.emailDelivery;
   // Separate from the sign-up queue, so that a flood of sign-ups cannot block sign-ins.
   const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const keys = createOnce<IssuedKey>(clock);
@@ -104,7 +104,7 @@ export function createAccountPage(dependencies: {
       return { shownToken: null };
     },
     async prove(session, apiKey) {
-      const owner = await ownerOf(apiKey.trim());
+      const owner = await findKeyOwner(apiKey.trim());
       if (owner?.customerId !== session.customerId) return rejectProof(session);
       await sessions.prove(session);
     },

@@ -14,7 +14,7 @@ const OPERATOR: Actor = { kind: "operator", id: "ada" };
 function setUp(database: Database) {
   const clock = new FakeClock();
   const directory = createKeyDirectory({ database, clock });
-  const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged: () => directory.forget() });
+  const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged: () => directory.clear() });
   const createAccount = async (email = "ada@example.org") => {
     const { customerId, key } = await accounts.create({ email, name: "Ada", plan: "free" }, OPERATOR);
     return { customerId, key };
@@ -239,7 +239,7 @@ eachDatabase(
         );
       }
       await database.query(`update customers set quotas = '{"DEEP": 1}'`);
-      directory.forget();
+      directory.clear();
       assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan], "limits stored in the database are ignored");
     }
   },

@@ -9,7 +9,7 @@ const services = await useSignUpServices();
 
 async function createAccount(database: Database) {
   const harness = await customerHarness(database, {
-    account: { botCheck: null, letters: services.withEmail.letters },
+    account: { botCheck: null, emailDelivery: services.withEmail.emailDelivery },
     publicUrl: PUBLIC_URL,
   });
   const { customerId, key } = await harness.app.customers.create(

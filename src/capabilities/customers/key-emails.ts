@@ -22,10 +22,10 @@ export function withKeyEmails(
     readonly clock: Clock;
     readonly random: Random;
     readonly log: Log;
-    readonly letters: EmailDelivery;
+    readonly emailDelivery: EmailDelivery;
   },
 ): Accounts & Pick<MailQueue, "stop"> {
-  const { database, clock, log, letters: emailDelivery } = dependencies;
+  const { database, clock, log, emailDelivery } = dependencies;
   const queue = createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const pending = new Set<Promise<void>>();
 

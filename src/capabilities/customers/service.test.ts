@@ -29,10 +29,13 @@ function setUp(database: Database, mail: MailOut | null = null) {
   const signUp: SignUpSettings = {
     botCheck: dummyBotCheck,
     disposableDomains: new Set<string>(),
-    letters: emailDelivery,
+    emailDelivery: emailDelivery,
   };
   const ports = { database, clock, random: systemRandom, log: quietLog, onKeysChanged() {} };
-  return { clock, customers: createCustomers({ ...ports, signUp, letters: emailDelivery, auditDays: AUDIT_DAYS }) };
+  return {
+    clock,
+    customers: createCustomers({ ...ports, signUp, emailDelivery: emailDelivery, auditDays: AUDIT_DAYS }),
+  };
 }
 
 async function insertAttempts(database: Database, count: number, at: number): Promise<void> {

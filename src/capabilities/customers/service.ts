@@ -17,16 +17,16 @@ export function createCustomers(
     /** Null rejects every sign-up with `signup_not_configured`. */
     readonly signUp: SignUpSettings | null;
     /** For e-mails about key changes; null without a mail server. */
-    readonly letters: EmailDelivery | null;
+    readonly emailDelivery: EmailDelivery | null;
     /** Retention of the audit log and of revoked keys. */
     readonly auditDays: number;
   },
 ): Customers {
-  const { database, clock, log, letters: emailDelivery, auditDays } = options;
+  const { database, clock, log, emailDelivery, auditDays } = options;
   const { stop: stopSignUps, ...signUps } = createSignUps({ ...options, settings: options.signUp });
   const plainAccounts = { ...createAccounts(options), stop: async () => {} };
   const { stop: stopKeyEmails, ...accounts } =
-    emailDelivery === null ? plainAccounts : withKeyEmails(plainAccounts, { ...options, letters: emailDelivery });
+    emailDelivery === null ? plainAccounts : withKeyEmails(plainAccounts, { ...options, emailDelivery: emailDelivery });
   let cancel: () => void = () => {};
   let cleanup: Promise<void> = Promise.resolve();
   let isStopping = false;

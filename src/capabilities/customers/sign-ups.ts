@@ -46,7 +46,7 @@ export interface SignUpSettings {
   /** Disposable e-mail domains in canonical form. */
   readonly disposableDomains: ReadonlySet<string>;
   /** For e-mail verification; null returns the key immediately, without verification. */
-  readonly letters: EmailDelivery | null;
+  readonly emailDelivery: EmailDelivery | null;
 }
 
 interface SignUpDependencies {
@@ -63,7 +63,7 @@ export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
 
 export function createSignUps(dependencies: SignUpDependencies): SignUps & Pick<MailQueue, "stop"> {
   const { database, clock, random, settings } = dependencies;
-  const emailDelivery = settings?.letters ?? null;
+  const emailDelivery = settings?.emailDelivery ?? null;
   const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const botChecks = new SlidingLog({ windowMs: HOUR_MS });
 

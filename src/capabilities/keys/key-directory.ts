@@ -21,7 +21,7 @@ export interface KeyDirectory {
    */
   find(key: string, assertMayLookUp?: () => void): Promise<KeyOwner | null> | KeyOwner | null;
   /** Clears the cache after a change of any key. */
-  forget(): void;
+  clear(): void;
 }
 
 interface Lookup {
@@ -139,7 +139,7 @@ export function createKeyDirectory(options: {
       indexText(key, entry);
       return current.owner;
     },
-    forget() {
+    clear() {
       // Pending queries may have read the old state. Their results go only to callers that already wait for them.
       entries.clear();
       entriesByText.clear();

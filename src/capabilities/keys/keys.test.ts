@@ -143,7 +143,7 @@ eachDatabase("a replaced key is rejected immediately after the cache has been cl
   assert.notEqual(await directory.find(old.key), null);
   await withKey(database, "pro", 2);
   assert.notEqual(directory.find(old.key), null);
-  directory.forget();
+  directory.clear();
   assert.equal(await directory.find(old.key), null);
 });
 
@@ -197,7 +197,7 @@ eachDatabase("assertMayLookUp is called only for keys that were not valid at the
   // A valid key stays known as valid after its cache entry has expired or been cleared.
   assert.notEqual(await directory.find(key, unexpected), null);
   await clock.advance(60_000);
-  directory.forget();
+  directory.clear();
   assert.notEqual(await directory.find(key, unexpected), null);
   await database.query("update customers set status = 'canceled'");
   await clock.advance(1_000);
@@ -321,7 +321,7 @@ test("the result of a query sent before the cache was cleared is not used for la
   const { clock, queries, directory, key } = await withCachedKey();
   await clock.advance(500);
   directory.find(key);
-  directory.forget();
+  directory.clear();
   queries[1]?.resolve([ownerRow("stale")]);
   await settle();
   const after = directory.find(key);

@@ -23,11 +23,11 @@ function openHarness(
     board,
     clock,
     venues: ["alpha", "beta"],
-    lookUp: (id, marketId) => {
+    fetchMarket: (id, marketId) => {
       requests.push(`${id}/${marketId}`);
       return fetchMarket(marketId, board);
     },
-    past: {
+    pastPrices: {
       read: async (_market, period): Promise<HistoryReading> => {
         reads.histories += 1;
         if (readMs > 0) await clock.sleep(readMs);

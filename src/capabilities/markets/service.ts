@@ -23,8 +23,8 @@ export interface MarketsPorts {
   /** Public ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
   /** Fetches a market from its venue and adds it to the board; false if the venue does not have it. */
-  readonly lookUp: (venue: VenueId, marketId: string) => Promise<boolean>;
-  readonly past: PastPrices;
+  readonly fetchMarket: (venue: VenueId, marketId: string) => Promise<boolean>;
+  readonly pastPrices: PastPrices;
   readonly readTrend: () => Promise<MarketWideTrend>;
 }
 
@@ -70,7 +70,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
     const id = `${venue}/${marketId}`;
     const pending = lookUps.get(id);
     if (pending !== undefined) return pending;
-    const started = ports.lookUp(venue, marketId).finally(() => lookUps.delete(id));
+    const started = ports.fetchMarket(venue, marketId).finally(() => lookUps.delete(id));
     lookUps.set(id, started);
     return started;
   };
@@ -138,7 +138,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
       const cached = histories.get(id);
       if (cached !== undefined && (cached.readAt === null || clock.monotonic() - cached.readAt < HISTORY_CACHE_MS))
         return cached.reading;
-      const reading = ports.past.read(market, period, maxPoints);
+      const reading = ports.pastPrices.read(market, period, maxPoints);
       const entry = { reading, readAt: null as number | null };
       histories.delete(id);
       histories.set(id, entry);

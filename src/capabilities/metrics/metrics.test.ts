@@ -109,7 +109,7 @@ test("includes memory and event-loop delay", async () => {
 
 test("counts requests by route pattern, and unknown paths together", async () => {
   const metrics = createMetrics(sourcesOf(figures()));
-  const { app } = await testServer({ onAnswered: metrics.answered });
+  const { app } = await testServer({ onResponse: metrics.observeResponse });
   app.get("/thing/:id", { config: { access: "public", metering: METERING.FREE } }, () => ({ ok: true }));
   for (const url of ["/thing/1", "/thing/2", "/nowhere/secret", "/elsewhere"]) await app.inject({ url });
   const counts = samples(await metrics.text()).filter((line) => line.includes("duration_seconds_count"));

@@ -46,7 +46,13 @@ export interface Metrics {
    * Counts a response. `route` is the route pattern, because the number of paths is unlimited. `code` is the code of the
    * problem, null for a success.
    */
-  answered(request: { route: string; method: string; status: number; seconds: number; code: string | null }): void;
+  observeResponse(request: {
+    route: string;
+    method: string;
+    status: number;
+    seconds: number;
+    code: string | null;
+  }): void;
 }
 
 /** Seconds. The latency targets of the service (10 ms, 20 ms) are bucket bounds. */
@@ -184,7 +190,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       store = sources.store();
       return registry.metrics();
     },
-    answered({ route, method, status, seconds, code }) {
+    observeResponse({ route, method, status, seconds, code }) {
       if (code !== null) problems.inc({ code });
       durations.observe({ method, route, status: String(status) }, seconds);
     },

@@ -9,7 +9,7 @@ import { createChainReader } from "./chain.ts";
 import type { Hex, Payment, PaymentAsset } from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
 import { parsePaymentHeader } from "./schema.ts";
-import { createSignatureCheck, findMisspeltAddress } from "./validate-payment.ts";
+import { createSignatureCheck, findInvalidChecksum } from "./validate-payment.ts";
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const chain = await startLocalChain();
@@ -113,11 +113,11 @@ test("the signature check accepts exactly the signatures that the token accepts"
 test("finds a configured address with a wrong checksum", async () => {
   const valid = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
   const usdc = { ...asset, asset: valid, payTo: valid } as const;
-  assert.equal(await findMisspeltAddress(usdc), null);
-  assert.equal(await findMisspeltAddress({ ...usdc, payTo: valid.toLowerCase() as Hex }), null);
+  assert.equal(await findInvalidChecksum(usdc), null);
+  assert.equal(await findInvalidChecksum({ ...usdc, payTo: valid.toLowerCase() as Hex }), null);
   const invalid = valid.replace("8f4c7", "8f4C7") as Hex;
   for (const [name, setting] of Object.entries({ payTo: "PARALLAX_X402_PAY_TO", asset: "PARALLAX_X402_ASSET" }))
-    assert.deepEqual(await findMisspeltAddress({ ...usdc, [name]: invalid }), { setting, address: invalid });
+    assert.deepEqual(await findInvalidChecksum({ ...usdc, [name]: invalid }), { setting, address: invalid });
 });
 
 test("reports an expired unused authorization as void, after a safety margin", async () => {

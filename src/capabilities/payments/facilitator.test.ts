@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { CONNECTIONS_PER_HOST_MAX } from "../../ports/http-out.ts";
 import { createFacilitator } from "./facilitator.ts";
 import type { PaymentAsset, SignedAuthorization } from "./model.ts";
@@ -93,7 +93,7 @@ const faultyResponses = fc.oneof(
 
 test("reports unknown for 10,000 generated faulty responses to a settlement", async () => {
   const clock = new FakeClock();
-  let response: ScriptedAnswer | Error = encoded(GOOD);
+  let response: ScriptedResponse | Error = encoded(GOOD);
   const http = new ScriptedHttp(clock, () => response);
   const facilitator = createFacilitator({ http, url: "https://facilitator.example", token: null });
   assert.deepEqual(await facilitator.settle(SIGNED, REQUIREMENTS), { kind: "settled", transaction: TRANSACTION });

@@ -11,7 +11,7 @@ import type { PaymentAsset } from "./model.ts";
 import { createPaymentGate } from "./payment-gate.ts";
 import { createPaymentReconciler } from "./reconciler.ts";
 import { createPaymentService, type PaymentService } from "./service.ts";
-import { findDisagreements } from "./startup-check.ts";
+import { findConfigurationErrors } from "./startup-check.ts";
 import { createSignatureCheck } from "./validate-payment.ts";
 
 /** Settings of per-call payments, and the HTTP client for facilitator and chain. */
@@ -68,7 +68,7 @@ export async function createPayments(
     gate: createPaymentGate({ service, publicUrl, log, addresses }),
     start() {
       reconciler.start();
-      void findDisagreements(ports).then((mismatches) => {
+      void findConfigurationErrors(ports).then((mismatches) => {
         for (const mismatch of mismatches) log.warn({}, mismatch);
       });
     },

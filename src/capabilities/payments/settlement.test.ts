@@ -126,18 +126,18 @@ eachDatabase("a store failure after the charge request is reported as settlement
   const { node, service, reconciler } = addNode();
   const settle = facilitator.settle.bind(facilitator);
   facilitator.settle = async (signed) => {
-    node.isCut = true;
+    node.isDisconnected = true;
     return settle(signed as Payment);
   };
   const first = newPayment();
   const run = await beginRun(service, first);
   await assert.rejects(service.deliver(run, RESPONSE), UNKNOWN);
-  node.isCut = false;
+  node.isDisconnected = false;
   await assert.rejects(service.begin(newPayment(), BEFORE, REQUEST), UNKNOWN);
   facilitator.settle = settle;
   await cluster.advance(91_000);
   assert.deepEqual(await states(), ["settling", "settling"]);
-  node.isCut = false;
+  node.isDisconnected = false;
   await reconciler.runOnce();
   assert.deepEqual(await states(), ["settled", "settled"]);
   assert.notEqual((await beginRun(service, first)).settlement, null);
@@ -151,7 +151,7 @@ eachDatabase("a store failure while reusing a charged payment is reported as set
   await service.release(await beginRun(service, payment, BEFORE));
   const { query } = node.database;
   node.database.query = async (text, ...more) => {
-    if (text.startsWith("update payments set attempt")) node.isCut = true;
+    if (text.startsWith("update payments set attempt")) node.isDisconnected = true;
     return query(text, ...more) as never;
   };
   await assert.rejects(service.begin(payment, BEFORE, REQUEST), UNKNOWN);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import type { PaymentAsset } from "./model.ts";
-import { findDisagreements } from "./startup-check.ts";
+import { findConfigurationErrors } from "./startup-check.ts";
 
 const ASSET: PaymentAsset = {
   network: "eip155:84532",
@@ -14,7 +14,7 @@ const ASSET: PaymentAsset = {
   payTo: `0x${"2".repeat(40)}`,
 };
 const KIND = { x402Version: 2, scheme: "exact", network: ASSET.network };
-const json = (value: unknown): ScriptedAnswer => ({ body: JSON.stringify(value) });
+const json = (value: unknown): ScriptedResponse => ({ body: JSON.stringify(value) });
 const result = (value: string) => json({ jsonrpc: "2.0", id: 1, result: value });
 const VALID = {
   supported: json({ kinds: [KIND] }),
@@ -22,7 +22,7 @@ const VALID = {
   decimals: result(`0x${"6".padStart(64, "0")}`),
 };
 
-async function check(changes: Partial<Record<keyof typeof VALID, ScriptedAnswer | Error>>) {
+async function check(changes: Partial<Record<keyof typeof VALID, ScriptedResponse | Error>>) {
   const responses = { ...VALID, ...changes };
   const clock = new FakeClock();
   const http = new ScriptedHttp(clock, ({ url, body = "" }) => {
@@ -30,7 +30,7 @@ async function check(changes: Partial<Record<keyof typeof VALID, ScriptedAnswer 
     return body.includes("eth_chainId") ? responses.chain : responses.decimals;
   });
   const urls = { facilitatorUrl: "https://facilitator.example", rpcUrl: "https://rpc.example" };
-  const warnings = findDisagreements({ http, asset: ASSET, facilitatorToken: "token", ...urls });
+  const warnings = findConfigurationErrors({ http, asset: ASSET, facilitatorToken: "token", ...urls });
   await clock.advance(6_000);
   return warnings;
 }

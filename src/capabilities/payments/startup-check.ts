@@ -22,7 +22,7 @@ const supportedCheck = Compile(
  *
  * @returns warnings for the operator; none for a service that does not respond
  */
-export async function findDisagreements(options: {
+export async function findConfigurationErrors(options: {
   readonly http: HttpOut;
   readonly asset: PaymentAsset;
   readonly facilitatorUrl: string;
@@ -35,7 +35,7 @@ export async function findDisagreements(options: {
   return warnings.filter((text) => text !== null);
 }
 
-type Options = Parameters<typeof findDisagreements>[0];
+type Options = Parameters<typeof findConfigurationErrors>[0];
 
 async function findUnsupported({ http, asset, facilitatorUrl, facilitatorToken }: Options): Promise<string | null> {
   const headers: Record<string, string> = {};

@@ -91,7 +91,7 @@ export async function createSignatureCheck(asset: PaymentAsset): Promise<Signatu
 }
 
 /** The first configured address with a wrong EIP-55 checksum, as after a typing error; null if all are correct. */
-export async function findMisspeltAddress({ asset, payTo }: PaymentAsset) {
+export async function findInvalidChecksum({ asset, payTo }: PaymentAsset) {
   const { isAddress } = await import("viem/utils");
   const addresses = [
     { setting: "PARALLAX_X402_PAY_TO", address: payTo },

@@ -5,9 +5,9 @@ import { openEmbeddedDatabase } from "../../adapters/database/embedded-database.
 import { findVersionFault } from "../../adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../adapters/database/postgres-database.ts";
 import {
-  askOperatorSocket,
   type OperatorFailure,
   OperatorSocketError,
+  requestOverOperatorSocket,
 } from "../../adapters/network/operator-socket.ts";
 import { DataDirLockedError } from "../../adapters/system/data-dir-lock.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
@@ -156,7 +156,7 @@ async function forwardCommand(
   { pid }: DataDirLockedError,
 ): Promise<CommandResult> {
   try {
-    return (await askOperatorSocket(dataDir, { argv, operator }, systemClock)) as CommandResult;
+    return (await requestOverOperatorSocket(dataDir, { argv, operator }, systemClock)) as CommandResult;
   } catch (error) {
     if (!(error instanceof OperatorSocketError)) throw error;
     const holder = pid === null ? "A process" : `Process ${pid}`;

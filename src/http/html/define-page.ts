@@ -5,14 +5,14 @@ import { compileRequestValidator } from "../validation/index.ts";
 
 type EmptyObject = TObject<Record<never, TSchema>>;
 
-export interface PageAnswer {
+export interface HtmlPage {
   readonly html: string;
   /** The only external origin whose scripts and frames the page may load; left out, none. */
   readonly scriptOrigin?: string;
 }
 
 /** Renders an error as a page; null to send it as JSON. */
-export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => PageAnswer | null;
+export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => HtmlPage | null;
 
 /** An HTML page or the target of a form. It is not part of the JSON API and not in the OpenAPI document. */
 export interface PageDefinition<Params extends TSchema, Query extends TSchema, Body extends TSchema> {
@@ -59,15 +59,15 @@ function contextOf<Params, Query, Body>(request: FastifyRequest, reply: FastifyR
 }
 
 /** Content-Security-Policy: same-origin stylesheet and form targets, nothing inline, no framing. */
-function pagePolicy({ scriptOrigin }: Pick<PageAnswer, "scriptOrigin">): string {
+function pagePolicy({ scriptOrigin }: Pick<HtmlPage, "scriptOrigin">): string {
   const scripts = scriptOrigin === undefined ? [] : [`script-src ${scriptOrigin}`, `frame-src ${scriptOrigin}`];
   const restrictions = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
   return ["default-src 'none'", "style-src 'self'", ...scripts, ...restrictions].join("; ");
 }
 
 /** Sends a page with private content: it is not cached, and only the site's origin is sent as referrer. */
-export function sendPage(reply: FastifyReply, status: number, page: string | PageAnswer): FastifyReply {
-  const response: PageAnswer = typeof page === "string" ? { html: page } : page;
+export function sendPage(reply: FastifyReply, status: number, page: string | HtmlPage): FastifyReply {
+  const response: HtmlPage = typeof page === "string" ? { html: page } : page;
   setPrivateHeaders(reply);
   return (
     reply

@@ -1,7 +1,7 @@
 /** HTML pages: templates, the shared layout, forms and error pages. Each capability renders its own content. */
 export {
   definePage,
-  type PageAnswer,
+  type HtmlPage,
   type ProblemPage,
   sendPage,
   setPrivateHeaders,
@@ -10,4 +10,4 @@ export { acceptForms, createFormSubmissions, FORM, FormId, newFormId, prefersHtm
 export { type Html, html } from "./html.ts";
 export { keySection, noticePage, page, table } from "./layout.ts";
 export { browserProblemPage, notFoundPage, problemPage, problemText, problemTitle } from "./problem-pages.ts";
-export { pageRoutes } from "./stylesheet.ts";
+export { stylesheetRoute } from "./stylesheet.ts";

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError } from "../../domain/errors.ts";
-import type { PageAnswer } from "./define-page.ts";
+import type { HtmlPage } from "./define-page.ts";
 import { prefersHtml } from "./forms.ts";
 import { noticePage } from "./layout.ts";
 
@@ -33,14 +33,14 @@ export function problemText(status: number, error: unknown): string {
 }
 
 /** The error page for errors that cannot be displayed in the form itself. */
-export const problemPage = (status: number, error: unknown): PageAnswer => ({
+export const problemPage = (status: number, error: unknown): HtmlPage => ({
   html: noticePage(problemTitle(status), problemText(status, error)),
 });
 
 /** An error page for browsers; null (JSON) for other clients. */
-export const browserProblemPage = (status: number, error: unknown, { headers }: FastifyRequest): PageAnswer | null =>
+export const browserProblemPage = (status: number, error: unknown, { headers }: FastifyRequest): HtmlPage | null =>
   prefersHtml(headers.accept) ? problemPage(status, error) : null;
 
 /** The not-found page. Paths under `/v1/` always return JSON. */
-export const notFoundPage = (status: number, error: unknown, request: FastifyRequest): PageAnswer | null =>
+export const notFoundPage = (status: number, error: unknown, request: FastifyRequest): HtmlPage | null =>
   request.url.startsWith("/v1/") ? null : browserProblemPage(status, error, request);

@@ -111,7 +111,7 @@ details form { margin: .5rem 0; }
 export const STYLESHEET_URL = `/account/style-${hash("sha256", STYLESHEET, "hex").slice(0, 16)}.css`;
 
 /** Serves the stylesheet. */
-export function pageRoutes(app: FastifyInstance): void {
+export function stylesheetRoute(app: FastifyInstance): void {
   app.get(
     STYLESHEET_URL,
     {

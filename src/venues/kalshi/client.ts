@@ -107,7 +107,7 @@ export class KalshiClient {
       idsOf: ({ rows }) => idsOf(rows, request.idField),
       rowsOf: ({ rows }) => rows.length,
       pagesMax: request.pagesMax,
-      ahead: request.prefetch,
+      prefetch: request.prefetch,
       drop: this.#drop,
     });
     for await (const { page, cut } of walk) {

@@ -50,7 +50,7 @@ function setUp(marketsMax = 100) {
     },
     marketsMax,
   });
-  const say = (message: unknown) => sockets.last.say(JSON.stringify(message), clock.now());
+  const say = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
   let sids = 0;
   return {
     clock,
@@ -275,7 +275,7 @@ test("counts malformed messages, ignores unknown ones and passes on neither", ()
   const { open, confirm, say, messages, drops, clock, sockets } = setUp();
   open();
   confirm("market_lifecycle_v2");
-  sockets.last.say("{", clock.now());
+  sockets.last.receive("{", clock.now());
   for (const message of [null, 7, { type: 7 }, { type: "market_lifecycle_v2", sid: 1, seq: 1, msg: 5 }]) say(message);
   say({ type: "error", msg: "no" });
   say({ type: "something_new", msg: {} });

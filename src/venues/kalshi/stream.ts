@@ -51,7 +51,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     heartbeat: null,
     silenceMsMax: SILENCE_MS_MAX,
     drop: ports.drop,
-    isFrozen: () => subscriptions.followedCount > 0 && stallDetector.takeAlarm(),
+    isStalled: () => subscriptions.followedCount > 0 && stallDetector.detectStall(),
     onOpen(send) {
       stallDetector.restart();
       subscriptions.connected(send);
@@ -112,7 +112,7 @@ function createMessageReaders(
     ticker(msg: unknown, receivedAt: number) {
       if (!detectors.stream_ticker.check(msg, isTickerMessage)) return drop("bad_message");
       if (!subscriptions.isFollowed(msg.market_ticker)) return;
-      stallDetector.heard();
+      stallDetector.recordMessage();
       const lastPrice = parsePrice(msg.price_dollars, drop);
       const hasTop = msg.yes_bid_dollars !== undefined || msg.yes_ask_dollars !== undefined;
       const quote = {
@@ -126,7 +126,7 @@ function createMessageReaders(
     trade(msg: unknown, receivedAt: number) {
       if (!detectors.stream_trade.check(msg, isTradeMessage)) return drop("bad_message");
       if (!subscriptions.isFollowed(msg.market_ticker)) return;
-      stallDetector.heard();
+      stallDetector.recordMessage();
       const trade = parseTrade(msg, drop);
       if (trade !== null) handlers.onMessage({ kind: "trade", marketId: msg.market_ticker, trade, receivedAt });
     },

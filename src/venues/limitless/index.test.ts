@@ -4,7 +4,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { createLimitlessVenue } from "./index.ts";
@@ -14,7 +14,7 @@ const NOW = Date.UTC(2026, 10, 21, 4);
 const signal = new AbortController().signal;
 
 /** The adapter with scripted responses; the clock advances while the adapter waits. */
-function setUp(respond: (path: string, requestIndex: number) => ScriptedAnswer) {
+function setUp(respond: (path: string, requestIndex: number) => ScriptedResponse) {
   const clock = new FakeClock(NOW);
   const http = new ScriptedHttp(clock, (request, requestIndex) => {
     const url = new URL(request.url);
@@ -120,13 +120,13 @@ describe("single markets", () => {
   const child = JSON.stringify(
     ((fixture("market/page-single-and-group") as { data: { markets?: unknown[] }[] }).data[1]?.markets ?? [])[1],
   );
-  const responses: Readonly<Record<string, ScriptedAnswer>> = {
+  const responses: Readonly<Record<string, ScriptedResponse>> = {
     "/markets/f1-champion-2026-1784000000000": { body: group },
     "/markets/driver-b-1784000002000": { body: child },
     "/markets/rain-nyc-dec-1-1795000000000": { body: single },
     "/markets/active/slugs": { body: JSON.stringify(fixture("market/active-slugs")) },
   };
-  const respond = (path: string): ScriptedAnswer => responses[path] ?? { status: 404, body: "{}" };
+  const respond = (path: string): ScriptedResponse => responses[path] ?? { status: 404, body: "{}" };
 
   test("reads the children of a group in one request and omits unknown markets", async () => {
     const { venue, clock, paths } = setUp(respond);

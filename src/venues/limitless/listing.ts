@@ -34,7 +34,7 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
     idsOf: ({ rows }) => idsOf(rows, "slug"),
     rowsOf: ({ rows }) => rows.length,
     totalOf: ({ total }) => total,
-    ahead: true,
+    prefetch: true,
     pagesMax: LIST_PAGES_MAX,
     drop: context.drop,
   });

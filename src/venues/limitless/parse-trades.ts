@@ -2,7 +2,7 @@ import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/pri
 import type { Trade } from "../../domain/trade.ts";
 import type { LimitlessContext } from "./client.ts";
 import { parsePrice, parseRawSize, parseTime } from "./parse-values.ts";
-import { isFeedEvent, isTapeEvent } from "./wire.ts";
+import { isFeedEvent, isTradeEvent } from "./wire.ts";
 
 type Counters = Pick<LimitlessContext, "drop" | "detectors">;
 
@@ -24,7 +24,7 @@ export function parseTrades(
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    if (!detectors.trade.check(row, isTapeEvent)) {
+    if (!detectors.trade.check(row, isTradeEvent)) {
       drop("bad_trade_row");
       continue;
     }

@@ -46,7 +46,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
       detectors,
       onMessage: (message) => handlers.onMessage(message),
       onMarketData() {
-        stallDetector.heard();
+        stallDetector.recordMessage();
         isSnapshotPending = false;
       },
     }),
@@ -113,7 +113,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
   const checkForStall = () => {
     if (isUp && !followed.isEmpty) {
       const hasSnapshotTimedOut = isSnapshotPending && stallDetector.silentMs > SNAPSHOT_MS_MAX;
-      if (hasSnapshotTimedOut || stallDetector.takeAlarm()) {
+      if (hasSnapshotTimedOut || stallDetector.detectStall()) {
         drop("stream_frozen");
         if (hasSnapshotTimedOut) reconnect();
         else subscribe(connection);

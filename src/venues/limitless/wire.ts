@@ -97,7 +97,7 @@ const Book = Type.Object(
 export type Book = Static<typeof Book>;
 export const isBook = compileCheck(Book);
 
-export const isTapePage = compileCheck(
+export const isTradePage = compileCheck(
   Type.Object({ events: Type.Array(Type.Unknown()), totalPages: optional(Figure) }),
 );
 
@@ -112,7 +112,7 @@ const TradeEvent = Type.Object(
   },
   unused("makerAmount takerAmount title profile"),
 );
-export const isTapeEvent = compileCheck(TradeEvent);
+export const isTradeEvent = compileCheck(TradeEvent);
 
 const FeedEvent = Type.Object(
   {

@@ -5,7 +5,7 @@ import { quietLog } from "../../../test/support/quiet-log.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { createManifoldVenue } from "./index.ts";
 
@@ -14,7 +14,7 @@ const NOW = 1_795_230_000_000;
 const PAGE_ROWS = 1_000;
 const { signal } = new AbortController();
 
-function setUp(respond: (url: URL, requestIndex: number) => ScriptedAnswer) {
+function setUp(respond: (url: URL, requestIndex: number) => ScriptedResponse) {
   const clock = new FakeClock(NOW);
   const http = new ScriptedHttp(clock, ({ url }, requestIndex) => respond(new URL(url), requestIndex));
   const { drops, drop } = countDrops();
@@ -55,12 +55,12 @@ const contract = (id: string, createdTime: number) => ({
   createdTime,
   probability: 0.5,
 });
-const body = (value: unknown): ScriptedAnswer => ({ body: JSON.stringify(value) });
+const body = (value: unknown): ScriptedResponse => ({ body: JSON.stringify(value) });
 const listing = (marketId: string) => ({ marketId, venueKeys: {} }) as unknown as MarketListing;
 
 /** Serves pages of the rows, which are sorted newest first. */
 function servePages(rows: readonly { readonly createdTime: number }[]) {
-  return (url: URL): ScriptedAnswer => {
+  return (url: URL): ScriptedResponse => {
     if (url.searchParams.get("contractType") !== "BINARY") return body([]);
     const before = Number(url.searchParams.get("beforeTime") ?? Number.POSITIVE_INFINITY);
     return body(rows.filter(({ createdTime }) => createdTime < before).slice(0, PAGE_ROWS));

@@ -102,7 +102,7 @@ async function* listType(
     idsOf: ({ rows }) => idsOf(rows, "id"),
     rowsOf: ({ rows }) => rows.length,
     overlap: true,
-    ahead: true,
+    prefetch: true,
     pagesMax: PAGES_MAX,
     drop: context.drop,
   });

@@ -48,10 +48,10 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   /** Acknowledges the latest subscription. */
   const acknowledge = (success = true) => {
     const { txid } = sent().findLast(({ type }) => type === "subscribe") ?? {};
-    sockets.last.say(JSON.stringify({ type: "ack", txid, success, ...(success ? {} : { error: "no" }) }), NOW);
+    sockets.last.receive(JSON.stringify({ type: "ack", txid, success, ...(success ? {} : { error: "no" }) }), NOW);
   };
   const broadcast = (topic: string, data: unknown) =>
-    sockets.last.say(JSON.stringify({ type: "broadcast", topic, data }), NOW);
+    sockets.last.receive(JSON.stringify({ type: "broadcast", topic, data }), NOW);
   return { clock, sockets, messages, states, drops, backfilledFrom, stream, follow, sent, acknowledge, broadcast };
 }
 
@@ -109,7 +109,7 @@ test("a bet on a followed market becomes a trade and a quote with the venue's ti
   const { sockets, messages, drops, follow } = setUp();
   follow("rainNYC12a", "cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2");
   sockets.last.accept();
-  sockets.last.say(newBet, NOW);
+  sockets.last.receive(newBet, NOW);
   assert.deepEqual(
     messages.map((message) => [message.kind, message.marketId]),
     [
@@ -171,7 +171,7 @@ test("counts invalid messages and rows and keeps a valid bet beside them", () =>
   follow("rainNYC12a");
   sockets.last.accept();
   const [good] = JSON.parse(newBet).data.bets;
-  for (const text of ["", "{", "[]", "null", '{"type":"broadcast"}', '{"type":"ack"}']) sockets.last.say(text, NOW);
+  for (const text of ["", "{", "[]", "null", '{"type":"broadcast"}', '{"type":"ack"}']) sockets.last.receive(text, NOW);
   broadcast("global/new-bet", { bets: [{ id: 1 }, { ...good, probAfter: 1.2 }, { ...good, createdTime: -1 }, good] });
   broadcast("global/new-bet", {});
   broadcast("global/updated-contract", { contract: 7 });
@@ -191,7 +191,7 @@ test("after a reconnect fetches the missed bets once, since the newest one recei
   sockets.last.accept();
   acknowledge();
   assert.deepEqual(backfilledFrom, []);
-  sockets.last.say(newBet, NOW);
+  sockets.last.receive(newBet, NOW);
   messages.length = 0;
   sockets.last.drop();
   await clock.advance(500);
@@ -207,7 +207,7 @@ test("follows the first markets up to the maximum", () => {
   const { sockets, messages, follow } = setUp({ marketsMax: 1 });
   follow("rainNYC12a", "cupFinal7Xq:ansRed1");
   sockets.last.accept();
-  sockets.last.say(newBet, NOW);
+  sockets.last.receive(newBet, NOW);
   assert.deepEqual(new Set(messages.map(({ marketId }) => marketId)), new Set(["rainNYC12a"]));
 });
 
@@ -217,7 +217,7 @@ test("reconnects when pings are acknowledged but no broadcast arrives", async ()
   acknowledge();
   for (let ping = 0; ping < 31; ping++) {
     await clock.advance(10_000);
-    sockets.connections[0]?.say(JSON.stringify({ type: "ack", txid: ping + 2, success: true }), NOW);
+    sockets.connections[0]?.receive(JSON.stringify({ type: "ack", txid: ping + 2, success: true }), NOW);
   }
   assert.deepEqual(drops, { stream_frozen: 1 });
   await clock.advance(1_000);

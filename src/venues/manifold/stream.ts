@@ -73,7 +73,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
     heartbeat: { text: () => JSON.stringify({ type: "ping", txid: ++txid }), everyMs: PING_MS },
     silenceMsMax: SILENCE_MS_MAX,
     drop,
-    isFrozen: () => stallDetector.takeAlarm(),
+    isStalled: () => stallDetector.detectStall(),
     onOpen(send) {
       stallDetector.restart();
       subscribe(send);
@@ -83,7 +83,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
       if (message === null) return drop("bad_message");
       if (message.type === "ack") return onAck(message);
       // All topics are global, so any broadcast proves that the subscription works.
-      stallDetector.heard();
+      stallDetector.recordMessage();
       reader.read(message.topic, message.data, receivedAt);
     },
     onDown(reason) {

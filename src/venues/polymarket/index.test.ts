@@ -5,16 +5,16 @@ import { quietLog } from "../../../test/support/quiet-log.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError } from "../../domain/errors.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { createPolymarketVenue } from "./index.ts";
 
 const { signal } = new AbortController();
 const readFixture = fixtureReader(import.meta.url);
-const json = (value: unknown): ScriptedAnswer => ({ body: JSON.stringify(value) });
+const json = (value: unknown): ScriptedResponse => ({ body: JSON.stringify(value) });
 
-function setUp(respond: (url: URL, attempt: number) => ScriptedAnswer | Error) {
+function setUp(respond: (url: URL, attempt: number) => ScriptedResponse | Error) {
   const clock = new FakeClock();
   const http = new ScriptedHttp(clock, (request, attempt) => respond(new URL(request.url), attempt));
   const { drops, drop } = countDrops();
@@ -104,7 +104,7 @@ describe("polymarket: markets by id", () => {
     ],
   };
 
-  const respond = (url: URL): ScriptedAnswer => {
+  const respond = (url: URL): ScriptedResponse => {
     if (url.host === "data.test") return json(resolutions);
     return json({ markets: url.searchParams.get("closed") === "true" ? [settled] : [rainRow] });
   };

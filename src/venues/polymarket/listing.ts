@@ -34,7 +34,7 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
     nextOf: ({ next }) => (next === "" ? null : next),
     idsOf: ({ events }) => idsOf(events, "id"),
     rowsOf: ({ events }) => events.length,
-    ahead: true,
+    prefetch: true,
     pagesMax: PAGES_MAX,
     drop,
   });

@@ -94,7 +94,7 @@ export class StreamConnection {
       heartbeat: { text: () => "PING", everyMs: HEARTBEAT_MS },
       silenceMsMax: SILENCE_MS_MAX,
       drop: ports.drop,
-      isFrozen: () => this.#trackerByToken.size > 0 && this.#stallDetector.takeAlarm(),
+      isStalled: () => this.#trackerByToken.size > 0 && this.#stallDetector.detectStall(),
       onOpen: (send) => {
         this.#stallDetector.restart();
         for (const tracker of this.#trackers.values()) tracker.reset();
@@ -162,7 +162,7 @@ export class StreamConnection {
 
   #trackerOf(message: unknown): OrderBookTracker | undefined {
     const tracker = isAssetMessage(message) ? this.#trackerByToken.get(message.asset_id) : undefined;
-    if (tracker !== undefined) this.#stallDetector.heard();
+    if (tracker !== undefined) this.#stallDetector.recordMessage();
     return tracker;
   }
 
@@ -176,7 +176,7 @@ export class StreamConnection {
     }
     const change = message.price_changes.find(({ asset_id }) => this.#trackerByToken.has(asset_id));
     if (change === undefined) return undefined;
-    this.#stallDetector.heard();
+    this.#stallDetector.recordMessage();
     return this.#trackerByToken.get(change.asset_id);
   }
 

@@ -41,7 +41,7 @@ function setUp() {
       onDown: (reason) => void states.push(reason),
     },
   });
-  const say = (message: unknown) => sockets.last.say(JSON.stringify(message), clock.now());
+  const say = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
   const sent = () => sockets.last.sent.map((text): unknown => (text === "PING" ? text : JSON.parse(text)));
   const quotes = () => messages.flatMap((message) => (message.kind === "quote" ? [message.quote] : []));
   return { clock, sockets, drops, messages, states, stream, say, sent, quotes };
@@ -79,7 +79,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     }
     for (let round = 0; round < 12; round++) {
       await clock.advance(10_000);
-      sockets.last.say("PONG", clock.now());
+      sockets.last.receive("PONG", clock.now());
     }
     await clock.advance(1_000);
     assert.deepEqual(drops, { stream_frozen: 1 });
@@ -95,7 +95,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     const { clock, sockets, sent } = setUpFollowing();
     for (let round = 0; round < 3; round++) {
       await clock.advance(10_000);
-      sockets.last.say("PONG");
+      sockets.last.receive("PONG");
     }
     assert.equal(sent().filter((each) => each === "PING").length, 3);
   });
@@ -279,7 +279,7 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
   test("ignores plain text and unknown messages, and counts invalid ones", () => {
     const { sockets, say, messages, drops } = setUpFollowing();
     for (const text of ["PONG", "NO NEW ASSETS", "", "{cut", '\u0000{"type":', "<!doctype html>"])
-      sockets.last.say(text);
+      sockets.last.receive(text);
     for (const message of [
       null,
       7,

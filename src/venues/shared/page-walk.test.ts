@@ -57,7 +57,7 @@ test("requests the next page before yielding the current one, none after the las
     nextOf: ({ next }) => next,
     idsOf: (page) => page.ids,
     rowsOf: (page) => page.ids.length,
-    ahead: true,
+    prefetch: true,
     pagesMax: 2,
     drop() {},
   });
@@ -72,7 +72,7 @@ test("requests the next page before yielding the current one, none after the las
     nextOf: ({ next }) => next,
     idsOf: (page) => page.ids,
     rowsOf: (page) => page.ids.length,
-    ahead: true,
+    prefetch: true,
     pagesMax: 9,
     drop() {},
   });

@@ -13,7 +13,7 @@ export interface PageWalkOptions<Page> {
   /** Pages overlap by design, so rows repeated from an earlier page are not counted. */
   readonly overlap?: boolean;
   /** Requests the next page while the caller processes the current one. Only for walks that are read to the end. */
-  readonly ahead?: boolean;
+  readonly prefetch?: boolean;
   readonly pagesMax: number;
   readonly drop: DropCounter;
 }
@@ -59,7 +59,7 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
     if (cut !== null) drop(cut);
     else if (unexplained > 0) drop("page_rows_repeated", unexplained);
     const isLast = cut !== null || next === null;
-    if (!isLast && options.ahead === true) {
+    if (!isLast && options.prefetch === true) {
       nextPage = fetch(next);
       // A failure is thrown when the page is awaited. If the walk ends before that, it must not be an unhandled
       // rejection.
@@ -68,7 +68,7 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
     yield { page, cut };
     if (isLast) return;
     cursors.add(next);
-    if (options.ahead !== true) nextPage = fetch(next);
+    if (options.prefetch !== true) nextPage = fetch(next);
   }
 }
 

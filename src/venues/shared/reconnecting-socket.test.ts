@@ -31,10 +31,10 @@ function setUp(options: Partial<ReconnectingSocketOptions> = {}, uniform = 1) {
 test("calls onOpen, passes on messages and sends heartbeats", async () => {
   const { clock, sockets, events } = setUp();
   sockets.last.accept();
-  sockets.last.say("hello");
+  sockets.last.receive("hello");
   assert.deepEqual(events, ["open", "message hello"]);
   await clock.advance(10_000);
-  sockets.last.say("pong");
+  sockets.last.receive("pong");
   await clock.advance(10_000);
   assert.deepEqual(sockets.last.sent, ["subscribe", "PING", "PING"]);
 });
@@ -54,11 +54,11 @@ test("counts closed sockets by reason: silent, or stalled while pings arrive", a
   await silent.clock.advance(36_000);
   assert.deepEqual(silent.drops, ["stream_silent"]);
   let isStalled = false;
-  const stalled = setUp({ isFrozen: () => isStalled });
+  const stalled = setUp({ isStalled: () => isStalled });
   stalled.sockets.last.accept();
   for (let round = 0; round < 6; round++) {
     await stalled.clock.advance(10_000);
-    stalled.sockets.last.say("pong");
+    stalled.sockets.last.receive("pong");
   }
   assert.deepEqual([stalled.drops, stalled.sockets.connections.length], [[], 1]);
   isStalled = true;
@@ -83,7 +83,7 @@ test("closes a socket exactly when the silence exceeds the maximum", async () =>
   const { clock, sockets } = setUp({ heartbeat: null });
   sockets.last.accept();
   await clock.advance(9_000);
-  sockets.last.say("tick");
+  sockets.last.receive("tick");
   await clock.advance(25_000);
   assert.equal(sockets.connections[0]?.isClosed, false);
   await clock.advance(1);
@@ -128,7 +128,7 @@ test("keeps growing the delay while sockets open without a message, and resets i
     await clock.advance(pauseMs);
   }
   sockets.last.accept();
-  sockets.last.say("hello");
+  sockets.last.receive("hello");
   sockets.last.drop();
   assert.equal(clock.nextInMs, 500);
 });

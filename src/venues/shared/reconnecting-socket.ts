@@ -15,7 +15,7 @@ export interface ReconnectingSocketOptions {
   /** The socket is closed after this long without a message or ping. */
   readonly silenceMsMax: number;
   /** Checked regularly; true if pings arrive but the subscribed data has stopped. The socket is then closed. */
-  readonly isFrozen?: () => boolean;
+  readonly isStalled?: () => boolean;
   /**
    * Counts sockets closed here (`stream_silent`, `stream_frozen`) and sockets that failed (`stream_connection_lost`).
    */
@@ -49,7 +49,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
     const now = clock.monotonic();
     const silentMs = now - lastReceivedAt;
     const isSilent = silentMs > options.silenceMsMax;
-    if (isSilent || options.isFrozen?.() === true) {
+    if (isSilent || options.isStalled?.() === true) {
       isUnresponsive = true;
       options.drop(isSilent ? "stream_silent" : "stream_frozen");
       return opened.close();

@@ -11,7 +11,7 @@ async function setUp(gapMs: number, messages = 300) {
   const detector = new StallDetector(clock);
   for (let message = 0; message < messages; message++) {
     await clock.advance(gapMs);
-    detector.heard();
+    detector.recordMessage();
   }
   return { clock, detector };
 }
@@ -19,31 +19,31 @@ async function setUp(gapMs: number, messages = 300) {
 test("raises an alarm for a busy stream after a minute of silence", async () => {
   const { clock, detector } = await setUp(100);
   await clock.advance(MINUTE_MS);
-  assert.equal(detector.takeAlarm(), false);
+  assert.equal(detector.detectStall(), false);
   await clock.advance(1);
-  assert.equal(detector.takeAlarm(), true);
+  assert.equal(detector.detectStall(), true);
 });
 
 test("allows a slow stream many times its average gap", async () => {
   const { clock, detector } = await setUp(10_000);
   await clock.advance(6 * MINUTE_MS);
-  assert.equal(detector.takeAlarm(), false);
+  assert.equal(detector.detectStall(), false);
   await clock.advance(MINUTE_MS);
-  assert.equal(detector.takeAlarm(), true);
+  assert.equal(detector.detectStall(), true);
 });
 
 test("allows no stream more than 30 minutes", async () => {
   const { clock, detector } = await setUp(20 * MINUTE_MS, 5);
   await clock.advance(30 * MINUTE_MS + 1);
-  assert.equal(detector.takeAlarm(), true);
+  assert.equal(detector.detectStall(), true);
 });
 
 test("allows a stream without a message five minutes", async () => {
   const { clock, detector } = await setUp(1, 0);
   await clock.advance(5 * MINUTE_MS);
-  assert.equal(detector.takeAlarm(), false);
+  assert.equal(detector.detectStall(), false);
   await clock.advance(1);
-  assert.equal(detector.takeAlarm(), true);
+  assert.equal(detector.detectStall(), true);
 });
 
 test("at least doubles the allowed silence after each alarm, and a message resets it", async () => {
@@ -51,7 +51,7 @@ test("at least doubles the allowed silence after each alarm, and a message reset
   const silences: number[] = [];
   for (let alarm = 0; alarm < 3; alarm++) {
     let silentMs = 0;
-    while (!detector.takeAlarm()) {
+    while (!detector.detectStall()) {
       await clock.advance(1_000);
       silentMs += 1_000;
     }
@@ -60,18 +60,18 @@ test("at least doubles the allowed silence after each alarm, and a message reset
   const [first = 0, second = 0, third = 0] = silences;
   assert.ok(first <= MINUTE_MS + 1_000 && second >= 1.9 * first && third >= 1.9 * second, silences.join());
   const increased = detector.silenceMsMax;
-  detector.heard();
+  detector.recordMessage();
   assert.ok(detector.silenceMsMax < increased, `${detector.silenceMsMax} of ${increased}`);
 });
 
 test("counts a burst of snapshots as one message", async () => {
   const { clock, detector } = await setUp(20_000, 50);
   const before = detector.silenceMsMax;
-  for (let snapshot = 0; snapshot < 1_000; snapshot++) detector.heard();
+  for (let snapshot = 0; snapshot < 1_000; snapshot++) detector.recordMessage();
   assert.equal(detector.silenceMsMax, before);
   for (let message = 0; message < 100; message++) {
     await clock.advance(20_000);
-    for (let snapshot = 0; snapshot < 100; snapshot++) detector.heard();
+    for (let snapshot = 0; snapshot < 100; snapshot++) detector.recordMessage();
   }
   assert.equal(detector.silenceMsMax, before);
 });
@@ -82,6 +82,6 @@ test("does not count the time of a reconnect as a gap", async () => {
   await clock.advance(20 * MINUTE_MS);
   detector.restart();
   assert.equal(detector.silentMs, 0);
-  detector.heard();
+  detector.recordMessage();
   assert.equal(detector.silenceMsMax, before);
 });

@@ -30,7 +30,7 @@ export class StallDetector {
   }
 
   /** Records a message about a market. */
-  heard(): void {
+  recordMessage(): void {
     const now = this.#clock.monotonic();
     const gapMs = this.#burstAt === null ? null : now - this.#burstAt;
     if (gapMs === null || gapMs >= BURST_MS) {
@@ -59,7 +59,7 @@ export class StallDetector {
   }
 
   /** Returns true once for each silence that is too long, and doubles the allowed silence. */
-  takeAlarm(): boolean {
+  detectStall(): boolean {
     if (this.silentMs <= this.silenceMsMax) return false;
     this.#backoffFactor = Math.min(this.#backoffFactor * 2, 32);
     // The silence may have been a real gap, which the snapshots after a reconnect would hide, so it is recorded.

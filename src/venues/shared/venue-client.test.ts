@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { type ScriptedAnswer, ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
+import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
 import type { OutgoingRequest } from "../../ports/http-out.ts";
 import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
@@ -12,7 +12,7 @@ const urlOf = (path: string) => `https://venue.example/${path}`;
 const { signal } = new AbortController();
 
 function setUp(
-  respond: (request: OutgoingRequest, attempt: number) => ScriptedAnswer | Error,
+  respond: (request: OutgoingRequest, attempt: number) => ScriptedResponse | Error,
   limits: Partial<RequestLimits> = {},
 ) {
   const { drop, drops } = countDrops();
@@ -216,7 +216,7 @@ test("parses Retry-After in both forms, limits it and rejects invalid values", (
 });
 
 test("tries three times after transient failures and then throws", async (t) => {
-  const cases: readonly [string, ScriptedAnswer | Error, VenueFailure][] = [
+  const cases: readonly [string, ScriptedResponse | Error, VenueFailure][] = [
     ["500", { status: 500 }, "server_error"],
     ["503", { status: 503 }, "server_error"],
     ["HTML with 200", { body: "<html>" }, "bad_body"],

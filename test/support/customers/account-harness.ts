@@ -31,7 +31,7 @@ export const inputIn = (text: string, name: string): string =>
 
 /** Drives the account pages like a browser without JavaScript. By default a sandbox without a mail server. */
 export async function accountHarness(database: Database, ports: Partial<AppPorts> = {}) {
-  const account: AccountSettings = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, letters: null };
+  const account: AccountSettings = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, emailDelivery: null };
   const harness = await customerHarness(database, { account, ...ports });
   let addresses = 0;
   /** By default every request has a new address, so that limits per address do not apply. */

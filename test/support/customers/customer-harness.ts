@@ -40,7 +40,7 @@ export async function customerHarness(database: Database, ports: Partial<AppPort
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 12));
   const { log, lines } = recordingLog();
   const venues = [{ id: "venue_a", referenceOnly: false, create: () => new ScriptedVenue("venue_a", clock) }];
-  const signUp: SignUpSettings = { botCheck: dummyBotCheck, disposableDomains: DISPOSABLE, letters: null };
+  const signUp: SignUpSettings = { botCheck: dummyBotCheck, disposableDomains: DISPOSABLE, emailDelivery: null };
   const app = await buildApp(plainAppPorts({ database, log, venues, clock, signUp, ...ports }));
   await app.http.ready();
   after(() => app.http.close());
@@ -86,9 +86,9 @@ export async function useSignUpServices() {
   const dependencies = { http, clock: systemClock, random: systemRandom, log, hostname: "parallax.example" };
   const options = { secret: TURNSTILE_SECRET, url: turnstile.url, deadlineMs: 300 };
   const botCheck = createTurnstile({ ...dependencies, ...options });
-  const withTurnstile: SignUpSettings = { botCheck, disposableDomains: DISPOSABLE, letters: null };
+  const withTurnstile: SignUpSettings = { botCheck, disposableDomains: DISPOSABLE, emailDelivery: null };
   const emailDelivery = { mail, publicUrl: PUBLIC_URL };
-  const withEmail: SignUpSettings = { ...withTurnstile, botCheck: dummyBotCheck, letters: emailDelivery };
+  const withEmail: SignUpSettings = { ...withTurnstile, botCheck: dummyBotCheck, emailDelivery: emailDelivery };
   let earlierMails = 0;
   beforeEach(() => {
     earlierMails = mailbox.mails.length;

@@ -31,7 +31,7 @@ function versionOnly(version: 1 | 2): typeof fetch {
 export const decode = (header: string | null) => JSON.parse(Buffer.from(header ?? "", "base64").toString("utf8"));
 
 /** Calls without a payment and returns the payment requirements. */
-export async function demandOf(url: string, init?: RequestInit): Promise<PaymentRequired> {
+export async function fetchRequirements(url: string, init?: RequestInit): Promise<PaymentRequired> {
   const response = await fetch(url, init);
   await response.arrayBuffer();
   return decode(response.headers.get("payment-required"));

@@ -31,7 +31,7 @@ export class FakeConnection {
     this.#handlers.onOpen(this.#socket);
   }
 
-  say(text: string, receivedAt = 0): void {
+  receive(text: string, receivedAt = 0): void {
     this.#handlers.onMessage(text, receivedAt);
   }
 

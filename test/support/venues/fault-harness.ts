@@ -88,8 +88,8 @@ export async function openFaultHarness(): Promise<FaultHarness> {
     ({ adapter, health }) =>
       new VenueIngest({
         venue: adapter,
-        ...{ board, recorder, health, clock, log: quietLog },
-        backfill: new Backfill({ venue: adapter.id, board, past, clock }),
+        ...{ board, storeWriter: recorder, health, clock, log: quietLog },
+        backfill: new Backfill({ venue: adapter.id, board, pastPrices: past, clock }),
         areFirstSweepsOver: () => venues.every((each) => each.health.isSettled),
       }),
   );

@@ -17,7 +17,7 @@ export interface IngestHarness {
   readonly store: MemoryMarketStore;
   readonly ticks: MemoryTicks;
   readonly history: MemoryHistory;
-  readonly recorder: StoreWriter;
+  readonly storeWriter: StoreWriter;
   readonly past: StoredPastPrices;
   readonly venues: readonly ScriptedVenue[];
   health(venue: ScriptedVenue): VenueHealth;
@@ -48,12 +48,12 @@ export function openIngestHarness(
     return known;
   };
   const ingests = venues.map((venue) => {
-    const backfill = new Backfill({ venue: venue.id, board, past, clock });
+    const backfill = new Backfill({ venue: venue.id, board, pastPrices: past, clock });
     const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
     return new VenueIngest({
       venue,
       board,
-      recorder,
+      storeWriter: recorder,
       backfill,
       health: health(venue),
       areFirstSweepsOver,
@@ -62,7 +62,7 @@ export function openIngestHarness(
     });
   });
   return {
-    ...{ clock, board, store, ticks, history, recorder, past, venues, health },
+    ...{ clock, board, store, ticks, history, storeWriter: recorder, past, venues, health },
     async start() {
       recorder.start();
       for (const ingest of ingests) ingest.start();

@@ -10,18 +10,18 @@ export class ManualFeed implements Feed {
     return () => audience.delete(listener);
   }
 
-  tell(event: FeedEvent): void {
+  publish(event: FeedEvent): void {
     for (const listener of this.#listeners.get(event.market.venue) ?? []) listener(event);
   }
 
   /** Emits every trade of these markets with from <= at < to in order of time, each before the book change that it caused. */
-  tellTrades(world: World, markets: readonly ListedMarket[], from: number, to: number): void {
+  publishTrades(world: World, markets: readonly ListedMarket[], from: number, to: number): void {
     markets
       .flatMap((market) => world.trades(market, from, to).map((trade) => ({ market, trade, at: trade.at })))
       .sort((a, b) => a.at - b.at)
       .forEach(({ market, trade, at }) => {
-        this.tell({ kind: "trade", market, trade, at });
-        this.tell({ kind: "book", market, at });
+        this.publish({ kind: "trade", market, trade, at });
+        this.publish({ kind: "book", market, at });
       });
   }
 

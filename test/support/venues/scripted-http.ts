@@ -2,7 +2,7 @@ import { VenueError } from "../../../src/domain/errors.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { HttpOut, IncomingResponse, OutgoingRequest } from "../../../src/ports/http-out.ts";
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -16,9 +16,9 @@ export class ScriptedHttp implements HttpOut {
   inFlight = 0;
   inFlightMax = 0;
   readonly #clock: Clock;
-  readonly #answer: (request: OutgoingRequest, turn: number) => ScriptedAnswer | Error;
+  readonly #answer: (request: OutgoingRequest, turn: number) => ScriptedResponse | Error;
 
-  constructor(clock: Clock, answer: (request: OutgoingRequest, turn: number) => ScriptedAnswer | Error) {
+  constructor(clock: Clock, answer: (request: OutgoingRequest, turn: number) => ScriptedResponse | Error) {
     this.#clock = clock;
     this.#answer = answer;
   }

@@ -31,11 +31,11 @@ export class ScriptedVenue implements VenueAdapter {
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
   /** Reason that the last page of the listing gives for being incomplete. */
-  cut: IncompleteReason | null = null;
+  incompleteReason: IncompleteReason | null = null;
   /** Errors to throw instead of responding, by method, until removed. */
   readonly failing = new Map<VenueMethod, Error>();
   /** Duration of a response. */
-  answerMs = 0;
+  responseMs = 0;
   stream: StreamHandlers | null = null;
   followed: readonly string[] = [];
   isStreamClosed = false;
@@ -75,7 +75,7 @@ export class ScriptedVenue implements VenueAdapter {
   }
 
   /** Recorded calls of one method, or of all methods. */
-  asked(method?: VenueMethod): VenueCall[] {
+  callsOf(method?: VenueMethod): VenueCall[] {
     return this.calls.filter((call) => method === undefined || call.method === method);
   }
 
@@ -84,7 +84,7 @@ export class ScriptedVenue implements VenueAdapter {
     for (const [number, ids] of this.pages.entries()) {
       const page = await this.#page(ids, signal);
       const isLast = number === this.pages.length - 1;
-      yield isLast && this.cut !== null ? { ...page, incompleteReason: this.cut } : page;
+      yield isLast && this.incompleteReason !== null ? { ...page, incompleteReason: this.incompleteReason } : page;
     }
   }
 
@@ -134,7 +134,7 @@ export class ScriptedVenue implements VenueAdapter {
 
   async #answer(method: VenueMethod, marketIds: readonly string[], signal: AbortSignal): Promise<void> {
     this.calls.push({ at: this.#clock.now(), method, marketIds });
-    if (this.answerMs > 0) await this.#clock.sleep(this.answerMs, signal);
+    if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
     const failure = this.failing.get(method);
     if (failure !== undefined) throw failure;
   }
@@ -142,7 +142,7 @@ export class ScriptedVenue implements VenueAdapter {
   /** Quotes carry the time of the response. */
   async #page(ids: readonly string[], signal: AbortSignal): Promise<ListingPage> {
     const requestedAt = this.#clock.now();
-    if (this.answerMs > 0) await this.#clock.sleep(this.answerMs, signal);
+    if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
     const receivedAt = this.#clock.now();
     const markets = ids.flatMap((id) => {
       const known = this.markets.get(id);

@@ -14,7 +14,7 @@ import type { HttpOut, OutgoingRequest } from "../../../src/ports/http-out.ts";
 import type { VenueAdapter } from "../../../src/ports/venue.ts";
 import type { VenuePorts } from "../../../src/venues/shared/venue-ports.ts";
 import { quietLog } from "../quiet-log.ts";
-import type { ScriptedAnswer } from "./scripted-http.ts";
+import type { ScriptedResponse } from "./scripted-http.ts";
 
 export type VenueName = "kalshi" | "polymarket" | "limitless" | "manifold";
 export const VENUE_NAMES: readonly VenueName[] = ["kalshi", "polymarket", "limitless", "manifold"];
@@ -64,7 +64,7 @@ export interface VenueHarness {
   /** Schema drift, as `object.field kind`. */
   readonly drift: Map<string, number>;
   /** Responds instead of the exchange; null forwards the request. */
-  intercept: ((request: OutgoingRequest) => ScriptedAnswer | null) | null;
+  intercept: ((request: OutgoingRequest) => ScriptedResponse | null) | null;
   /** Changes the body of a 200 response. */
   rewrite: ((body: string) => string) | null;
   now(): number;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 const DAY_S = 86_400;
 
 /** Allows cross-origin requests from any site and responds to preflight requests. */
-export function allowBrowsers(app: FastifyInstance): void {
+export function allowCrossOriginRequests(app: FastifyInstance): void {
   app.addHook("onRequest", async (request, reply) => {
     reply.header("access-control-allow-origin", "*");
     if (request.method !== "OPTIONS") return;
