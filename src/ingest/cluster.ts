@@ -1,16 +1,13 @@
-import type { MarketBoard } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { Bus } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
-import type { Log } from "../ports/log.ts";
-import { type ChangeStore, type VenueFence, venueLeaseName } from "../storage/index.ts";
+import { type VenueFence, venueLeaseName } from "../storage/index.ts";
+import type { IngestContext } from "./context.ts";
 import { Follower } from "./follower.ts";
-import { parseHealthReport } from "./health-codec.ts";
 import { createLeaseStore } from "./lease-store.ts";
 import { Leases } from "./leases.ts";
-import type { VenueHealth, VenueStatusReport } from "./venue-health.ts";
-import type { IngestVenue, VenueReaders } from "./venue-readers.ts";
+import { parseHealthReport, type VenueHealth, type VenueStatusReport } from "./venue-health.ts";
+import type { VenueReaders } from "./venue-readers.ts";
 
 const JOBS_LEASE = "job:maintenance";
 /** The bus topic on which a node announces that it has stored changes of markets. */
@@ -28,21 +25,14 @@ export interface NodeSettings {
   readonly maintains: boolean;
 }
 
-export interface ClusterOptions {
+export interface ClusterOptions extends IngestContext {
   readonly node: NodeSettings;
-  readonly venues: ReadonlyMap<VenueId, IngestVenue>;
   readonly readers: VenueReaders;
-  readonly board: MarketBoard;
-  readonly changes: ChangeStore;
   readonly database: Database;
   /** Wakes the follower when another node announces changes; without it the follower only polls. */
   readonly bus?: Bus;
-  /** Finalized markets last updated before this are not followed, Unix milliseconds. */
-  readonly finalizedSinceMs: () => number;
   /** Stores everything that is queued. */
   readonly flush: () => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Shares the venues with other nodes on the same store: this node reads some of them and loads the others from the store. */
@@ -55,10 +45,9 @@ export class Cluster {
 
   constructor(options: ClusterOptions) {
     this.#options = options;
-    const { node, venues, readers, board, changes, database, finalizedSinceMs, clock, log } = options;
-    const ids = [...venues.keys()];
-    this.#venueOf = new Map(ids.map((venue) => [venueLeaseName(venue), venue]));
-    const venueLeases = ids.map(venueLeaseName);
+    const { node, readers, database, clock, log } = options;
+    this.#venueOf = new Map([...options.venues.keys()].map((venue) => [venueLeaseName(venue), venue]));
+    const venueLeases = [...this.#venueOf.keys()];
     this.#leases = new Leases({
       store: createLeaseStore(database),
       holder: node.id,
@@ -72,15 +61,7 @@ export class Cluster {
       clock,
       log,
     });
-    this.#follower = new Follower({
-      venues: ids,
-      isFollowed: (venue) => this.fenceOf(venue) === null && !readers.has(venue),
-      finalizedSinceMs,
-      board,
-      changes,
-      clock,
-      log,
-    });
+    this.#follower = new Follower(options, (venue) => this.fenceOf(venue) === null && !readers.has(venue));
   }
 
   /** This node's fence for a venue, null unless it holds the venue's lease right now. */
@@ -105,7 +86,7 @@ export class Cluster {
     this.#unsubscribe = this.#options.bus?.subscribe(CHANGES_TOPIC, () => this.#follower.wake()) ?? this.#unsubscribe;
   }
 
-  /** Gives up the leases after what is queued for their venues is stored. */
+  /** Releases the leases after everything queued for their venues is stored. */
   async stopLeases(): Promise<void> {
     this.#unsubscribe();
     await this.#leases.stop();

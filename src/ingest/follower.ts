@@ -1,27 +1,14 @@
-import type { MarketBoard } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
 import type { ChangeCursor, ChangeStore } from "../storage/index.ts";
+import type { IngestContext } from "./context.ts";
 
 const POLL_PAUSE_MS = 500;
 const START: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
 
-export interface FollowerOptions {
-  readonly venues: readonly VenueId[];
-  /** Whether another node reads this venue, so that its markets come from the store. */
-  readonly isFollowed: (venue: VenueId) => boolean;
-  readonly board: MarketBoard;
-  readonly changes: Pick<ChangeStore, "latestCursors" | "read">;
-  /** Finalized markets last updated before this are not followed, Unix milliseconds. */
-  readonly finalizedSinceMs: () => number;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Applies stored changes of the venues that other nodes read to the board, twice a second and when woken. */
 export class Follower {
-  readonly #options: FollowerOptions;
+  readonly #context: IngestContext;
+  readonly #isFollowed: (venue: VenueId) => boolean;
   readonly #cursors = new Map<VenueId, ChangeCursor>();
   readonly #stop = new AbortController();
   #wake = new AbortController();
@@ -29,15 +16,17 @@ export class Follower {
   #loop: Promise<void> = Promise.resolve();
   #failures = 0;
 
-  constructor(options: FollowerOptions) {
-    this.#options = options;
-    for (const venue of options.venues) this.#cursors.set(venue, START);
+  /** @param isFollowed  whether another node reads this venue, so that its markets come from the store */
+  constructor(context: IngestContext, isFollowed: (venue: VenueId) => boolean) {
+    this.#context = context;
+    this.#isFollowed = isFollowed;
+    for (const venue of context.venues.keys()) this.#cursors.set(venue, START);
   }
 
   /** Skips all changes stored so far; the caller loads them by other means afterwards. */
   async skipToPresent(): Promise<void> {
-    const { changes, venues } = this.#options;
-    for (const [venue, cursor] of await changes.latestCursors(venues)) this.#cursors.set(venue, cursor);
+    const { changes, venues } = this.#context;
+    for (const [venue, cursor] of await changes.latestCursors([...venues.keys()])) this.#cursors.set(venue, cursor);
   }
 
   start(): void {
@@ -67,11 +56,11 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    const { clock, log, venues, isFollowed } = this.#options;
+    const { clock, log, venues } = this.#context;
     while (!this.#stop.signal.aborted) {
       this.#wake = new AbortController();
       try {
-        await this.#read(() => venues.filter(isFollowed));
+        await this.#read(() => [...venues.keys()].filter(this.#isFollowed));
         this.#failures = 0;
       } catch (error) {
         this.#failures += 1;
@@ -89,7 +78,7 @@ export class Follower {
   }
 
   async #readAll(venues: readonly VenueId[]): Promise<void> {
-    const { changes, finalizedSinceMs } = this.#options;
+    const { changes, finalizedSinceMs } = this.#context;
     for (let hasMore = venues.length > 0; hasMore && !this.#stop.signal.aborted; ) {
       const before = new Map(venues.map((venue) => [venue, this.#cursors.get(venue) ?? START]));
       const read = await changes.read(before, finalizedSinceMs());
@@ -103,7 +92,7 @@ export class Follower {
   }
 
   #apply({ events, quotes, markets }: Awaited<ReturnType<ChangeStore["read"]>>): void {
-    const { board } = this.#options;
+    const { board } = this.#context;
     for (const event of events) board.applyEvent(event);
     for (const { venue, marketId, quote, activity } of quotes) {
       const market = board.find(venue, marketId);

@@ -1,18 +1,25 @@
 import assert from "node:assert/strict";
+import { afterEach } from "node:test";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
+import { interruptible } from "../../test/support/interruptible-database.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { MarketBoard } from "../board/index.ts";
-import { AppError, VenueError } from "../domain/errors.ts";
+import { VenueError } from "../domain/errors.ts";
 import { createEventLog } from "../event-log/index.ts";
 import type { Database } from "../ports/database.ts";
 import { createMarketStore } from "../storage/index.ts";
-import { createIngest, VenueHealth } from "./index.ts";
+import { createIngest, type Ingest, VenueHealth } from "./index.ts";
 
 const DAY_MS = 86_400_000;
+
+const opened: Ingest[] = [];
+afterEach(async () => {
+  for (const ingest of opened.splice(0)) await ingest.stop();
+});
 
 function createTestIngest(database: Database) {
   const clock = new FakeClock(SAMPLE_AT);
@@ -20,24 +27,9 @@ function createTestIngest(database: Database) {
   const venue = new ScriptedVenue("alpha", clock);
   const venues = [{ adapter: venue, health: new VenueHealth(clock, venue.profile) }];
   const eventLog = createEventLog({ database, bus: createInProcessBus(quietLog) });
-  return {
-    clock,
-    board,
-    venue,
-    ingest: createIngest({ venues, board, database, clock, log: quietLog, eventLog, eventDays: 7 }),
-  };
-}
-
-/** A database that fails while `state.isUp` is false. */
-function interruptible(real: Database) {
-  const state = { isUp: true };
-  const database: Database = {
-    query: (text, parameters) =>
-      state.isUp ? real.query(text, parameters) : Promise.reject(new AppError("store_unavailable", "down")),
-    transaction: (run) => real.transaction(run),
-    close: async () => {},
-  };
-  return { state, database };
+  const ingest = createIngest({ venues, board, database, clock, log: quietLog, eventLog, eventDays: 7 });
+  opened.push(ingest);
+  return { clock, board, venue, ingest };
 }
 
 eachDatabase("restores the board from the store without a request to a venue", async (database) => {
@@ -57,7 +49,6 @@ eachDatabase("restores the board from the store without a request to a venue", a
   assert.equal(board.findEvent("alpha:e")?.listing.title, "Stored event");
   assert.ok(board.find("alpha", "open")?.storeKey !== null);
   assert.deepEqual(venue.calls, []);
-  await ingest.stop();
 });
 
 eachDatabase(
@@ -73,7 +64,6 @@ eachDatabase(
     const failure = new VenueError("server_error", "broken", { retryable: true });
     venue.failing.set("findMarket", failure);
     await assert.rejects(ingest.lookUp("alpha", "other"), (error) => error === failure);
-    await ingest.stop();
   },
 );
 
@@ -90,7 +80,6 @@ eachDatabase(
     await clock.advance(3_000);
     const health = ingest.health().alpha;
     assert.deepEqual([ingest.isSettled, health?.status, health?.markets], [true, "ok", 2]);
-    await ingest.stop();
   },
 );
 
@@ -109,7 +98,6 @@ eachDatabase("a failing job is listed until it succeeds again", async (real) => 
   state.isUp = true;
   await clock.advance(121_000);
   await until(() => [...ingest.failingJobs].sort().join() === "event_retention,retention");
-  await ingest.stop();
 });
 
 eachDatabase(
@@ -129,7 +117,6 @@ eachDatabase(
     assert.ok(venue.callsOf("findMarket").length <= 4);
     assert.ok(outcomes.includes("rate_limited"));
     assert.equal(await Promise.race([ingest.lookUp("alpha", "later"), clock.advance(2_000).then(() => "late")]), false);
-    await ingest.stop();
   },
 );
 
@@ -146,5 +133,4 @@ eachDatabase("removes markets that settled more than 30 days ago from the board"
   ingest.start();
   await clock.settle();
   assert.deepEqual([board.find("alpha", "old"), board.find("alpha", "recent")?.listing.marketId], [null, "recent"]);
-  await ingest.stop();
 });

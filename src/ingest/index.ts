@@ -16,15 +16,18 @@ import {
   type PastPrices,
   type RetentionDays,
   StoredPastPrices,
-  type TickCounters,
 } from "../storage/index.ts";
-import { BackgroundJobs } from "./background-jobs.ts";
-import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } from "./board-jobs.ts";
+import {
+  BackgroundJobs,
+  createActiveMarketCounter,
+  removeSettledMarkets,
+  updateDayAgoPrices,
+} from "./background-jobs.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
-import { createMarketLookUp } from "./market-look-up.ts";
+import type { IngestContext, IngestVenue } from "./context.ts";
 import { StoreWriter } from "./store-writer.ts";
 import type { VenueStatusReport } from "./venue-health.ts";
-import { type IngestVenue, VenueReaders } from "./venue-readers.ts";
+import { VenueReaders } from "./venue-readers.ts";
 
 export type { NodeSettings } from "./cluster.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
@@ -62,22 +65,14 @@ export interface Ingest {
   /** Requests one market from its venue and puts it on the board; false if the venue does not have it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   readonly pastPrices: PastPrices;
-  readonly counters: IngestCounters;
+  readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: readonly string[];
   stop(): Promise<void>;
 }
 
-/** Rows on their way into the store: `written` and `dropped` count since the start, `queued` is the present length. */
-export interface IngestCounters {
-  readonly ticks: TickCounters;
-  readonly markets: { readonly queued: number };
-  readonly trades: { readonly queued: number; readonly dropped: number };
-  readonly statusChanges: { readonly dropped: number };
-}
-
 export function createIngest(options: IngestOptions): Ingest {
-  const { board, database, clock, log, node, bus, eventLog } = options;
+  const { board, database, clock, log, node, eventLog } = options;
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
   const hasBoard = node === undefined || node.serves || node.ingests;
   const retention = { ...DEFAULT_RETENTION, ...options.retention };
@@ -99,7 +94,7 @@ export function createIngest(options: IngestOptions): Ingest {
         : {
             fenceOf: (venue) => cluster?.fenceOf(venue) ?? null,
             changes,
-            announce: () => bus?.publish(CHANGES_TOPIC),
+            announce: () => options.bus?.publish(CHANGES_TOPIC),
           },
     isFirstSweep: () => !readers.areFirstSweepsOver(),
   });
@@ -110,15 +105,14 @@ export function createIngest(options: IngestOptions): Ingest {
     clock,
     store: (market) => storeWriter.flushMarket(market),
   });
-  const readers = new VenueReaders({ venues, board, storeWriter, pastPrices, clock, log });
+  const context: IngestContext = { venues, board, storeWriter, changes, pastPrices, finalizedSinceMs, clock, log };
+  const readers = new VenueReaders(context);
   const flush = async () => {
     await storeWriter.flush();
     await ticks.flush();
   };
   const cluster =
-    node === undefined
-      ? null
-      : new Cluster({ node, venues, readers, board, changes, database, bus, finalizedSinceMs, flush, clock, log });
+    node === undefined ? null : new Cluster({ ...context, node, readers, database, bus: options.bus, flush });
   const jobs = new BackgroundJobs(clock, log);
   const countActive = createActiveMarketCounter(board, clock);
 
@@ -173,16 +167,10 @@ export function createIngest(options: IngestOptions): Ingest {
         }),
       );
     },
-    lookUp: createMarketLookUp({ venues, readers, board, storeWriter }),
-    pastPrices: pastPrices,
+    lookUp: (venue, marketId) => readers.lookUp(venue, marketId),
+    pastPrices,
     get counters() {
-      const { marketsQueued, tradesQueued, tradesDropped, statusChangesDropped } = storeWriter.counters;
-      return {
-        ticks: ticks.counters,
-        markets: { queued: marketsQueued },
-        trades: { queued: tradesQueued, dropped: tradesDropped },
-        statusChanges: { dropped: statusChangesDropped },
-      };
+      return storeWriter.counters;
     },
     get failingJobs() {
       return jobs.failing;

@@ -13,48 +13,20 @@ export interface LeaseRow {
   readonly reportAgeMs: number | null;
 }
 
-/** A live node and the leases that it is eligible for. */
-export interface LeaseCandidate {
-  readonly candidate: string;
-  readonly names: readonly string[];
-}
+export type LeaseView = Awaited<ReturnType<LeaseStore["view"]>>;
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-export interface LeaseView {
-  readonly leases: readonly LeaseRow[];
-  readonly candidates: readonly LeaseCandidate[];
-}
+/** Candidates of crashed nodes are deleted this long after they expired. */
+const EXPIRED_CANDIDATE_RETENTION = "interval '1 hour'";
 
 /**
  * Leases in the store. Each method is a conditional statement and uses the store's clock, so the clocks of nodes are
  * never compared. Every method throws `store_unavailable` if the store does not respond.
  */
-export interface LeaseStore {
-  /** Acquires a lease that is free or already held by `holder`; returns its fence, or null if another node holds it. */
-  acquire(name: string, holder: string, durationMs: number): Promise<number | null>;
-  /**
-   * Renews the leases that `holder` still holds under the given fences and stores their reports (null keeps the old one).
-   * Returns the names of the renewed leases.
-   */
-  renew(
-    held: readonly { readonly name: string; readonly fence: number; readonly report: string | null }[],
-    holder: string,
-    durationMs: number,
-  ): Promise<ReadonlySet<string>>;
-  /** Ends a lease immediately, so that another node need not wait until it expires. */
-  release(name: string, holder: string, fence: number): Promise<void>;
-  /** Registers a node as alive for `durationMs`. */
-  announce(candidate: LeaseCandidate, durationMs: number): Promise<void>;
-  withdraw(candidate: string): Promise<void>;
-  /** The leases with these names and all live candidates. */
-  view(names: readonly string[]): Promise<LeaseView>;
-}
-
-/** Candidates of crashed nodes are deleted this long after they expired. */
-const CANDIDATE_KEPT = "interval '1 hour'";
-
-export function createLeaseStore(database: Database): LeaseStore {
+export function createLeaseStore(database: Database) {
   return {
-    async acquire(name, holder, durationMs) {
+    /** Acquires a lease that is free or already held by `holder`; returns its fence, or null if another node holds it. */
+    async acquire(name: string, holder: string, durationMs: number): Promise<number | null> {
       const [row] = await database.query<{ fence: number }>(
         `insert into leases (name, holder, fence, expires_at)
          values ($1, $2, 1, clock_timestamp() + $3::float8 * interval '1 millisecond')
@@ -68,8 +40,17 @@ export function createLeaseStore(database: Database): LeaseStore {
       return row?.fence ?? null;
     },
 
-    async renew(held, holder, durationMs) {
+    /**
+     * Renews the leases that `holder` still holds under the given fences and stores their reports (null keeps the old
+     * one). Returns the names of the renewed leases.
+     */
+    async renew(
+      held: readonly { readonly name: string; readonly fence: number; readonly report: string | null }[],
+      holder: string,
+      durationMs: number,
+    ): Promise<ReadonlySet<string>> {
       if (held.length === 0) return new Set();
+      const column = <Key extends "name" | "fence" | "report">(key: Key) => held.map((lease) => lease[key]);
       const rows = await database.query<{ name: string }>(
         `update leases set expires_at = clock_timestamp() + $2::float8 * interval '1 millisecond',
            report = coalesce(held.report, leases.report),
@@ -77,25 +58,21 @@ export function createLeaseStore(database: Database): LeaseStore {
          from unnest($3::text[], $4::int8[], $5::text[]) as held (name, fence, report)
          where leases.name = held.name and leases.fence = held.fence and leases.holder = $1
          returning leases.name`,
-        [
-          holder,
-          durationMs,
-          held.map(({ name }) => name),
-          held.map(({ fence }) => fence),
-          held.map(({ report }) => report),
-        ],
+        [holder, durationMs, column("name"), column("fence"), column("report")],
       );
       return new Set(rows.map(({ name }) => name));
     },
 
-    async release(name, holder, fence) {
+    /** Ends a lease immediately, so that another node need not wait until it expires. */
+    async release(name: string, holder: string, fence: number): Promise<void> {
       await database.query(
         "update leases set holder = '', expires_at = clock_timestamp() where name = $1 and holder = $2 and fence = $3",
         [name, holder, fence],
       );
     },
 
-    async announce({ candidate, names }, durationMs) {
+    /** Registers a node as alive for `durationMs`, with the names of the leases that it is eligible for. */
+    async announce(candidate: string, names: readonly string[], durationMs: number): Promise<void> {
       await database.query(
         `insert into lease_candidates (candidate, names, expires_at)
          values ($1, $2::text[], clock_timestamp() + $3::float8 * interval '1 millisecond')
@@ -104,22 +81,18 @@ export function createLeaseStore(database: Database): LeaseStore {
       );
     },
 
-    async withdraw(candidate) {
+    async withdraw(candidate: string): Promise<void> {
       await database.query(
-        `delete from lease_candidates where candidate = $1 or expires_at < clock_timestamp() - ${CANDIDATE_KEPT}`,
+        `delete from lease_candidates where candidate = $1 or expires_at < clock_timestamp() - ${EXPIRED_CANDIDATE_RETENTION}`,
         [candidate],
       );
     },
 
-    async view(names) {
-      const leases = await database.query<{
-        name: string;
-        holder: string;
-        fence: number;
-        is_live: boolean;
-        report: string | null;
-        report_age_ms: number | null;
-      }>(
+    /** The leases with these names and all live candidates. */
+    async view(names: readonly string[]) {
+      const leases = await database.query<
+        Omit<LeaseRow, "isLive" | "reportAgeMs"> & { is_live: boolean; report_age_ms: number | null }
+      >(
         `select name, holder, fence, expires_at > clock_timestamp() as is_live, report,
            (extract(epoch from clock_timestamp() - reported_at) * 1000)::float8 as report_age_ms
          from leases where name = any($1::text[]) order by name`,
@@ -129,11 +102,10 @@ export function createLeaseStore(database: Database): LeaseStore {
         "select candidate, names from lease_candidates where expires_at > clock_timestamp() order by candidate",
       );
       return {
-        leases: leases.map(({ is_live, report_age_ms, ...row }) => ({
-          ...row,
-          isLive: is_live,
-          reportAgeMs: report_age_ms === null ? null : Math.max(0, report_age_ms),
-        })),
+        leases: leases.map(({ is_live, report_age_ms, ...row }): LeaseRow => {
+          const reportAgeMs = report_age_ms === null ? null : Math.max(0, report_age_ms);
+          return { ...row, isLive: is_live, reportAgeMs };
+        }),
         candidates,
       };
     },

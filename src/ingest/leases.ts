@@ -137,7 +137,7 @@ export class Leases {
     const { store, holder, eligible, watched, clock } = this.#options;
     await this.#renew();
     if (this.#isClosing) return false;
-    if (eligible.length > 0) await store.announce({ candidate: holder, names: eligible }, LEASE_MS);
+    if (eligible.length > 0) await store.announce(holder, eligible, LEASE_MS);
     const view = await store.view([...new Set([...watched, ...eligible])]);
     this.#view = { view, at: clock.monotonic() };
     if (this.#isClosing) return false;

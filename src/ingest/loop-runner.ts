@@ -1,5 +1,5 @@
 import { VenueError } from "../domain/errors.ts";
-import type { VenueContext } from "./venue-context.ts";
+import type { VenueContext } from "./context.ts";
 
 const ERROR_PAUSE_MS_MIN = 1_000;
 const ERROR_PAUSE_MS_MAX = 30_000;

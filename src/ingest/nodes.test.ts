@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { afterEach } from "node:test";
 import { Cluster, type ClusterNode } from "../../test/support/cluster.ts";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/market-samples.ts";
@@ -23,7 +24,10 @@ interface Member {
   readonly venues: ReadonlyMap<VenueId, ScriptedVenue>;
 }
 
-/** Complete ingests on one store. `show` lists a market on the venues of every node. */
+let close = async () => {};
+afterEach(() => close());
+
+/** Complete ingests on one store, closed after the test. `show` lists a market on the venues of every node. */
 function openNodes(database: Database, bus?: Bus) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];
@@ -36,10 +40,9 @@ function openNodes(database: Database, bus?: Bus) {
     );
     const eventLog = createEventLog({ database: node.database, bus: createInProcessBus(quietLog) });
     const ingest = createIngest({
-      venues: [...venues.values()].map((adapter) => ({
-        adapter,
-        health: new VenueHealth(node.clock, adapter.profile),
-      })),
+      venues: Array.from(venues.values(), (adapter) => {
+        return { adapter, health: new VenueHealth(node.clock, adapter.profile) };
+      }),
       node: { id: `node-${members.length}`, serves: true, ingests: true, maintains: true, ...settings },
       board,
       database: node.database,
@@ -64,6 +67,13 @@ function openNodes(database: Database, bus?: Bus) {
   /** Nodes that read a venue, without paused ones, which cannot stop. */
   const readers = (venue: VenueId) =>
     members.filter(({ node, ingest }) => !node.isDead && !node.isPaused && ingest.health()[venue]?.role === "ingest");
+  close = async () => {
+    for (const { node, ingest } of members) {
+      if (node.isDead) continue;
+      if (node.isPaused) node.resume();
+      await Promise.all([ingest.stop(), cluster.advance(1_000)]);
+    }
+  };
   return {
     ...{ cluster, add, show, readers },
     advance: (byMs: number) =>
@@ -72,13 +82,6 @@ function openNodes(database: Database, bus?: Bus) {
           assert.ok(readers(venue).length <= 1, `${venue} has ${readers(venue).length} readers`);
       }),
     bidOn: ({ board }: Member, venue: VenueId, id: string) => board.find(venue, id)?.quote.bid ?? null,
-    async close() {
-      for (const { node, ingest } of members) {
-        if (node.isDead) continue;
-        if (node.isPaused) node.resume();
-        await Promise.all([ingest.stop(), cluster.advance(1_000)]);
-      }
-    },
   };
 }
 
@@ -93,7 +96,7 @@ const ticksOf = async (database: Database, marketId: string) => {
 eachDatabase(
   "two nodes read one venue each, and both show the markets of both within two seconds",
   async (database) => {
-    const { add, show, advance, readers, bidOn, close } = openNodes(database);
+    const { add, show, advance, readers, bidOn } = openNodes(database);
     show("alpha", "a");
     show("beta", "b");
     const nodes = [await add(), await add()];
@@ -113,13 +116,12 @@ eachDatabase(
         assert.deepEqual([bidOn(member, "alpha", "a"), bidOn(member, "beta", "b")], [bid, bid]);
       }
     }
-    await close();
   },
 );
 
 eachDatabase("the bus wakes the followers, so they show a stored change immediately", async (database) => {
   const bus = createInProcessBus(quietLog);
-  const { cluster, add, show, advance, bidOn, close } = openNodes(database, bus);
+  const { cluster, add, show, advance, bidOn } = openNodes(database, bus);
   show("alpha", "a");
   const reader = await add({ serves: false });
   // An offset to the reader, so that no poll of the follower coincides with a flush.
@@ -132,14 +134,13 @@ eachDatabase("the bus wakes the followers, so they show a stored change immediat
   });
   show("alpha", "a", { quote: { bid: 0.3 } });
   while (bidOn(server, "alpha", "a") !== 0.3) await advance(10);
-  assert.ok(cluster.clock.now() - storedAt <= 20, `shown ${cluster.clock.now() - storedAt} ms after it was stored`);
-  await close();
+  assert.ok(cluster.clock.now() - storedAt <= 20, `updated ${cluster.clock.now() - storedAt} ms after it was stored`);
 });
 
 eachDatabase(
   "a node that only serves shows new markets, titles and settlements that the reader has stored",
   async (database) => {
-    const { add, show, advance, close } = openNodes(database);
+    const { add, show, advance } = openNodes(database);
     const reader = await add({ serves: false });
     const server = await add({ ingests: false, maintains: false });
     show("alpha", "a", { activity: { volumeTotalUsd: 7 } });
@@ -162,12 +163,11 @@ eachDatabase(
       [],
       "the serving node does not request the venue",
     );
-    await close();
   },
 );
 
 eachDatabase("a follower's updated_at advances when the reader confirms an unchanged price", async (database) => {
-  const { add, show, advance, close } = openNodes(database);
+  const { add, show, advance } = openNodes(database);
   show("alpha", "a");
   await add({ serves: false });
   const server = await add({ ingests: false });
@@ -177,13 +177,12 @@ eachDatabase("a follower's updated_at advances when the reader confirms an uncha
   const after = server.board.find("alpha", "a")?.updatedAt ?? 0;
   assert.ok(after - before >= 55_000, `${after - before} ms`);
   assert.deepEqual(await ticksOf(database, "a"), [0.4]);
-  await close();
 });
 
 eachDatabase(
   "after a kill another node continues from the stored state and writes no price twice",
   async (database) => {
-    const { add, show, advance, readers, bidOn, close } = openNodes(database);
+    const { add, show, advance, readers, bidOn } = openNodes(database);
     show("alpha", "a", { quote: { bid: 0.3 } });
     const first = await add();
     await advance(3_000);
@@ -200,12 +199,11 @@ eachDatabase(
     await advance(4_000);
     assert.equal(bidOn(other, "alpha", "a"), 0.32);
     assert.deepEqual(await ticksOf(database, "a"), [0.3, 0.31, 0.32]);
-    await close();
   },
 );
 
 eachDatabase("a paused node does not write its queued prices after another node has taken over", async (database) => {
-  const { add, show, advance, readers, bidOn, cluster, close } = openNodes(database);
+  const { add, show, advance, readers, bidOn, cluster } = openNodes(database);
   show("alpha", "a", { quote: { bid: 0.3 } });
   const [first, second] = [await add(), await add()];
   await advance(10_000);
@@ -230,11 +228,10 @@ eachDatabase("a paused node does not write its queued prices after another node 
   const [row] = await database.query<{ snapshot: string }>("select snapshot from markets where market_id = 'a'");
   assert.equal(JSON.parse(row?.snapshot ?? "{}").quote.bid, 0.3);
   assert.equal(bidOn(reader, "alpha", "a"), 0.3, "its board shows the stored price again");
-  await close();
 });
 
 eachDatabase("a node that stops writes everything queued and hands over immediately", async (database) => {
-  const { add, show, advance, readers, cluster, close } = openNodes(database);
+  const { add, show, advance, readers, cluster } = openNodes(database);
   show("alpha", "a", { quote: { bid: 0.3 } });
   const first = await add();
   await advance(3_000);
@@ -253,13 +250,12 @@ eachDatabase("a node that stops writes everything queued and hands over immediat
   assert.deepEqual(readers("alpha"), [other]);
   assert.deepEqual(await ticksOf(database, "a"), [0.3, 0.31]);
   assert.equal(other.board.find("alpha", "a")?.quote.bid, 0.31);
-  await close();
 });
 
 eachDatabase(
-  "a follower reports the reader's health with its age, and degraded when the reader is gone",
+  "a follower reports the reader's health with its age, and degraded after the reader is killed",
   async (database) => {
-    const { add, show, advance, close } = openNodes(database);
+    const { add, show, advance } = openNodes(database);
     show("alpha", "a");
     const server = await add({ ingests: false, maintains: false });
     await advance(1_000);
@@ -280,14 +276,13 @@ eachDatabase(
     assert.ok((after?.lagMs ?? 0) >= TAKE_OVER_MS);
     await advance(500_000);
     assert.equal(server.ingest.health().alpha?.status, "down");
-    await close();
   },
 );
 
 eachDatabase(
   "a market looked up on a serving node is stored once and does not overwrite the reader's data",
   async (database) => {
-    const { add, show, advance, close } = openNodes(database);
+    const { add, show, advance } = openNodes(database);
     show("alpha", "a", { quote: { bid: 0.3 } });
     await add({ serves: false });
     const server = await add({ ingests: false });
@@ -309,12 +304,11 @@ eachDatabase(
       ["a", "old"],
     );
     assert.deepEqual([await ticksOf(database, "a"), await ticksOf(database, "old")], [[0.3], []]);
-    await close();
   },
 );
 
-eachDatabase("one node runs the maintenance jobs, and another takes over when it is gone", async (database) => {
-  const { add, advance, close } = openNodes(database);
+eachDatabase("one node runs the maintenance jobs, and another takes over when it is killed", async (database) => {
+  const { add, advance } = openNodes(database);
   const holder = async () =>
     (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
   const first = await add({ ingests: false });
@@ -326,5 +320,4 @@ eachDatabase("one node runs the maintenance jobs, and another takes over when it
   first.node.kill();
   await advance(TAKE_OVER_MS);
   assert.equal(await holder(), "node-1");
-  await close();
 });

@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../board/index.ts";
 import type { MarketListing } from "../domain/market.ts";
-import type { VenueContext } from "./venue-context.ts";
+import type { VenueContext } from "./context.ts";
 
 const BATCH_MAX = 100;
 const QUEUE_MAX = 20_000;

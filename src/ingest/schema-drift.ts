@@ -1,18 +1,20 @@
+import Type from "typebox";
 import { redactSample } from "../lib/redact-sample.ts";
 import type { DriftKind } from "../ports/venue.ts";
 
 /** One difference between a venue's responses and the documented format. Times are Unix milliseconds. */
-export interface DriftEntry {
+export const DriftEntry = Type.Object({
   /** Object type and field, such as `market.status`; `other` if the list is full or the name is not safe to show. */
-  readonly name: string;
-  readonly kind: DriftKind;
+  name: Type.String(),
+  kind: Type.Enum(["unknown_value", "missing", "new"]),
   /** Affected objects; new fields and formats are counted in a sample of the objects. */
-  readonly count: number;
+  count: Type.Number(),
   /** The first value, redacted, as `type: value`; null for missing fields. */
-  readonly sample: string | null;
-  readonly firstSeenAt: number;
-  readonly lastSeenAt: number;
-}
+  sample: Type.Union([Type.String(), Type.Null()]),
+  firstSeenAt: Type.Number(),
+  lastSeenAt: Type.Number(),
+});
+export type DriftEntry = Type.Static<typeof DriftEntry>;
 
 const NAMES_MAX = 60;
 /** Field names come from the venue. Names that look like ids, or not like names at all, are counted as `other`. */
@@ -22,7 +24,7 @@ const OTHER = "other";
 
 /** Counts the drift of one venue by kind and name, with one redacted sample for each; the number of names is bounded. */
 export class SchemaDriftLog {
-  readonly #entries = new Map<string, { -readonly [Key in keyof DriftEntry]: DriftEntry[Key] }>();
+  readonly #entries = new Map<string, DriftEntry>();
 
   note(kind: DriftKind, field: string, value: unknown, at: number): void {
     const entry = this.#entries.get(`${kind} ${field}`) ?? this.#add(kind, field, value, at);

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
+import { afterEach } from "node:test";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
+import { interruptible } from "../../test/support/interruptible-database.ts";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { type BoardMarket, MarketBoard } from "../board/index.ts";
-import { AppError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
-import type { Database, Transaction } from "../ports/database.ts";
+import type { Database } from "../ports/database.ts";
 import { createMarketStore, createTickWriter } from "../storage/index.ts";
 import { StoreWriter } from "./store-writer.ts";
 
@@ -14,32 +15,23 @@ const trade = (tradeId: string, executedAt = SAMPLE_AT): Trade => ({
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 3, takerSide: "yes" },
 });
 
-/** A writer on a real store that fails while `state.isUp` is false; `before` runs before each statement. */
+const opened: StoreWriter[] = [];
+afterEach(async () => {
+  for (const writer of opened.splice(0)) await writer.close();
+});
+
+/** A writer on a real store that fails while `state.isUp` is false; `state.before` runs before each statement. */
 function createTestWriter(real: Database) {
-  const state = { isUp: true, isFirstSweep: false, before: () => {} };
-  const fail = () => Promise.reject(new AppError("store_unavailable", "down"));
-  const interruptible = ({ query }: Transaction): Transaction["query"] =>
-    function queryWhenUp<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
-      state.before();
-      return state.isUp ? query<Row>(text, parameters) : fail();
-    };
-  const database: Database = {
-    query: interruptible(real),
-    transaction: (run) => real.transaction((transaction) => run({ query: interruptible(transaction) })),
-    close: async () => {},
-  };
+  const interrupted = interruptible(real);
+  const { database } = interrupted;
+  const state = Object.assign(interrupted.state, { isFirstSweep: false });
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const ticks = createTickWriter({ database, clock, log: quietLog });
+  const store = createMarketStore(database);
   const isFirstSweep = () => state.isFirstSweep;
-  const writer = new StoreWriter({
-    board,
-    store: createMarketStore(database),
-    ticks,
-    clock,
-    log: quietLog,
-    isFirstSweep,
-  });
+  const writer = new StoreWriter({ board, store, ticks, clock, log: quietLog, isFirstSweep });
+  opened.push(writer);
   const change = (id: string, parts: SampleParts = {}): BoardMarket => {
     const boardChange = board.apply(
       sampleMarket(id, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } }),
@@ -109,7 +101,6 @@ eachDatabase("changes during a flush are written by the next flush", async (data
   await writer.flush();
   await writer.flush();
   assert.deepEqual(await titles(), ["second (closed)", "third (active)"]);
-  await writer.close();
 });
 
 eachDatabase("loses nothing while the store is unavailable and writes nothing twice afterwards", async (database) => {
@@ -124,15 +115,14 @@ eachDatabase("loses nothing while the store is unavailable and writes nothing tw
   change("a", { listing: { status: "closed" } });
   for (let flushes = 0; flushes < 3; flushes++) await writer.flush();
   assert.equal(await count("markets"), 1);
-  assert.ok(writer.counters.marketsQueued > 0 && writer.counters.tradesQueued === 2);
+  assert.ok(writer.counters.markets.queued > 0 && writer.counters.trades.queued === 2);
 
   state.isUp = true;
   await writer.flush();
   await writer.flush();
   assert.deepEqual(await titles(), ["Question a (closed)", "Question b (active)"]);
-  assert.deepEqual([await count("events"), await count("trades"), writer.counters.tradesQueued], [1, 2, 0]);
+  assert.deepEqual([await count("events"), await count("trades"), writer.counters.trades.queued], [1, 2, 0]);
   assert.deepEqual(await statuses(), [["active", "closed", null]]);
-  await writer.close();
 });
 
 eachDatabase(
@@ -160,7 +150,6 @@ eachDatabase(
       ["determined", "finalized", { kind: "yes" }],
     ]);
     assert.equal(await count("trades"), 1);
-    await writer.close();
   },
 );
 
@@ -172,7 +161,6 @@ eachDatabase("a trade queued twice is stored once, also when a flush is in betwe
   writer.queueTrades(market, [trade("t1")]);
   await writer.flush();
   assert.equal(await count("trades"), 2);
-  await writer.close();
 });
 
 eachDatabase(
@@ -191,7 +179,6 @@ eachDatabase(
     assert.equal(await count("trades"), 0);
     await writer.flush();
     assert.deepEqual([await count("trades"), await statuses()], [1, [["active", "closed", null]]]);
-    await writer.close();
   },
 );
 
@@ -200,8 +187,7 @@ eachDatabase("a market that cannot be stored does not block others, and its trad
   writer.queueTrades(change("a\0b"), [trade("t1")]);
   change("c");
   await writer.flush();
-  assert.deepEqual([await titles(), writer.counters.tradesQueued], [["Question c (active)"], 0]);
-  await writer.close();
+  assert.deepEqual([await titles(), writer.counters.trades.queued], [["Question c (active)"], 0]);
 });
 
 eachDatabase("simultaneous flushes all resolve after the market has its store key", async (database) => {
@@ -214,7 +200,6 @@ eachDatabase("simultaneous flushes all resolve after the market has its store ke
     keys.every((key) => Number.isInteger(key)),
     String(keys),
   );
-  await writer.close();
 });
 
 eachDatabase("a price change is written to the market's row every ten seconds and on close", async (database) => {
@@ -246,8 +231,7 @@ eachDatabase("the queue of trades is bounded; further trades are counted as drop
     Array.from({ length: 50_010 }, (_, number) => trade(`t${number}`)),
   );
   await writer.flush();
-  assert.deepEqual([writer.counters.tradesQueued, writer.counters.tradesDropped], [50_000, 10]);
-  await writer.close();
+  assert.deepEqual([writer.counters.trades.queued, writer.counters.trades.dropped], [50_000, 10]);
 });
 
 eachDatabase(
@@ -273,7 +257,6 @@ eachDatabase(
     state.isFirstSweep = false;
     await timedFlush();
     assert.equal(await count("markets"), 1_000);
-    await writer.close();
   },
 );
 
@@ -289,5 +272,4 @@ eachDatabase("a new market is written once, not again for its price", async (dat
   };
   await writer.flush();
   assert.equal(writes, 1);
-  await writer.close();
 });

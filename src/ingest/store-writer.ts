@@ -1,6 +1,7 @@
 import type { BoardChange, BoardMarket, MarketBoard } from "../board/index.ts";
 import type { EventListing, MarketSnapshot, MarketStatus, VenueId } from "../domain/market.ts";
 import type { Trade } from "../domain/trade.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ChangeStore, CurrentQuote, MarketStore, TickWriter, VenueFence } from "../storage/index.ts";
@@ -80,14 +81,13 @@ export class StoreWriter {
     return this.#options.isFirstSweep?.() ? FIRST_SWEEP_FLUSH_ROWS_MAX : FLUSH_ROWS_MAX;
   }
 
-  get counters(): Readonly<
-    Record<"marketsQueued" | "tradesQueued" | "tradesDropped" | "statusChangesDropped", number>
-  > {
+  /** Rows for the store: `written` and `dropped` count since the start, `queued` is the current length. */
+  get counters() {
     return {
-      marketsQueued: this.#changed.size + this.#repriced.size,
-      tradesQueued: this.#trades.length,
-      tradesDropped: this.#tradesDropped,
-      statusChangesDropped: this.#statusChangesDropped,
+      ticks: this.#options.ticks.counters,
+      markets: { queued: this.#changed.size + this.#repriced.size },
+      trades: { queued: this.#trades.length, dropped: this.#tradesDropped },
+      statusChanges: { dropped: this.#statusChangesDropped },
     };
   }
 
@@ -311,8 +311,7 @@ export class StoreWriter {
         if (marketKey === null && this.#changed.has(entry.market.row)) waiting.push(entry);
         return marketKey === null ? [] : [{ marketKey, trade: entry.trade }];
       });
-      for (let start = 0; start < rows.length; start += BATCH_ROWS_MAX)
-        await this.#options.store.insertTrades(rows.slice(start, start + BATCH_ROWS_MAX));
+      for (const batch of chunksOf(rows, BATCH_ROWS_MAX)) await this.#options.store.insertTrades(batch);
       this.#trades = [...waiting, ...this.#trades];
     } catch (error) {
       this.#trades = [...queued, ...this.#trades].slice(0, TRADES_QUEUED_MAX);

@@ -1,8 +1,7 @@
 import { VENUE_CLOCK_AHEAD_MS_MAX } from "../domain/market.ts";
 import type { StreamMessage, VenueStream } from "../ports/venue.ts";
-import { listMostTraded } from "./most-traded.ts";
+import { listMostTraded, type VenueContext } from "./context.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
-import type { VenueContext } from "./venue-context.ts";
 
 /** Applies what a venue's stream sends to the board, and keeps the stream subscribed to the most traded markets. */
 export class StreamReader {
@@ -54,8 +53,7 @@ export class StreamReader {
 
   /** Subscribes to as many of the most traded markets as the stream can carry. */
   follow(): void {
-    const { venue, board } = this.#context;
-    const markets = listMostTraded(board, venue.id, venue.profile.streamMarketsMax);
+    const markets = listMostTraded(this.#context, this.#context.venue.profile.streamMarketsMax);
     this.#stream?.follow(markets.map(({ listing }) => listing));
   }
 

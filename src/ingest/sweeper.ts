@@ -1,8 +1,8 @@
 import type { BoardMarket } from "../board/index.ts";
 import type { ListingPage } from "../ports/venue.ts";
+import type { VenueContext } from "./context.ts";
 import type { Pause } from "./loop-runner.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
-import type { VenueContext } from "./venue-context.ts";
 
 /** Markets of a page that are applied to the board before yielding to the event loop. */
 const SLICE_MARKETS_MAX = 200;
@@ -15,7 +15,7 @@ const MISSED_SWEEPS_MAX = 2;
 /** The pause after a sweep is at least this many times as long as the sweep loaded the venue. */
 const REST_PER_SWEEP = 2;
 /** The shortest of the last complete sweeps estimates that load: longer ones include time spent waiting for responses. */
-const SWEEP_LOADS_KEPT = 5;
+const COMPLETE_LOADS_MAX = 5;
 /** Pause before the sweep that confirms a suspect board, instead of the usual one. */
 const CONFIRM_PAUSE_MS = 1_000;
 /** Failures come in bursts, and some losses cause no error: for `SUSPECT_MS` after one, sweeps pause only this long. */
@@ -102,7 +102,7 @@ export class Sweeper {
       );
     } else {
       health.sweepCompleted();
-      this.#completeLoadsMs = [...this.#completeLoadsMs, this.#lastLoadMs].slice(-SWEEP_LOADS_KEPT);
+      this.#completeLoadsMs = [...this.#completeLoadsMs, this.#lastLoadMs].slice(-COMPLETE_LOADS_MAX);
       if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
       for (const market of board.markets()) {
         if (market.listing.venue === venue.id) this.#countMissed(market, seen.has(market.listing.marketId));

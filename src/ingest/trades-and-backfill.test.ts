@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
-import { type IngestHarness, openIngestHarness } from "../../test/support/venues/ingest-harness.ts";
+import { openIngestHarness, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
@@ -9,15 +9,6 @@ import type { Trade } from "../domain/trade.ts";
 const MINUTE_MS = 60_000;
 const timeout = () => new VenueError("timeout", "no response", { retryable: true });
 const withVolume = (id: string, volume24hUsd: number | null) => sampleMarket(id, { activity: { volume24hUsd } });
-
-function openTestVenue(
-  options: ConstructorParameters<typeof ScriptedVenue>[2] = {},
-): IngestHarness & { venue: ScriptedVenue } {
-  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
-  const [venue] = harness.venues;
-  if (venue === undefined) throw new Error("the harness has no venue");
-  return { ...harness, venue };
-}
 
 const trade = (tradeId: string, executedAt: number, usd: number): Trade => ({
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 2 * usd, takerSide: "no" },
@@ -36,43 +27,39 @@ test("requests only listings until the first sweep of every venue has ended", as
   assert.deepEqual([...requestedIds(venue, "listTrades"), ...requestedIds(venue, "getHistory")], []);
   await harness.clock.advance(5_000);
   assert.deepEqual([requestedIds(venue, "listTrades")[0], requestedIds(venue, "getHistory")[0]], ["a", "a"]);
-  await harness.stop();
 });
 
 test("reads trades in order of volume, every market once before any is read again", async () => {
-  const { clock, venue, start, stop } = openTestVenue();
+  const { clock, venue, start } = openScriptedVenue();
   venue.show(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
   await clock.advance(3_200);
   assert.deepEqual(requestedIds(venue, "listTrades").slice(0, 5), ["large", "small", "unknown", "large", "small"]);
-  await stop();
 });
 
 test("stores a trade once when a later read returns it again", async () => {
-  const { clock, venue, store, start, stop } = openTestVenue();
+  const { clock, venue, store, start } = openScriptedVenue();
   venue.show(withVolume("a", 1));
   venue.trades.set("a", [trade("t1", SAMPLE_AT - 1_000, 3), trade("t0", SAMPLE_AT - 86_500_000, 3)]);
   await start();
   await clock.advance(5_000);
   assert.ok(requestedIds(venue, "listTrades").length > 3);
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
-  await stop();
 });
 
 test("sums the 24-hour volume from trades only for venues that publish no volume", async () => {
   for (const volumeFromTrades of [true, false]) {
-    const { clock, venue, market, start, stop } = openTestVenue({ profile: { volumeFromTrades } });
+    const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades } });
     venue.show(withVolume("a", null));
     venue.trades.set("a", [trade("t1", SAMPLE_AT - 1_000, 3), trade("t2", SAMPLE_AT - 2 * MINUTE_MS, 4)]);
     await start();
     await clock.advance(2_000);
     assert.equal(market("a")?.activity.volume24hUsd, volumeFromTrades ? 7 : null);
-    await stop();
   }
 });
 
 test("more trades than one read returns leave the volume unknown instead of too small", async () => {
-  const { clock, venue, market, start, stop } = openTestVenue({ profile: { volumeFromTrades: true } });
+  const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
   venue.show(withVolume("a", null));
   venue.trades.set(
     "a",
@@ -81,20 +68,18 @@ test("more trades than one read returns leave the volume unknown instead of too 
   await start();
   await clock.advance(2_000);
   assert.equal(market("a")?.activity.volume24hUsd, null);
-  await stop();
 });
 
 test("does not read trades of a play-money venue", async () => {
-  const { clock, venue, start, stop } = openTestVenue({ playMoney: true });
+  const { clock, venue, start } = openScriptedVenue({ playMoney: true });
   venue.show(withVolume("a", null));
   await start();
   await clock.advance(5_000);
   assert.deepEqual(requestedIds(venue, "listTrades"), []);
-  await stop();
 });
 
 test("backfills in order of volume, every market once at two intervals", async () => {
-  const { clock, venue, history, start, stop } = openTestVenue();
+  const { clock, venue, history, start } = openScriptedVenue();
   venue.show(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
   await clock.advance(10_000);
@@ -103,11 +88,10 @@ test("backfills in order of volume, every market once at two intervals", async (
     new Set(history.ranges.map(({ intervalMs }) => intervalMs)),
     new Set([60 * MINUTE_MS, 5 * MINUTE_MS]),
   );
-  await stop();
 });
 
 test("if volumes are summed from trades, reads the trades of every market before the backfill", async () => {
-  const { clock, venue, start, stop } = openTestVenue({ profile: { volumeFromTrades: true } });
+  const { clock, venue, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
   venue.show(withVolume("a", null), withVolume("b", null), withVolume("c", null));
   venue.trades.set("c", [trade("t", SAMPLE_AT - 1_000, 9)]);
   await start();
@@ -120,11 +104,10 @@ test("if volumes are summed from trades, reads the trades of every market before
   );
   assert.ok(firstBackfill >= 3);
   assert.deepEqual([...new Set(requestedIds(venue, "getHistory"))], ["c", "a", "b"]);
-  await stop();
 });
 
 test("tries a failing backfill three times, then continues with the next market", async () => {
-  const { clock, venue, start, stop } = openTestVenue();
+  const { clock, venue, start } = openScriptedVenue();
   venue.show(withVolume("a", 9));
   venue.failing.set("getHistory", timeout());
   await start();
@@ -134,16 +117,14 @@ test("tries a failing backfill three times, then continues with the next market"
   venue.show(withVolume("b", 1));
   await clock.advance(2 * MINUTE_MS);
   assert.deepEqual(requestedIds(venue, "getHistory").slice(3), ["b", "b"]);
-  await stop();
 });
 
 test("backfills a market that is listed later", async () => {
-  const { clock, venue, start, stop } = openTestVenue();
+  const { clock, venue, start } = openScriptedVenue();
   venue.show(withVolume("a", 9));
   await start();
   await clock.advance(5_000);
   venue.show(withVolume("late", 99));
   await clock.advance(65_000);
   assert.deepEqual(requestedIds(venue, "getHistory"), ["a", "a", "late", "late"]);
-  await stop();
 });

@@ -1,26 +1,25 @@
 import type { BoardMarket } from "../board/index.ts";
-import { listMostTraded } from "./most-traded.ts";
+import { cacheMostTraded, type VenueContext } from "./context.ts";
 import { RollingVolume } from "./rolling-volume.ts";
-import type { VenueContext } from "./venue-context.ts";
 
 const TRADES_MAX = 1_000;
 const MARKETS_MAX = 200;
 /** For venues that publish no volume: it is summed from trades, so every market is read. Only small venues publish none. */
 const MARKETS_FOR_VOLUME_MAX = 5_000;
-/** Listing the most traded markets scans the whole board, so the list is reused for this long. */
-const CANDIDATES_KEPT_MS = 5_000;
 
 /** Reads the trades of a venue's most traded markets, one market at a time. */
 export class TradesReader {
   readonly #context: VenueContext;
+  readonly #listCandidates: () => readonly BoardMarket[];
   readonly #volumes = new Map<string, RollingVolume>();
   /** When each market's trades were last read, Unix milliseconds. */
   readonly #readAt = new Map<string, number>();
-  #candidates: { readonly markets: readonly BoardMarket[]; readonly at: number } = { markets: [], at: 0 };
   #hasReadAll = false;
 
   constructor(context: VenueContext) {
     this.#context = context;
+    const { volumeFromTrades } = context.venue.profile;
+    this.#listCandidates = cacheMostTraded(context, volumeFromTrades ? MARKETS_FOR_VOLUME_MAX : MARKETS_MAX);
   }
 
   /** The trades of every candidate were read at least once. */
@@ -64,15 +63,5 @@ export class TradesReader {
     }
     if (oldest > 0) this.#hasReadAll = true;
     return next;
-  }
-
-  #listCandidates(): readonly BoardMarket[] {
-    const { venue, board, clock } = this.#context;
-    const now = clock.monotonic();
-    if (this.#candidates.markets.length === 0 || now - this.#candidates.at >= CANDIDATES_KEPT_MS) {
-      const limit = venue.profile.volumeFromTrades ? MARKETS_FOR_VOLUME_MAX : MARKETS_MAX;
-      this.#candidates = { markets: listMostTraded(board, venue.id, limit), at: now };
-    }
-    return this.#candidates.markets;
   }
 }

@@ -1,21 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleMarket } from "../../test/support/market-samples.ts";
-import { gaps, openIngestHarness, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
+import {
+  gaps,
+  openIngestHarness,
+  openIngestWith,
+  openScriptedVenue,
+} from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+/** From the start of each sweep to the start of the next. */
+const sweepPauses = (venue: ScriptedVenue) => gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
 const timeout = () => new VenueError("timeout", "no response", { retryable: true });
 
 test("retries a failing venue until it responds", async () => {
-  const { clock, venue, health, board, start, stop } = openIngestWith("a");
+  const { clock, venue, health, board, start } = openIngestWith("a");
   venue.failing.set("listOpenMarkets", timeout());
   await start();
   assert.equal(health(venue).report(0).status, "down");
   await clock.advance(10 * MINUTE_MS);
-  const pauses = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
+  const pauses = sweepPauses(venue);
   assert.ok(
     pauses.every((pause) => pause === MINUTE_MS),
     String(pauses),
@@ -24,32 +31,27 @@ test("retries a failing venue until it responds", async () => {
   venue.failing.clear();
   await clock.advance(MINUTE_MS);
   assert.deepEqual([health(venue).report(0).status, board.size], ["ok", 1]);
-  await stop();
 });
 
 test("pauses after failures double from 1 s to 30 s, and the usual pause returns after a success", async () => {
-  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile: { sweepPauseMs: 500 } })]);
-  const [venue] = harness.venues;
-  assert.ok(venue);
+  const { clock, venue, start } = openScriptedVenue({ profile: { sweepPauseMs: 500 } });
   venue.failing.set("listOpenMarkets", timeout());
-  await harness.start();
-  await harness.clock.advance(2 * MINUTE_MS);
-  const pauses = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
+  await start();
+  await clock.advance(2 * MINUTE_MS);
+  const pauses = sweepPauses(venue);
   assert.deepEqual(pauses.slice(0, 7), [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   venue.failing.clear();
-  await harness.clock.advance(32_000);
-  assert.deepEqual(gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at)).at(-1), 500);
-  await harness.stop();
+  await clock.advance(32_000);
+  assert.deepEqual(sweepPauses(venue).at(-1), 500);
 });
 
 test("a failed sweep keeps the markets on the board and counts none as missing", async () => {
-  const { clock, venue, board, start, stop } = openIngestWith("a", "b");
+  const { clock, venue, board, start } = openIngestWith("a", "b");
   await start();
   venue.failing.set("listOpenMarkets", timeout());
   await clock.advance(10 * MINUTE_MS);
   assert.equal(board.size, 2);
   assert.deepEqual(venue.callsOf("getMarkets"), []);
-  await stop();
 });
 
 test("a failing or unresponsive venue does not delay another", async () => {
@@ -65,11 +67,10 @@ test("a failing or unresponsive venue does not delay another", async () => {
   await harness.clock.advance(5 * MINUTE_MS);
   assert.equal(harness.health(good).report(0).sweep.completed, 6);
   assert.equal(harness.health(slow).report(0).status, "degraded");
-  await harness.stop();
 });
 
 test("probes a failing venue once a second and reads it within seconds of its recovery", async () => {
-  const { clock, venue, board, health, start, stop } = openIngestWith("a");
+  const { clock, venue, board, health, start } = openIngestWith("a");
   await start();
   for (const method of ["listOpenMarkets", "findMarket"] as const) venue.failing.set(method, timeout());
   await clock.advance(HOUR_MS);
@@ -81,11 +82,10 @@ test("probes a failing venue once a second and reads it within seconds of its re
   await clock.advance(4_000);
   assert.equal(board.find("alpha", "b")?.listing.marketId, "b");
   assert.equal(health(venue).report(0).status, "ok");
-  await stop();
 });
 
 test("time spent waiting for slow responses does not extend the pause before a confirming sweep", async () => {
-  const { clock, venue, start, stop } = openIngestWith("a");
+  const { clock, venue, start } = openIngestWith("a");
   venue.responseMs = 100;
   await start();
   await clock.advance(30_000);
@@ -97,35 +97,32 @@ test("time spent waiting for slow responses does not extend the pause before a c
   const [, slow = 0, next = Number.POSITIVE_INFINITY] = venue.callsOf("listOpenMarkets").map(({ at }) => at);
   // Two responses of ten seconds each, then the minimum pause of one second.
   assert.equal(next - slow, 21_000);
-  await stop();
 });
 
 test("sweeps soon after a loop starts to fail and after it recovers, and at the usual pause in between", async () => {
-  const { clock, venue, start, stop } = openIngestWith("a");
+  const { clock, venue, start } = openIngestWith("a");
   await start();
   venue.failing.set("listTrades", timeout());
   await clock.advance(5 * MINUTE_MS - 5_000);
-  const before = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
+  const before = sweepPauses(venue);
   venue.failing.clear();
   await clock.advance(5 * MINUTE_MS);
-  const after = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at)).slice(before.length);
+  const after = sweepPauses(venue).slice(before.length);
   for (const pauses of [before, after]) {
     const usual = pauses.filter((pause) => pause === MINUTE_MS).length;
     assert.ok(pauses.length - usual >= 10 && pauses.length - usual <= 16, String(pauses));
     assert.ok(usual >= 3 && pauses.slice(-usual).every((pause) => pause === MINUTE_MS), String(pauses));
   }
-  await stop();
 });
 
 test("an internal error does not end the loop", async () => {
-  const { clock, venue, board, health, start, stop } = openIngestWith("a");
+  const { clock, venue, board, health, start } = openIngestWith("a");
   venue.failing.set("listOpenMarkets", new TypeError("internal error"));
   await start();
   assert.deepEqual(health(venue).report(0).drops, {});
   venue.failing.clear();
   await clock.advance(MINUTE_MS);
   assert.equal(board.size, 1);
-  await stop();
 });
 
 test("stop ends every loop and the stream immediately, also during a request", async () => {

@@ -1,31 +1,38 @@
+import Type from "typebox";
+import { Compile } from "typebox/compile";
 import type { Clock } from "../ports/clock.ts";
 import type { DriftKind, VenueProfile } from "../ports/venue.ts";
-import { type DriftEntry, SchemaDriftLog } from "./schema-drift.ts";
+import { DriftEntry, SchemaDriftLog } from "./schema-drift.ts";
 
-export type VenueStatus = "starting" | "ok" | "degraded" | "down";
+const NullableNumber = Type.Union([Type.Number(), Type.Null()]);
 
-/** Health of one venue. Times are Unix milliseconds. */
-export interface VenueHealthReport {
-  readonly status: VenueStatus;
+/** Health of one venue, as reported here and stored for the other nodes. Times are Unix milliseconds. */
+const VenueHealthReport = Type.Object({
+  status: Type.Enum(["starting", "ok", "degraded", "down"]),
   /** Null before the first usable response. */
-  readonly lastSuccessAt: number | null;
+  lastSuccessAt: NullableNumber,
   /** Time since the last usable response. */
-  readonly lagMs: number | null;
-  readonly markets: number;
-  readonly stream: "up" | "down" | "none";
-  /** Progress of the current listing sweep; `total` is null if the venue does not report its number of rows. */
-  readonly sweep: {
-    readonly rows: number;
-    readonly total: number | null;
-    readonly completed: number;
+  lagMs: NullableNumber,
+  markets: Type.Number(),
+  stream: Type.Enum(["up", "down", "none"]),
+  /** Progress of the current listing sweep. */
+  sweep: Type.Object({
+    rows: Type.Number(),
+    /** Null if the venue does not report its number of rows. */
+    total: NullableNumber,
+    completed: Type.Number(),
     /** Sweeps with missing pages: a market missing from one is not evidence that it was delisted. */
-    readonly incomplete: number;
-  };
+    incomplete: Type.Number(),
+  }),
   /** Unusable data received from the venue, by reason. */
-  readonly drops: Readonly<Record<string, number>>;
+  drops: Type.Record(Type.String(), Type.Number()),
   /** Differences between the venue's responses and its documentation, in the order first seen; bounded. */
-  readonly drift: readonly DriftEntry[];
-}
+  drift: Type.Array(DriftEntry),
+});
+const storedReport = Compile(VenueHealthReport);
+
+export type VenueHealthReport = Type.Static<typeof VenueHealthReport>;
+export type VenueStatus = VenueHealthReport["status"];
 
 /** A health report and this node's role: it reads the venue itself, or follows what another node has stored. */
 export interface VenueStatusReport extends VenueHealthReport {
@@ -163,5 +170,15 @@ export class VenueHealth {
     const { staleAfterMs } = this.#profile;
     if (silentMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS) return "down";
     return silentMs > staleAfterMs ? "degraded" : "ok";
+  }
+}
+
+/** Parses the venue health that another node has stored; null if it is malformed or from an incompatible version. */
+export function parseHealthReport(text: string): VenueHealthReport | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return storedReport.Check(value) ? value : null;
+  } catch {
+    return null;
   }
 }

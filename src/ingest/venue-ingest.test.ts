@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
-import { gaps, openIngestHarness, openIngestWith } from "../../test/support/venues/ingest-harness.ts";
-import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
+import { gaps, openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
+import type { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import type { MarketListing } from "../domain/market.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
+/** The market ids of each individual read. */
+const readsOf = (venue: ScriptedVenue) => venue.callsOf("getMarkets").map(({ marketIds }) => marketIds);
 const withListing = (id: string, listing: Partial<MarketListing>) => sampleMarket(id, { listing });
 
 test("a sweep fills the board page by page, and the store within a second", async () => {
-  const { clock, venue, board, store, ticks, health, start, stop } = openIngestWith("a", "b", "c");
+  const { clock, venue, board, store, ticks, health, start } = openIngestWith("a", "b", "c");
   venue.pages = [["a", "b"], ["c"]];
   await start();
   assert.equal(board.size, 3);
@@ -22,81 +24,70 @@ test("a sweep fills the board page by page, and the store within a second", asyn
     ticks.ticks.map(({ marketKey }) => marketKey),
     [1, 2, 3],
   );
-  await stop();
 });
 
 test("the next sweep starts one pause after the end of the last", async () => {
-  const { clock, venue, start, stop } = openIngestWith("a");
+  const { clock, venue, start } = openIngestWith("a");
   venue.responseMs = 500;
   await start();
   await clock.advance(3 * MINUTE_MS);
   const [first, ...others] = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.equal(first, MINUTE_MS + 1_000);
   assert.ok(others.every((gap) => gap === first));
-  await stop();
 });
 
 test("a long sweep is followed by a pause twice as long", async () => {
-  const { clock, venue, start, stop } = openIngestWith("a");
+  const { clock, venue, start } = openIngestWith("a");
   venue.responseMs = MINUTE_MS;
   await start();
   await clock.advance(20 * MINUTE_MS);
   const [first] = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.equal(first, 2 * MINUTE_MS + 4 * MINUTE_MS);
-  await stop();
 });
 
 test("polls active markets in order of volume if sweeps take longer than the poll interval and the stream is down", async () => {
   const profile = { activePollMs: 5_000, streamMarketsMax: 1 };
-  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, { profile })]);
-  const [venue] = harness.venues;
-  assert.ok(venue);
+  const { clock, venue, start } = openScriptedVenue({ profile });
   venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
-  await harness.start();
-  await harness.clock.advance(30_000);
-  assert.deepEqual(venue.callsOf("getMarkets"), []);
+  await start();
+  await clock.advance(30_000);
+  assert.deepEqual(readsOf(venue), []);
   venue.responseMs = 4_000;
-  await harness.clock.advance(60_000);
-  const polls = venue.callsOf("getMarkets");
-  assert.ok(polls.length >= 1 && polls.every(({ marketIds }) => marketIds.join() === "b,a"));
+  await clock.advance(60_000);
+  const polls = readsOf(venue);
+  assert.ok(polls.length >= 1 && polls.every((marketIds) => marketIds.join() === "b,a"));
   venue.stream?.onUp();
-  await harness.clock.advance(20_000);
-  const before = venue.callsOf("getMarkets").length;
-  await harness.clock.advance(60_000);
-  assert.equal(venue.callsOf("getMarkets").length, before);
-  await harness.stop();
+  await clock.advance(20_000);
+  const before = readsOf(venue).length;
+  await clock.advance(60_000);
+  assert.equal(readsOf(venue).length, before);
 });
 
 test("an incomplete sweep keeps the markets that it read, counts none as missing and is repeated", async () => {
-  const { clock, venue, board, health, start, stop } = openIngestWith("a", "b");
+  const { clock, venue, board, health, start } = openIngestWith("a", "b");
   await start();
   venue.pages = [["a"]];
   venue.incompleteReason = "page_loop";
   await clock.advance(5 * MINUTE_MS);
   assert.deepEqual(health(venue).report(0).sweep, { rows: 1, total: 2, completed: 1, incomplete: 5 });
-  assert.deepEqual(venue.callsOf("getMarkets"), []);
+  assert.deepEqual(readsOf(venue), []);
   assert.equal(board.size, 2);
   venue.incompleteReason = null;
   await clock.advance(2 * MINUTE_MS + 1_000);
-  assert.deepEqual(
-    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
-    [["b"]],
-  );
-  await stop();
+  assert.deepEqual(readsOf(venue), [["b"]]);
 });
 
 test("an incomplete first sweep settles the venue", async () => {
-  const { venue, health, start, stop } = openIngestWith("a");
+  const { venue, health, start } = openIngestWith("a");
   venue.incompleteReason = "page_short";
   await start();
   assert.equal(health(venue).isSettled, true);
   assert.equal(health(venue).report(0).status, "ok");
-  await stop();
 });
 
 test("a sweep with fewer than half of the previous markets is incomplete; the next one of that size is complete", async () => {
   const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
-  const { clock, venue, health, start, stop } = openIngestWith(...ids);
+  const { clock, venue, health, start } = openIngestWith(...ids);
   await start();
   venue.pages = [ids.slice(0, 19)];
   await clock.advance(MINUTE_MS);
@@ -104,58 +95,51 @@ test("a sweep with fewer than half of the previous markets is incomplete; the ne
   assert.deepEqual([report().sweep.completed, report().sweep.incomplete, report().drops], [1, 1, { sweep_shrunk: 1 }]);
   await clock.advance(MINUTE_MS);
   assert.deepEqual([report().sweep.completed, report().sweep.incomplete], [2, 1]);
-  await stop();
 });
 
 test("reads a market individually after it is missing from two consecutive sweeps", async () => {
-  const { clock, venue, start, stop } = openIngestWith("a", "b");
+  const { clock, venue, start } = openIngestWith("a", "b");
   await start();
   venue.pages = [["a"]];
   await clock.advance(MINUTE_MS + 2_000);
-  assert.deepEqual(venue.callsOf("getMarkets"), []);
+  assert.deepEqual(readsOf(venue), []);
   venue.pages = [["a", "b"]];
   await clock.advance(MINUTE_MS);
   venue.pages = [["a"]];
   await clock.advance(MINUTE_MS);
-  assert.deepEqual(venue.callsOf("getMarkets"), []);
+  assert.deepEqual(readsOf(venue), []);
   await clock.advance(MINUTE_MS);
-  assert.deepEqual(
-    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
-    [["b"]],
-  );
-  await stop();
+  assert.deepEqual(readsOf(venue), [["b"]]);
 });
 
 test("detects a market that settled between sweeps with one individual read", async () => {
-  const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a", "b");
+  const { clock, venue, market, statusChanges, start } = openIngestWith("a", "b");
   await start();
   venue.show(withListing("b", { status: "finalized", outcome: { kind: "yes" } }));
   await clock.advance(2 * MINUTE_MS + 2_000);
   assert.deepEqual(market("b")?.listing.outcome, { kind: "yes" });
   assert.deepEqual(statusChanges(), ["active to finalized"]);
   await clock.advance(30 * MINUTE_MS);
-  assert.equal(venue.callsOf("getMarkets").length, 1);
-  await stop();
+  assert.equal(readsOf(venue).length, 1);
 });
 
 test("reads a market that its venue no longer has once per sweep", async () => {
-  const { clock, venue, start, stop } = openIngestWith("a", "b");
+  const { clock, venue, start } = openIngestWith("a", "b");
   await start();
   venue.markets.delete("b");
   venue.pages = [["a"]];
   await clock.advance(12 * MINUTE_MS);
-  const reads = venue.callsOf("getMarkets").length;
+  const reads = readsOf(venue).length;
   assert.ok(reads >= 10 && reads <= 12, String(reads));
-  await stop();
 });
 
 test("reads a market at its close, then at growing intervals until it is finalized", async () => {
-  const { clock, venue, market, start, stop } = openIngestWith();
+  const { clock, venue, market, start } = openIngestWith();
   const closeAt = SAMPLE_AT + 5 * MINUTE_MS;
   venue.show(withListing("a", { closeAt }));
   await start();
   await clock.advance(5 * MINUTE_MS - 1);
-  assert.deepEqual(venue.callsOf("getMarkets"), []);
+  assert.deepEqual(readsOf(venue), []);
   venue.show(withListing("a", { closeAt, status: "closed" }));
   await clock.advance(HOUR_MS);
   const times = venue.callsOf("getMarkets").map(({ at }) => at - closeAt);
@@ -170,41 +154,38 @@ test("reads a market at its close, then at growing intervals until it is finaliz
   venue.show(withListing("a", { closeAt, status: "finalized", outcome: { kind: "no" } }));
   await clock.advance(7 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");
-  const readsBefore = venue.callsOf("getMarkets").length;
+  const readsBefore = readsOf(venue).length;
   await clock.advance(HOUR_MS);
-  assert.equal(venue.callsOf("getMarkets").length, readsBefore);
-  await stop();
+  assert.equal(readsOf(venue).length, readsBefore);
 });
 
 test("reads a market that awaits its result for days once an hour, also if it is still listed as open", async () => {
   for (const status of ["active", "determined"] as const) {
-    const { clock, venue, board, start, stop } = openIngestWith();
+    const { clock, venue, board, start } = openIngestWith();
     const waiting = withListing("a", { status, closeAt: SAMPLE_AT - 100 * HOUR_MS });
     board.restore(waiting, 1);
     venue.markets.set("a", waiting);
     venue.pages = [status === "active" ? ["a"] : []];
     await start();
     await clock.advance(HOUR_MS + 2_000);
-    const reads = venue.callsOf("getMarkets").length;
+    const reads = readsOf(venue).length;
     assert.ok(reads <= 1, `${status}: ${reads}`);
-    await stop();
   }
 });
 
 test("schedules a distant close when a later sweep finds it near", async () => {
-  const { clock, venue, start, stop } = openIngestWith();
+  const { clock, venue, start } = openIngestWith();
   venue.show(withListing("a", { closeAt: SAMPLE_AT + 10 * HOUR_MS }));
   await start();
   clock.jumpWallClock(10 * HOUR_MS - 5 * MINUTE_MS);
   await clock.advance(5 * MINUTE_MS - 1);
-  assert.deepEqual(venue.callsOf("getMarkets"), []);
+  assert.deepEqual(readsOf(venue), []);
   await clock.advance(17_000);
-  assert.equal(venue.callsOf("getMarkets").length, 1);
-  await stop();
+  assert.equal(readsOf(venue).length, 1);
 });
 
 test("records a reverted result as a status change and continues to read the market", async () => {
-  const { clock, venue, market, statusChanges, start, stop } = openIngestWith("a");
+  const { clock, venue, market, statusChanges, start } = openIngestWith("a");
   await start();
   venue.show(withListing("a", { status: "finalized", outcome: { kind: "yes" } }));
   venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
@@ -214,11 +195,10 @@ test("records a reverted result as a status change and continues to read the mar
   await clock.advance(MINUTE_MS + 1_000);
   assert.deepEqual([market("a")?.listing.status, market("a")?.listing.outcome], ["active", null]);
   assert.deepEqual(statusChanges(), ["active to finalized", "finalized to active"]);
-  await stop();
 });
 
 test("reads restored markets that await a result after a restart", async () => {
-  const { clock, venue, board, market, start, stop } = openIngestWith();
+  const { clock, venue, board, market, start } = openIngestWith();
   const waiting = { status: "determined", closeAt: SAMPLE_AT - HOUR_MS } as const;
   board.restore(withListing("a", waiting), 1);
   board.restore(withListing("old", { status: "finalized" }), 2);
@@ -226,22 +206,14 @@ test("reads restored markets that await a result after a restart", async () => {
   await start();
   await clock.advance(10 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");
-  assert.deepEqual(
-    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
-    [["a"]],
-  );
-  await stop();
+  assert.deepEqual(readsOf(venue), [["a"]]);
 });
 
 test("reads a market that the stream reports as changed once", async () => {
-  const { clock, venue, start, stop } = openIngestWith("a");
+  const { clock, venue, start } = openIngestWith("a");
   await start();
   venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
   venue.stream?.onMessage({ kind: "changed", marketId: "unknown", receivedAt: clock.now() });
   await clock.advance(10 * MINUTE_MS);
-  assert.deepEqual(
-    venue.callsOf("getMarkets").map(({ marketIds }) => marketIds),
-    [["a"]],
-  );
-  await stop();
+  assert.deepEqual(readsOf(venue), [["a"]]);
 });

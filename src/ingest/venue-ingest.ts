@@ -1,15 +1,13 @@
 import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { ListingPage } from "../ports/venue.ts";
-import type { Backfill } from "./backfill.ts";
+import { Backfill } from "./backfill.ts";
+import { listMostTraded, type VenueContext } from "./context.ts";
 import { LoopRunner } from "./loop-runner.ts";
-import { listMostTraded } from "./most-traded.ts";
 import { RefreshQueue } from "./refresh-queue.ts";
-import type { StoreWriter } from "./store-writer.ts";
 import { StreamReader } from "./stream-reader.ts";
 import { Sweeper } from "./sweeper.ts";
 import { TradesReader } from "./trades-reader.ts";
-import type { VenueContext } from "./venue-context.ts";
 
 const REFRESH_EVERY_MS = 1_000;
 const TRADES_PAUSE_MS = 250;
@@ -20,31 +18,27 @@ const ACTIVE_MARKETS_MAX = 200;
 /** While sweeps fail, the venue is probed this often. */
 const PROBE_EVERY_MS = 1_000;
 
-export interface VenueIngestOptions extends Pick<VenueContext, "venue" | "board" | "health" | "clock" | "log"> {
-  readonly storeWriter: StoreWriter;
-  readonly backfill: Backfill;
+export interface VenueIngestOptions extends Omit<VenueContext, "signal" | "absorb"> {
   /** The first sweep of every venue has completed or failed. */
   readonly areFirstSweepsOver: () => boolean;
 }
 
 /** Keeps the board up to date for one venue: sweeps, stream, individual reads, trades and backfill. */
 export class VenueIngest {
-  readonly #options: VenueIngestOptions;
+  readonly #areFirstSweepsOver: () => boolean;
   readonly #stop = new AbortController();
   readonly #context: VenueContext;
   readonly #loops: LoopRunner;
   readonly #refreshQueue: RefreshQueue;
   readonly #sweeper: Sweeper;
   readonly #trades: TradesReader;
+  readonly #backfill: Backfill;
   readonly #stream: StreamReader;
   #running: Promise<void>[] = [];
 
-  constructor(options: VenueIngestOptions) {
-    this.#options = options;
-    const { venue, board, storeWriter, health, clock, log } = options;
-    const { signal } = this.#stop;
-    const absorb = (page: ListingPage) => this.absorb(page);
-    this.#context = { venue, board, storeWriter, health, clock, log, signal, absorb };
+  constructor({ areFirstSweepsOver, ...options }: VenueIngestOptions) {
+    this.#areFirstSweepsOver = areFirstSweepsOver;
+    this.#context = { ...options, signal: this.#stop.signal, absorb: (page) => this.absorb(page) };
     const markSuspect = () => this.#sweeper.markSuspect();
     this.#loops = new LoopRunner(this.#context, (loop, hasRecovered) => {
       // Other responses from the time of the failure may be wrong too. A successful sweep has replaced them.
@@ -53,11 +47,12 @@ export class VenueIngest {
     this.#refreshQueue = new RefreshQueue(this.#context);
     this.#sweeper = new Sweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));
     this.#trades = new TradesReader(this.#context);
+    this.#backfill = new Backfill(this.#context);
     this.#stream = new StreamReader(this.#context, this.#refreshQueue, markSuspect);
   }
 
   start(): void {
-    const { venue, board } = this.#options;
+    const { venue, board } = this.#context;
     const { sweepPauseMs, activePollMs } = venue.profile;
     // Sweeps do not return restored markets that await a result.
     for (const market of board.markets()) if (market.listing.venue === venue.id) this.#schedule(market);
@@ -75,7 +70,7 @@ export class VenueIngest {
       run("refresh", REFRESH_EVERY_MS, () => this.#refreshQueue.refreshDue()),
       this.#probe(),
       run("trades", TRADES_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#trades.readNext())),
-      run("backfill", BACKFILL_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#backfill())),
+      run("backfill", BACKFILL_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#fetchHistory())),
     ];
     if (activePollMs !== null) this.#running.push(run("active", activePollMs, () => this.#pollActive(activePollMs)));
     if (hasStream) this.#running.push(run("follow", FOLLOW_EVERY_MS, async () => this.#stream.follow()));
@@ -89,7 +84,7 @@ export class VenueIngest {
 
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
   absorb(page: ListingPage): void {
-    const { board, storeWriter } = this.#options;
+    const { board, storeWriter } = this.#context;
     for (const event of page.events) if (board.applyEvent(event)) storeWriter.queueEvent(event);
     for (const snapshot of page.markets) {
       const change = board.apply(snapshot, page.requestedAt);
@@ -108,22 +103,22 @@ export class VenueIngest {
 
   /** First sweeps and sweeps that confirm a suspect board have the venue's request budget to themselves. */
   async #unlessSweepHasPriority(step: () => Promise<unknown>): Promise<void> {
-    if (this.#options.areFirstSweepsOver() && !this.#sweeper.isConfirming) await step();
+    if (this.#areFirstSweepsOver() && !this.#sweeper.isConfirming) await step();
   }
 
   /** Backfills the next market. Trades that give the volumes are read first, because backfill goes by volume. */
-  async #backfill(): Promise<void> {
-    if (this.#options.venue.profile.volumeFromTrades && !this.#trades.hasReadAll) return;
-    await this.#options.backfill.next(this.#stop.signal);
+  async #fetchHistory(): Promise<void> {
+    if (this.#context.venue.profile.volumeFromTrades && !this.#trades.hasReadAll) return;
+    await this.#backfill.fetchNext();
   }
 
   /** Refreshes the most traded markets if there is no stream and a sweep takes longer than `activePollMs`. */
   async #pollActive(activePollMs: number): Promise<void> {
-    const { venue, board, health } = this.#options;
+    const { venue, health, signal } = this.#context;
     if (this.#stream.isUp || this.#sweeper.lastDurationMs <= activePollMs) return;
-    const listings = listMostTraded(board, venue.id, ACTIVE_MARKETS_MAX).map(({ listing }) => listing);
+    const listings = listMostTraded(this.#context, ACTIVE_MARKETS_MAX).map(({ listing }) => listing);
     if (listings.length === 0) return;
-    this.absorb(await venue.getMarkets(listings, this.#stop.signal));
+    this.absorb(await venue.getMarkets(listings, signal));
     health.succeeded();
   }
 
@@ -132,13 +127,12 @@ export class VenueIngest {
    * venue that recovers is read immediately, and one that does not gets no more requests than these.
    */
   async #probe(): Promise<void> {
-    const { venue, board, clock, health } = this.#options;
-    const { signal } = this.#stop;
+    const { venue, board, clock, health, signal } = this.#context;
     while (!signal.aborted) {
       await clock.sleep(PROBE_EVERY_MS, signal).catch(() => {});
       if (!this.#loops.isFailing("sweep") || signal.aborted) continue;
-      const market = findFirst(board.markets(), ({ listing }) => listing.venue === venue.id);
-      if (market === null) continue;
+      const market = board.markets().find(({ listing }) => listing.venue === venue.id);
+      if (market === undefined) continue;
       try {
         const page = await venue.findMarket(market.listing.marketId, signal);
         if (page !== null) this.absorb(page);
@@ -149,9 +143,4 @@ export class VenueIngest {
       }
     }
   }
-}
-
-function findFirst<Item>(items: Iterable<Item>, matches: (item: Item) => boolean): Item | null {
-  for (const item of items) if (matches(item)) return item;
-  return null;
 }

@@ -1,39 +1,22 @@
-import type { MarketBoard } from "../board/index.ts";
+import { VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
-import type { VenueAdapter } from "../ports/venue.ts";
-import type { StoredPastPrices } from "../storage/index.ts";
-import { Backfill } from "./backfill.ts";
-import type { StoreWriter } from "./store-writer.ts";
-import type { VenueHealth } from "./venue-health.ts";
+import type { ListingPage } from "../ports/venue.ts";
+import type { IngestContext } from "./context.ts";
 import { VenueIngest } from "./venue-ingest.ts";
 
-export interface IngestVenue {
-  readonly adapter: VenueAdapter;
-  readonly health: VenueHealth;
-}
+const LOOK_UP_MS_MAX = 4_000;
+/** Simultaneous look-ups per venue. Requests for unknown ids must not use up the budget that ingest needs. */
+const LOOK_UPS_MAX = 4;
 
-export interface VenueReadersOptions {
-  readonly venues: ReadonlyMap<VenueId, IngestVenue>;
-  readonly board: MarketBoard;
-  readonly storeWriter: StoreWriter;
-  readonly pastPrices: StoredPastPrices;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** The venues that this process reads at the moment. */
+/** The venues that this process currently reads. */
 export class VenueReaders {
-  readonly #options: VenueReadersOptions;
+  readonly #context: IngestContext;
   readonly #readers = new Map<VenueId, VenueIngest>();
+  /** Number of running look-ups by venue. */
+  readonly #lookUps = new Map<VenueId, number>();
 
-  constructor(options: VenueReadersOptions) {
-    this.#options = options;
-  }
-
-  find(venue: VenueId): VenueIngest | undefined {
-    return this.#readers.get(venue);
+  constructor(context: IngestContext) {
+    this.#context = context;
   }
 
   has(venue: VenueId): boolean {
@@ -42,25 +25,16 @@ export class VenueReaders {
 
   /** The first sweep of every venue read here has completed or failed. */
   areFirstSweepsOver(): boolean {
-    const { venues } = this.#options;
+    const { venues } = this.#context;
     return [...this.#readers.keys()].every((venue) => venues.get(venue)?.health.isSettled === true);
   }
 
-  start(venue: VenueId): void {
-    const { venues, board, storeWriter, pastPrices, clock, log } = this.#options;
-    const { adapter, health } = venues.get(venue) ?? {};
-    if (adapter === undefined || health === undefined) return;
-    const reader = new VenueIngest({
-      venue: adapter,
-      board,
-      storeWriter: storeWriter,
-      backfill: new Backfill({ venue, board, pastPrices: pastPrices, clock }),
-      health,
-      areFirstSweepsOver: () => this.areFirstSweepsOver(),
-      clock,
-      log,
-    });
-    this.#readers.set(venue, reader);
+  start(id: VenueId): void {
+    const { adapter: venue, health } = this.#context.venues.get(id) ?? {};
+    if (venue === undefined || health === undefined) return;
+    const areFirstSweepsOver = () => this.areFirstSweepsOver();
+    const reader = new VenueIngest({ ...this.#context, venue, health, areFirstSweepsOver });
+    this.#readers.set(id, reader);
     reader.start();
   }
 
@@ -74,5 +48,42 @@ export class VenueReaders {
 
   async stopAll(): Promise<void> {
     await Promise.all([...this.#readers.values()].map((reader) => reader.stop()));
+  }
+
+  /** Requests a market that the board does not have from its venue; false if the venue does not have it either. */
+  async lookUp(venue: VenueId, marketId: string): Promise<boolean> {
+    const adapter = this.#context.venues.get(venue)?.adapter;
+    if (adapter === undefined) return false;
+    const count = this.#lookUps.get(venue) ?? 0;
+    if (count >= LOOK_UPS_MAX)
+      throw new VenueError("rate_limited", `${venue}: too many requests for unknown markets`, { retryable: true });
+    this.#lookUps.set(venue, count + 1);
+    const deadline = AbortSignal.timeout(LOOK_UP_MS_MAX);
+    try {
+      const page = await adapter.findMarket(marketId, deadline);
+      if (page !== null) this.#absorb(venue, page);
+      return page !== null;
+    } catch (error) {
+      if (!deadline.aborted) throw error;
+      throw new VenueError("timeout", `${venue} did not respond in time`, { retryable: true, cause: error });
+    } finally {
+      this.#lookUps.set(venue, (this.#lookUps.get(venue) ?? 1) - 1);
+    }
+  }
+
+  #absorb(venue: VenueId, page: ListingPage): void {
+    const reader = this.#readers.get(venue);
+    if (reader !== undefined) {
+      reader.absorb(page);
+      return;
+    }
+    // Another node reads this venue: its data takes precedence, so only markets that are unknown here are added.
+    const { board, storeWriter } = this.#context;
+    for (const event of page.events) if (board.applyEvent(event)) storeWriter.queueEvent(event);
+    for (const snapshot of page.markets) {
+      const { listing } = snapshot;
+      if (board.find(listing.venue, listing.marketId) === null)
+        storeWriter.queueChange(board.apply(snapshot, page.requestedAt));
+    }
   }
 }

@@ -1,21 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
-import { type IngestHarness, openIngestHarness } from "../../test/support/venues/ingest-harness.ts";
-import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
+import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { StreamMessage } from "../ports/venue.ts";
 
-async function startVenue(
-  options: ConstructorParameters<typeof ScriptedVenue>[2] = {},
-): Promise<IngestHarness & { venue: ScriptedVenue; send(message: StreamMessage): void }> {
-  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
-  const [venue] = harness.venues;
-  if (venue === undefined) throw new Error("the harness has no venue");
-  venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 9 } }));
+async function startVenue(options?: Parameters<typeof openScriptedVenue>[0]) {
+  const harness = openScriptedVenue(options);
+  harness.venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 9 } }));
   await harness.start();
   await harness.clock.advance(1_000);
-  return { ...harness, venue, send: (message) => venue.stream?.onMessage(message) };
+  return { ...harness, send: (message: StreamMessage) => harness.venue.stream?.onMessage(message) };
 }
 
 const quote = (marketId: string, parts: object): StreamMessage => ({
@@ -26,7 +21,7 @@ const quote = (marketId: string, parts: object): StreamMessage => ({
 });
 
 test("a streamed quote updates the board immediately and writes a tick", async () => {
-  const { send, ticks, market, stop } = await startVenue();
+  const { send, ticks, market } = await startVenue();
   const before = ticks.ticks.length;
   send(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 500 }));
   assert.equal(market("a")?.yesPrice, 0.61);
@@ -37,11 +32,10 @@ test("a streamed quote updates the board immediately and writes a tick", async (
   );
   send(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 501 }));
   assert.equal(ticks.ticks.length, before + 1);
-  await stop();
 });
 
 test("unusable messages are counted by reason and change nothing", async () => {
-  const { send, venue, health, market, stop } = await startVenue();
+  const { send, venue, health, market } = await startVenue();
   send(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 500 }));
   send(quote("a", { bid: 0.1, ask: 0.12, eventAt: SAMPLE_AT + 499 }));
   send(quote("a", { bid: 0.9, eventAt: SAMPLE_AT + 600 }));
@@ -54,22 +48,20 @@ test("unusable messages are counted by reason and change nothing", async () => {
   });
   assert.equal(market("a")?.quote.bid, 0.5);
   assert.deepEqual(health(venue).report(0).drops, { out_of_order: 1, crossed_book: 1, unknown_market: 2 });
-  await stop();
 });
 
 test("a streamed trade becomes the last price and is stored once, also when it is sent twice", async () => {
-  const { clock, send, store, market, stop } = await startVenue();
+  const { clock, send, store, market } = await startVenue();
   const trade = { tradeId: "t1", executedAt: SAMPLE_AT + 900, yesPrice: 0.7, size: 5, takerSide: "yes" as const };
   send({ kind: "trade", marketId: "a", trade, receivedAt: SAMPLE_AT + 1_000 });
   send({ kind: "trade", marketId: "a", trade, receivedAt: SAMPLE_AT + 1_000 });
   assert.equal(market("a")?.quote.lastPrice, 0.7);
   await clock.advance(1_000);
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
-  await stop();
 });
 
 test("reads a market that the stream lists, unless the board has it; a failure is only counted", async () => {
-  const { clock, send, venue, health, market, stop } = await startVenue();
+  const { clock, send, venue, health, market } = await startVenue();
   venue.markets.set("new", sampleMarket("new"));
   const listed = (marketId: string) => send({ kind: "listed", marketId, receivedAt: clock.now() });
   listed("new");
@@ -84,35 +76,31 @@ test("reads a market that the stream lists, unless the board has it; a failure i
     ["new", "other"],
   );
   assert.equal(health(venue).report(0).drops.new_market_unread, 1);
-  await stop();
 });
 
 test("subscribes to the most traded markets, up to the stream's limit, and updates the subscription", async () => {
-  const { clock, venue, stop } = await startVenue({ profile: { streamMarketsMax: 1 } });
+  const { clock, venue } = await startVenue({ profile: { streamMarketsMax: 1 } });
   await clock.advance(5_000);
   assert.deepEqual(venue.followed, ["b"]);
   venue.show(sampleMarket("a", { activity: { volume24hUsd: 99 } }));
   await clock.advance(66_000);
   assert.deepEqual(venue.followed, ["a"]);
-  await stop();
 });
 
 test("health reports whether the stream is up, down or not available", async () => {
-  const { venue, health, stop } = await startVenue();
+  const { venue, health } = await startVenue();
   const state = () => health(venue).report(0).stream;
   assert.equal(state(), "down");
   venue.stream?.onUp();
   assert.equal(state(), "up");
   venue.stream?.onDown("closed by peer");
   assert.equal(state(), "down");
-  await stop();
   const without = await startVenue({ hasStream: false });
   assert.equal(without.health(without.venue).report(0).stream, "none");
-  await without.stop();
 });
 
 test("a stream message keeps the venue's status ok while all requests fail", async () => {
-  const { clock, send, venue, health, stop } = await startVenue({
+  const { clock, send, venue, health } = await startVenue({
     profile: { sweepPauseMs: 3_600_000, staleAfterMs: 10_000 },
   });
   await clock.advance(5_000);
@@ -122,20 +110,18 @@ test("a stream message keeps the venue's status ok while all requests fail", asy
   assert.notEqual(health(venue).report(0).status, "ok");
   send(quote("a", { bid: 0.41 }));
   assert.equal(health(venue).report(0).status, "ok");
-  await stop();
 });
 
 test("ignores a timestamp in the future, so that later quotes are accepted", async () => {
-  const { send, venue, health, market, stop } = await startVenue();
+  const { send, venue, health, market } = await startVenue();
   send(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 600_000 }));
   send(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1_500 }));
   assert.deepEqual([market("a")?.quote.bid, market("a")?.quote.eventAt], [0.6, SAMPLE_AT + 1_500]);
   assert.deepEqual(health(venue).report(0).drops, { time_ahead: 1 });
-  await stop();
 });
 
 test("counts a stream disconnection and sweeps immediately to replace the lost messages", async () => {
-  const { clock, venue, health, stop } = await startVenue();
+  const { clock, venue, health } = await startVenue();
   const sweeps = () => venue.callsOf("listOpenMarkets").length;
   venue.stream?.onUp();
   await clock.advance(5_000);
@@ -153,5 +139,4 @@ test("counts a stream disconnection and sweeps immediately to replace the lost m
   await clock.advance(55_000);
   assert.equal(sweeps(), frequent);
   assert.deepEqual(health(venue).report(0).drops, { stream_down: 1 });
-  await stop();
 });

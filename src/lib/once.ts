@@ -1,5 +1,5 @@
-const KEPT_MS = 60_000;
-const KEPT_MAX = 1_000;
+const RESULT_TTL_MS = 60_000;
+const RESULTS_MAX = 1_000;
 
 /** Timer used to expire results. */
 interface Timer {
@@ -26,9 +26,9 @@ export function createOnce<Result>(clock: Timer): Once<Result> {
       const known = results.get(id);
       if (known !== undefined) return known.result;
       const [oldest] = results.keys();
-      if (oldest !== undefined && results.size >= KEPT_MAX) remove(oldest);
+      if (oldest !== undefined && results.size >= RESULTS_MAX) remove(oldest);
       const result = work();
-      results.set(id, { result, cancel: clock.setTimeout(() => results.delete(id), KEPT_MS) });
+      results.set(id, { result, cancel: clock.setTimeout(() => results.delete(id), RESULT_TTL_MS) });
       result.catch(() => remove(id));
       return result;
     },

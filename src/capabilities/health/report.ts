@@ -1,4 +1,4 @@
-import type { VenueStatusReport } from "../../ingest/index.ts";
+import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HealthReport } from "./schema.ts";
@@ -11,10 +11,7 @@ export function createHealthReport(options: {
   readonly clock: Clock;
   readonly bus: Bus;
   readonly probe: StoreProbe;
-  readonly ingest: {
-    health(): Readonly<Record<string, VenueStatusReport>>;
-    readonly failingJobs: readonly string[];
-  };
+  readonly ingest: Pick<Ingest, "health" | "failingJobs">;
 }): () => HealthReport {
   const { version, data, clock, bus, probe, ingest } = options;
   const startedAt = clock.monotonic();
@@ -39,22 +36,14 @@ export function createHealthReport(options: {
   };
 }
 
-function presentVenue(venue: VenueStatusReport): HealthReport["checks"]["venues"][string] {
-  const { status, role, lastSuccessAt, lagMs, markets, stream, sweep, drops } = venue;
+function presentVenue(report: VenueStatusReport): HealthReport["checks"]["venues"][string] {
+  const { lastSuccessAt, lagMs, drift, ...venue } = report;
   return {
-    status,
-    role,
+    ...venue,
     last_success_at: lastSuccessAt === null ? null : toIsoTime(lastSuccessAt),
     lag_seconds: lagMs === null ? null : lagMs / 1000,
-    markets,
-    stream,
-    sweep,
-    drops,
-    drift: venue.drift.map(({ name, kind, count, sample, firstSeenAt, lastSeenAt }) => ({
-      name,
-      kind,
-      count,
-      sample,
+    drift: drift.map(({ firstSeenAt, lastSeenAt, ...entry }) => ({
+      ...entry,
       first_seen_at: toIsoTime(firstSeenAt),
       last_seen_at: toIsoTime(lastSeenAt),
     })),

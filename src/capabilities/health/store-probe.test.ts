@@ -41,7 +41,7 @@ test("the store counts as up before the first response", async () => {
   probe.stop();
 });
 
-test("detects within a second that the store is down or up again", async () => {
+test("detects within a second that the store fails or recovers", async () => {
   const { state, probe, second } = await createTestProbe();
   probe.start();
   await second();

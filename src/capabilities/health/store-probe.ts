@@ -22,20 +22,7 @@ export class StoreProbe {
   }
 
   start(): void {
-    this.#cancel = this.#clock.setTimeout(() => {
-      // A query without a response in time counts as down, and a late response as up.
-      const cancelDeadline = this.#clock.setTimeout(() => {
-        this.#isUp = false;
-      }, RESPONSE_MS_MAX);
-      const finish = (isUp: boolean) => {
-        cancelDeadline();
-        this.#finish(isUp);
-      };
-      this.#database.query("select 1 as up").then(
-        () => finish(true),
-        () => finish(false),
-      );
-    }, PAUSE_MS);
+    this.#cancel = this.#clock.setTimeout(() => void this.#probe(), PAUSE_MS);
   }
 
   stop(): void {
@@ -43,8 +30,16 @@ export class StoreProbe {
     this.#cancel();
   }
 
-  #finish(isUp: boolean): void {
-    this.#isUp = isUp;
+  /** A query without a response in time counts as down, and a late response as up. */
+  async #probe(): Promise<void> {
+    const cancelDeadline = this.#clock.setTimeout(() => {
+      this.#isUp = false;
+    }, RESPONSE_MS_MAX);
+    this.#isUp = await this.#database.query("select 1 as up").then(
+      () => true,
+      () => false,
+    );
+    cancelDeadline();
     if (!this.#isStopped) this.start();
   }
 }

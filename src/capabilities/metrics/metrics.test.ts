@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testServer } from "../../../test/support/test-app.ts";
 import { METERING } from "../../domain/metering.ts";
+import type { VenueStatusReport } from "../../ingest/index.ts";
 import { createMetrics, type MetricsSources } from "./metrics.ts";
 import { metricsRoutes } from "./routes.ts";
 
@@ -15,11 +16,18 @@ function figures() {
     ticks: { written: 7, dropped: 1, queued: 3 },
     venues: {
       alpha: {
-        ...{ status: "ok" as "ok" | "down", lagMs: 1_500 as number | null, markets: 12, stream: "up" as "up" | "none" },
-        sweep: { completed: 4, incomplete: 2 },
-        drift: [{ name: "market.status", kind: "unknown_value", count: 3 }],
-        drops: { crossed_book: 5 } as Record<string, number>,
-      },
+        status: "ok",
+        role: "ingest",
+        lastSuccessAt: 0,
+        lagMs: 1_500,
+        markets: 12,
+        stream: "up",
+        sweep: { rows: 5, total: null, completed: 4, incomplete: 2 },
+        drift: [
+          { name: "market.status", kind: "unknown_value", count: 3, sample: null, firstSeenAt: 0, lastSeenAt: 0 },
+        ],
+        drops: { crossed_book: 5 },
+      } as VenueStatusReport,
     },
   };
 }

@@ -1,34 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-
-/** The state of one venue at the time of a scrape. */
-interface VenueFigures {
-  readonly status: "starting" | "ok" | "degraded" | "down";
-  /** Milliseconds since the last usable response; null before the first. */
-  readonly lagMs: number | null;
-  /** Active markets on the board. */
-  readonly markets: number;
-  readonly stream: "up" | "down" | "none";
-  readonly sweep: { readonly completed: number; readonly incomplete: number };
-  /** Unusable data received from the venue since the start, by reason. */
-  readonly drops: Readonly<Record<string, number>>;
-  /** Differences between the venue's responses and its documentation; a bounded set of names. */
-  readonly drift: readonly { readonly name: string; readonly kind: string; readonly count: number }[];
-}
-
-/** Rows for the store: `written` and `dropped` count since the start, `queued` is the current length. */
-interface StoreFigures {
-  readonly ticks: { readonly written: number; readonly dropped: number; readonly queued: number };
-  readonly markets: { readonly queued: number };
-  readonly trades: { readonly dropped: number; readonly queued: number };
-  readonly statusChanges: { readonly dropped: number };
-}
+import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
 
 /** The sources of the metrics; each is called at every scrape and must be cheap. */
 export interface MetricsSources {
   readonly version: string;
   readonly data: "sandbox" | "live";
-  readonly venues: () => Readonly<Record<string, VenueFigures>>;
-  readonly store: () => StoreFigures;
+  readonly venues: () => Readonly<Record<string, VenueStatusReport>>;
+  readonly store: () => Ingest["counters"];
   readonly isStoreUp: () => boolean;
   /** Markets on the board, settled ones included. */
   readonly boardMarkets: () => number;
@@ -75,7 +53,10 @@ export function createMetrics(sources: MetricsSources): Metrics {
       read: (set: (labels: Readonly<Record<Label, string>>, value: number) => void) => void,
     ) => {
       new Metric<Label>({
-        ...{ name, help, registers, labelNames },
+        name,
+        help,
+        registers,
+        labelNames,
         collect() {
           this.reset();
           read((labels, value) => this.inc(labels, value));
@@ -85,18 +66,18 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const gauge = defineWith(Gauge);
   const counter = defineWith(Counter);
   /** Read once per scrape, so that all metrics of a response are consistent. */
-  let venues: readonly (readonly [string, VenueFigures])[] = [];
+  let venues: readonly (readonly [string, VenueStatusReport])[] = [];
   let store = sources.store();
-  const forVenues = (read: (venue: string, figures: VenueFigures) => void) => {
-    for (const [venue, figures] of venues) read(venue, figures);
+  const forVenues = (read: (venue: string, report: VenueStatusReport) => void) => {
+    for (const [venue, report] of venues) read(venue, report);
   };
 
   gauge("parallax_info", "Always 1; the labels contain the version and the kind of data.", ["version", "data"], (set) =>
     set({ version: sources.version, data: sources.data }, 1),
   );
   gauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
-    forVenues((venue, figures) => {
-      for (const status of STATUSES) set({ venue, status }, figures.status === status ? 1 : 0);
+    forVenues((venue, report) => {
+      for (const status of STATUSES) set({ venue, status }, report.status === status ? 1 : 0);
     }),
   );
   gauge(
@@ -173,7 +154,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
     for (const [state, count] of Object.entries(sources.payments()?.counts ?? {})) set({ state }, count);
   });
   const problems = new Counter({
-    ...{ name: "parallax_http_problems_total", help: "Responses with a problem, by code.", registers },
+    name: "parallax_http_problems_total",
+    help: "Responses with a problem, by code.",
+    registers,
     labelNames: ["code"],
   });
   const durations = new Histogram({

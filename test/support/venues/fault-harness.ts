@@ -6,7 +6,6 @@ import { createWsSockets } from "../../../src/adapters/network/ws-socket.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../../../src/board/index.ts";
-import { Backfill } from "../../../src/ingest/backfill.ts";
 import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
@@ -84,15 +83,9 @@ export async function openFaultHarness(): Promise<FaultHarness> {
     clock,
     store: (market) => recorder.flushMarket(market),
   });
-  const ingests = venues.map(
-    ({ adapter, health }) =>
-      new VenueIngest({
-        venue: adapter,
-        ...{ board, storeWriter: recorder, health, clock, log: quietLog },
-        backfill: new Backfill({ venue: adapter.id, board, pastPrices: past, clock }),
-        areFirstSweepsOver: () => venues.every((each) => each.health.isSettled),
-      }),
-  );
+  const areFirstSweepsOver = () => venues.every((each) => each.health.isSettled);
+  const shared = { board, storeWriter: recorder, pastPrices: past, areFirstSweepsOver, clock, log: quietLog };
+  const ingests = venues.map(({ adapter, health }) => new VenueIngest({ ...shared, venue: adapter, health }));
   recorder.start();
   for (const ingest of ingests) ingest.start();
   const reports = () => venues.map(({ adapter, health }) => [adapter.id, health.report(0)] as const);

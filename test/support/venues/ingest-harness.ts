@@ -1,6 +1,6 @@
+import { afterEach } from "node:test";
 import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
 import type { MarketStatus } from "../../../src/domain/market.ts";
-import { Backfill } from "../../../src/ingest/backfill.ts";
 import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
@@ -29,7 +29,15 @@ export interface IngestHarness {
   statusChanges(): string[];
 }
 
-/** Ingest of scripted venues over a real board, with stores in memory and a fake clock. */
+const started = new Set<IngestHarness>();
+afterEach(async () => {
+  for (const harness of started) await harness.stop();
+});
+
+/**
+ * Ingest of scripted venues over a real board, with stores in memory and a fake clock. A started harness is stopped
+ * after the test.
+ */
 export function openIngestHarness(
   makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],
 ): IngestHarness {
@@ -47,28 +55,19 @@ export function openIngestHarness(
     if (known === undefined) throw new Error(`${venue.id} is not part of this harness`);
     return known;
   };
-  const ingests = venues.map((venue) => {
-    const backfill = new Backfill({ venue: venue.id, board, pastPrices: past, clock });
-    const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
-    return new VenueIngest({
-      venue,
-      board,
-      storeWriter: recorder,
-      backfill,
-      health: health(venue),
-      areFirstSweepsOver,
-      clock,
-      log: quietLog,
-    });
-  });
-  return {
+  const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
+  const shared = { board, storeWriter: recorder, pastPrices: past, areFirstSweepsOver, clock, log: quietLog };
+  const ingests = venues.map((venue) => new VenueIngest({ ...shared, venue, health: health(venue) }));
+  const harness: IngestHarness = {
     ...{ clock, board, store, ticks, history, storeWriter: recorder, past, venues, health },
     async start() {
+      started.add(harness);
       recorder.start();
       for (const ingest of ingests) ingest.start();
       await clock.settle();
     },
     async stop() {
+      started.delete(harness);
       await Promise.all(ingests.map((ingest) => ingest.stop()));
       await recorder.close();
     },
@@ -76,15 +75,24 @@ export function openIngestHarness(
     statusChanges: () =>
       store.statusChanges.map(({ from, to }: { from: string | null; to: MarketStatus }) => `${from} to ${to}`),
   };
+  return harness;
+}
+
+/** A harness with one venue, "alpha". */
+export function openScriptedVenue(
+  options: ConstructorParameters<typeof ScriptedVenue>[2] = {},
+): IngestHarness & { readonly venue: ScriptedVenue } {
+  const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
+  const [venue] = harness.venues;
+  if (venue === undefined) throw new Error("the harness has no venue");
+  return { ...harness, venue };
 }
 
 /** A harness with one venue, "alpha", that lists open markets with these ids. */
-export function openIngestWith(...marketIds: readonly string[]): IngestHarness & { readonly venue: ScriptedVenue } {
-  const bench = openIngestHarness();
-  const [venue] = bench.venues;
-  if (venue === undefined) throw new Error("the harness has no venue");
-  venue.show(...marketIds.map((id) => sampleMarket(id)));
-  return { ...bench, venue };
+export function openIngestWith(...marketIds: readonly string[]): ReturnType<typeof openScriptedVenue> {
+  const harness = openScriptedVenue();
+  harness.venue.show(...marketIds.map((id) => sampleMarket(id)));
+  return harness;
 }
 
 /** Differences between consecutive timestamps. */
