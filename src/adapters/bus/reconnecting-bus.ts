@@ -20,6 +20,8 @@ const FORMAT = "1";
 
 /** A connection to the other processes. A lost one is discarded and replaced. */
 export interface BusConnection {
+  /** Resolves when messages of the other processes are received. */
+  readonly ready: Promise<unknown>;
   send(texts: readonly string[]): Promise<unknown>;
   ping(): Promise<unknown>;
   /** Resolves with the reason when the connection is lost. */
@@ -28,13 +30,10 @@ export interface BusConnection {
   destroy(): void;
 }
 
-export interface ReconnectingBusOptions {
-  readonly name: string;
+export interface BusPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Resolves when subscribed; calls `receive` for each message. Stops connecting when the signal aborts. */
-  connect(receive: (text: string) => void, signal: AbortSignal): Promise<BusConnection>;
 }
 
 /**
@@ -42,9 +41,14 @@ export interface ReconnectingBusOptions {
  * other processes are sent one batch at a time. Publications during a batch or a disconnection are queued, at most one
  * message per topic. After a reconnect all subscribers are woken, because messages may have been missed. Pings detect
  * connections that no longer respond.
+ *
+ * @param connect  starts to connect; calls `receive` for each message
  */
-export function createReconnectingBus(options: ReconnectingBusOptions): Bus {
-  const { name, clock, random, log, connect } = options;
+export function createReconnectingBus(
+  name: string,
+  { clock, random, log }: BusPorts,
+  connect: (receive: (text: string) => void) => BusConnection,
+): Bus {
   const subscribers = new TopicSubscribers(log);
   const outgoing = new TopicHints();
   const origin = Buffer.from(random.bytes(ORIGIN_BYTES)).toString("base64url");
@@ -92,32 +96,9 @@ export function createReconnectingBus(options: ReconnectingBusOptions): Bus {
     void send();
   };
 
-  const open = async (): Promise<BusConnection> => {
-    const attempt = new AbortController();
-    const opening = connect(receive, AbortSignal.any([attempt.signal, closing.signal]));
-    // A connection that opens after the time-out is closed.
-    opening.then(
-      (opened) => (attempt.signal.aborted || closing.signal.aborted ? opened.destroy() : undefined),
-      () => {},
-    );
-    try {
-      return await withTimeout(opening, "connecting");
-    } catch (error) {
-      attempt.abort();
-      throw error;
-    }
-  };
-
   /** Uses one connection until it is lost; returns the reason. */
   const useConnection = async (): Promise<string> => {
-    const current = await open();
-    if (closing.signal.aborted) return "closed";
-    connection = current;
-    if (isFailing) log.info({ bus: name }, "the bus has reconnected");
-    isFailing = false;
-    connectedAt = clock.monotonic();
-    subscribers.notifyAll();
-    startSending();
+    const current = connect(receive);
     const pinging = new AbortController();
     const ping = async () => {
       for (;;) {
@@ -125,9 +106,19 @@ export function createReconnectingBus(options: ReconnectingBusOptions): Bus {
         await withTimeout(current.ping(), "a ping");
       }
     };
+    closing.signal.addEventListener("abort", current.destroy);
     try {
+      await withTimeout(current.ready, "connecting");
+      if (closing.signal.aborted) return "closed";
+      connection = current;
+      if (isFailing) log.info({ bus: name }, "the bus has reconnected");
+      isFailing = false;
+      connectedAt = clock.monotonic();
+      subscribers.notifyAll();
+      startSending();
       return await Promise.race([current.lost, ping()]);
     } finally {
+      closing.signal.removeEventListener("abort", current.destroy);
       pinging.abort();
       if (connection === current) connection = null;
       current.destroy();
@@ -171,7 +162,6 @@ export function createReconnectingBus(options: ReconnectingBusOptions): Bus {
     },
     async close() {
       closing.abort();
-      connection?.destroy();
       connection = null;
       // A running connection attempt ends by its own time-out.
       const giveUp = new AbortController();

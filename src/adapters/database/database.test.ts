@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { eachDatabase, postgresDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Transaction } from "../../ports/database.ts";
@@ -21,6 +19,14 @@ import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 
 const INSERT_META = "insert into meta (key, value) values ($1, '1')";
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
+
+/** A folder with an empty embedded store, removed after the test. */
+async function createDataDir(t: TestContext): Promise<string> {
+  const { path, release } = await temporaryFolder();
+  t.after(release);
+  await copyStoreTemplate(path);
+  return path;
+}
 
 eachDatabase("the embedded store and PostgreSQL return the same types", async (database) => {
   const texts = ['a"b\\c,{}', null, "", "NULL", "é\u{1f600}\n"];
@@ -143,9 +149,8 @@ test("an unreachable server is store_unavailable", async () => {
   await assert.rejects(opening, isUnavailable);
 });
 
-test("the embedded store restarts a failed engine without losing rows; statements in flight fail with store_unavailable", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
-  await copyStoreTemplate(dataDir);
+test("the embedded store restarts a failed engine without losing rows; statements in flight fail with store_unavailable", async (t) => {
+  const dataDir = await createDataDir(t);
   const workers: Worker[] = [];
   const database = await openEmbeddedDatabase({
     dataDir,
@@ -172,13 +177,11 @@ test("the embedded store restarts a failed engine without losing rows; statement
     assert.equal(workers.length, 2);
   } finally {
     await database.close();
-    await rm(dataDir, { recursive: true, force: true });
   }
 });
 
-test("a closed embedded store throws store_unavailable and releases its directory", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
-  await copyStoreTemplate(dataDir);
+test("a closed embedded store throws store_unavailable and releases its directory", async (t) => {
+  const dataDir = await createDataDir(t);
   const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
   await first.query("create table t (a int)");
   await first.close();
@@ -186,15 +189,13 @@ test("a closed embedded store throws store_unavailable and releases its director
   const second = await openEmbeddedDatabase({ dataDir, log: quietLog });
   assert.deepEqual(await second.query("select a from t"), []);
   await second.close();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const WRITER = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
 const ACKNOWLEDGED_MIN = 300;
 
-test("the embedded store makes checkpoints between transactions, so that its log stays short", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
-  await copyStoreTemplate(dataDir);
+test("the embedded store makes checkpoints between transactions, so that its log stays short", async (t) => {
+  const dataDir = await createDataDir(t);
   const logBytesMax = 2 ** 20;
   const database = await openEmbeddedDatabase({
     dataDir,
@@ -223,12 +224,12 @@ test("the embedded store makes checkpoints between transactions, so that its log
     assert.equal(row?.count, 3_001);
   } finally {
     await database.close();
-    await rm(dataDir, { recursive: true });
   }
 });
 
-test("no acknowledged write is lost when the process is killed while writing", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "parallax-store-"));
+test("no acknowledged write is lost when the process is killed while writing", async (t) => {
+  const { path: dataDir, release } = await temporaryFolder();
+  t.after(release);
   const child = spawn(process.execPath, [WRITER, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
   let acknowledged = 0;
@@ -247,7 +248,6 @@ test("no acknowledged write is lost when the process is killed while writing", a
     assert.equal(row.count, row.last);
   } finally {
     await database.close();
-    await rm(dataDir, { recursive: true, force: true });
   }
 });
 

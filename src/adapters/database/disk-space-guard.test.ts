@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { AppError } from "../../domain/errors.ts";
 import { createDiskSpaceGuard, needsDiskSpace, readFreeBytes } from "./disk-space-guard.ts";
@@ -45,7 +45,7 @@ test("checks the disk at most four times a second and logs each change once", as
   const messages: string[] = [];
   const record = (_fields: unknown, message: string) => messages.push(message);
   const log = { ...quietLog, info: record, error: record };
-  const guard = createDiskSpaceGuard({
+  const assertDiskSpace = createDiskSpaceGuard({
     reserveBytes: 5 * MIB,
     freeBytes: async () => {
       checks += 1;
@@ -54,7 +54,7 @@ test("checks the disk at most four times a second and logs each change once", as
     monotonic: () => now,
     log,
   });
-  const write = () => guard.assertFor("insert into a values (1)");
+  const write = () => assertDiskSpace("insert into a values (1)");
   await Promise.all([write(), write(), write()]);
   assert.equal(checks, 1);
   free = 4 * MIB;
@@ -63,7 +63,7 @@ test("checks the disk at most four times a second and logs each change once", as
   now = 250;
   await assert.rejects(write(), isUnavailable);
   await assert.rejects(write(), isUnavailable);
-  await guard.assertFor("select 1");
+  await assertDiskSpace("select 1");
   assert.equal(checks, 2);
   free = null;
   now = 500;
@@ -82,8 +82,9 @@ test("returns the free space of a folder, null if the folder does not exist", as
   assert.equal(await readFreeBytes(join(tmpdir(), "parallax-not-there")), null);
 });
 
-test("refuses writes while the disk is nearly full, continues to read, and accepts writes again without loss", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "parallax-disk-"));
+test("refuses writes while the disk is nearly full, continues to read, and accepts writes again without loss", async (t) => {
+  const { path: dataDir, release } = await temporaryFolder();
+  t.after(release);
   await copyStoreTemplate(dataDir);
   let free = 100 * MIB;
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog, freeBytes: async () => free });
@@ -119,6 +120,5 @@ test("refuses writes while the disk is nearly full, continues to read, and accep
     assert.deepEqual(await numbers(), [0, ...accepted]);
   } finally {
     await database.close();
-    await rm(dataDir, { recursive: true, force: true });
   }
 });

@@ -19,12 +19,6 @@ export function needsDiskSpace(text: string): boolean {
   return !READS_WITH.test(text) || WRITING_KEYWORDS.test(text);
 }
 
-/** Refuses statements that write while the disk is nearly full, so that the engine never fails on a full disk. */
-export interface DiskSpaceGuard {
-  /** @throws AppError `store_unavailable` for a statement that writes, while less than the reserve is free */
-  assertFor(text: string): Promise<void>;
-}
-
 /** Free bytes for this process on the file system of a folder; null if unknown. */
 export async function readFreeBytes(folder: string): Promise<number | null> {
   try {
@@ -34,6 +28,9 @@ export async function readFreeBytes(folder: string): Promise<number | null> {
     return null;
   }
 }
+
+/** Throws `AppError("store_unavailable")` for a statement that writes, while less than the reserve is free. */
+export type DiskSpaceGuard = (text: string) => Promise<void>;
 
 /**
  * Without space for its log the engine panics and cannot restart. With a reserve of free space only writes are refused,
@@ -63,16 +60,14 @@ export function createDiskSpaceGuard(options: {
     if (wasFull && !isFull) log.info(fields, "disk space is free again: the store accepts writes");
   };
 
-  return {
-    async assertFor(text) {
-      if (reserveBytes === 0 || !needsDiskSpace(text)) return;
-      if (monotonic() - checkedAt >= CHECK_EVERY_MS) {
-        checking ??= check().finally(() => {
-          checking = null;
-        });
-        await checking;
-      }
-      if (isFull) throw storeUnavailable("The disk is full: the store refuses writes until space is free.");
-    },
+  return async (text) => {
+    if (reserveBytes === 0 || !needsDiskSpace(text)) return;
+    if (monotonic() - checkedAt >= CHECK_EVERY_MS) {
+      checking ??= check().finally(() => {
+        checking = null;
+      });
+      await checking;
+    }
+    if (isFull) throw storeUnavailable("The disk is full: the store refuses writes until space is free.");
   };
 }

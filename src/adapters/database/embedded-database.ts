@@ -18,7 +18,7 @@ const STORE_FOLDER = "store";
 const RESERVE_BYTES = 64 * 2 ** 20;
 
 /** A session that queues for each statement, or once for a whole transaction. */
-function openSession(client: PgliteClient, queue: StatementQueue, diskSpace: DiskSpaceGuard): SqlSession {
+function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpace: DiskSpaceGuard): SqlSession {
   let release: (() => void) | null = null;
   /** Generation of the engine in which the transaction began. */
   let generation = 0;
@@ -28,7 +28,7 @@ function openSession(client: PgliteClient, queue: StatementQueue, diskSpace: Dis
   };
   return {
     async run(text, parameters) {
-      await diskSpace.assertFor(text);
+      await assertDiskSpace(text);
       if (release !== null) {
         assertNotLost();
         return client.run(text, parameters);
@@ -96,19 +96,19 @@ export async function openEmbeddedDatabase(options: {
     await lock?.release();
     throw error;
   }
-  const diskSpace = createDiskSpaceGuard({
+  const assertDiskSpace = createDiskSpaceGuard({
     reserveBytes: dataDir === null ? 0 : (options.reserveBytes ?? RESERVE_BYTES),
     freeBytes: options.freeBytes ?? (() => readFreeBytes(dataDir ?? "")),
     monotonic: () => performance.now(),
     log,
   });
   const queue = createStatementQueue({ queuedMax: QUEUED_MAX, queuedMsMax: QUEUED_MS_MAX });
-  const direct = openSession(client, queue, diskSpace);
+  const direct = openSession(client, queue, assertDiskSpace);
   return {
     async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
       return (await direct.run(text, parameters)) as Row[];
     },
-    transaction: (work) => runTransaction(async () => openSession(client, queue, diskSpace), work),
+    transaction: (work) => runTransaction(async () => openSession(client, queue, assertDiskSpace), work),
     async close() {
       await client.close();
       await lock?.release();

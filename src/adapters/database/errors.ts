@@ -1,11 +1,5 @@
 import { AppError } from "../../domain/errors.ts";
 
-/** An error of either driver; `code` is the five-character SQLSTATE if there is one. */
-interface StoreFailure {
-  readonly code?: unknown;
-  readonly message?: unknown;
-}
-
 /**
  * SQLSTATE classes and codes of temporary failures: connection (08), resources such as a full disk or too many clients
  * (53), operator intervention and statement timeout (57), I/O errors (58), read-only transaction (25006), lock timeout
@@ -35,7 +29,8 @@ export function storeUnavailable(message: string, cause?: unknown): AppError {
 /** Converts an error to `store_unavailable` if a later retry makes sense; returns others unchanged. */
 export function toStoreError(cause: unknown): unknown {
   if (cause instanceof AppError || typeof cause !== "object" || cause === null) return cause;
-  const { code, message } = cause as StoreFailure;
+  // The code of a driver's error is a SQLSTATE, or the name of a system error.
+  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
   const isUnavailable =
     (typeof code === "string" && (UNAVAILABLE_STATE.test(code) || SYSTEM_FAILURES.has(code))) ||
     (typeof message === "string" && CONNECTION_MESSAGE.test(message)) ||

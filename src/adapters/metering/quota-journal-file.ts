@@ -64,7 +64,8 @@ export function openQuotaJournal(dataDir: string): QuotaJournal {
     }
   };
   return {
-    ...{ recovered, predecessor },
+    recovered,
+    predecessor,
     clear(nodeId) {
       // Atomic, and before the first block is opened.
       writeFileSync(`${ownerPath}.new`, nodeId, { mode: 0o600 });
