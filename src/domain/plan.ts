@@ -1,4 +1,3 @@
-/** A customer's subscription. */
 export type Plan = "free" | "pro" | "enterprise";
 
 /** From smallest to largest; each includes the routes of the previous ones. */
@@ -12,7 +11,6 @@ export const TIERS: readonly Tier[] = ["LISTING", "INSIGHT", "STRATEGY", "DEEP"]
 /** The two minute limits: strategy for the most expensive calls, general for all others. */
 export type RateClass = "general" | "strategy";
 
-/** The limits of a caller. */
 export interface Allowance {
   /** Calls a calendar month (UTC), by tier. */
   readonly quotas: Readonly<Record<Tier, number>>;

@@ -43,7 +43,6 @@ export class LoopRunner {
     return this.#failing.has(name);
   }
 
-  /** Ends a loop's pause early. */
   wake(name: string): void {
     this.#pauses.get(name)?.abort();
   }

@@ -24,7 +24,6 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** An open transaction. */
 export interface Transaction {
   /** As `Database.query`. After a failed statement the transaction is rolled back. */
   query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;

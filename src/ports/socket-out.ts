@@ -1,4 +1,3 @@
-/** An outgoing WebSocket. */
 export interface OutgoingSocket {
   /** Sends text; dropped silently when the socket is not open. */
   send(text: string): void;

@@ -23,7 +23,6 @@ after(async () => {
   for (const close of opened.reverse()) await close();
 });
 
-/** How a process connects to the server. */
 interface ConnectOptions {
   readonly clock?: Clock;
   readonly proxy?: TcpProxy;
@@ -38,7 +37,6 @@ interface Kind {
   readonly server: { readonly host: string; readonly port: number } | null;
   /** Ends the connections of this test's buses at the server; returns their number. */
   kill(): Promise<number>;
-  /** Sends a raw message on the channel. */
   inject(text: string): Promise<void>;
 }
 
@@ -142,7 +140,6 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(2, undefined, { signal: testSignal });
 }
 
-/** Subscribes and records the hints. */
 function listen(bus: Bus, topic: string) {
   const hints: (string | null)[] = [];
   const end = bus.subscribe(topic, (hint) => void hints.push(hint));

@@ -2,7 +2,6 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import { TopicSubscribers, toMessage } from "./topics.ts";
 
-/** A bus within one process. */
 export function createInProcessBus(log: Log): Bus {
   const subscribers = new TopicSubscribers(log);
   let isClosed = false;

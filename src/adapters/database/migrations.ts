@@ -24,20 +24,17 @@ export function splitStatements(text: string): string[] {
 }
 
 /** The names of all migrations, in the order in which they are applied. */
-async function listMigrations(folder: string): Promise<string[]> {
-  const files = (await readdir(folder)).filter((name) => MIGRATION_FILE.test(name)).sort();
+async function listMigrations(): Promise<string[]> {
+  const files = (await readdir(MIGRATIONS_FOLDER)).filter((name) => MIGRATION_FILE.test(name)).sort();
   return files.map((name) => name.replace(/\.sql$/, ""));
 }
 
 /** Compares the store's schema with this version without changing it; null when they match. */
-export async function findVersionFault(
-  database: Database,
-  folder = MIGRATIONS_FOLDER,
-): Promise<"missing" | "older" | "newer" | null> {
+export async function findVersionFault(database: Database): Promise<"missing" | "older" | "newer" | null> {
   const [table] = await database.query<{ exists: boolean }>(HAS_MIGRATION_TABLE);
   if (table?.exists !== true) return "missing";
   const applied = await database.query<{ name: string }>("select name from kysely_migration");
-  const known = await listMigrations(folder);
+  const known = await listMigrations();
   if (applied.some(({ name }) => !known.includes(name))) return "newer";
   return applied.length < known.length ? "older" : null;
 }
@@ -47,8 +44,8 @@ export async function findVersionFault(
  * apply them once. Returns the names applied. Throws when a migration fails (then none is applied) or when a newer
  * version created the store.
  */
-export async function migrateDatabase(database: Database, folder = MIGRATIONS_FOLDER): Promise<readonly string[]> {
-  const known = await listMigrations(folder);
+export async function migrateDatabase(database: Database): Promise<readonly string[]> {
+  const known = await listMigrations();
   let current: string | null = null;
   try {
     return await database.transaction(async (transaction) => {
@@ -56,7 +53,7 @@ export async function migrateDatabase(database: Database, folder = MIGRATIONS_FO
       const pending = known.slice(await countApplied(transaction, known));
       for (const name of pending) {
         current = name;
-        await applyMigration(transaction, name, folder);
+        await applyMigration(transaction, name);
       }
       current = null;
       return pending;
@@ -88,10 +85,10 @@ async function countApplied(transaction: Transaction, known: readonly string[]):
   return applied.length;
 }
 
-async function applyMigration(transaction: Transaction, name: string, folder: string): Promise<void> {
+async function applyMigration(transaction: Transaction, name: string): Promise<void> {
   // A migration takes as long as the amount of data requires.
   await transaction.query("set local statement_timeout = 0");
-  for (const statement of splitStatements(await readFile(join(folder, `${name}.sql`), "utf8")))
+  for (const statement of splitStatements(await readFile(join(MIGRATIONS_FOLDER, `${name}.sql`), "utf8")))
     await transaction.query(statement);
   await transaction.query("insert into kysely_migration (name, timestamp) values ($1, $2)", [
     name,

@@ -10,7 +10,6 @@ export interface StoreIdentity {
   readonly genesisAt: number | null;
 }
 
-/** The store contains another kind of data. */
 export class StoreIdentityError extends UserFacingError {
   override readonly name = "StoreIdentityError";
 }

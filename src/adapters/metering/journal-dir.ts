@@ -5,16 +5,11 @@ import { type FileLock, tryLockFile } from "../system/file-lock.ts";
 /** Processes that can share one data directory. */
 const DIRS_MAX = 64;
 
-/** A folder that is locked for the journal of this process. */
-export interface JournalDir extends FileLock {
-  readonly path: string;
-}
-
 /**
  * Locks the first folder below the data directory that no live process uses, because several nodes on one machine may
  * share the directory. The new owner settles the journal that a dead process left in the folder.
  */
-export function lockJournalDir(dataDir: string): JournalDir {
+export function lockJournalDir(dataDir: string): FileLock & { readonly path: string } {
   for (let index = 0; index < DIRS_MAX; index++) {
     const path = join(dataDir, "quota", String(index));
     mkdirSync(path, { recursive: true, mode: 0o700 });

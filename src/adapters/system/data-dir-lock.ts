@@ -23,10 +23,6 @@ export class DataDirLockedError extends UserFacingError {
   }
 }
 
-export interface DataDirLock {
-  release(): Promise<void>;
-}
-
 async function readOwner(dataDir: string): Promise<number | null> {
   try {
     const owner: unknown = JSON.parse(await readFile(join(dataDir, OWNER_FILE), "utf8"));
@@ -41,7 +37,7 @@ async function readOwner(dataDir: string): Promise<number | null> {
  * Locks the directory for this process, or throws `DataDirLockedError` without changing it. The owner file is only used
  * for the error message.
  */
-export async function acquireDataDirLock(directory: string): Promise<DataDirLock> {
+export async function acquireDataDirLock(directory: string): Promise<{ release(): Promise<void> }> {
   const dataDir = resolve(directory);
   const lock = tryLockFile(join(dataDir, LOCK_FILE));
   if (lock === null) throw new DataDirLockedError(dataDir, await readOwner(dataDir));

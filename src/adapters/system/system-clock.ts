@@ -28,7 +28,6 @@ export function atEndOfLoopIteration(work: () => void): void {
   if (endOfIteration.length === 1) setImmediate(runEndOfIteration);
 }
 
-/** The system's clock and timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
