@@ -194,12 +194,12 @@ export class Leases {
       const leases = view.leases.filter(({ name }) => groupOf(name) === group);
       const ownLeases = [...this.#held].filter(([name]) => groupOf(name) === group);
       if (ownLeases.some(([, { isEnding }]) => isEnding) || leases.some(({ isLive }) => !isLive)) continue;
-      const goesFirst = (candidate: string) => {
+      const hasPriority = (candidate: string) => {
         const count = countOf(view, candidate, group);
         return count > ownLeases.length || (count === ownLeases.length && candidate < holder);
       };
       const others = view.candidates.filter(({ candidate }) => candidate !== holder);
-      if (others.some(({ candidate }) => goesFirst(candidate))) continue;
+      if (others.some(({ candidate }) => hasPriority(candidate))) continue;
       const receivers = others.filter(({ candidate }) => countOf(view, candidate, group) <= ownLeases.length - 2);
       // The lease acquired last, because the least work was done under it.
       const surplus = ownLeases.findLast(([name]) => receivers.some(({ names }) => names.includes(name)));

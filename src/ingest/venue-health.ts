@@ -142,10 +142,10 @@ export class VenueHealth {
   adjustForAge(report: VenueHealthReport | null, ageMs: number, isHeld: boolean, markets: number): VenueHealthReport {
     if (report === null) return { ...this.report(markets), status: this.#status(null), stream: "none" };
     const lagMs = report.lagMs === null ? null : Math.round(report.lagMs + ageMs);
-    const silence = lagMs === null ? report.status : this.#silence(lagMs);
+    const lagStatus = lagMs === null ? report.status : this.#lagStatus(lagMs);
     const worst = Math.max(
       STATUS_ORDER.indexOf(report.status),
-      STATUS_ORDER.indexOf(silence),
+      STATUS_ORDER.indexOf(lagStatus),
       isHeld ? 0 : STATUS_ORDER.indexOf("degraded"),
     );
     return {
@@ -159,17 +159,17 @@ export class VenueHealth {
 
   #status(lagMs: number | null): VenueStatus {
     const { staleAfterMs } = this.#profile;
-    const silentMs = lagMs ?? this.#clock.monotonic() - this.#startedAt;
-    if (lagMs === null && this.#consecutiveFailures === 0 && silentMs <= staleAfterMs) return "starting";
+    const waitedMs = lagMs ?? this.#clock.monotonic() - this.#startedAt;
+    if (lagMs === null && this.#consecutiveFailures === 0 && waitedMs <= staleAfterMs) return "starting";
     if (lagMs === null && this.#consecutiveFailures > 0) return "down";
-    const silence = this.#silence(silentMs);
-    return silence === "ok" && this.#consecutiveFailures > 0 ? "degraded" : silence;
+    const lagStatus = this.#lagStatus(waitedMs);
+    return lagStatus === "ok" && this.#consecutiveFailures > 0 ? "degraded" : lagStatus;
   }
 
-  #silence(silentMs: number): "ok" | "degraded" | "down" {
+  #lagStatus(lagMs: number): "ok" | "degraded" | "down" {
     const { staleAfterMs } = this.#profile;
-    if (silentMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS) return "down";
-    return silentMs > staleAfterMs ? "degraded" : "ok";
+    if (lagMs > staleAfterMs * DOWN_AFTER_STALE_INTERVALS) return "down";
+    return lagMs > staleAfterMs ? "degraded" : "ok";
   }
 }
 

@@ -106,7 +106,7 @@ export class VenueIngest {
     if (this.#areFirstSweepsOver() && !this.#sweeper.isConfirming) await step();
   }
 
-  /** Backfills the next market. Trades that give the volumes are read first, because backfill goes by volume. */
+  /** Backfills the next market. Summed volumes need all trades first, because the order depends on the volumes. */
   async #fetchHistory(): Promise<void> {
     if (this.#context.venue.profile.volumeFromTrades && !this.#trades.hasReadAll) return;
     await this.#backfill.fetchNext();

@@ -16,4 +16,4 @@ export {
 } from "./model.ts";
 export { StoredPastPrices } from "./past-prices.ts";
 export { DEFAULT_RETENTION, type RetentionDays } from "./retention.ts";
-export { createTickWriter, type TickCounters, type TickWriter } from "./tick-writer.ts";
+export { createTickWriter, type TickWriter } from "./tick-writer.ts";
