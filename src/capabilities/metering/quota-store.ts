@@ -35,8 +35,8 @@ export interface QuotaStore {
    * most `blocks` blocks and at most a sixteenth of the free units, but at least one block or unit.
    */
   takeBlocks(account: QuotaAccount, options: TakeOptions): Promise<Grant>;
-  /** Stores the spent units of blocks and renews their leases. Returns the ids of the blocks that still exist. */
-  renewBlocks(entries: readonly JournalEntry[], leaseMs: number): Promise<ReadonlySet<number>>;
+  /** Stores the spent units of blocks and renews their leases. */
+  renewBlocks(entries: readonly JournalEntry[], leaseMs: number): Promise<void>;
   /** Deletes blocks of this node and frees their unspent units. */
   returnBlocks(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
   /**
@@ -56,21 +56,18 @@ export interface QuotaStore {
   sweep(): Promise<number>;
   /**
    * Units used in the current month, by tier; tiers that were never used are omitted. If a node's lease has expired, all
-   * units of its blocks count as used so that the limit holds, until the node returns and settles them exactly.
+   * units of its blocks count as used so that the limit holds, until the node returns and settles them exactly. `resetsOn` is
+   * the first day of the next month.
    */
-  usage(customerId: string): Promise<MonthUsage>;
+  usage(
+    customerId: string,
+  ): Promise<{ readonly used: Readonly<Partial<Record<Tier, number>>>; readonly resetsOn: string }>;
 }
 
 export interface ReleasedUnits {
   readonly account: QuotaAccount;
   readonly month: string;
   readonly units: number;
-}
-
-export interface MonthUsage {
-  readonly used: Readonly<Partial<Record<Tier, number>>>;
-  /** First day of the next month. */
-  readonly resetsOn: string;
 }
 
 export interface TakeOptions {
@@ -147,13 +144,11 @@ export function createQuotaStore(database: Database): QuotaStore {
     },
 
     async renewBlocks(entries, leaseMs) {
-      const rows = await database.query<{ block_id: number }>(
+      await database.query(
         `update quota_blocks as block set spent = reported.spent, expires_at = now() + $3::float8 * interval '1 millisecond'
-         from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id
-         returning block.block_id`,
+         from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id`,
         [...columns(entries), leaseMs],
       );
-      return new Set(rows.map((row) => row.block_id));
     },
 
     async returnBlocks(nodeId, entries) {
