@@ -113,33 +113,26 @@ const TAKE_BLOCKS = `with granted as (
   from granted cross join generate_series(1, last_grant / $6::int4) where last_grant > 1
   returning block_id
 )
-select block.block_id, case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
+select block.block_id as "blockId", case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
   coalesce(
     granted.taken,
     (select taken from quota_months where customer_id = $1 and tier = $2 and month = ${MONTH}::date),
     0
-  )::int8 as taken,
-  extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as ends_in_ms,
-  ${RESETS_ON} as resets_on
+  )::int8 as "takenUnits",
+  extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as "monthEndsInMs",
+  ${RESETS_ON} as "resetsOn"
 from (values (1)) as always left join granted on true left join block on true`;
 
 export function createQuotaStore(database: Database): QuotaStore {
   return {
     async takeBlocks({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks }) {
-      const rows = await database.query<{
-        block_id: number | null;
-        size: number | null;
-        month: string;
-        taken: number;
-        ends_in_ms: number;
-        resets_on: string;
-      }>(TAKE_BLOCKS, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks]);
+      const rows = await database.query<
+        Omit<Grant, "blocks"> & { blockId: number | null; size: number | null; month: string }
+      >(TAKE_BLOCKS, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks]);
       const [row] = rows;
       if (row === undefined) throw new Error("the quota statement returned no row");
-      const { taken: takenUnits, ends_in_ms: monthEndsInMs, resets_on: resetsOn } = row;
-      const granted = rows.flatMap(({ block_id: blockId, size, month }) =>
-        size === null ? [] : [{ blockId, size, month }],
-      );
+      const { takenUnits, monthEndsInMs, resetsOn } = row;
+      const granted = rows.flatMap(({ blockId, size, month }) => (size === null ? [] : [{ blockId, size, month }]));
       return { blocks: granted, takenUnits, monthEndsInMs, resetsOn };
     },
 
@@ -176,13 +169,12 @@ export function createQuotaStore(database: Database): QuotaStore {
       );
     },
 
-    async findExpiredBlocks(nodeId) {
-      const rows = await database.query<{ block_id: number; customer_id: string; tier: Tier }>(
-        "select block_id, customer_id, tier from quota_blocks where expires_at < now() and node_id = $1",
+    findExpiredBlocks: (nodeId) =>
+      database.query<{ blockId: number; customerId: string; tier: Tier }>(
+        `select block_id as "blockId", customer_id as "customerId", tier from quota_blocks
+         where expires_at < now() and node_id = $1`,
         [nodeId],
-      );
-      return rows.map(({ block_id: blockId, customer_id: customerId, tier }) => ({ blockId, customerId, tier }));
-    },
+      ),
 
     async releaseUnits(nodeId, serial, units) {
       await database.query(

@@ -10,12 +10,12 @@ import type { AddressLimits } from "../metering/index.ts";
 import {
   type Payment,
   type PaymentAsset,
+  PaymentRejectedError,
   payerName,
   type RoutePrice,
   type Settlement,
   type StoredResponse,
 } from "./model.ts";
-import { PaymentRejectedError } from "./payment-errors.ts";
 import { formatRequirements, networkNameV1 } from "./requirements.ts";
 import { parsePaymentHeader } from "./schema.ts";
 import type { PaymentService } from "./service.ts";

@@ -10,7 +10,7 @@ import { createFacilitator } from "./facilitator.ts";
 import type { PaymentAsset } from "./model.ts";
 import { createPaymentGate } from "./payment-gate.ts";
 import { createPaymentReconciler } from "./reconciler.ts";
-import { createPaymentService, type PaymentService } from "./service.ts";
+import { PaymentService } from "./service.ts";
 import { findConfigurationErrors } from "./startup-check.ts";
 import { createSignatureCheck } from "./validate-payment.ts";
 
@@ -47,7 +47,7 @@ export async function createPayments(
 ): Promise<Payments> {
   const { database, clock, random, log, publicUrl, addresses, asset, http, rpcUrl, deadlines } = ports;
   if (publicUrl === null) throw new Error("payments require a public URL");
-  const service = createPaymentService({
+  const service = new PaymentService({
     database,
     clock,
     random,

@@ -2,8 +2,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
-import type { PaymentAsset } from "./model.ts";
-import { PaymentRejectedError } from "./payment-errors.ts";
+import { newAttemptId } from "./ledger.ts";
+import { type PaymentAsset, PaymentRejectedError } from "./model.ts";
 import { countUnknown, deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_BATCH_SIZE } from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
 import type { PaymentService } from "./service.ts";
@@ -42,7 +42,7 @@ export function createPaymentReconciler(options: {
 
   /** Resolves a batch concurrently, so that no payment uses up its lease while another one times out. */
   const resolveBatch = async (): Promise<number> => {
-    const attempt = Buffer.from(random.bytes(12)).toString("base64url");
+    const attempt = newAttemptId(random);
     const taken = await takeUnknown(database, attempt, RESOLVE_LEASE_MS);
     const timeout = new AbortController();
     const cancel = clock.setTimeout(() => timeout.abort(), RESOLVE_TIMEOUT_MS);
