@@ -19,7 +19,7 @@ import type { Log } from "../../src/ports/log.ts";
 import { Cluster } from "./cluster.ts";
 import { quietLog } from "./quiet-log.ts";
 
-const ASSET: PaymentAsset = {
+export const ASSET: PaymentAsset = {
   network: "eip155:84532",
   chainId: 84_532,
   name: "USDC",

@@ -209,7 +209,7 @@ function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse
   return { status: reply.statusCode, headers, body: Buffer.from(payload ?? "") };
 }
 
-/** Adds to an error body that the call is charged and the payment can be redeemed for one response. */
+/** Adds a field `payment` to an error body: the call is charged, and the payment can be redeemed for one response. */
 function withCredit(payload: unknown, { transaction }: Settlement): unknown {
   if (typeof payload !== "string") return payload;
   const problem: unknown = JSON.parse(payload);
