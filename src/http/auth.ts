@@ -17,12 +17,11 @@ export interface Principal {
 /** public: anyone. key: authenticated callers only; otherwise neither the body is read nor the handler called. */
 export type Access = "public" | "key";
 
+type Authentication = Promise<Principal | null> | Principal | null;
+
 export interface AuthenticationOptions {
   /** The owner of a Bearer key; null if it is unknown, revoked or malformed. */
-  readonly authenticate: (
-    bearer: string,
-    assertMayLookUp: AssertMayLookUp,
-  ) => Promise<Principal | null> | Principal | null;
+  readonly authenticate: (bearer: string, assertMayLookUp: AssertMayLookUp) => Authentication;
   /**
    * Other authentication methods (marketplace, payment), tried in this order if no Authorization header was sent. Each
    * returns null if it does not apply, and throws if it applies and fails.
@@ -31,10 +30,7 @@ export interface AuthenticationOptions {
 }
 
 /** Returns no promise if the result needs no I/O. */
-export type Authenticator = (
-  request: FastifyRequest,
-  assertMayLookUp: AssertMayLookUp,
-) => Promise<Principal | null> | Principal | null;
+export type Authenticator = (request: FastifyRequest, assertMayLookUp: AssertMayLookUp) => Authentication;
 
 /**
  * Called before a credential that is not cached is looked up.
@@ -70,7 +66,7 @@ function authenticateOtherwise(
   request: FastifyRequest,
   assertMayLookUp: AssertMayLookUp,
   first: number,
-): Promise<Principal | null> | Principal | null {
+): Authentication {
   for (let index = first; index < authenticators.length; index++) {
     const principal = authenticators[index]?.(request, assertMayLookUp) ?? null;
     if (principal instanceof Promise)
@@ -82,24 +78,21 @@ function authenticateOtherwise(
   return null;
 }
 
+/** Null unless there is one header of the form `Bearer <token>`. */
 function authenticateBearer(
   headers: readonly string[],
   options: AuthenticationOptions,
   assertMayLookUp: AssertMayLookUp,
-): Promise<Principal | null> | Principal | null {
-  const bearer = headers.length === 1 ? parseBearer(headers[0] ?? "") : null;
-  return bearer === null ? null : options.authenticate(bearer, assertMayLookUp);
+): Authentication {
+  const header = headers[0] ?? "";
+  if (headers.length > 1 || header.length > AUTHORIZATION_LENGTH_MAX) return null;
+  const bearer = BEARER.exec(header)?.[1];
+  return bearer === undefined ? null : options.authenticate(bearer, assertMayLookUp);
 }
 
 function assertFound(principal: Principal | null): Principal {
   if (principal === null) throw new AppError("unauthorized", "Invalid or expired API key");
   return principal;
-}
-
-/** The token of an Authorization header; null if it is not of the form `Bearer <token>`. */
-function parseBearer(value: string): string | null {
-  if (value.length > AUTHORIZATION_LENGTH_MAX) return null;
-  return BEARER.exec(value)?.[1] ?? null;
 }
 
 /** All Authorization headers. The parsed headers contain only the first one, which would hide a second. */

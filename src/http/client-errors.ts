@@ -1,51 +1,38 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
-/**
- * Responds to malformed HTTP, oversized headers and request timeouts. Neither echoes nor logs what the client sent.
- */
-export function respondToClientError(
-  error: { readonly code?: string },
-  socket: Socket,
-  context: { readonly data: string; readonly requestId: string },
-): void {
+interface Context {
+  readonly data: string;
+  readonly requestId: string;
+}
+
+/** Responds to malformed HTTP, oversized headers and request timeouts. Neither echoes nor logs what the client sent. */
+export function respondToClientError(error: { readonly code?: string }, socket: Socket, context: Context): void {
   if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
   const [status, detail] = describeClientError(error.code);
   const body = JSON.stringify({ detail, code: "bad_request" });
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Bad Request"}`,
-    "content-type: application/json; charset=utf-8",
-    `content-length: ${Buffer.byteLength(body)}`,
-    "cache-control: no-store",
-    "x-content-type-options: nosniff",
-    `x-parallax-data: ${context.data}`,
-    `x-request-id: ${context.requestId}`,
-    "connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const head = Object.entries(headersOf(body, context)).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Bad Request"}\r\n${head.join("")}\r\n${body}`);
 }
 
 /** Rejects a request with an Expect header other than `100-continue`. */
-export function respondToExpectation(
-  response: ServerResponse,
-  context: { readonly data: string; readonly requestId: string },
-): void {
+export function respondToExpectation(response: ServerResponse, context: Context): void {
   const body = JSON.stringify({ detail: "The only supported expectation is 100-continue", code: "bad_request" });
-  response
-    .writeHead(417, {
-      "content-type": "application/json; charset=utf-8",
-      "content-length": Buffer.byteLength(body),
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "x-parallax-data": context.data,
-      "x-request-id": context.requestId,
-      connection: "close",
-    })
-    .end(body);
+  response.writeHead(417, headersOf(body, context)).end(body);
 }
+
+const headersOf = (body: string, { data, requestId }: Context) => ({
+  "content-type": "application/json; charset=utf-8",
+  "content-length": Buffer.byteLength(body),
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "x-parallax-data": data,
+  "x-request-id": requestId,
+  connection: "close",
+});
 
 function describeClientError(code: string | undefined): readonly [number, string] {
   if (code === "HPE_HEADER_OVERFLOW") return [431, "The request's headers are too large"];

@@ -6,26 +6,21 @@ import type { Clock } from "../ports/clock.ts";
 type LifecycleState = "starting" | "ready" | "draining";
 
 /** The state behind readiness probes; set by the start and by `drain`. */
-export interface Lifecycle {
-  readonly state: LifecycleState;
-  /** Has no effect while draining. */
-  markReady(): void;
-  markDraining(): void;
-}
+export class Lifecycle {
+  #state: LifecycleState = "starting";
 
-export function createLifecycle(): Lifecycle {
-  let state: LifecycleState = "starting";
-  return {
-    get state() {
-      return state;
-    },
-    markReady() {
-      if (state === "starting") state = "ready";
-    },
-    markDraining() {
-      state = "draining";
-    },
-  };
+  get state(): LifecycleState {
+    return this.#state;
+  }
+
+  /** Has no effect while draining. */
+  markReady(): void {
+    if (this.#state === "starting") this.#state = "ready";
+  }
+
+  markDraining(): void {
+    this.#state = "draining";
+  }
 }
 
 export interface DrainOptions {
@@ -44,11 +39,9 @@ export interface DrainOptions {
  * @returns `cut`: whether connections were closed at the deadline
  */
 export function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly cut: boolean }> {
-  const running = drains.get(app);
-  if (running !== undefined) return running;
-  const started = drainOnce(app, options);
-  drains.set(app, started);
-  return started;
+  const result = drains.get(app) ?? drainOnce(app, options);
+  drains.set(app, result);
+  return result;
 }
 
 const drains = new WeakMap<FastifyInstance, Promise<{ readonly cut: boolean }>>();

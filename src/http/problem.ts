@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { AppError, type ErrorCode, InvalidRequestError, type ValidationItem, VenueError } from "../domain/errors.ts";
+import { AppError, type ErrorCode, InvalidRequestError, VenueError } from "../domain/errors.ts";
 
 /** HTTP status of every error code. A missing code is a compile error. */
 export const STATUS: Record<ErrorCode, number> = {
@@ -71,11 +71,11 @@ export interface Problem {
  * and, with `retryAfterSeconds`, the body), and all of `headers` and `body` (402).
  */
 export function toProblem(error: unknown): Problem {
-  if (error instanceof InvalidRequestError) return validationProblem(error.errors);
+  if (error instanceof InvalidRequestError)
+    return { status: 422, code: "invalid_request", headers: {}, body: JSON.stringify({ detail: error.errors }) };
   if (error instanceof AppError) return appProblem(error);
-  if (error instanceof VenueError) {
+  if (error instanceof VenueError)
     return problem(502, "venue_unavailable", "The venue cannot be reached at the moment");
-  }
   return fastifyProblem(error) ?? problem(500, "internal_error", "Internal Server Error");
 }
 
@@ -106,10 +106,6 @@ export function problem(
   extraFields: Readonly<Record<string, unknown>> = {},
 ): Problem {
   return { status, code, headers, body: JSON.stringify({ detail, code, ...extraFields }) };
-}
-
-function validationProblem(errors: readonly ValidationItem[]): Problem {
-  return { status: 422, code: "invalid_request", headers: {}, body: JSON.stringify({ detail: errors }) };
 }
 
 function appProblem(error: AppError): Problem {

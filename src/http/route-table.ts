@@ -5,33 +5,24 @@ import type { RouteEntry } from "../domain/metering.ts";
 const SUNSET_NOTICE_MONTHS = 6;
 
 /** All routes of the server. */
-export interface RouteTable {
+export class RouteTable {
   /** Routes in the OpenAPI document, in order of definition. HEAD routes are omitted. */
-  readonly entries: readonly RouteEntry[];
-  /** @throws Error, which aborts the start, if the route has no access or metering, or an inconsistent one */
-  add(route: RouteOptions): void;
-  /** Sorted methods of all matching patterns; distinguishes a wrong method (405) from an unknown path (404). */
-  methodsOf(url: string): readonly string[];
-}
+  readonly entries: RouteEntry[] = [];
+  readonly #routes: { readonly methods: readonly string[]; readonly segments: readonly string[] }[] = [];
 
-export function createRouteTable(): RouteTable {
-  const routes: { readonly methods: readonly string[]; readonly segments: readonly string[] }[] = [];
-  const entries: RouteEntry[] = [];
-  return {
-    entries,
-    add(route) {
-      const { method, url } = route;
-      const entry = entryOf(route);
-      if (entry !== null) entries.push(entry);
-      routes.push({ methods: typeof method === "string" ? [method] : method, segments: url.split("/") });
-    },
-    methodsOf(url) {
-      const path = url.split(/[?#]/, 1)[0] ?? "";
-      const segments = path.split("/");
-      const methods = routes.filter((route) => matches(route.segments, segments)).flatMap((route) => route.methods);
-      return [...new Set(methods)].sort();
-    },
-  };
+  /** @throws Error, which aborts the start, if the route has no access or metering, or an inconsistent one */
+  add(route: RouteOptions): void {
+    const entry = entryOf(route);
+    if (entry !== null) this.entries.push(entry);
+    this.#routes.push({ methods: [route.method].flat(), segments: route.url.split("/") });
+  }
+
+  /** Sorted methods of all matching patterns; distinguishes a wrong method (405) from an unknown path (404). */
+  methodsOf(url: string): readonly string[] {
+    const segments = (url.split(/[?#]/, 1)[0] ?? "").split("/");
+    const matching = this.#routes.filter((route) => matches(route.segments, segments));
+    return [...new Set(matching.flatMap((route) => route.methods))].sort();
+  }
 }
 
 /** Null for routes that are not in the OpenAPI document. */
@@ -60,15 +51,8 @@ function monthsAfter(date: Date, months: number): Date {
 }
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
-  if (pattern.at(-1) === "*") {
-    return (
-      segments.length >= pattern.length &&
-      pattern.slice(0, -1).every((part, index) => matchesPart(part, segments[index]))
-    );
-  }
-  return pattern.length === segments.length && pattern.every((part, index) => matchesPart(part, segments[index]));
-}
-
-function matchesPart(part: string, segment: string | undefined): boolean {
-  return part.startsWith(":") || part === segment;
+  const isWildcard = pattern.at(-1) === "*";
+  const parts = isWildcard ? pattern.slice(0, -1) : pattern;
+  const hasMatchingLength = isWildcard ? segments.length >= pattern.length : segments.length === pattern.length;
+  return hasMatchingLength && parts.every((part, index) => part.startsWith(":") || part === segments[index]);
 }

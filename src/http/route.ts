@@ -37,7 +37,7 @@ declare module "fastify" {
     metering?: Metering;
     /** Sent as headers of every response. */
     deprecation?: Deprecation;
-    /** Additional error codes of the route, for the OpenAPI document. */
+    /** Error codes in addition to those implied by access, parameters and body, for the OpenAPI document. */
     errors?: readonly ErrorCode[];
     validate?: RequestValidator;
     /** Cache-Control of successful responses, if not the default. */
@@ -84,14 +84,13 @@ export interface RouteDefinition<
   Headers extends TSchema,
   Body extends TSchema,
   Responses extends Readonly<Record<number, TSchema>>,
-> {
+> extends Pick<FastifyContextConfig, "deprecation" | "errors" | "cacheControl" | "bodyOptional" | "problemPage"> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Fastify's pattern, for example `/v1/markets/:platform/:market_id`. */
   readonly url: string;
   readonly access: A;
   /** Tier, price, plan and limit: an entry of `METERING` or a custom one. */
   readonly metering: Metering;
-  readonly deprecation?: Deprecation;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
@@ -102,17 +101,11 @@ export interface RouteDefinition<
   /** Lower-case names. */
   readonly headers?: Headers;
   readonly body?: Body;
-  readonly bodyOptional?: boolean;
   /** Media types of the request body and of successful responses if not JSON; for the OpenAPI document. */
   readonly consumes?: string[];
   readonly produces?: string[];
-  /** HTML error page, for routes that browsers open. */
-  readonly problemPage?: ProblemPage;
   /** Success bodies by status. Undeclared fields are not sent. */
   readonly responses: Responses;
-  /** Error codes in addition to those implied by access, parameters and body. */
-  readonly errors?: readonly ErrorCode[];
-  readonly cacheControl?: string;
   /**
    * Returns the body, or the reply after sending it (`sendPreserialised`, a stream). The status is 200 unless set with
    * `reply.code`.
@@ -134,18 +127,20 @@ export function defineRoute<
   Body extends TSchema = Nothing,
   Responses extends Readonly<Record<number, TSchema>> = Readonly<Record<number, TSchema>>,
 >(app: FastifyInstance, definition: RouteDefinition<A, Params, Query, Headers, Body, Responses>): void {
-  const { method, url, access, metering, deprecation, tag, summary, description, operationId } = definition;
-  const { params, query, headers, body } = definition;
-  const config: FastifyContextConfig = {
+  const {
+    method,
+    url,
     access,
     metering,
     deprecation,
-    errors: definition.errors ?? [],
-    validate: compileRequestValidator(definition),
-    cacheControl: definition.cacheControl,
-    bodyOptional: definition.bodyOptional,
-    problemPage: definition.problemPage,
-  };
+    errors = [],
+    cacheControl,
+    bodyOptional,
+    problemPage,
+  } = definition;
+  const { tag, summary, operationId, description, params, query, headers, body, consumes, produces } = definition;
+  const validate = compileRequestValidator(definition);
+  const config = { access, metering, deprecation, errors, validate, cacheControl, bodyOptional, problemPage };
   const schema: FastifySchema = withoutUndefined({
     tags: [tag],
     summary,
@@ -155,8 +150,8 @@ export function defineRoute<
     querystring: query,
     headers,
     body,
-    consumes: definition.consumes,
-    produces: definition.produces,
+    consumes,
+    produces,
     response: definition.responses,
   });
   const handler: RouteHandlerMethod = (request, reply) => definition.handler(contextOf(request, reply));

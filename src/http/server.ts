@@ -7,14 +7,14 @@ import { installBodyParsers } from "./body-parsers.ts";
 import { respondToClientError, respondToExpectation } from "./client-errors.ts";
 import { installErrorHandlers, sendProblem } from "./error-handlers.ts";
 import type { ProblemPage } from "./html/define-page.ts";
-import { closeUnusedConnections, createLifecycle, type Lifecycle } from "./lifecycle.ts";
+import { closeUnusedConnections, Lifecycle } from "./lifecycle.ts";
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
 import type { PaymentGate } from "./payment-gate.ts";
 import { setCommonHeaders, toProblem } from "./problem.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
 import { authenticationHook, type Guards, unauthenticatedError, validationHook } from "./request-pipeline.ts";
 import { sendHook } from "./response/send.ts";
-import { createRouteTable, type RouteTable } from "./route-table.ts";
+import { RouteTable } from "./route-table.ts";
 import { parseQuery } from "./validation/query-string.ts";
 
 const BODY_BYTES_MAX = 256 * 1024;
@@ -108,8 +108,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     clientErrorHandler: (error, socket) => respondToClientError(error, socket, { data, requestId: newRequestId() }),
   });
 
-  const routes = createRouteTable();
-  app.decorate("lifecycle", createLifecycle());
+  const routes = new RouteTable();
+  app.decorate("lifecycle", new Lifecycle());
   app.decorate("routeTable", routes);
   closeUnusedConnections(app);
   app.server.on("checkExpectation", (_request, response) =>

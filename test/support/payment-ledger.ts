@@ -4,17 +4,22 @@ import { once } from "node:events";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { ChainFinding } from "../../src/capabilities/payments/chain.ts";
 import type { Facilitator, SettleOutcome, Verdict } from "../../src/capabilities/payments/facilitator.ts";
-import type { Payment, PaymentAsset, RoutePrice, StoredResponse } from "../../src/capabilities/payments/model.ts";
-import { PaymentRejectedError } from "../../src/capabilities/payments/payment-errors.ts";
+import {
+  type Payment,
+  type PaymentAsset,
+  PaymentRejectedError,
+  type RoutePrice,
+  type StoredResponse,
+} from "../../src/capabilities/payments/model.ts";
 import { createPaymentReconciler } from "../../src/capabilities/payments/reconciler.ts";
 import { requirementsFor } from "../../src/capabilities/payments/requirements.ts";
-import { createPaymentService, type PaymentService } from "../../src/capabilities/payments/service.ts";
+import { PaymentService } from "../../src/capabilities/payments/service.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Log } from "../../src/ports/log.ts";
 import { Cluster } from "./cluster.ts";
 import { quietLog } from "./quiet-log.ts";
 
-const ASSET: PaymentAsset = {
+export const ASSET: PaymentAsset = {
   network: "eip155:84532",
   chainId: 84_532,
   name: "USDC",
@@ -83,7 +88,7 @@ export function openLedger(database: Database, options: { readonly hasChain?: bo
   const addNode = (log: Log = quietLog) => {
     const node = cluster.addNode();
     const common = { database: node.database, clock: node.clock, random: systemRandom, asset: ASSET };
-    const service = createPaymentService({
+    const service = new PaymentService({
       ...common,
       log: quietLog,
       facilitator,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
-import { QuotaMeter, type QuotaReceipt } from "../../src/capabilities/metering/quota-meter.ts";
+import { type QuotaCharge, QuotaMeter } from "../../src/capabilities/metering/quota-meter.ts";
 import { createQuotaStore, type QuotaAccount, type QuotaStore } from "../../src/capabilities/metering/quota-store.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { QuotaJournal } from "../../src/ports/quota-journal.ts";
@@ -44,19 +44,19 @@ export async function startQuotaNodes(
   };
 }
 
-/** Takes units until one is rejected or `attempts` are taken; returns the receipts. */
+/** Takes units until one is rejected or `attempts` are taken; returns the charges. */
 export async function takeAll(
   meter: QuotaMeter,
   limit: number,
   attempts = Number.POSITIVE_INFINITY,
-): Promise<QuotaReceipt[]> {
-  const receipts: QuotaReceipt[] = [];
+): Promise<QuotaCharge[]> {
+  const charges: QuotaCharge[] = [];
   for (let count = 0; count < attempts; count++) {
     const decision = await meter.take(ACCOUNT, limit);
     if (!decision.isAllowed) break;
-    receipts.push(decision.receipt);
+    charges.push(decision);
   }
-  return receipts;
+  return charges;
 }
 
 /** Waits until the store counts this many used units. */

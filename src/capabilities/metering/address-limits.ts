@@ -14,38 +14,21 @@ const BLOCKED_MAX = 100_000;
 /** Rejected payments per minute and address. Each costs a signature check, and some a facilitator call and a row. */
 const REJECTED_PAYMENTS_MAX = 60;
 
+export type AddressLimits = ReturnType<typeof createAddressLimits>;
+
 /**
  * Limits per IP address (an IPv6 /64) for requests without a known caller. Authenticated callers are limited by their plan
  * instead: many customers may share one address behind a marketplace, a proxy or a company network.
+ *
+ * @param options.meter  counts 401 responses, across all nodes if they share their limits
  */
-export interface AddressLimits {
-  /** @throws AppError `rate_limited` if the address has used up its anonymous requests; counts one */
-  takeAnonymous(address: string): void;
-  /**
-   * Counts nothing.
-   *
-   * @throws AppError `rate_limited` after too many 401 responses, to prevent further key look-ups
-   */
-  assertMayLookUp(address: string): void;
-  /** Counts one 401 response. Throws, or rejects with, `rate_limited` if the client must receive a 429 instead. */
-  takeUnauthorized(address: string): Promise<void> | void;
-  /**
-   * Called before a payment is checked, because anyone can send one.
-   *
-   * @throws AppError `rate_limited` if the address has no anonymous request left or too many rejected payments; counts one
-   */
-  takePayment(address: string): void;
-  countRejectedPayment(address: string): void;
-}
-
-/** @param options.meter  counts 401 responses, across all nodes if they share their limits */
 export function createAddressLimits(options: {
   readonly clock: Clock;
   readonly random: Random;
   readonly meter: {
     takeMinute(limitClass: "unauthorized", block: string, limit: number): Promise<LimitDecision> | LimitDecision;
   };
-}): AddressLimits {
+}) {
   const { clock, random, meter } = options;
   const rejection = (waitMs: number) => rateLimitExceeded(addJitter(waitMs, random));
   const anonymous = new SlidingLog({ windowMs: WINDOW_MS });
@@ -53,7 +36,8 @@ export function createAddressLimits(options: {
   /** Monotonic time until which an address gets no key look-ups; saves the query to the shared limits. */
   const blockedUntil = new Map<string, number>();
 
-  const takeAnonymous = (address: string) => {
+  /** @throws AppError `rate_limited` if the address has used up its anonymous requests; counts one */
+  const takeAnonymous = (address: string): void => {
     const decision = anonymous.take(addressBlock(address), ANONYMOUS_MAX, clock.monotonic());
     if (!decision.isAllowed) throw rejection(decision.waitMs);
   };
@@ -71,8 +55,10 @@ export function createAddressLimits(options: {
   };
   return {
     takeAnonymous,
-    assertMayLookUp: (address) => assertNotBlocked(addressBlock(address)),
-    takeUnauthorized(address) {
+    /** Counts nothing. @throws AppError `rate_limited` after too many 401 responses, to prevent further key look-ups */
+    assertMayLookUp: (address: string) => assertNotBlocked(addressBlock(address)),
+    /** Counts one 401 response. Throws, or rejects with, `rate_limited` if the client must receive a 429 instead. */
+    takeUnauthorized(address: string): Promise<void> | void {
       const block = addressBlock(address);
       assertNotBlocked(block);
       takeAnonymous(address);
@@ -80,12 +66,17 @@ export function createAddressLimits(options: {
       if (decision instanceof Promise) return decision.then((resolved) => apply(block, resolved));
       apply(block, decision);
     },
-    takePayment(address) {
+    /**
+     * Called before a payment is checked, because anyone can send one.
+     *
+     * @throws AppError `rate_limited` if the address has no anonymous request left or too many rejected payments; counts one
+     */
+    takePayment(address: string): void {
       const waitMs = rejectedPayments.waitMs(addressBlock(address), REJECTED_PAYMENTS_MAX, clock.monotonic());
       if (waitMs > 0) throw rejection(waitMs);
       takeAnonymous(address);
     },
-    countRejectedPayment(address) {
+    countRejectedPayment(address: string): void {
       rejectedPayments.take(addressBlock(address), REJECTED_PAYMENTS_MAX, clock.monotonic());
     },
   };

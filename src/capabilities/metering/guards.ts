@@ -1,28 +1,18 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import type { Charge, LimitClass, LimitDecision, QuotaRefusal } from "../../domain/metering.ts";
+import type { Charge, LimitDecision, QuotaRefusal } from "../../domain/metering.ts";
 import { PLANS, type RateClass, type Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
 import type { Guards } from "../../http/request-pipeline.ts";
 import type { Random } from "../../ports/random.ts";
 import { type AddressLimits, addJitter, rateLimitExceeded } from "./address-limits.ts";
+import type { Metering } from "./service.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The limits that this request was counted in; null if in none. */
     metered: Metered | null;
   }
-}
-
-/** Counts requests and calls. Returns no promise if the decision needs no I/O, because every request waits for it. */
-export interface RequestMeter {
-  /** Counts one request in the caller's minute limit. A rejected request is not counted. */
-  takeMinute(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
-  /** Counts one call in the month's quota. Throws, or rejects with, `store_unavailable` if it cannot be counted. */
-  takeQuota(
-    account: { readonly customerId: string; readonly tier: Tier },
-    limit: number,
-  ): Promise<Charge | QuotaRefusal> | Charge | QuotaRefusal;
 }
 
 /** Statuses that are not counted in the quota, besides 5xx (contract, section 4). */
@@ -77,7 +67,7 @@ class Metered {
  * @param options.upgradeUrl  URL where the caller of a request can upgrade the plan
  */
 export function createMeteringGuards(options: {
-  readonly meter: RequestMeter;
+  readonly meter: Pick<Metering, "takeMinute" | "takeQuota">;
   readonly random: Random;
   readonly upgradeUrl: (request: FastifyRequest) => string;
   /** Shared with the payment gate, which checks them before it checks a payment. */

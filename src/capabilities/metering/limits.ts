@@ -9,10 +9,7 @@ export const LIMIT_WINDOW_MS = 60_000;
 /** After a failure the shared log is skipped for this long, so that requests do not wait for its timeout. */
 const RETRY_SHARED_MS = 1_000;
 
-export interface RequestLimits {
-  /** Counts one request of the caller in this class. A rejected request is not counted. Never throws or rejects. */
-  take(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision;
-}
+export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
 /**
  * Minute limits of callers. A request must pass this node's own log and, if configured, the log shared by all nodes. The
@@ -23,7 +20,7 @@ export function createRequestLimits(options: {
   readonly log: Log;
   /** Null for a single node. */
   readonly shared: SharedLimitLog | null;
-}): RequestLimits {
+}) {
   const { clock, log, shared } = options;
   const local: Readonly<Record<LimitClass, SlidingLog>> = {
     general: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
@@ -42,7 +39,8 @@ export function createRequestLimits(options: {
   };
 
   return {
-    take(limitClass, caller, limit) {
+    /** Counts one request of the caller in this class. A rejected request is not counted. Never throws or rejects. */
+    take(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision {
       const now = clock.monotonic();
       const decision = local[limitClass].take(caller, limit, now);
       // All nodes together have accepted at least as many requests as this one, so a local rejection is final.

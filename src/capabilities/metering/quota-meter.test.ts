@@ -7,7 +7,7 @@ import { ACCOUNT, startQuotaNodes, takeAll, waitForUsage } from "../../../test/s
 import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { openQuotaJournal } from "../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { QuotaMeter, QuotaReceipt } from "./quota-meter.ts";
+import type { QuotaCharge, QuotaMeter } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaStore } from "./quota-store.ts";
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
@@ -28,9 +28,9 @@ eachDatabase("a released unit can be taken again, whether its block is open or c
   const [meter] = meters as [QuotaMeter];
   for (const limit of [200, 10]) {
     await database.query("truncate quota_months, quota_blocks");
-    const receipts = await takeAll(meter, limit);
-    assert.equal(receipts.length, limit);
-    for (const receipt of receipts.slice(0, 7)) meter.release(receipt);
+    const charges = await takeAll(meter, limit);
+    assert.equal(charges.length, limit);
+    for (const charge of charges.slice(0, 7)) charge.release();
     await clock.advance(5_000);
     await meter.usage(ACCOUNT.customerId);
     assert.equal((await takeAll(meter, limit)).length, 7);
@@ -55,11 +55,11 @@ eachDatabase("a released unit is freed exactly once when the store fails or its 
   };
   const { meters, clock, release } = await startQuotaNodes(database, 1, { store });
   const [meter] = meters as [QuotaMeter];
-  const [first, second] = (await takeAll(meter, 10)) as [QuotaReceipt, QuotaReceipt];
-  meter.release(first);
+  const [first, second] = (await takeAll(meter, 10)) as [QuotaCharge, QuotaCharge];
+  first.release();
   while (faults.length > 0) await clock.advance(1_000);
   await waitForUsage(store, 9);
-  meter.release(second);
+  second.release();
   await waitForUsage(store, 8);
   await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 8 });
@@ -221,7 +221,7 @@ eachDatabase("a block ends with its month", async (database) => {
   assert.ok(first.isAllowed && first.resetsInMs > 0 && first.resetsInMs <= 31 * 86_400_000);
   await clock.advance(first.resetsInMs);
   const second = await meter.take(ACCOUNT, 1_000);
-  assert.ok(second.isAllowed && second.receipt.block !== first.receipt.block);
+  assert.ok(second.isAllowed && second.block !== first.block);
   await meter.stop();
   await release();
 });

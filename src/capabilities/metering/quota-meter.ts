@@ -1,9 +1,6 @@
 import { AppError } from "../../domain/errors.ts";
-import type { QuotaRefusal } from "../../domain/metering.ts";
-import type { Tier } from "../../domain/plan.ts";
-import { QuotaAccounts } from "./quota-accounts.ts";
-import { LEASE_MS, type QuotaOptions, QuotaSettlement } from "./quota-settlement.ts";
-import { type AccountState, type Block, blocksOf, writeToJournal } from "./quota-state.ts";
+import type { Charge, QuotaRefusal } from "../../domain/metering.ts";
+import { type AccountState, type Block, blocksOf, LEASE_MS, QuotaBlocks, type QuotaOptions } from "./quota-blocks.ts";
 import type { GrantedBlock, QuotaAccount } from "./quota-store.ts";
 
 /** Units of one block (contract, section 4). */
@@ -22,34 +19,38 @@ const EXHAUSTED_MS = 250;
 /** Pause before blocks are requested again after a journal failure: without a journal slot they are unusable. */
 const JOURNAL_RETRY_MS = 1_000;
 
-/** Identifies one spent unit, to release it. */
-export interface QuotaReceipt {
-  readonly account: QuotaAccount;
-  readonly month: string;
+/** One spent unit of a block. */
+export class QuotaCharge implements Charge {
+  readonly isAllowed = true;
   readonly block: Block;
+  readonly resetsInMs: number;
+  /** Unused units in blocks of other nodes count as used. */
+  remaining: number;
+  readonly #account: QuotaAccount;
+  #blocks: QuotaBlocks | null;
+
+  constructor(blocks: QuotaBlocks, account: QuotaAccount, block: Block, remaining: number, resetsInMs: number) {
+    this.#blocks = blocks;
+    this.#account = account;
+    this.block = block;
+    this.remaining = remaining;
+    this.resetsInMs = resetsInMs;
+  }
+
+  release(): void {
+    if (this.#blocks === null) return;
+    this.#blocks.release(this.#account, this.block);
+    this.#blocks = null;
+    this.remaining += 1;
+  }
 }
 
-export type QuotaDecision =
-  | {
-      readonly isAllowed: true;
-      readonly receipt: QuotaReceipt;
-      /** Units left after this one. Unused units in blocks of other nodes count as used. */
-      readonly remaining: number;
-      readonly resetsInMs: number;
-    }
-  | QuotaRefusal;
-
-export interface Usage {
-  readonly used: Readonly<Record<Tier, number>>;
-  /** First day of the next month (UTC), for example "2026-12-01". */
-  readonly resetsOn: string;
-}
+type QuotaDecision = QuotaCharge | QuotaRefusal;
 
 /** Counts calls against the monthly quota. Exact, yet mostly in memory: the store grants units in blocks. */
 export class QuotaMeter {
   readonly #options: QuotaOptions;
-  readonly #settlement: QuotaSettlement;
-  readonly #accounts: QuotaAccounts;
+  readonly #blocks: QuotaBlocks;
   #journalRetryAt = 0;
   #cancelTimer: () => void = () => {};
   #isFailing = false;
@@ -57,8 +58,7 @@ export class QuotaMeter {
 
   constructor(options: QuotaOptions) {
     this.#options = options;
-    this.#settlement = new QuotaSettlement(options);
-    this.#accounts = new QuotaAccounts(this.#settlement);
+    this.#blocks = new QuotaBlocks(options);
   }
 
   /** Returns the unused blocks of a previous process. Must resolve before the first `take`. */
@@ -74,10 +74,9 @@ export class QuotaMeter {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer();
-    await this.#settlement.idle();
-    await Promise.allSettled(this.#accounts.all().map(({ pendingGrant }) => pendingGrant));
+    await this.#blocks.idle();
     try {
-      await this.#settlement.runExclusive(() => this.#maintain());
+      await this.#blocks.runExclusive(() => this.#maintain());
     } catch (error) {
       this.#options.log.warn({ err: error }, "unused quota was not returned; the next start of this node returns it");
     }
@@ -90,29 +89,18 @@ export class QuotaMeter {
    * @throws AppError `store_unavailable` (also as a rejection) when a block is needed and cannot be granted or recorded
    */
   take(account: QuotaAccount, limit: number): Promise<QuotaDecision> | QuotaDecision {
-    const state = this.#accounts.get(account);
+    const state = this.#blocks.stateOf(account);
     const decision = this.#takeFromMemory(state, limit);
     if (decision === null) return this.#takeSlowly(state, limit).then((slow) => this.#afterCommit(slow));
     return this.#afterCommit(decision);
   }
 
-  /** Releases the unit of a call that is not counted. */
-  release({ account, month, block }: QuotaReceipt): void {
-    if (block.isOpen && block.blockId !== null && block.spent > 0) {
-      block.spent -= 1;
-      writeToJournal(this.#options.journal, block);
-    } else {
-      this.#settlement.addReleasedUnit(account, month);
-      this.#settlement.scheduleRelease();
-    }
-  }
-
   /** Units used this month, by tier, including units just spent on this node. */
-  async usage(customerId: string): Promise<Usage> {
-    const states = this.#accounts.ofCustomer(customerId);
-    await this.#settlement.runExclusive(async () => {
-      await this.#settlement.settle();
-      await this.#settlement.report(states);
+  async usage(customerId: string) {
+    const states = this.#blocks.ofCustomer(customerId);
+    await this.#blocks.runExclusive(async () => {
+      await this.#blocks.settle();
+      await this.#blocks.report(states);
     });
     const { used: stored, resetsOn } = await this.#options.store.usage(customerId);
     const used = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...stored };
@@ -127,31 +115,27 @@ export class QuotaMeter {
   #takeFromMemory(state: AccountState, limit: number): QuotaDecision | null {
     if (limit < state.limit) return null;
     const now = this.#options.clock.monotonic();
-    const block = this.#accounts.usableBlock(state, now);
+    const block = this.#blocks.usableBlock(state, now);
     if (block === null) return null;
     block.spent += 1;
-    writeToJournal(this.#options.journal, block);
+    this.#blocks.writeToJournal(block);
     state.usedAt = now;
     let unspent = block.size - block.spent;
     for (const { size } of state.reserveBlocks) unspent += size;
     if (state.blocksRequested > 1 && unspent === state.prefetchAtUnits) this.#requestBlocks(state, limit);
-    return {
-      isAllowed: true,
-      receipt: { account: state.account, month: block.month, block },
-      remaining: Math.max(0, limit - state.takenUnits) + unspent,
-      resetsInMs: block.monthEndsAt - now,
-    };
+    const remaining = Math.max(0, limit - state.takenUnits) + unspent;
+    return new QuotaCharge(this.#blocks, state.account, block, remaining, block.monthEndsAt - now);
   }
 
   /** Delays the decision until the journal holds the unit: a crash must not forget a call that was served. */
   #afterCommit(decision: QuotaDecision): Promise<QuotaDecision> | QuotaDecision {
     // The store already counts a single unit as spent.
-    if (!decision.isAllowed || decision.receipt.block.slot === null) return decision;
+    if (!decision.isAllowed || decision.block.slot === null) return decision;
     return (
       this.#options.journal.committed()?.then(
         () => decision,
         (error: unknown) => {
-          this.release(decision.receipt);
+          decision.release();
           throw error;
         },
       ) ?? decision
@@ -165,8 +149,8 @@ export class QuotaMeter {
       if (this.#isStopped) throw new AppError("draining", "Shutting down");
       if (limit < state.limit) {
         // The limit was lowered: return the units granted under the old limit and request new ones.
-        this.#accounts.endAllBlocks(state);
-        await this.#settlement.runExclusive(() => this.#settlement.settle());
+        this.#blocks.endAllBlocks(state);
+        await this.#blocks.runExclusive(() => this.#blocks.settle());
         state.limit = limit;
       }
       const { exhausted, takenUnits: used } = state;
@@ -191,8 +175,8 @@ export class QuotaMeter {
   async #fetchBlocks(state: AccountState, limit: number): Promise<void> {
     if (this.#options.clock.monotonic() < this.#journalRetryAt) throw cannotCount();
     // Units that are still on their way back to the store may be all that the account has left.
-    if (this.#settlement.hasReleasedUnits(state.account, state.grantedMonth))
-      await this.#settlement.runExclusive(() => this.#settlement.sendReleasedUnits());
+    if (this.#blocks.hasReleasedUnits(state.account, state.grantedMonth))
+      await this.#blocks.runExclusive(() => this.#blocks.sendReleasedUnits());
     const isBusy = this.#options.clock.monotonic() - state.grantedAt < BUSY_MS;
     state.blocksRequested = isBusy ? Math.min(BLOCKS_PER_REQUEST_MAX, 2 * state.blocksRequested) : 1;
     const { blocks, takenUnits, monthEndsInMs, resetsOn } = await this.#options.store.takeBlocks(state.account, {
@@ -219,7 +203,7 @@ export class QuotaMeter {
       const slot = this.#openSlot(granted);
       const block = { ...granted, monthEndsAt, slot, spent: 0, lastReport: { spent: 0, at: now }, isOpen: true };
       if (granted.blockId === null || slot !== null) state.reserveBlocks.push(block);
-      else this.#settlement.addEndedBlock({ ...block, isOpen: false });
+      else this.#blocks.end(state.account, block);
     }
     if (state.reserveBlocks.length === 0) throw cannotCount();
   }
@@ -242,7 +226,7 @@ export class QuotaMeter {
 
   #schedule(): void {
     this.#cancelTimer = this.#options.clock.setTimeout(() => {
-      void this.#settlement
+      void this.#blocks
         .runExclusive(() => this.#maintain())
         .then(
           () => {
@@ -263,15 +247,15 @@ export class QuotaMeter {
   /** Reports spent units, returns idle and outdated blocks, and deletes the leftovers of dead nodes. */
   async #maintain(): Promise<void> {
     const now = this.#options.clock.monotonic();
-    for (const state of this.#accounts.all()) {
+    for (const state of this.#blocks.all()) {
       const [first] = blocksOf(state);
       const isMonthOver = first !== undefined && now >= first.monthEndsAt;
-      if (isMonthOver || now - state.usedAt > IDLE_MS || this.#isStopped) this.#accounts.endAllBlocks(state);
+      if (isMonthOver || now - state.usedAt > IDLE_MS || this.#isStopped) this.#blocks.endAllBlocks(state);
     }
-    await this.#settlement.settle();
-    await this.#settlement.report(this.#accounts.all());
+    await this.#blocks.settle();
+    await this.#blocks.report(this.#blocks.all());
     if (this.#isStopped) return;
-    await this.#settlement.returnLostBlocks(this.#accounts.all());
+    await this.#blocks.returnLostBlocks();
     await this.#options.store.sweep();
   }
 }

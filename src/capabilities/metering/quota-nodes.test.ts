@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { ACCOUNT, startQuotaNodes, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
-import type { QuotaMeter, QuotaReceipt } from "./quota-meter.ts";
+import type { QuotaCharge, QuotaMeter } from "./quota-meter.ts";
 
 eachDatabase("64 concurrent callers on each of three nodes take exactly the limit", async (database) => {
   const { meters, store, release } = await startQuotaNodes(database, 3);
@@ -119,8 +119,8 @@ eachDatabase("units released at the limit are immediately available to another n
   const { meters, store, release } = await startQuotaNodes(database, 2);
   const [first, second] = meters as [QuotaMeter, QuotaMeter];
   // No eleventh request: the last unit's block is still open.
-  const receipts = await takeAll(first, 10, 10);
-  for (const receipt of receipts.slice(-3)) first.release(receipt);
+  const charges = await takeAll(first, 10, 10);
+  for (const charge of charges.slice(-3)) charge.release();
   await waitForUsage(store, 7);
   assert.equal((await takeAll(second, 10)).length, 3);
   for (const meter of meters) await meter.stop();
@@ -159,15 +159,15 @@ test("any order of takes, releases, kills and maintenance on three nodes counts 
     fc.asyncProperty(steps, fc.integer({ min: 0, max: 400 }), async (sequence, limit) => {
       await database.query("truncate quota_months, quota_blocks");
       const { clock, meters, store, restart, release } = await startQuotaNodes(database, 3);
-      const held: { receipt: QuotaReceipt; meter: QuotaMeter }[] = [];
+      const held: { charge: QuotaCharge; meter: QuotaMeter }[] = [];
       let unreleasable = 0;
       for (const { node, action, times } of sequence) {
         const meter = meters[node] as QuotaMeter;
         if (action === "take") {
-          for (const receipt of await takeAll(meter, limit, times)) held.push({ receipt, meter });
+          for (const charge of await takeAll(meter, limit, times)) held.push({ charge, meter });
         } else if (action === "release") {
           for (const entry of held.splice(0, times)) {
-            if (meters.includes(entry.meter)) entry.meter.release(entry.receipt);
+            if (meters.includes(entry.meter)) entry.charge.release();
             else unreleasable += 1;
           }
         } else if (action === "pause") {

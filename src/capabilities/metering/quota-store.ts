@@ -35,8 +35,8 @@ export interface QuotaStore {
    * most `blocks` blocks and at most a sixteenth of the free units, but at least one block or unit.
    */
   takeBlocks(account: QuotaAccount, options: TakeOptions): Promise<Grant>;
-  /** Stores the spent units of blocks and renews their leases. Returns the ids of the blocks that still exist. */
-  renewBlocks(entries: readonly JournalEntry[], leaseMs: number): Promise<ReadonlySet<number>>;
+  /** Stores the spent units of blocks and renews their leases. */
+  renewBlocks(entries: readonly JournalEntry[], leaseMs: number): Promise<void>;
   /** Deletes blocks of this node and frees their unspent units. */
   returnBlocks(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
   /**
@@ -56,21 +56,18 @@ export interface QuotaStore {
   sweep(): Promise<number>;
   /**
    * Units used in the current month, by tier; tiers that were never used are omitted. If a node's lease has expired, all
-   * units of its blocks count as used so that the limit holds, until the node returns and settles them exactly.
+   * units of its blocks count as used so that the limit holds, until the node returns and settles them exactly. `resetsOn` is
+   * the first day of the next month.
    */
-  usage(customerId: string): Promise<MonthUsage>;
+  usage(
+    customerId: string,
+  ): Promise<{ readonly used: Readonly<Partial<Record<Tier, number>>>; readonly resetsOn: string }>;
 }
 
 export interface ReleasedUnits {
   readonly account: QuotaAccount;
   readonly month: string;
   readonly units: number;
-}
-
-export interface MonthUsage {
-  readonly used: Readonly<Partial<Record<Tier, number>>>;
-  /** First day of the next month. */
-  readonly resetsOn: string;
 }
 
 export interface TakeOptions {
@@ -116,44 +113,35 @@ const TAKE_BLOCKS = `with granted as (
   from granted cross join generate_series(1, last_grant / $6::int4) where last_grant > 1
   returning block_id
 )
-select block.block_id, case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
+select block.block_id as "blockId", case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
   coalesce(
     granted.taken,
     (select taken from quota_months where customer_id = $1 and tier = $2 and month = ${MONTH}::date),
     0
-  )::int8 as taken,
-  extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as ends_in_ms,
-  ${RESETS_ON} as resets_on
+  )::int8 as "takenUnits",
+  extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as "monthEndsInMs",
+  ${RESETS_ON} as "resetsOn"
 from (values (1)) as always left join granted on true left join block on true`;
 
 export function createQuotaStore(database: Database): QuotaStore {
   return {
     async takeBlocks({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks }) {
-      const rows = await database.query<{
-        block_id: number | null;
-        size: number | null;
-        month: string;
-        taken: number;
-        ends_in_ms: number;
-        resets_on: string;
-      }>(TAKE_BLOCKS, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks]);
+      const rows = await database.query<
+        Omit<Grant, "blocks"> & { blockId: number | null; size: number | null; month: string }
+      >(TAKE_BLOCKS, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks]);
       const [row] = rows;
       if (row === undefined) throw new Error("the quota statement returned no row");
-      const { taken: takenUnits, ends_in_ms: monthEndsInMs, resets_on: resetsOn } = row;
-      const granted = rows.flatMap(({ block_id: blockId, size, month }) =>
-        size === null ? [] : [{ blockId, size, month }],
-      );
+      const { takenUnits, monthEndsInMs, resetsOn } = row;
+      const granted = rows.flatMap(({ blockId, size, month }) => (size === null ? [] : [{ blockId, size, month }]));
       return { blocks: granted, takenUnits, monthEndsInMs, resetsOn };
     },
 
     async renewBlocks(entries, leaseMs) {
-      const rows = await database.query<{ block_id: number }>(
+      await database.query(
         `update quota_blocks as block set spent = reported.spent, expires_at = now() + $3::float8 * interval '1 millisecond'
-         from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id
-         returning block.block_id`,
+         from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id`,
         [...columns(entries), leaseMs],
       );
-      return new Set(rows.map((row) => row.block_id));
     },
 
     async returnBlocks(nodeId, entries) {
@@ -181,13 +169,12 @@ export function createQuotaStore(database: Database): QuotaStore {
       );
     },
 
-    async findExpiredBlocks(nodeId) {
-      const rows = await database.query<{ block_id: number; customer_id: string; tier: Tier }>(
-        "select block_id, customer_id, tier from quota_blocks where expires_at < now() and node_id = $1",
+    findExpiredBlocks: (nodeId) =>
+      database.query<{ blockId: number; customerId: string; tier: Tier }>(
+        `select block_id as "blockId", customer_id as "customerId", tier from quota_blocks
+         where expires_at < now() and node_id = $1`,
         [nodeId],
-      );
-      return rows.map(({ block_id: blockId, customer_id: customerId, tier }) => ({ blockId, customerId, tier }));
-    },
+      ),
 
     async releaseUnits(nodeId, serial, units) {
       await database.query(

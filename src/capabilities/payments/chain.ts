@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import type { HttpOut } from "../../ports/http-out.ts";
 import type { Authorization, PaymentAsset } from "./model.ts";
@@ -36,7 +36,7 @@ export interface ChainReader {
 const UNKNOWN: ChainFinding = { kind: "unknown" };
 const Quantity = Type.String({ pattern: "^0x(?:0|[1-9a-f][0-9a-f]{0,15})$" });
 const Hex32 = Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" });
-const Log = Type.Object({
+const EventLog = Type.Object({
   address: Type.String(),
   topics: Type.Array(Hex32, { maxItems: 4 }),
   data: Type.String(),
@@ -46,16 +46,10 @@ const Log = Type.Object({
 const chainIdCheck = Compile(Quantity);
 const blockCheck = Compile(Type.Object({ number: Quantity, timestamp: Quantity }));
 const hex32Check = Compile(Hex32);
-const logsCheck = Compile(Type.Array(Log, { maxItems: 100 }));
-const receiptCheck = Compile(Type.Object({ status: Quantity, logs: Type.Array(Log, { maxItems: 1_000 }) }));
+const logsCheck = Compile(Type.Array(EventLog, { maxItems: 100 }));
+const receiptCheck = Compile(Type.Object({ status: Quantity, logs: Type.Array(EventLog, { maxItems: 1_000 }) }));
 
-interface EventLog {
-  readonly address: string;
-  readonly topics: readonly string[];
-  readonly data: string;
-  readonly logIndex: string;
-  readonly transactionHash: string;
-}
+type EventLog = Static<typeof EventLog>;
 
 /** Calls an Ethereum JSON-RPC endpoint. Returns the unvalidated result. Throws if there is no response. */
 export async function queryChain(
@@ -78,19 +72,14 @@ export function createChainReader(options: {
   readonly http: HttpOut;
   readonly url: string;
   readonly asset: PaymentAsset;
-  readonly deadlineMs?: number;
 }): ChainReader {
-  const { http, url, asset, deadlineMs = TIMEOUT_MS } = options;
+  const { http, url, asset } = options;
   const token = asset.asset.toLowerCase();
 
   const call = (method: string, params: readonly unknown[], signal?: AbortSignal) =>
-    queryChain({ http, url, deadlineMs }, method, params, signal);
+    queryChain({ http, url, deadlineMs: TIMEOUT_MS }, method, params, signal);
 
-  const findEvent = async (
-    authorization: Authorization,
-    last: number,
-    signal: AbortSignal | undefined,
-  ): Promise<EventLog | null> => {
+  const findEvent = async (authorization: Authorization, last: number, signal?: AbortSignal) => {
     const topics = [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], padAddress(authorization.from), authorization.nonce];
     for (let window = 0, to = last; window < WINDOWS_MAX && to >= 0; window += 1, to -= WINDOW_BLOCKS) {
       const range = { fromBlock: quantity(Math.max(0, to - WINDOW_BLOCKS + 1)), toBlock: quantity(to) };
@@ -102,7 +91,7 @@ export function createChainReader(options: {
     return null;
   };
 
-  const find = async (authorization: Authorization, signal?: AbortSignal): Promise<ChainFinding> => {
+  const find: ChainReader["find"] = async (authorization, signal) => {
     const chainId = await call("eth_chainId", [], signal);
     if (!chainIdCheck.Check(chainId) || Number(chainId) !== asset.chainId) return UNKNOWN;
     // The block is read before the state: if the nonce is unused after the block's timestamp, it was unused at that time.

@@ -2,21 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { AFTER, ASSET } from "../../../test/support/payment-ledger.ts";
 import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { CONNECTIONS_PER_HOST_MAX } from "../../ports/http-out.ts";
 import { createFacilitator } from "./facilitator.ts";
-import type { PaymentAsset, SignedAuthorization } from "./model.ts";
+import type { SignedAuthorization } from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
 
-const ASSET: PaymentAsset = {
-  network: "eip155:84532",
-  chainId: 84_532,
-  name: "USDC",
-  version: "2",
-  asset: `0x${"3".repeat(40)}`,
-  payTo: `0x${"2".repeat(40)}`,
-};
-const REQUIREMENTS = requirementsFor(ASSET, { tier: "LISTING", settles: "after" });
+const REQUIREMENTS = requirementsFor(ASSET, AFTER);
 const SIGNED: SignedAuthorization = {
   signature: `0x${"1".repeat(130)}`,
   authorization: {
@@ -29,12 +22,12 @@ const SIGNED: SignedAuthorization = {
   },
 };
 const TRANSACTION = `0x${"4".repeat(64)}`;
-const GOOD = { success: true, transaction: TRANSACTION, network: ASSET.network, payer: SIGNED.authorization.from };
+const SETTLED = { success: true, transaction: TRANSACTION, network: ASSET.network, payer: SIGNED.authorization.from };
 const encoded = (value: object) => ({ body: JSON.stringify(value) });
 
 function openFacilitator(afterMs: number) {
   const clock = new FakeClock();
-  const http = new ScriptedHttp(clock, () => ({ ...encoded(GOOD), afterMs }));
+  const http = new ScriptedHttp(clock, () => ({ ...encoded(SETTLED), afterMs }));
   return { clock, http, facilitator: createFacilitator({ http, url: "https://facilitator.example", token: null }) };
 }
 
@@ -78,22 +71,22 @@ const faultyResponses = fc.oneof(
   fc.constant(new Error("the connection was reset")),
   fc.record({ status: fc.integer({ min: 200, max: 599 }), body: fc.string({ maxLength: 100 }) }),
   fc
-    .integer({ min: 0, max: JSON.stringify(GOOD).length - 1 })
-    .map((length) => ({ body: JSON.stringify(GOOD).slice(0, length) })),
+    .integer({ min: 0, max: JSON.stringify(SETTLED).length - 1 })
+    .map((length) => ({ body: JSON.stringify(SETTLED).slice(0, length) })),
   fc.jsonValue().map((value) => ({ body: JSON.stringify(value) })),
-  fc.constantFrom(undefined, null, false, 0, 1, "true", "yes").map((success) => encoded({ ...GOOD, success })),
+  fc.constantFrom(undefined, null, false, 0, 1, "true", "yes").map((success) => encoded({ ...SETTLED, success })),
   fc
     .constantFrom(undefined, null, "", "0x", TRANSACTION.slice(0, -1), `${TRANSACTION}0`, TRANSACTION.slice(2), 7)
-    .map((transaction) => encoded({ ...GOOD, transaction })),
-  fc.constantFrom("", "eip155:1", "base", 84_532).map((network) => encoded({ ...GOOD, network })),
-  fc.constantFrom("", "0", "9999", "10001", 10_000).map((amount) => encoded({ ...GOOD, amount })),
-  fc.constantFrom("", ASSET.payTo, "somebody", 1).map((payer) => encoded({ ...GOOD, payer })),
-  fc.string({ maxLength: 40 }).map((errorReason) => encoded({ ...GOOD, success: false, errorReason })),
+    .map((transaction) => encoded({ ...SETTLED, transaction })),
+  fc.constantFrom("", "eip155:1", "base", 84_532).map((network) => encoded({ ...SETTLED, network })),
+  fc.constantFrom("", "0", "9999", "10001", 10_000).map((amount) => encoded({ ...SETTLED, amount })),
+  fc.constantFrom("", ASSET.payTo, "somebody", 1).map((payer) => encoded({ ...SETTLED, payer })),
+  fc.string({ maxLength: 40 }).map((errorReason) => encoded({ ...SETTLED, success: false, errorReason })),
 );
 
 test("reports unknown for 10,000 generated faulty responses to a settlement", async () => {
   const clock = new FakeClock();
-  let response: ScriptedResponse | Error = encoded(GOOD);
+  let response: ScriptedResponse | Error = encoded(SETTLED);
   const http = new ScriptedHttp(clock, () => response);
   const facilitator = createFacilitator({ http, url: "https://facilitator.example", token: null });
   assert.deepEqual(await facilitator.settle(SIGNED, REQUIREMENTS), { kind: "settled", transaction: TRANSACTION });

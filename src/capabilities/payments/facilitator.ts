@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { CONNECTIONS_PER_HOST_MAX, type HttpOut } from "../../ports/http-out.ts";
 import type { PaymentRequirements, SignedAuthorization } from "./model.ts";
@@ -52,39 +52,37 @@ export interface Facilitator {
   settle(payment: SignedAuthorization, requirements: PaymentRequirements, signal?: AbortSignal): Promise<SettleOutcome>;
 }
 
-export interface FacilitatorOptions {
+const Reason = Type.String({ minLength: 1, maxLength: 200 });
+const verifyResponse = Compile(
+  Type.Object({ isValid: Type.Boolean(), invalidReason: optional(Reason), payer: optional(Type.String()) }),
+);
+const SettleResponse = Type.Object({
+  success: Type.Boolean(),
+  errorReason: optional(Reason),
+  payer: optional(Type.String()),
+  transaction: optional(Type.String({ maxLength: 200 })),
+  network: optional(Type.String()),
+  amount: optional(Type.String()),
+});
+type SettleResponse = Static<typeof SettleResponse>;
+const settleResponse = Compile(SettleResponse);
+
+/** Client of a facilitator's HTTP API (x402 version 2). Responses are validated before use. */
+export function createFacilitator(options: {
   readonly http: HttpOut;
   readonly url: string;
   /** Bearer token; null if the facilitator needs none. */
   readonly token: string | null;
   readonly verifyDeadlineMs?: number;
   readonly settleDeadlineMs?: number;
-}
-
-const Reason = Type.String({ minLength: 1, maxLength: 200 });
-const verifyResponse = Compile(
-  Type.Object({ isValid: Type.Boolean(), invalidReason: optional(Reason), payer: optional(Type.String()) }),
-);
-const settleResponse = Compile(
-  Type.Object({
-    success: Type.Boolean(),
-    errorReason: optional(Reason),
-    payer: optional(Type.String()),
-    transaction: optional(Type.String({ maxLength: 200 })),
-    network: optional(Type.String()),
-    amount: optional(Type.String()),
-  }),
-);
-
-/** Client of a facilitator's HTTP API (x402 version 2). Responses are validated before use. */
-export function createFacilitator(options: FacilitatorOptions): Facilitator {
+}): Facilitator {
   const { http, url, token } = options;
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (token !== null) headers.authorization = `Bearer ${token}`;
   const connections = createSemaphore(CONNECTIONS_PER_HOST_MAX);
   const send = async (
     path: string,
-    payment: SignedAuthorization,
+    { signature, authorization }: SignedAuthorization,
     requirements: PaymentRequirements,
     deadlineMs: number,
     signal?: AbortSignal,
@@ -93,11 +91,7 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     if (!(await connections.acquire(signal))) return { status: null, value: null };
     try {
       // Built from validated values; no other client data is forwarded.
-      const paymentPayload = {
-        x402Version: 2,
-        accepted: requirements,
-        payload: { signature: payment.signature, authorization: payment.authorization },
-      };
+      const paymentPayload = { x402Version: 2, accepted: requirements, payload: { signature, authorization } };
       const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements });
       const bounds = { deadlineMs, maxBodyBytes: RESPONSE_BYTES_MAX, signal };
       const response = await http.send({ method: "POST", url: `${url}${path}`, headers, body, ...bounds });
@@ -160,27 +154,17 @@ function createSemaphore(capacity: number) {
   };
 }
 
-interface SettleResponse {
-  readonly errorReason?: string | null;
-  readonly payer?: string | null;
-  readonly transaction?: string | null;
-  readonly network?: string | null;
-  readonly amount?: string | null;
-}
-
 /** A success that does not match this payment leaves the outcome unknown. */
 function toSuccess(
-  response: SettleResponse,
+  { transaction, network, amount, payer }: SettleResponse,
   payment: SignedAuthorization,
   requirements: PaymentRequirements,
 ): SettleOutcome {
-  const { transaction, network, amount } = response;
-  if (transaction == null || !TRANSACTION.test(transaction))
-    return { kind: "unknown", why: "success without a transaction" };
-  if (network != null && network !== requirements.network)
-    return { kind: "unknown", why: "success on another network" };
-  if (amount != null && amount !== requirements.amount) return { kind: "unknown", why: "success with another amount" };
-  if (!isPayer(response.payer, payment)) return { kind: "unknown", why: "success with another payer" };
+  const unknown = (why: string) => ({ kind: "unknown", why }) as const;
+  if (transaction == null || !TRANSACTION.test(transaction)) return unknown("success without a transaction");
+  if (network != null && network !== requirements.network) return unknown("success on another network");
+  if (amount != null && amount !== requirements.amount) return unknown("success with another amount");
+  if (!isPayer(payer, payment)) return unknown("success with another payer");
   return { kind: "settled", transaction: transaction.toLowerCase() };
 }
 

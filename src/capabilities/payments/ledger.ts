@@ -1,47 +1,133 @@
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
-import { PAYMENT_STATES, type PaymentState } from "./model.ts";
-import { paymentInProgress } from "./payment-errors.ts";
 import {
-  type FoundPayment,
-  findPayment,
-  type NewPayment,
-  type PaymentLease,
-  type PaymentTransition,
-  reservePayment,
-  takeOver,
-  transitionPayment,
-} from "./queries.ts";
+  type Hex,
+  PAYMENT_STATES,
+  type PaymentState,
+  paymentInProgress,
+  type SignedAuthorization,
+  type StoredResponse,
+} from "./model.ts";
 
 const ATTEMPT_ID_BYTES = 12;
+/** How long a response is stored for a client that did not receive it. */
+const RESPONSE_MINUTES = 60;
+/** The first retry of an unknown settlement. */
+export const FIRST_RETRY_SECONDS = 5;
+
+/** The exclusive right to change a payment until the lease expires. Every transition checks the attempt id. */
+export interface PaymentLease {
+  readonly paymentId: number;
+  readonly attempt: string;
+}
+
+export interface NewPayment {
+  /** Network, asset, payer and nonce identify an authorization globally. All in lower case. */
+  readonly network: string;
+  readonly asset: string;
+  readonly payer: Hex;
+  readonly nonce: Hex;
+  readonly amount: string;
+  /** Unix seconds. */
+  readonly validBefore: number;
+  readonly authorizationHash: Uint8Array;
+  readonly requestHash: Uint8Array;
+  readonly signed: SignedAuthorization;
+}
+
+export interface FoundPayment {
+  readonly paymentId: number;
+  readonly state: PaymentState;
+  readonly isLeased: boolean;
+  readonly isSameAuthorization: boolean;
+  readonly isSameRequest: boolean;
+  readonly reason: string | null;
+  readonly transaction: string | null;
+  readonly response: StoredResponse | null;
+}
+
+export interface PaymentTransition {
+  readonly from: readonly PaymentState[];
+  readonly to: PaymentState;
+  /** New duration of the lease; 0 ends it. */
+  readonly leaseMs: number;
+  readonly reason?: string | null;
+  readonly transaction?: string;
+  readonly response?: StoredResponse | null;
+}
+
+type ResponseColumns = { status: number | null; headers: string | null; body: Uint8Array | null };
+
+/** SQL for the end of a lease whose duration in milliseconds is the `parameter`-th parameter. */
+export const leaseEnd = (parameter: number) => `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
+
+export const newAttemptId = (random: Random) => Buffer.from(random.bytes(ATTEMPT_ID_BYTES)).toString("base64url");
 
 /** The table of payments. Counts the transitions made by this process. */
 export class PaymentLedger {
-  readonly counts: Readonly<Record<PaymentState, number>>;
-  readonly #counts: Record<PaymentState, number>;
+  readonly counts = Object.fromEntries(PAYMENT_STATES.map((state) => [state, 0])) as Record<PaymentState, number>;
   readonly #database: Database;
   readonly #random: Random;
 
   constructor(database: Database, random: Random) {
     this.#database = database;
     this.#random = random;
-    this.#counts = Object.fromEntries(PAYMENT_STATES.map((state) => [state, 0])) as Record<PaymentState, number>;
-    this.counts = this.#counts;
-  }
-
-  /** Null if the payment is in use or was already used. */
-  async reserve(payment: NewPayment, leaseMs: number): Promise<PaymentLease | null> {
-    const lease = await reservePayment(this.#database, payment, this.#newAttemptId(), leaseMs);
-    if (lease !== null) this.#counts.reserved += 1;
-    return lease;
-  }
-
-  find(payment: NewPayment): Promise<FoundPayment | null> {
-    return findPayment(this.#database, payment, payment);
   }
 
   /**
-   * Leases a payment that no process is working on.
+   * Reserves an authorization that is new, released, or whose lease expired before it could have been charged. Of any number
+   * of concurrent attempts on any number of nodes one gets the lease; the others get null.
+   */
+  async reserve(payment: NewPayment, leaseMs: number): Promise<PaymentLease | null> {
+    const attempt = newAttemptId(this.#random);
+    const [row] = await this.#database.query<{ payment_id: number }>(
+      `insert into payments as held (network, asset, payer, nonce, amount, valid_before, authorization_hash, request_hash,
+         authorization_json, state, attempt, lease_until)
+       values ($1, $2, $3, $4, $5, to_timestamp($6::float8), $7, $8, $9, 'reserved', $10, ${leaseEnd(11)})
+       on conflict (network, asset, payer, nonce) do update set
+         amount = excluded.amount, valid_before = excluded.valid_before, authorization_hash = excluded.authorization_hash,
+         request_hash = excluded.request_hash, authorization_json = excluded.authorization_json, state = 'reserved',
+         attempt = excluded.attempt, lease_until = excluded.lease_until, updated_at = clock_timestamp()
+       where held.state = 'released' or (held.state in ('reserved', 'verified') and held.lease_until <= clock_timestamp())
+       returning payment_id`,
+      [
+        payment.network,
+        payment.asset,
+        payment.payer,
+        payment.nonce,
+        payment.amount,
+        payment.validBefore,
+        payment.authorizationHash,
+        payment.requestHash,
+        JSON.stringify(payment.signed),
+        attempt,
+        leaseMs,
+      ],
+    );
+    if (row === undefined) return null;
+    this.counts.reserved += 1;
+    return { paymentId: row.payment_id, attempt };
+  }
+
+  async find(payment: NewPayment): Promise<FoundPayment | null> {
+    const [row] = await this.#database.query<Omit<FoundPayment, "response"> & ResponseColumns>(
+      `select payment_id as "paymentId", state, lease_until > clock_timestamp() as "isLeased",
+         authorization_hash = $5 as "isSameAuthorization", request_hash = $6 as "isSameRequest", reason,
+         transaction_hash as transaction, response_status as status, response_headers as headers,
+         case when response_until > clock_timestamp() then response_body end as body
+       from payments where network = $1 and asset = $2 and payer = $3 and nonce = $4`,
+      [payment.network, payment.asset, payment.payer, payment.nonce, payment.authorizationHash, payment.requestHash],
+      "request",
+    );
+    if (row === undefined) return null;
+    const { status, headers, body, ...found } = row;
+    const isStored = status !== null && headers !== null && body !== null;
+    return { ...found, response: isStored ? { status, headers: JSON.parse(headers), body } : null };
+  }
+
+  /**
+   * Leases a charged payment without a delivered response, or an unknown settlement, once the previous lease has expired.
+   * Deletes a response that is stored for a request other than `requestHash`.
    *
    * @throws AppError `payment_in_progress` if another process leased it first
    */
@@ -51,24 +137,55 @@ export class PaymentLedger {
     leaseMs: number,
     requestHash: Uint8Array | null = null,
   ): Promise<PaymentLease> {
-    const lease = await takeOver(this.#database, paymentId, state, this.#newAttemptId(), leaseMs, requestHash);
-    if (lease === null) throw paymentInProgress();
-    return lease;
+    const attempt = newAttemptId(this.#random);
+    const rows = await this.#database.query(
+      `update payments set attempt = $3, lease_until = ${leaseEnd(4)}, request_hash = coalesce($5::bytea, request_hash),
+         response_body = case when $5::bytea <> request_hash then null else response_body end, updated_at = clock_timestamp()
+       where payment_id = $1 and state = $2 and lease_until <= clock_timestamp() returning payment_id`,
+      [paymentId, state, attempt, leaseMs, requestHash],
+    );
+    if (rows.length === 0) throw paymentInProgress();
+    return { paymentId, attempt };
   }
 
   /** Returns false if the lease was lost, or if the transaction already paid for another call. */
-  async tryTransition(lease: PaymentLease, transition: PaymentTransition): Promise<boolean> {
-    const isDone = await transitionPayment(this.#database, lease, transition);
-    if (isDone) this.#counts[transition.to] += 1;
-    return isDone;
+  async tryTransition({ paymentId, attempt }: PaymentLease, transition: PaymentTransition): Promise<boolean> {
+    const { response = null } = transition;
+    const rows = await this.#database.query(
+      `update payments as held set state = $4, lease_until = ${leaseEnd(5)}, updated_at = clock_timestamp(),
+         reason = coalesce($6::text, held.reason), transaction_hash = coalesce($7::text, held.transaction_hash),
+         response_status = coalesce($8::int4, held.response_status), response_headers = coalesce($9::text, held.response_headers),
+         response_body = coalesce($10::bytea, held.response_body),
+         response_until = case when $8::int4 is null then held.response_until
+           else clock_timestamp() + interval '${RESPONSE_MINUTES} minutes' end,
+         authorization_json = case when $4::text in ('settled', 'delivered', 'rejected', 'released') then null
+           else held.authorization_json end,
+         next_try_at = case when $4::text = 'unknown'
+           then coalesce(held.next_try_at, clock_timestamp() + interval '${FIRST_RETRY_SECONDS} seconds') end
+       where held.payment_id = $1 and held.attempt = $2 and held.state = any($3::text[])
+         and not exists (select 1 from payments as other where other.network = held.network
+           and other.transaction_hash = $7::text and other.payment_id <> held.payment_id)
+       returning payment_id`,
+      [
+        paymentId,
+        attempt,
+        transition.from,
+        transition.to,
+        transition.leaseMs,
+        transition.reason ?? null,
+        transition.transaction ?? null,
+        ...(response === null
+          ? [null, null, null]
+          : [response.status, JSON.stringify(response.headers), response.body]),
+      ],
+    );
+    if (rows.length === 0) return false;
+    this.counts[transition.to] += 1;
+    return true;
   }
 
   /** @throws AppError `payment_in_progress` if the lease was lost */
   async transition(lease: PaymentLease, transition: PaymentTransition): Promise<void> {
     if (!(await this.tryTransition(lease, transition))) throw paymentInProgress();
-  }
-
-  #newAttemptId(): string {
-    return Buffer.from(this.#random.bytes(ATTEMPT_ID_BYTES)).toString("base64url");
   }
 }

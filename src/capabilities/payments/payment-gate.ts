@@ -10,12 +10,12 @@ import type { AddressLimits } from "../metering/index.ts";
 import {
   type Payment,
   type PaymentAsset,
+  PaymentRejectedError,
   payerName,
   type RoutePrice,
   type Settlement,
   type StoredResponse,
 } from "./model.ts";
-import { PaymentRejectedError } from "./payment-errors.ts";
 import { formatRequirements, networkNameV1 } from "./requirements.ts";
 import { parsePaymentHeader } from "./schema.ts";
 import type { PaymentService } from "./service.ts";
@@ -209,7 +209,7 @@ function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse
   return { status: reply.statusCode, headers, body: Buffer.from(payload ?? "") };
 }
 
-/** Adds to an error body that the call is charged and the payment can be redeemed for one response. */
+/** Adds a field `payment` to an error body: the call is charged, and the payment can be redeemed for one response. */
 function withCredit(payload: unknown, { transaction }: Settlement): unknown {
   if (typeof payload !== "string") return payload;
   const problem: unknown = JSON.parse(payload);

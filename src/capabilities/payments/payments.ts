@@ -1,4 +1,3 @@
-import type { PaymentGate } from "../../http/payment-gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { HttpOut } from "../../ports/http-out.ts";
@@ -10,7 +9,7 @@ import { createFacilitator } from "./facilitator.ts";
 import type { PaymentAsset } from "./model.ts";
 import { createPaymentGate } from "./payment-gate.ts";
 import { createPaymentReconciler } from "./reconciler.ts";
-import { createPaymentService, type PaymentService } from "./service.ts";
+import { PaymentService } from "./service.ts";
 import { findConfigurationErrors } from "./startup-check.ts";
 import { createSignatureCheck } from "./validate-payment.ts";
 
@@ -26,15 +25,6 @@ export interface PaymentPorts {
   readonly deadlines?: { readonly verifyMs: number; readonly settleMs: number };
 }
 
-export interface Payments {
-  readonly gate: PaymentGate;
-  /** Starts the reconciler and logs a warning for every mismatch between the settings, the facilitator and the chain. */
-  start(): void;
-  stop(): Promise<void>;
-  /** Counts of this process by state, and the number of settlements with an unknown result, for metrics. */
-  figures(): { readonly counts: PaymentService["counts"]; readonly unknown: number };
-}
-
 export async function createPayments(
   ports: PaymentPorts & {
     readonly database: Database;
@@ -44,10 +34,10 @@ export async function createPayments(
     readonly publicUrl: string | null;
     readonly addresses: AddressLimits;
   },
-): Promise<Payments> {
+) {
   const { database, clock, random, log, publicUrl, addresses, asset, http, rpcUrl, deadlines } = ports;
   if (publicUrl === null) throw new Error("payments require a public URL");
-  const service = createPaymentService({
+  const service = new PaymentService({
     database,
     clock,
     random,
@@ -66,13 +56,15 @@ export async function createPayments(
   const reconciler = createPaymentReconciler({ database, clock, random, log, asset, service });
   return {
     gate: createPaymentGate({ service, publicUrl, log, addresses }),
-    start() {
+    /** Starts the reconciler and logs a warning for every mismatch between the settings, the facilitator and the chain. */
+    start(): void {
       reconciler.start();
       void findConfigurationErrors(ports).then((mismatches) => {
         for (const mismatch of mismatches) log.warn({}, mismatch);
       });
     },
     stop: () => reconciler.stop(),
+    /** Counts of this process by state, and the number of settlements with an unknown result, for metrics. */
     figures: () => ({ counts: service.counts, unknown: reconciler.unknown }),
   };
 }

@@ -2,8 +2,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
-import type { PaymentAsset } from "./model.ts";
-import { PaymentRejectedError } from "./payment-errors.ts";
+import { newAttemptId } from "./ledger.ts";
+import { type PaymentAsset, PaymentRejectedError } from "./model.ts";
 import { countUnknown, deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_BATCH_SIZE } from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
 import type { PaymentService } from "./service.ts";
@@ -16,16 +16,6 @@ const RESOLVE_TIMEOUT_MS = 60_000;
 /** After this many tries, more than an hour, an error is logged once for the operator. */
 const TRIES_BEFORE_ERROR = 12;
 
-export interface PaymentReconciler {
-  /** Number of unknown settlements of all processes, as of the last sweep. */
-  readonly unknown: number;
-  start(): void;
-  /** Aborts requests in progress; their payments stay unknown. */
-  stop(): Promise<void>;
-  /** Recovers payments of dead nodes and retries unknown settlements. */
-  runOnce(): Promise<void>;
-}
-
 /** Background maintenance of the payment ledger. Any number of nodes may run it concurrently. */
 export function createPaymentReconciler(options: {
   readonly database: Database;
@@ -34,7 +24,7 @@ export function createPaymentReconciler(options: {
   readonly log: Log;
   readonly asset: PaymentAsset;
   readonly service: PaymentService;
-}): PaymentReconciler {
+}) {
   const { database, clock, random, log, asset, service } = options;
   const stopping = new AbortController();
   let unknown = 0;
@@ -42,7 +32,7 @@ export function createPaymentReconciler(options: {
 
   /** Resolves a batch concurrently, so that no payment uses up its lease while another one times out. */
   const resolveBatch = async (): Promise<number> => {
-    const attempt = Buffer.from(random.bytes(12)).toString("base64url");
+    const attempt = newAttemptId(random);
     const taken = await takeUnknown(database, attempt, RESOLVE_LEASE_MS);
     const timeout = new AbortController();
     const cancel = clock.setTimeout(() => timeout.abort(), RESOLVE_TIMEOUT_MS);
@@ -74,17 +64,20 @@ export function createPaymentReconciler(options: {
   // Separate timers: a facilitator that times out does not delay the sweep.
   const timers: { stop(): Promise<void> }[] = [];
   return {
+    /** Number of unknown settlements of all processes, as of the last sweep. */
     get unknown() {
       return unknown;
     },
-    start() {
+    start(): void {
       timers.push(...[sweep, resolve].map((work) => repeat(clock, log, work)));
     },
-    async stop() {
+    /** Aborts requests in progress; their payments stay unknown. */
+    async stop(): Promise<void> {
       stopping.abort();
       await Promise.all(timers.map((timer) => timer.stop()));
     },
-    async runOnce() {
+    /** Recovers payments of dead nodes and retries unknown settlements. */
+    async runOnce(): Promise<void> {
       await sweep();
       await resolve();
     },

@@ -37,15 +37,10 @@ export function requirementsOf(asset: PaymentAsset, amount: string): PaymentRequ
 
 export const networkNameV1 = (network: string): string | null => NETWORK_NAMES_V1[network] ?? null;
 
-/** Payment requirements in the format of both versions. */
-export interface FormattedRequirements {
-  /** Version 2: value of the header PAYMENT-REQUIRED. */
-  readonly header: string;
-  /** Version 1: the response body. `accepts` is empty if version 1 has no name for the network. */
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
 /**
+ * Formats the requirements for both versions: the header PAYMENT-REQUIRED (2) and the response body (1), whose `accepts` is
+ * empty if version 1 has no name for the network.
+ *
  * @param resource  `url` without the query
  * @param error  x402 error code of the rejected payment; null if none was sent
  */
@@ -53,32 +48,27 @@ export function formatRequirements(
   requirements: PaymentRequirements,
   resource: { readonly url: string; readonly description: string },
   error: string | null,
-): FormattedRequirements {
+) {
   const reason = error ?? "payment_required";
-  const { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra } = requirements;
+  const { scheme, amount, payTo, maxTimeoutSeconds, asset, extra } = requirements;
   const described = { ...resource, mimeType: "application/json" };
-  const name = networkNameV1(network);
-  const acceptsV1 =
-    name === null
-      ? []
-      : [
-          {
-            scheme,
-            network: name,
-            maxAmountRequired: amount,
-            resource: resource.url,
-            description: resource.description,
-            mimeType: described.mimeType,
-            outputSchema: null,
-            payTo,
-            maxTimeoutSeconds,
-            asset,
-            extra,
-          },
-        ];
+  const network = networkNameV1(requirements.network);
+  const acceptV1 = {
+    scheme,
+    network,
+    maxAmountRequired: amount,
+    resource: resource.url,
+    description: resource.description,
+    mimeType: described.mimeType,
+    outputSchema: null,
+    payTo,
+    maxTimeoutSeconds,
+    asset,
+    extra,
+  };
   const v2 = { x402Version: 2, error: reason, resource: described, accepts: [requirements] };
   return {
     header: Buffer.from(JSON.stringify(v2)).toString("base64"),
-    body: { x402Version: 1, error: reason, accepts: acceptsV1 },
+    body: { x402Version: 1, error: reason, accepts: network === null ? [] : [acceptV1] },
   };
 }

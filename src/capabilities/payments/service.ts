@@ -2,32 +2,26 @@ import { createHash } from "node:crypto";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
-import type { ChainReader } from "./chain.ts";
-import type { Facilitator } from "./facilitator.ts";
-import { PaymentLedger } from "./ledger.ts";
+import { type FoundPayment, type NewPayment, type PaymentLease, PaymentLedger } from "./ledger.ts";
 import {
   type Payment,
   type PaymentAsset,
+  PaymentRejectedError,
   type PaymentRequirements,
   type PaymentState,
   payerName,
+  paymentInProgress,
   type RoutePrice,
   type Settlement,
   type Settles,
   type SignedAuthorization,
   type StoredResponse,
-} from "./model.ts";
-import {
-  PaymentRejectedError,
-  paymentInProgress,
   settlementUnknown,
   throwSettlementUnknown,
-} from "./payment-errors.ts";
-import type { FoundPayment, NewPayment, PaymentLease } from "./queries.ts";
+} from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
-import { type PaidRun, PaymentSettlement, SETTLE_LEASE_MS } from "./settlement.ts";
+import { type PaidRun, PaymentSettlement, SETTLE_LEASE_MS, type SettlementOptions } from "./settlement.ts";
 import { type SignatureCheck, validateAuthorizationTime, validatePayment } from "./validate-payment.ts";
 
 /** Maximum time of a handler, plus both facilitator requests where the route settles after it. Then the lease expires. */
@@ -47,58 +41,11 @@ type BeginResult =
   /** The same payment was sent again for the same request. */
   | { readonly kind: "replay"; readonly response: StoredResponse; readonly settlement: Settlement };
 
-export interface PaymentService {
-  readonly asset: PaymentAsset;
-  /** Number of transitions into each state made by this process. */
-  readonly counts: Readonly<Record<PaymentState, number>>;
-  requirementsFor(price: RoutePrice): PaymentRequirements;
-  /**
-   * Checks that the payment meets the requirements and is signed by its payer. Makes no network request.
-   *
-   * @throws PaymentRejectedError
-   */
-  check(payment: Payment, requirements: PaymentRequirements): Promise<void>;
-  /**
-   * Reserves a checked payment and has the facilitator verify it; charges it if the route settles before the handler. Of any
-   * number of concurrent identical payments exactly one gets a run.
-   *
-   * @throws PaymentRejectedError, AppError `payment_in_progress`, `payment_unavailable`, `settlement_unknown`
-   */
-  begin(payment: Payment, price: RoutePrice, request: PaidRequest): Promise<BeginResult>;
-  /**
-   * Charges for a successful response unless already charged, and marks the payment as delivered. The response must not be
-   * sent before this resolves.
-   *
-   * @param response  null if it cannot be stored, for example a stream
-   * @throws as `begin`
-   */
-  deliver(run: PaidRun, response: StoredResponse | null): Promise<Settlement>;
-  /** Ends a run without a successful response: an uncharged payment can be used again, a charged one is a credit. */
-  release(run: PaidRun): Promise<void>;
-  /**
-   * Finds out the outcome of an unknown settlement and ends its lease.
-   *
-   * @param signal  aborts the requests; the outcome then stays unknown
-   * @returns the transaction; null if the outcome is still unknown
-   * @throws PaymentRejectedError if the payment will never be charged
-   */
-  resolve(
-    lease: PaymentLease,
-    signed: SignedAuthorization,
-    requirements: PaymentRequirements,
-    signal?: AbortSignal,
-  ): Promise<string | null>;
-}
-
-export interface PaymentServiceOptions {
+export interface PaymentServiceOptions extends SettlementOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: Log;
   readonly asset: PaymentAsset;
-  readonly facilitator: Facilitator;
-  /** Null if no RPC URL is configured: unknown settlements then depend on the facilitator alone. */
-  readonly chain: ChainReader | null;
   readonly isSignedByPayer: SignatureCheck;
 }
 
@@ -109,33 +56,81 @@ interface PaidCall {
   readonly requestHash: Uint8Array;
 }
 
-export function createPaymentService(options: PaymentServiceOptions): PaymentService {
-  const { database, clock, random, log, asset, facilitator, chain, isSignedByPayer } = options;
-  const ledger = new PaymentLedger(database, random);
-  const settlement = new PaymentSettlement({ ledger, facilitator, chain, log });
+export class PaymentService {
+  readonly asset: PaymentAsset;
+  /** Number of transitions into each state made by this process. */
+  readonly counts: Readonly<Record<PaymentState, number>>;
+  readonly #options: PaymentServiceOptions;
+  readonly #ledger: PaymentLedger;
+  readonly #settlement: PaymentSettlement;
 
-  const verify = async (run: PaidRun, { settles }: RoutePrice): Promise<PaidRun> => {
+  constructor(options: PaymentServiceOptions) {
+    this.#options = options;
+    this.#ledger = new PaymentLedger(options.database, options.random);
+    this.#settlement = new PaymentSettlement(this.#ledger, options);
+    this.asset = options.asset;
+    this.counts = this.#ledger.counts;
+  }
+
+  requirementsFor(price: RoutePrice): PaymentRequirements {
+    return requirementsFor(this.asset, price);
+  }
+
+  /**
+   * Checks that the payment meets the requirements and is signed by its payer. Makes no network request.
+   *
+   * @throws PaymentRejectedError
+   */
+  async check(payment: Payment, requirements: PaymentRequirements): Promise<void> {
+    const reason = validatePayment(payment, requirements);
+    if (reason !== null) throw new PaymentRejectedError(reason);
+    if (!(await this.#options.isSignedByPayer(payment)))
+      throw new PaymentRejectedError("invalid_exact_evm_payload_signature");
+  }
+
+  /**
+   * Reserves a checked payment and has the facilitator verify it; charges it if the route settles before the handler. Of any
+   * number of concurrent identical payments exactly one gets a run.
+   *
+   * @throws PaymentRejectedError, AppError `payment_in_progress`, `payment_unavailable`, `settlement_unknown`
+   */
+  async begin(payment: Payment, price: RoutePrice, request: PaidRequest): Promise<BeginResult> {
+    const row = newPaymentOf(this.asset, payment, request);
+    const requirements = requirementsFor(this.asset, price);
+    const timeError = validateAuthorizationTime(payment, price.settles, this.#options.clock.now());
+    const lease = timeError === null ? await this.#ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
+    if (lease !== null)
+      return { kind: "run", run: await this.#verify({ lease, payment, requirements, settlement: null }, price) };
+    const found = await this.#ledger.find(row);
+    const hasStarted = found !== null && (found.isLeased || !isUncharged(found.state));
+    if (timeError !== null && !hasStarted) throw new PaymentRejectedError(timeError);
+    if (found === null) throw paymentInProgress();
+    const { requestHash } = row;
+    return this.#reuse(found, { payment, requirements, price, requestHash }).catch(throwSettlementUnknown);
+  }
+
+  async #verify(run: PaidRun, { settles }: RoutePrice): Promise<PaidRun> {
     const { lease, payment, requirements } = run;
-    const verdict = await facilitator.verify(payment, requirements);
+    const verdict = await this.#options.facilitator.verify(payment, requirements);
     if (verdict === null) {
-      await ledger.transition(lease, { from: ["reserved"], to: "released", leaseMs: 0 });
-      const payer = payerName(payment.authorization.from);
-      log.warn({ paymentId: lease.paymentId, payer }, "the facilitator returned no valid response");
+      await this.#ledger.transition(lease, { from: ["reserved"], to: "released", leaseMs: 0 });
+      const fields = { paymentId: lease.paymentId, payer: payerName(payment.authorization.from) };
+      this.#options.log.warn(fields, "the facilitator returned no valid response");
       throw new AppError("payment_unavailable", "The payment cannot be verified at the moment. Send it again.");
     }
     if (!verdict.isValid) {
-      await ledger.transition(lease, { from: ["reserved"], to: "rejected", leaseMs: 0, reason: verdict.reason });
-      throw new PaymentRejectedError(verdict.reason);
+      const { reason } = verdict;
+      await this.#ledger.transition(lease, { from: ["reserved"], to: "rejected", leaseMs: 0, reason });
+      throw new PaymentRejectedError(reason);
     }
-    await ledger.transition(lease, { from: ["reserved"], to: "verified", leaseMs: RUN_LEASE_MS[settles] });
+    await this.#ledger.transition(lease, { from: ["reserved"], to: "verified", leaseMs: RUN_LEASE_MS[settles] });
     if (settles === "after") return run;
-    const charged = await settlement.settle(run, { to: "settled", leaseMs: RUN_LEASE_MS.before, response: null });
-    return { ...run, settlement: charged };
-  };
+    const settlement = await this.#settlement.settle(run, { to: "settled", leaseMs: RUN_LEASE_MS.before });
+    return { ...run, settlement };
+  }
 
   /** Handles a payment that was sent before: replays its response, redeems its credit, or rejects it. */
-  const reuse = async (found: FoundPayment, call: PaidCall): Promise<BeginResult> => {
-    const { payment, requirements, price } = call;
+  async #reuse(found: FoundPayment, { payment, requirements, price, requestHash }: PaidCall): Promise<BeginResult> {
     const { paymentId, state, isLeased } = found;
     if (!found.isSameAuthorization) throw new PaymentRejectedError("payment_already_used");
     if (state === "rejected") throw new PaymentRejectedError(found.reason ?? "payment_rejected");
@@ -143,58 +138,50 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     if (isLeased || (state !== "settled" && state !== "unknown")) throw paymentInProgress();
     let { transaction } = found;
     if (state === "unknown") {
-      const lease = await ledger.takeOver(paymentId, "unknown", SETTLE_LEASE_MS);
-      transaction = await settlement.resolveUnknown(lease, payment, requirements, { to: "settled", leaseMs: 0 });
+      const lease = await this.#ledger.takeOver(paymentId, "unknown", SETTLE_LEASE_MS);
+      transaction = await this.resolve(lease, payment, requirements);
     }
     if (transaction === null) throw settlementUnknown();
     // The payment is charged and pays for one response, also to a different request of the same price.
-    const lease = await ledger.takeOver(paymentId, "settled", RUN_LEASE_MS[price.settles], call.requestHash);
-    const charged = { transaction, payer: payment.authorization.from };
-    if (found.response === null || !found.isSameRequest) {
-      return { kind: "run", run: { lease, payment, requirements, settlement: charged } };
-    }
-    await ledger.transition(lease, { from: ["settled"], to: "delivered", leaseMs: 0 });
-    return { kind: "replay", response: found.response, settlement: charged };
-  };
+    const lease = await this.#ledger.takeOver(paymentId, "settled", RUN_LEASE_MS[price.settles], requestHash);
+    const settlement = { transaction, payer: payment.authorization.from };
+    if (found.response === null || !found.isSameRequest)
+      return { kind: "run", run: { lease, payment, requirements, settlement } };
+    await this.#ledger.transition(lease, { from: ["settled"], to: "delivered", leaseMs: 0 });
+    return { kind: "replay", response: found.response, settlement };
+  }
 
-  return {
-    asset,
-    counts: ledger.counts,
-    requirementsFor: (price) => requirementsFor(asset, price),
-    async check(payment, requirements) {
-      const reason = validatePayment(payment, requirements);
-      if (reason !== null) throw new PaymentRejectedError(reason);
-      if (!(await isSignedByPayer(payment))) throw new PaymentRejectedError("invalid_exact_evm_payload_signature");
-    },
-    async begin(payment, price, request) {
-      const row = newPaymentOf(asset, payment, request);
-      const requirements = requirementsFor(asset, price);
-      const timeError = validateAuthorizationTime(payment, price.settles, clock.now());
-      const lease = timeError === null ? await ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
-      if (lease !== null)
-        return { kind: "run", run: await verify({ lease, payment, requirements, settlement: null }, price) };
-      const found = await ledger.find(row);
-      const hasStarted = found !== null && (found.isLeased || !isUncharged(found.state));
-      if (timeError !== null && !hasStarted) throw new PaymentRejectedError(timeError);
-      if (found === null) throw paymentInProgress();
-      const { requestHash } = row;
-      return reuse(found, { payment, requirements, price, requestHash }).catch(throwSettlementUnknown);
-    },
-    async deliver(run, response) {
-      const stored = response !== null && response.body.length <= STORED_BYTES_MAX ? response : null;
-      const delivered = { to: "delivered", leaseMs: 0, response: stored } as const;
-      if (run.settlement === null) return settlement.settle(run, delivered);
-      await ledger.transition(run.lease, { from: ["settled"], ...delivered });
-      return run.settlement;
-    },
-    async release({ lease, settlement: charged }) {
-      if (charged === null)
-        await ledger.tryTransition(lease, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
-      else await ledger.tryTransition(lease, { from: ["settled"], to: "settled", leaseMs: 0 });
-    },
-    resolve: (lease, signed, requirements, signal) =>
-      settlement.resolveUnknown(lease, signed, requirements, { to: "settled", leaseMs: 0 }, signal),
-  };
+  /**
+   * Charges for a successful response unless already charged, and marks the payment as delivered. The response must not be
+   * sent before this resolves.
+   *
+   * @param response  null if it cannot be stored, for example a stream
+   * @throws as `begin`
+   */
+  async deliver(run: PaidRun, response: StoredResponse | null): Promise<Settlement> {
+    const stored = response !== null && response.body.length <= STORED_BYTES_MAX ? response : null;
+    const delivered = { to: "delivered", leaseMs: 0, response: stored } as const;
+    if (run.settlement === null) return this.#settlement.settle(run, delivered);
+    await this.#ledger.transition(run.lease, { from: ["settled"], ...delivered });
+    return run.settlement;
+  }
+
+  /** Ends a run without a successful response: an uncharged payment can be used again, a charged one is a credit. */
+  async release({ lease, settlement }: PaidRun): Promise<void> {
+    if (settlement === null)
+      await this.#ledger.tryTransition(lease, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
+    else await this.#ledger.tryTransition(lease, { from: ["settled"], to: "settled", leaseMs: 0 });
+  }
+
+  /** As `PaymentSettlement.resolveUnknown`. `signal` aborts the requests; the outcome then stays unknown. */
+  resolve(
+    lease: PaymentLease,
+    signed: SignedAuthorization,
+    requirements: PaymentRequirements,
+    signal?: AbortSignal,
+  ): Promise<string | null> {
+    return this.#settlement.resolveUnknown(lease, signed, requirements, { to: "settled", leaseMs: 0 }, signal);
+  }
 }
 
 function replay({ response, transaction, isSameRequest }: FoundPayment, { authorization }: Payment): BeginResult {

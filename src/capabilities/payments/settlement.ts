@@ -1,16 +1,17 @@
 import type { Log } from "../../ports/log.ts";
 import type { ChainFinding, ChainReader } from "./chain.ts";
 import type { Facilitator } from "./facilitator.ts";
-import type { PaymentLedger } from "./ledger.ts";
+import type { PaymentLease, PaymentLedger, PaymentTransition } from "./ledger.ts";
 import {
   type Payment,
+  PaymentRejectedError,
   type PaymentRequirements,
   payerName,
   type Settlement,
   type SignedAuthorization,
+  settlementUnknown,
+  throwSettlementUnknown,
 } from "./model.ts";
-import { PaymentRejectedError, settlementUnknown, throwSettlementUnknown } from "./payment-errors.ts";
-import type { PaymentLease, PaymentTransition } from "./queries.ts";
 
 /** Covers one settle request to the facilitator and one query of its outcome. */
 export const SETTLE_LEASE_MS = 90_000;
@@ -25,21 +26,22 @@ export interface PaidRun {
 }
 
 /** The transition of a payment whose charge is certain. */
-export type SettledTransition = Pick<PaymentTransition, "to" | "leaseMs" | "response">;
+type SettledTransition = Pick<PaymentTransition, "to" | "leaseMs" | "response">;
 
 export interface SettlementOptions {
-  readonly ledger: PaymentLedger;
   readonly facilitator: Facilitator;
-  /** Null if no RPC URL is configured. */
+  /** Null if no RPC URL is configured: unknown settlements then depend on the facilitator alone. */
   readonly chain: ChainReader | null;
   readonly log: Log;
 }
 
 /** Charges payments, and finds out the outcome of unknown charges. */
 export class PaymentSettlement {
+  readonly #ledger: PaymentLedger;
   readonly #options: SettlementOptions;
 
-  constructor(options: SettlementOptions) {
+  constructor(ledger: PaymentLedger, options: SettlementOptions) {
+    this.#ledger = ledger;
     this.#options = options;
   }
 
@@ -70,29 +72,29 @@ export class PaymentSettlement {
     const finding = await this.#findOutcome(signed, requirements, signal);
     if (finding.kind === "void") {
       const reason = "payment_never_settled";
-      await this.#options.ledger.transition(lease, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
+      await this.#ledger.transition(lease, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
       throw new PaymentRejectedError(reason);
     }
     if (finding.kind === "transferred") {
       const { transaction } = finding;
-      if (await this.#options.ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settled })) {
+      if (await this.#ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settled })) {
         this.#warn("an unknown settlement is now settled", lease, signed);
         return transaction;
       }
     }
     // Also if the transaction has already paid for another call.
-    await this.#options.ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
+    await this.#ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
     return null;
   }
 
   async #charge(run: PaidRun, settled: SettledTransition): Promise<Settlement> {
     const { lease, payment, requirements } = run;
     const payer = payment.authorization.from;
-    await this.#options.ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
+    await this.#ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
     const outcome = await this.#options.facilitator.settle(payment, requirements);
     if (outcome.kind === "settled") {
       const { transaction } = outcome;
-      if (await this.#options.ledger.tryTransition(lease, { from: ["settling"], transaction, ...settled }))
+      if (await this.#ledger.tryTransition(lease, { from: ["settling"], transaction, ...settled }))
         return { transaction, payer };
       // The lease was lost, or the transaction already paid for another call: the outcome is uncertain.
       this.#warn("a settlement could not be recorded", lease, payment);
@@ -101,18 +103,13 @@ export class PaymentSettlement {
       (await this.#options.chain?.find(payment.authorization))?.kind !== "transferred"
     ) {
       const { reason } = outcome;
-      await this.#options.ledger.transition(lease, { from: ["settling"], to: "rejected", leaseMs: 0, reason });
+      await this.#ledger.transition(lease, { from: ["settling"], to: "rejected", leaseMs: 0, reason });
       throw new PaymentRejectedError(reason);
     } else if (outcome.kind === "unknown") {
       this.#warn("the outcome of a settlement is unknown", lease, payment, { why: outcome.why });
     }
-    const response = settled.response ?? null;
-    await this.#options.ledger.transition(lease, {
-      from: ["settling"],
-      to: "unknown",
-      leaseMs: SETTLE_LEASE_MS,
-      response,
-    });
+    const { response } = settled;
+    await this.#ledger.transition(lease, { from: ["settling"], to: "unknown", leaseMs: SETTLE_LEASE_MS, response });
     const transaction = await this.resolveUnknown(lease, payment, requirements, settled);
     if (transaction === null) throw settlementUnknown();
     return { transaction, payer };
@@ -131,12 +128,7 @@ export class PaymentSettlement {
     return (await this.#options.chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };
   }
 
-  #warn(
-    message: string,
-    { paymentId }: PaymentLease,
-    { authorization }: SignedAuthorization,
-    fields: object = {},
-  ): void {
+  #warn(message: string, { paymentId }: PaymentLease, { authorization }: SignedAuthorization, fields?: object): void {
     this.#options.log.warn({ paymentId, payer: payerName(authorization.from), ...fields }, message);
   }
 }

@@ -1,18 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { ASSET } from "../../../test/support/payment-ledger.ts";
 import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
-import type { PaymentAsset } from "./model.ts";
 import { findConfigurationErrors } from "./startup-check.ts";
 
-const ASSET: PaymentAsset = {
-  network: "eip155:84532",
-  chainId: 84_532,
-  name: "USDC",
-  version: "2",
-  asset: `0x${"3".repeat(40)}`,
-  payTo: `0x${"2".repeat(40)}`,
-};
 const KIND = { x402Version: 2, scheme: "exact", network: ASSET.network };
 const json = (value: unknown): ScriptedResponse => ({ body: JSON.stringify(value) });
 const result = (value: string) => json({ jsonrpc: "2.0", id: 1, result: value });

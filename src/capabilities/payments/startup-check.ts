@@ -17,25 +17,25 @@ const supportedCheck = Compile(
   }),
 );
 
-/**
- * Compares the configuration with the facilitator and the chain, so that errors show at start and not at the first payment.
- *
- * @returns warnings for the operator; none for a service that does not respond
- */
-export async function findConfigurationErrors(options: {
+interface Options {
   readonly http: HttpOut;
   readonly asset: PaymentAsset;
   readonly facilitatorUrl: string;
   readonly facilitatorToken: string | null;
   readonly rpcUrl: string | null;
-}): Promise<readonly string[]> {
+}
+
+/**
+ * Compares the configuration with the facilitator and the chain, so that errors show at start and not at the first payment.
+ *
+ * @returns warnings for the operator; none for a service that does not respond
+ */
+export async function findConfigurationErrors(options: Options): Promise<readonly string[]> {
   const { rpcUrl } = options;
   const checks = [findUnsupported(options), rpcUrl === null ? null : findWrongChain({ ...options, rpcUrl })];
   const warnings = await Promise.all(checks.map((check) => check?.catch(() => null) ?? null));
   return warnings.filter((text) => text !== null);
 }
-
-type Options = Parameters<typeof findConfigurationErrors>[0];
 
 async function findUnsupported({ http, asset, facilitatorUrl, facilitatorToken }: Options): Promise<string | null> {
   const headers: Record<string, string> = {};

@@ -31,19 +31,56 @@ export function valueError(loc: Location, text: string, input?: unknown): Valida
   return item("value_error", loc, `Value error, ${text}`, input, { error: {} });
 }
 
-export const missing = (loc: Location, parent: unknown): ValidationItem =>
-  item("missing", loc, "Field required", parent);
+type ErrorOf = (loc: Location, input: unknown) => ValidationItem;
 
-export const stringType = (loc: Location, input: unknown): ValidationItem =>
-  item("string_type", loc, "Input should be a valid string", input);
+/** An error with a fixed message. */
+const fixed =
+  (type: string, msg: string): ErrorOf =>
+  (loc, input) =>
+    item(type, loc, msg, input);
 
-export const stringUnicode = (loc: Location): ValidationItem =>
-  item(
-    "string_unicode",
-    loc,
-    "Input should be a valid string, unable to parse raw data as a unicode string",
-    undefined,
-  );
+const intMessage = "Input should be a valid integer";
+const numberMessage = "Input should be a valid number";
+const booleanMessage = "Input should be a valid boolean";
+
+/** `input` is the object without the field. */
+export const missing = fixed("missing", "Field required");
+export const stringType = fixed("string_type", "Input should be a valid string");
+export const intType = fixed("int_type", intMessage);
+export const intParsing = fixed("int_parsing", `${intMessage}, unable to parse string as an integer`);
+export const intParsingSize = fixed(
+  "int_parsing_size",
+  "Unable to parse input string as an integer, exceeded maximum size",
+);
+export const intFromFloat = fixed("int_from_float", `${intMessage}, got a number with a fractional part`);
+export const floatType = fixed("float_type", numberMessage);
+export const floatParsing = fixed("float_parsing", `${numberMessage}, unable to parse string as a number`);
+export const finiteNumber = fixed("finite_number", "Input should be a finite number");
+export const boolType = fixed("bool_type", booleanMessage);
+export const boolParsing = fixed("bool_parsing", `${booleanMessage}, unable to interpret input`);
+export const noneRequired = fixed("none_required", "Input should be None");
+export const listType = fixed("list_type", "Input should be a valid list");
+export const dictType = fixed("dict_type", "Input should be a valid dictionary");
+export const modelType = fixed(
+  "model_attributes_type",
+  "Input should be a valid dictionary or object to extract fields from",
+);
+export const extraForbidden = fixed("extra_forbidden", "Extra inputs are not permitted");
+
+/** An error of a bound; `ctx` has the bound under `key`. */
+const bounded =
+  (type: string, msg: string, key: string) =>
+  (loc: Location, input: unknown, bound: number): ValidationItem =>
+    item(type, loc, `Input should be ${msg} ${bound}`, input, { [key]: bound });
+
+export const greaterThanEqual = bounded("greater_than_equal", "greater than or equal to", "ge");
+export const lessThanEqual = bounded("less_than_equal", "less than or equal to", "le");
+export const greaterThan = bounded("greater_than", "greater than", "gt");
+export const lessThan = bounded("less_than", "less than", "lt");
+export const multipleOf = bounded("multiple_of", "a multiple of", "multiple_of");
+
+const INVALID_UNICODE = "Input should be a valid string, unable to parse raw data as a unicode string";
+export const stringUnicode = (loc: Location) => item("string_unicode", loc, INVALID_UNICODE, undefined);
 
 export const stringTooShort = (loc: Location, input: string, length: number): ValidationItem =>
   item("string_too_short", loc, `String should have at least ${count(length, "character")}`, input, {
@@ -58,51 +95,6 @@ export const stringTooLong = (loc: Location, input: string, length: number): Val
 export const stringPattern = (loc: Location, input: string, pattern: string): ValidationItem =>
   item("string_pattern_mismatch", loc, `String should match pattern '${pattern}'`, input, { pattern });
 
-export const intType = (loc: Location, input: unknown): ValidationItem =>
-  item("int_type", loc, "Input should be a valid integer", input);
-
-export const intParsing = (loc: Location, input: unknown): ValidationItem =>
-  item("int_parsing", loc, "Input should be a valid integer, unable to parse string as an integer", input);
-
-export const intParsingSize = (loc: Location, input: unknown): ValidationItem =>
-  item("int_parsing_size", loc, "Unable to parse input string as an integer, exceeded maximum size", input);
-
-export const intFromFloat = (loc: Location, input: number): ValidationItem =>
-  item("int_from_float", loc, "Input should be a valid integer, got a number with a fractional part", input);
-
-export const floatType = (loc: Location, input: unknown): ValidationItem =>
-  item("float_type", loc, "Input should be a valid number", input);
-
-export const floatParsing = (loc: Location, input: unknown): ValidationItem =>
-  item("float_parsing", loc, "Input should be a valid number, unable to parse string as a number", input);
-
-export const finiteNumber = (loc: Location, input: unknown): ValidationItem =>
-  item("finite_number", loc, "Input should be a finite number", input);
-
-export const boolType = (loc: Location, input: unknown): ValidationItem =>
-  item("bool_type", loc, "Input should be a valid boolean", input);
-
-export const boolParsing = (loc: Location, input: unknown): ValidationItem =>
-  item("bool_parsing", loc, "Input should be a valid boolean, unable to interpret input", input);
-
-export const noneRequired = (loc: Location, input: unknown): ValidationItem =>
-  item("none_required", loc, "Input should be None", input);
-
-export const greaterThanEqual = (loc: Location, input: unknown, ge: number): ValidationItem =>
-  item("greater_than_equal", loc, `Input should be greater than or equal to ${ge}`, input, { ge });
-
-export const lessThanEqual = (loc: Location, input: unknown, le: number): ValidationItem =>
-  item("less_than_equal", loc, `Input should be less than or equal to ${le}`, input, { le });
-
-export const greaterThan = (loc: Location, input: unknown, gt: number): ValidationItem =>
-  item("greater_than", loc, `Input should be greater than ${gt}`, input, { gt });
-
-export const lessThan = (loc: Location, input: unknown, lt: number): ValidationItem =>
-  item("less_than", loc, `Input should be less than ${lt}`, input, { lt });
-
-export const multipleOf = (loc: Location, input: unknown, step: number): ValidationItem =>
-  item("multiple_of", loc, `Input should be a multiple of ${step}`, input, { multiple_of: step });
-
 /** Formats `allowed` as `'a', 'b' or 'c'`. */
 export function literalError(loc: Location, input: unknown, allowed: readonly unknown[]): ValidationItem {
   const literals = allowed.map(pythonRepr);
@@ -111,35 +103,17 @@ export function literalError(loc: Location, input: unknown, allowed: readonly un
   return item("literal_error", loc, `Input should be ${expected}`, input, { expected });
 }
 
-export const listType = (loc: Location, input: unknown): ValidationItem =>
-  item("list_type", loc, "Input should be a valid list", input);
+const listLength =
+  (type: string, text: string, key: string) =>
+  (loc: Location, input: readonly unknown[], length: number): ValidationItem =>
+    item(type, loc, `List should have ${text} ${count(length, "item")} after validation, not ${input.length}`, input, {
+      field_type: "List",
+      [key]: length,
+      actual_length: input.length,
+    });
 
-export const listTooShort = (loc: Location, input: readonly unknown[], length: number): ValidationItem =>
-  item(
-    "too_short",
-    loc,
-    `List should have at least ${count(length, "item")} after validation, not ${input.length}`,
-    input,
-    { field_type: "List", min_length: length, actual_length: input.length },
-  );
-
-export const listTooLong = (loc: Location, input: readonly unknown[], length: number): ValidationItem =>
-  item(
-    "too_long",
-    loc,
-    `List should have at most ${count(length, "item")} after validation, not ${input.length}`,
-    input,
-    { field_type: "List", max_length: length, actual_length: input.length },
-  );
-
-export const dictType = (loc: Location, input: unknown): ValidationItem =>
-  item("dict_type", loc, "Input should be a valid dictionary", input);
-
-export const modelType = (loc: Location, input: unknown): ValidationItem =>
-  item("model_attributes_type", loc, "Input should be a valid dictionary or object to extract fields from", input);
-
-export const extraForbidden = (loc: Location, input: unknown): ValidationItem =>
-  item("extra_forbidden", loc, "Extra inputs are not permitted", input);
+export const listTooShort = listLength("too_short", "at least", "min_length");
+export const listTooLong = listLength("too_long", "at most", "max_length");
 
 /** Malformed JSON. `position` counts code points; `error` is the message of Python's decoder. */
 export const jsonInvalid = (position: number, error: string): ValidationItem =>
