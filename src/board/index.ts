@@ -6,6 +6,7 @@ export {
   type BoardEvent,
   type BoardMarket,
   eventSlug,
+  type MarketQuery,
   priceChange24h,
   SORT_KEYS,
   type SortKey,

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
-import type { BoardEvent, BoardMarket } from "../../board/index.ts";
-import { MarketBoard } from "../../board/index.ts";
-import { presentHistory } from "./history.ts";
-import { arrayBytes, marketBytes, presentMarket } from "./present.ts";
+import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/index.ts";
+import { arrayBytes, marketBytes, presentHistory, presentMarket } from "./present.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
 const HOUR_AGO = new Date(SAMPLE_AT - 3_600_000).toISOString();
