@@ -9,5 +9,4 @@ export {
   type MarketQuery,
   priceChange24h,
   SORT_KEYS,
-  type SortKey,
 } from "./model.ts";
