@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMarketApi, refusals } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { samplePoint } from "../../../test/support/storage-samples.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
@@ -66,15 +67,8 @@ test("200: returns the history for each period and number of points with the doc
     pastPrices: {
       async read(_market, period, maxPoints) {
         requests.push([period, maxPoints]);
-        const point = {
-          startAt: SAMPLE_AT - 60_000,
-          endAt: SAMPLE_AT,
-          yesPrice: 0.4,
-          bid: null,
-          ask: 0.41,
-          volumeUsd: 3,
-        };
-        return { period, intervalSeconds: 60, generatedAt: SAMPLE_AT, points: [point] };
+        const points = [samplePoint(SAMPLE_AT - 60_000, SAMPLE_AT, 0.4, { ask: 0.41, volumeUsd: 3 })];
+        return { period, intervalSeconds: 60, generatedAt: SAMPLE_AT, points };
       },
     },
   });
