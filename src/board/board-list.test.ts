@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
-import type { MarketStatus } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";
-import { type BoardMarket, type MarketQuery, priceChange24h, SORT_KEYS, type SortKey } from "./model.ts";
+import type { MarketQuery } from "./model.ts";
 
 const ALL: MarketQuery = {
   venues: ["alpha", "beta"],
@@ -22,12 +20,8 @@ function boardOf(markets: Readonly<Record<string, SampleParts>>): MarketBoard {
   return board;
 }
 
-const ids = (markets: readonly BoardMarket[]) => markets.map(({ listing }) => listing.marketId);
-const listed = (board: MarketBoard, query: Partial<MarketQuery> = {}) => ids(board.list({ ...ALL, ...query }));
-
-/** Position of a market, serialised to JSON and back as in a cursor. */
-const positionOf = (board: MarketBoard, market: BoardMarket, sort: SortKey): MarketQuery["after"] =>
-  JSON.parse(JSON.stringify(board.position(market, sort)));
+const listed = (board: MarketBoard, query: Partial<MarketQuery> = {}) =>
+  board.list({ ...ALL, ...query }).map(({ listing }) => listing.marketId);
 
 test("volume, liquidity and open interest sort the largest first, unknown values last and equal values by id", () => {
   const figures = (value: number | null) => ({
@@ -130,104 +124,4 @@ test("the index grows beyond its initial capacity", () => {
   const all = listed(board, { limit: count });
   assert.equal(all.length, count);
   assert.equal(all.at(-1), "m0");
-});
-
-const parts: fc.Arbitrary<SampleParts> = fc.record({
-  listing: fc.record({
-    venue: fc.constantFrom("alpha", "beta"),
-    status: fc.constantFrom<MarketStatus>("active", "closed"),
-    expectedResolutionAt: fc.option(fc.integer({ min: 0, max: 5 })),
-  }),
-  quote: fc.record({
-    lastPrice: fc.option(fc.constantFrom(0.3, 0.7)),
-    bid: fc.constant(null),
-    ask: fc.constant(null),
-    receivedAt: fc.integer({ min: SAMPLE_AT - 3, max: SAMPLE_AT }),
-  }),
-  activity: fc.record({
-    volume24hUsd: fc.option(fc.constantFrom(0, 0.1, 5, 1e9)),
-    liquidityUsd: fc.option(fc.constantFrom(0, 5)),
-    openInterestUsd: fc.option(fc.constantFrom(0, 5)),
-  }),
-});
-
-/** Reference implementation of the list order. */
-function sorted(board: MarketBoard, sort: SortKey): string[] {
-  const sortValueOf = (market: BoardMarket): number | null => {
-    const { activity, listing } = market;
-    const { expectedResolutionAt } = listing;
-    if (sort === "volume_24h") return activity.volume24hUsd;
-    if (sort === "liquidity") return activity.liquidityUsd;
-    if (sort === "open_interest") return activity.openInterestUsd;
-    if (sort === "updated_at") return market.updatedAt;
-    if (sort === "resolution_date") return expectedResolutionAt === null ? null : -expectedResolutionAt;
-    return priceChange24h(market);
-  };
-  const id = (market: BoardMarket) => `${market.listing.venue}/${market.listing.marketId}`;
-  return [...board.markets()]
-    .filter((market) => market.listing.status === "active" && market.yesPrice !== null)
-    .sort((a, b) => {
-      const [x, y] = [sortValueOf(a) ?? Number.NEGATIVE_INFINITY, sortValueOf(b) ?? Number.NEGATIVE_INFINITY];
-      return x === y ? (id(a) < id(b) ? -1 : 1) : y - x;
-    })
-    .map(id);
-}
-
-test("paging returns every market exactly once and in order, for any board, sort and page size", () => {
-  fc.assert(
-    fc.property(
-      fc.array(parts, { maxLength: 40 }),
-      fc.array(fc.nat(39), { maxLength: 5 }),
-      fc.constantFrom(...SORT_KEYS),
-      fc.integer({ min: 1, max: 12 }),
-      (all, removed, sort, limit) => {
-        const board = new MarketBoard(() => SAMPLE_AT);
-        all.forEach((part, number) => {
-          const { market } = board.apply(sampleMarket(`m${number}`, part), SAMPLE_AT);
-          if (number % 3 === 0) board.annotate(market, { priceDayAgo: 0.5 });
-        });
-        for (const number of removed) {
-          const market = board.find("alpha", `m${number}`);
-          if (market !== null) board.remove(market);
-        }
-        const seen: string[] = [];
-        let after: MarketQuery["after"] = null;
-        for (let page = 0; page <= all.length; page++) {
-          const markets = board.list({ ...ALL, sort, limit, after });
-          seen.push(...markets.map(({ listing }) => `${listing.venue}/${listing.marketId}`));
-          const last = markets.at(-1);
-          if (last === undefined) break;
-          assert.ok(markets.length <= limit);
-          after = positionOf(board, last, sort);
-        }
-        assert.deepEqual(seen, sorted(board, sort));
-      },
-    ),
-  );
-});
-
-test("paging through a text search returns exactly the matching markets", () => {
-  fc.assert(
-    fc.property(fc.array(fc.boolean(), { maxLength: 20 }), fc.integer({ min: 1, max: 5 }), (matches, limit) => {
-      const titles = Object.fromEntries(
-        matches.map((isMatch, number) => [`m${number}`, { listing: { title: isMatch ? "Fed" : "Else" } }]),
-      );
-      const board = boardOf(titles);
-      const seen: string[] = [];
-      let after: MarketQuery["after"] = null;
-      for (let page = 0; page <= matches.length; page++) {
-        const markets = board.list({ ...ALL, text: "fed", limit, after });
-        seen.push(...ids(markets));
-        const last = markets.at(-1);
-        if (last === undefined) break;
-        after = positionOf(board, last, "volume_24h");
-      }
-      assert.deepEqual(
-        seen.sort(),
-        Object.keys(titles)
-          .filter((_, number) => matches[number])
-          .sort(),
-      );
-    }),
-  );
 });

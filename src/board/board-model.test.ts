@@ -179,8 +179,23 @@ const eventQuery: fc.Arbitrary<EventQuery> = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
 });
 
+const ALL: MarketQuery = {
+  venues: ["alpha", "beta"],
+  statuses: ["active"],
+  category: null,
+  text: null,
+  sort: "volume_24h",
+  limit: 40,
+  after: null,
+};
+
 function assertListMatchesReference(board: MarketBoard, query: MarketQuery): void {
   assert.deepEqual(board.list(query).map(idOf), naiveList(board, query));
+}
+
+function assertEventsMatchReference(board: MarketBoard, query: EventQuery): void {
+  const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
+  assert.deepEqual({ query, slugs }, { query, slugs: naiveEvents(board, query) });
 }
 
 test("lists match the reference implementations after any sequence of changes", () => {
@@ -195,14 +210,41 @@ test("lists match the reference implementations after any sequence of changes", 
         for (const changes of [initialChanges, laterChanges]) {
           for (const apply of changes) apply(board);
           for (const query of queries) assertListMatchesReference(board, query);
-          for (const query of eventQueries) {
-            const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
-            assert.deepEqual(slugs, naiveEvents(board, query));
-          }
+          for (const query of eventQueries) assertEventsMatchReference(board, query);
         }
       },
     ),
     { numRuns: 400 },
+  );
+});
+
+/** The next page of a list and the position after it, serialised to JSON and back as in a cursor. */
+function readPage(board: MarketBoard, query: MarketQuery): { ids: string[]; after: MarketQuery["after"] } {
+  const markets = board.list(query);
+  assert.ok(markets.length <= query.limit);
+  const last = markets.at(-1);
+  const after = last === undefined ? null : JSON.parse(JSON.stringify(board.position(last, query.sort)));
+  return { ids: markets.map(idOf), after };
+}
+
+test("paging returns every matching market exactly once and in order, for any board, query and page size", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 80, size: "max" }), marketQuery, (changes, filtered) => {
+      const board = new MarketBoard(() => SAMPLE_AT);
+      for (const apply of changes) apply(board);
+      const unfiltered: MarketQuery = { ...ALL, sort: filtered.sort, limit: filtered.limit };
+      for (const query of [{ ...filtered, after: null }, unfiltered]) {
+        const expected = naiveList(board, { ...query, limit: 100 });
+        const seen: string[] = [];
+        let page = readPage(board, query);
+        for (; page.after !== null; page = readPage(board, { ...query, after: page.after })) {
+          seen.push(...page.ids);
+          assert.ok(seen.length <= expected.length);
+        }
+        assert.deepEqual(seen, expected);
+      }
+    }),
+    { numRuns: 200 },
   );
 });
 
@@ -231,48 +273,17 @@ function largeBoard(): MarketBoard {
   return board;
 }
 
-const ALL: MarketQuery = {
-  venues: ["alpha"],
-  statuses: ["active"],
-  category: null,
-  text: null,
-  sort: "volume_24h",
-  limit: 40,
-  after: null,
-};
-
 test("searches for common and rare words match the reference implementations on a large board", () => {
   const board = largeBoard();
-  for (const search of [
-    "will",
-    "will the",
-    "the rat",
-    "rain inflation",
-    "will rain rise",
-    "eclipse",
-    "will eclipse",
-    "r",
-    "storm rain",
-  ]) {
-    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...ALL, text: search, category });
-    assertListMatchesReference(board, {
-      ...ALL,
-      text: search,
-      sort: "updated_at",
-      after: { value: SAMPLE_AT, id: "alpha/m4" },
-    });
+  const searches = ["will", "will the", "the rat", "rain inflation", "will rain rise", "eclipse", "will eclipse"];
+  for (const text of [...searches, "r", "storm rain"]) {
+    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...ALL, text, category });
+    const after = { value: SAMPLE_AT, id: "alpha/m4" };
+    assertListMatchesReference(board, { ...ALL, text, sort: "updated_at", after });
   }
-  for (const search of ["will", "rain inflation", "rain storm", "eclipse will", "eclipse storm the", "rai inf rat"]) {
-    const query: EventQuery = {
-      venues: ["alpha"],
-      category: null,
-      featuredOnly: false,
-      text: search,
-      order: "volume",
-      limit: 30,
-    };
-    const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
-    assert.deepEqual(slugs, naiveEvents(board, query), search);
+  const events = { venues: ["alpha"], category: null, featuredOnly: false, order: "volume", limit: 30 } as const;
+  for (const text of ["will", "rain inflation", "rain storm", "eclipse will", "eclipse storm the", "rai inf rat"]) {
+    assertEventsMatchReference(board, { ...events, text });
   }
 });
 
@@ -286,11 +297,10 @@ test("paging returns each unchanged market exactly once while other markets are 
     const seen = new Map<string, number>();
     let after: MarketQuery["after"] = null;
     for (let page = 0; page < 200; page++) {
-      const markets = board.list({ ...query, after });
-      for (const id of markets.map(idOf)) seen.set(id, (seen.get(id) ?? 0) + 1);
-      const last = markets.at(-1);
-      if (last === undefined) break;
-      after = JSON.parse(JSON.stringify(board.position(last, "volume_24h")));
+      const { ids, after: next } = readPage(board, { ...query, after });
+      for (const id of ids) seen.set(id, (seen.get(id) ?? 0) + 1);
+      if (next === null) break;
+      after = next;
       for (let step = 0; step < 60; step++) {
         const number = 5 * ((page * 60 + step * 7) % 1_320);
         const current = board.find("alpha", `m${number}`);

@@ -21,6 +21,7 @@ import {
   type QuoteRefusal,
   type SortKey,
 } from "./model.ts";
+import type { OrderedPosition } from "./ordered-index.ts";
 import { isStructurallyEqual, shareStructure } from "./structural-sharing.ts";
 import { TextIndex } from "./text-index.ts";
 
@@ -146,7 +147,7 @@ export class MarketBoard {
   applyTrade(market: BoardMarket, trade: Trade): BoardChange | null {
     const current = this.#markets[market.row];
     const previousAt = this.#lastTrades.get(market.row)?.executedAt ?? Number.NEGATIVE_INFINITY;
-    if (current === null || current === undefined || current.listing.marketId !== market.listing.marketId) return null;
+    if (current?.listing.marketId !== market.listing.marketId) return null;
     if (trade.executedAt < previousAt) return null;
     const receivedAt = this.#now();
     // Clamped: a trade with a timestamp in the future would otherwise suppress all later trades.
@@ -170,8 +171,7 @@ export class MarketBoard {
     fields: { storeKey?: number; priceDayAgo?: number | null; volume24hUsd?: number | null },
   ): BoardMarket {
     const current = this.#markets[market.row];
-    if (current === null || current === undefined || current.listing.marketId !== market.listing.marketId)
-      return market;
+    if (current?.listing.marketId !== market.listing.marketId) return market;
     return this.#put(current, {
       ...current,
       storeKey: fields.storeKey ?? current.storeKey,
@@ -227,11 +227,8 @@ export class MarketBoard {
   }
 
   /** Position of a market in a sort order, for keyset pagination. */
-  position(market: BoardMarket, sort: SortKey): { value: number | null; id: string } {
-    return {
-      value: this.#marketIndex.value(market.row, sort),
-      id: boardId(market.listing.venue, market.listing.marketId),
-    };
+  position({ row, listing }: BoardMarket, sort: SortKey): OrderedPosition {
+    return { value: this.#marketIndex.value(row, sort), id: boardId(listing.venue, listing.marketId) };
   }
 
   #put(

@@ -6,7 +6,7 @@ export {
   type BoardEvent,
   type BoardMarket,
   eventSlug,
+  type MarketQuery,
   priceChange24h,
   SORT_KEYS,
-  type SortKey,
 } from "./model.ts";

@@ -1,6 +1,6 @@
 import { MARKET_STATUSES, type MarketStatus, type VenueId } from "../domain/market.ts";
 import type { Bitmap } from "./bitmap.ts";
-import { type BoardMarket, SORT_KEYS, type SortKey } from "./model.ts";
+import { type BoardMarket, type MarketQuery, SORT_KEYS, type SortKey } from "./model.ts";
 import { OrderedIndex } from "./ordered-index.ts";
 import { StringInterner } from "./string-interner.ts";
 
@@ -9,14 +9,7 @@ const STATUS_BITS = 3;
 /** Facets of a row that is never listed: an unused row, or a market without a price. */
 const UNLISTED = 0;
 
-export interface MarketSelection {
-  readonly venues: readonly VenueId[];
-  readonly statuses: readonly MarketStatus[];
-  /** Case-insensitive; null for all. */
-  readonly category: string | null;
-  readonly sort: SortKey;
-  readonly limit: number;
-  readonly after: { readonly value: number | null; readonly id: string } | null;
+interface MarketSelection extends Omit<MarketQuery, "text"> {
   /** Rows to select from; null for all. */
   readonly candidates: Bitmap | null;
 }

@@ -1,5 +1,6 @@
 import type { Activity, EventListing, MarketListing, MarketStatus, Quote, VenueId } from "../domain/market.ts";
 import { fromMicros, toMicros } from "../domain/price.ts";
+import type { OrderedPosition } from "./ordered-index.ts";
 
 /** Sort keys of market lists. `resolution_date` sorts ascending, all others descending. */
 export const SORT_KEYS = [
@@ -43,12 +44,13 @@ export interface BoardChange {
 export interface MarketQuery {
   readonly venues: readonly VenueId[];
   readonly statuses: readonly MarketStatus[];
+  /** Case-insensitive; null for all. */
   readonly category: string | null;
   readonly text: string | null;
   readonly sort: SortKey;
   readonly limit: number;
-  /** Keyset pagination: sort value and id of the last market of the previous page; null for the first page. */
-  readonly after: { readonly value: number | null; readonly id: string } | null;
+  /** Position of the last market of the previous page; null for the first page. */
+  readonly after: OrderedPosition | null;
 }
 
 export type QuoteRefusal = "out_of_order" | "crossed_book" | "unknown_market";

@@ -1,11 +1,10 @@
-import type { Activity, EventListing, Quote, VenueId } from "../domain/market.ts";
+import type { EventListing, MarketSnapshot, VenueId } from "../domain/market.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import type { StoredMarket } from "./load-markets.ts";
+import { type StoredMarket, type StoredMarketRow, toStoredEvent, toStoredMarket } from "./load-markets.ts";
 import type { VenueFence } from "./model.ts";
-import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
-import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
+import { QUOTE_COLUMNS, type StoredQuoteRow, storedQuote } from "./quote-row.ts";
 import { type StoreDrop, storableAmount, storablePrice, storableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 2_000;
@@ -19,24 +18,20 @@ export interface ChangeCursor {
   readonly quotes: number;
 }
 
-export interface CurrentQuote {
+export interface CurrentQuote extends Pick<MarketSnapshot, "quote" | "activity"> {
   readonly marketKey: number;
   readonly venue: VenueId;
-  readonly quote: Quote;
-  readonly activity: Activity;
   /** When the quote was last confirmed, Unix milliseconds. */
   readonly updatedAt: number;
 }
 
-export interface QuoteChange {
+/** A stored quote. `receivedAt` is the time the quote was last confirmed. */
+interface QuoteChange extends Pick<MarketSnapshot, "quote" | "activity"> {
   readonly venue: VenueId;
   readonly marketId: string;
-  /** Its `receivedAt` is the time the quote was last confirmed. */
-  readonly quote: Quote;
-  readonly activity: Activity;
 }
 
-export interface Changes {
+interface Changes {
   readonly events: readonly EventListing[];
   readonly quotes: readonly QuoteChange[];
   /** Include the current quotes, which are never older than those in `quotes`. Apply them last. */
@@ -135,7 +130,7 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
     },
 
     async latestCursors(venues) {
-      const rows = await database.query<{ venue: string; events: number; markets: number; quotes: number }>(
+      const rows = await database.query<{ venue: string } & Record<keyof ChangeCursor, number>>(
         `select venue,
            coalesce((select max(position) from events where events.venue = requested.venue), 0) as events,
            coalesce((select max(position) from markets where markets.venue = requested.venue), 0) as markets,
@@ -149,65 +144,39 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
     async read(cursors, finalizedSinceMs) {
       const venues = [...cursors.keys()];
       const parameters = (table: keyof ChangeCursor) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
-      // Markets are read after quotes and include their current quote. A quote in the first read whose market is not
-      // known to the follower yet is therefore also part of the second.
+      // Markets are read after quotes and include their current quote, so a quote of a market that the follower does not
+      // have yet is not lost.
       const quotes = await database.query<ChangeRow & { market_id: string } & StoredQuoteRow>(
         NEXT_QUOTES,
         parameters("quotes"),
       );
-      const markets = await database.query<ChangeRow & { key: number; snapshot: string } & StoredQuoteRow>(
-        NEXT_MARKETS,
-        [...parameters("markets"), finalizedSinceMs],
-      );
+      const markets = await database.query<ChangeRow & StoredMarketRow>(NEXT_MARKETS, [
+        ...parameters("markets"),
+        finalizedSinceMs,
+      ]);
       const events = await database.query<ChangeRow & { listing: string }>(NEXT_EVENTS, parameters("events"));
       const next = new Map(cursors);
-      let isMore = false;
-      for (const [table, rows] of Object.entries({ events, markets, quotes } satisfies Record<
-        keyof ChangeCursor,
-        readonly ChangeRow[]
-      >)) {
+      let hasMore = false;
+      const rowsByTable: Record<keyof ChangeCursor, readonly ChangeRow[]> = { events, markets, quotes };
+      for (const [table, rows] of Object.entries(rowsByTable)) {
         const counts = new Map<VenueId, number>();
         for (const { venue, position } of rows) {
           const cursor = next.get(venue);
           if (cursor !== undefined) next.set(venue, { ...cursor, [table]: position });
           counts.set(venue, (counts.get(venue) ?? 0) + 1);
         }
-        isMore ||= [...counts.values()].some((count) => count >= CHANGES_PER_READ_MAX);
+        hasMore ||= [...counts.values()].some((count) => count >= CHANGES_PER_READ_MAX);
       }
       return {
-        events: events.flatMap(({ listing }) => parseEvent(listing) ?? dropped(drop, "stored_event_unreadable")),
-        markets: markets.flatMap((row) => {
-          const snapshot = parseSnapshot(row.snapshot);
-          if (snapshot === null) return dropped(drop, "stored_market_unreadable");
-          return { key: row.key, snapshot: withStoredQuote(snapshot, row) };
+        events: events.flatMap((row) => toStoredEvent(row, drop)),
+        markets: markets.flatMap((row) => toStoredMarket(row, drop)),
+        quotes: quotes.flatMap((row) => {
+          const stored = storedQuote(row);
+          return stored === null ? [] : [{ venue: row.venue, marketId: row.market_id, ...stored }];
         }),
-        quotes: quotes.map((row) => ({
-          venue: row.venue,
-          marketId: row.market_id,
-          ...withStoredQuote(NO_QUOTE, row),
-        })),
         cursors: next,
-        hasMore: isMore,
+        hasMore,
       };
     },
   };
 }
-
-function dropped(drop: StoreDrop, reason: string): [] {
-  drop(reason);
-  return [];
-}
-
-const NO_QUOTE: Pick<QuoteChange, "quote" | "activity"> = {
-  quote: {
-    bid: null,
-    ask: null,
-    bidSize: null,
-    askSize: null,
-    lastPrice: null,
-    indicativePrice: null,
-    eventAt: null,
-    receivedAt: 0,
-  },
-  activity: { volume24hUsd: null, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
-};

@@ -1,21 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { samplePoint } from "../../test/support/storage-samples.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import { binHistory, historyGrid, PERIOD_MS } from "./history-grid.ts";
 import { FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 3, 57, 11);
 const periods = fc.constantFrom<HistoryPeriod>("48h", "7d", "30d");
-const point = (startAt: number, endAt: number, fields: Partial<HistoryPoint> = {}): HistoryPoint => ({
-  startAt,
-  endAt,
-  yesPrice: 0.5,
-  bid: null,
-  ask: null,
-  volumeUsd: null,
-  ...fields,
-});
 
 test("chooses the smallest interval that needs at most maxPoints bins: four hours for 7 days and 48 points", () => {
   assert.deepEqual(historyGrid("7d", 48, NOW), {
@@ -59,7 +51,9 @@ const samples = fc.uniqueArray(
   { selector: (sample) => sample.slot, maxLength: 60 },
 );
 const toPoints = (list: { slot: number; yesPrice: number | null; volumeUsd: number | null }[]) =>
-  list.map(({ slot, ...fields }) => point(slot * FIVE_MINUTES_MS, (slot + 1) * FIVE_MINUTES_MS, fields));
+  list.map(({ slot, yesPrice, volumeUsd }) =>
+    samplePoint(slot * FIVE_MINUTES_MS, (slot + 1) * FIVE_MINUTES_MS, yesPrice, { volumeUsd }),
+  );
 
 test("the price of a bin is the last one at or before its end, and bins before the first known price are omitted", () => {
   fc.assert(
@@ -100,20 +94,18 @@ test("the result does not depend on the order of the samples", () => {
 });
 
 test("bins without samples repeat the price but have no quote and no volume", () => {
-  const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
-    point(0, HOUR_MS, { yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: 7 }),
-  ]);
-  assert.deepEqual(bins, [
-    point(0, HOUR_MS, { yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: 7 }),
-    point(HOUR_MS, 2 * HOUR_MS, { yesPrice: 0.4 }),
-    point(2 * HOUR_MS, 3 * HOUR_MS, { yesPrice: 0.4 }),
+  const first = samplePoint(0, HOUR_MS, 0.4, { bid: 0.39, ask: 0.41, volumeUsd: 7 });
+  assert.deepEqual(binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [first]), [
+    first,
+    samplePoint(HOUR_MS, 2 * HOUR_MS, 0.4),
+    samplePoint(2 * HOUR_MS, 3 * HOUR_MS, 0.4),
   ]);
 });
 
 test("a sample longer than a bin sets the price at its end, and the volume of the bins it covers is null", () => {
   const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
-    point(0, HOUR_MS, { volumeUsd: 5 }),
-    point(HOUR_MS, 3 * HOUR_MS, { yesPrice: 0.7, volumeUsd: 9 }),
+    samplePoint(0, HOUR_MS, 0.5, { volumeUsd: 5 }),
+    samplePoint(HOUR_MS, 3 * HOUR_MS, 0.7, { volumeUsd: 9 }),
   ]);
   assert.deepEqual(
     bins.map((bin) => [bin.yesPrice, bin.volumeUsd]),

@@ -4,7 +4,7 @@ import { eachDatabase, embeddedDatabase } from "../../test/support/databases.ts"
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import type { HistoryPoint } from "../domain/trade.ts";
+import { samplePoint } from "../../test/support/storage-samples.ts";
 import type { Database } from "../ports/database.ts";
 import { createHistoryStore } from "./history-store.ts";
 import { createMarketStore } from "./market-store.ts";
@@ -38,18 +38,11 @@ const bar = (offset_ms: number, prices: readonly number[], volume_usd: number | 
   const [yes_open, yes_high, yes_low, yes_close] = prices;
   return { offset_ms, yes_open, yes_high, yes_low, yes_close, volume_usd, source };
 };
-const venuePoint = (
-  endAt: number,
-  lengthMs: number,
-  yesPrice: number,
-  volumeUsd: number | null = null,
-): HistoryPoint => ({
-  startAt: endAt - lengthMs,
-  endAt,
-  yesPrice,
-  bid: null,
-  ask: null,
-  volumeUsd,
+const venuePoint = (endAt: number, lengthMs: number, yesPrice: number, volumeUsd: number | null = null) =>
+  samplePoint(endAt - lengthMs, endAt, yesPrice, { volumeUsd });
+const trade = (marketKey: number, tradeId: string, executedAt: number, yesPrice = 0.5, size = 1) => ({
+  marketKey,
+  trade: { tradeId, executedAt, yesPrice, size, takerSide: null },
 });
 
 eachDatabase("rolls up closed intervals but not the current one, and is idempotent", async (database) => {
@@ -82,8 +75,8 @@ eachDatabase("ticks and trades that arrive a few minutes late are included in th
   await history.rollUp(HOUR + 7 * MINUTE_MS);
   await writeTicks(database, [[HOUR + 2 * MINUTE_MS, 0.6]]);
   await createMarketStore(database).insertTrades([
-    { marketKey: 1, trade: { tradeId: "a", executedAt: HOUR + MINUTE_MS, yesPrice: 0.5, size: 30, takerSide: null } },
-    { marketKey: 1, trade: { tradeId: "b", executedAt: HOUR + MINUTE_MS, yesPrice: 0.25, size: 4, takerSide: null } },
+    trade(1, "a", HOUR + MINUTE_MS, 0.5, 30),
+    trade(1, "b", HOUR + MINUTE_MS, 0.25, 4),
   ]);
   await history.rollUp(HOUR + 12 * MINUTE_MS);
   assert.deepEqual(await bars(database, "bars_5m"), [bar(0, [400_000, 600_000, 400_000, 600_000], 16)]);
@@ -287,18 +280,11 @@ eachDatabase("retention deletes expired tick partitions, trades and bars, and no
     ],
     HOUR - 32 * DAY_MS,
   );
-  const trade = (tradeId: string, executedAt: number) => ({
-    marketKey: 1,
-    trade: { tradeId, executedAt, yesPrice: 0.5, size: 1, takerSide: null },
-  });
-  await createMarketStore(database).insertTrades([trade("old", HOUR - 31 * DAY_MS - 1), trade("new", HOUR - DAY_MS)]);
+  const trades = [trade(1, "old", HOUR - 31 * DAY_MS - 1), trade(1, "new", HOUR - DAY_MS)];
+  await createMarketStore(database).insertTrades(trades);
   await history.rollUp(HOUR);
-  const deleted = await history.applyRetention(HOUR, {
-    tickDays: 30,
-    tradeDays: 30,
-    fiveMinuteBarDays: 30,
-    settledMarketDays: null,
-  });
+  const days = { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 };
+  const deleted = await history.applyRetention(HOUR, days);
   // Two partitions contained one tick each, and each writer had also created the partition of the next day.
   assert.equal(deleted.trades, 1);
   assert.equal(deleted.fiveMinuteBars, 1);
@@ -306,12 +292,7 @@ eachDatabase("retention deletes expired tick partitions, trades and bars, and no
   const ticks = await database.query("select event_at from ticks");
   assert.deepEqual(ticks, [{ event_at: new Date(HOUR - 29 * DAY_MS) }]);
   assert.equal((await bars(database, "bars_1h")).length, 3);
-  const again = await history.applyRetention(HOUR, {
-    tickDays: 30,
-    tradeDays: 30,
-    fiveMinuteBarDays: 30,
-    settledMarketDays: null,
-  });
+  const again = await history.applyRetention(HOUR, days);
   assert.deepEqual(again, { tickPartitions: 0, trades: 0, fiveMinuteBars: 0, coverage: 0, settledMarkets: 0 });
 });
 
@@ -338,8 +319,7 @@ eachDatabase("deletes settled markets with their data if configured, and no othe
   ]);
   for (const marketKey of keys) {
     if (marketKey === null) throw new Error("The sample market was not stored");
-    const trade = { tradeId: "t", executedAt: HOUR - DAY_MS, yesPrice: 0.5, size: 1, takerSide: null };
-    await store.insertTrades([{ marketKey, trade }]);
+    await store.insertTrades([trade(marketKey, "t", HOUR - DAY_MS)]);
     await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: HOUR });
     const range = { fromMs: HOUR - DAY_MS, toMs: HOUR };
     await history.saveVenueHistory(marketKey, HOUR_MS, [venuePoint(HOUR - HOUR_MS, HOUR_MS, 0.5)], range);

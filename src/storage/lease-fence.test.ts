@@ -3,11 +3,12 @@ import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { sampleTick } from "../../test/support/storage-samples.ts";
 import type { Database } from "../ports/database.ts";
 import { type CurrentQuote, createChangeStore } from "./change-store.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { createMarketStore } from "./market-store.ts";
-import type { Tick, VenueFence } from "./model.ts";
+import type { VenueFence } from "./model.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
 const CURRENT: VenueFence = { venue: "alpha", fence: 7 };
@@ -22,17 +23,7 @@ async function insertLease(database: Database): Promise<void> {
 
 const count = async (database: Database, table: string) => (await database.query(`select 1 from ${table}`)).length;
 
-const tick = (marketKey: number, fence?: VenueFence): Tick => ({
-  marketKey,
-  eventAt: SAMPLE_AT,
-  receivedAt: SAMPLE_AT,
-  bid: 0.4,
-  ask: 0.42,
-  lastPrice: 0.41,
-  yesPrice: 0.41,
-  volumeUsd: 100,
-  fence,
-});
+const tick = (marketKey: number, fence?: VenueFence) => sampleTick(marketKey, SAMPLE_AT, { fence });
 
 const quote = (marketKey: number, bid: number): CurrentQuote => ({
   marketKey,
@@ -130,12 +121,11 @@ eachDatabase("a follower reads each change once, in order, and markets with thei
   await insertLease(database);
   const store = createMarketStore(database);
   const changes = createChangeStore(database);
-  const fences = [CURRENT];
   const start = await changes.latestCursors(["alpha", "beta"]);
-  await store.upsertEvents([sampleEvent("E")], fences);
-  const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], fences);
+  await store.upsertEvents([sampleEvent("E")], [CURRENT]);
+  const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], [CURRENT]);
   const [a = 0, b = 0] = keys.map((key) => key ?? 0);
-  await changes.saveQuotes([quote(a, 0.2)], fences);
+  await changes.saveQuotes([quote(a, 0.2)], [CURRENT]);
   const first = await changes.read(start, 0);
   assert.deepEqual(
     first.events.map(({ eventId }) => eventId),
@@ -148,26 +138,22 @@ eachDatabase("a follower reads each change once, in order, and markets with thei
       [b, 0.4],
     ].sort(),
   );
+  const { quote: stored, activity } = quote(a, 0.2);
   assert.deepEqual(first.quotes, [
-    {
-      venue: "alpha",
-      marketId: "a",
-      quote: { ...quote(a, 0.2).quote, receivedAt: SAMPLE_AT + 5 },
-      activity: quote(a, 0.2).activity,
-    },
+    { venue: "alpha", marketId: "a", quote: { ...stored, receivedAt: SAMPLE_AT + 5 }, activity },
   ]);
   assert.equal(first.hasMore, false);
   const second = await changes.read(first.cursors, 0);
   assert.deepEqual([second.events, second.markets, second.quotes], [[], [], []]);
-  await store.upsertEvents([sampleEvent("E")], fences);
-  await changes.saveQuotes([quote(b, 0.3)], fences);
+  await store.upsertEvents([sampleEvent("E")], [CURRENT]);
+  await changes.saveQuotes([quote(b, 0.3)], [CURRENT]);
   const third = await changes.read(second.cursors, 0);
   assert.deepEqual(
     [third.events.length, third.quotes.map(({ marketId }) => marketId)],
     [0, ["b"]],
     "an unchanged event is not a change",
   );
-  await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], fences);
+  await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], [CURRENT]);
   const fourth = await changes.read(third.cursors, 0);
   assert.deepEqual(
     fourth.markets.map(({ snapshot }) => snapshot.quote.bid),

@@ -1,6 +1,6 @@
 import type { EventListing, MarketSnapshot } from "../domain/market.ts";
 import type { Database } from "../ports/database.ts";
-import { QUOTE_COLUMNS, type StoredQuoteRow, withStoredQuote } from "./quote-row.ts";
+import { QUOTE_COLUMNS, type StoredQuoteRow, storedQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
 import type { StoreDrop } from "./storable.ts";
 
@@ -26,22 +26,36 @@ interface EventKey extends Record<string, unknown> {
   readonly event_id: string;
 }
 
+export interface StoredMarketRow extends StoredQuoteRow {
+  readonly key: number;
+  readonly snapshot: string;
+}
+
+/** The stored market, or nothing if this version cannot read it. Its quote comes from the table `quotes` if newer. */
+export function toStoredMarket(row: StoredMarketRow, drop: StoreDrop): StoredMarket[] {
+  const snapshot = parseSnapshot(row.snapshot);
+  if (snapshot !== null) return [{ key: row.key, snapshot: { ...snapshot, ...storedQuote(row) } }];
+  drop("stored_market_unreadable");
+  return [];
+}
+
+/** The stored event, or nothing if this version cannot read it. */
+export function toStoredEvent({ listing }: { readonly listing: string }, drop: StoreDrop): EventListing[] {
+  const event = parseEvent(listing);
+  if (event !== null) return [event];
+  drop("stored_event_unreadable");
+  return [];
+}
+
 /** Implements `MarketStore.loadAll`. */
 export async function* loadMarkets(
   database: Database,
   finalizedSinceMs: number,
   drop: StoreDrop,
 ): AsyncGenerator<readonly StoredMarket[]> {
-  const readPage = (after: number) =>
-    database.query<{ key: number; snapshot: string } & StoredQuoteRow>(LOAD_MARKETS, [after, finalizedSinceMs]);
+  const readPage = (after: number) => database.query<StoredMarketRow>(LOAD_MARKETS, [after, finalizedSinceMs]);
   for await (const rows of readAhead(readPage, 0, (row) => row.key)) {
-    const page: StoredMarket[] = [];
-    for (const row of rows) {
-      const snapshot = parseSnapshot(row.snapshot);
-      if (snapshot === null) drop("stored_market_unreadable");
-      else page.push({ key: row.key, snapshot: withStoredQuote(snapshot, row) });
-    }
-    yield page;
+    yield rows.flatMap((row) => toStoredMarket(row, drop));
   }
 }
 
@@ -50,13 +64,7 @@ export async function* loadEvents(database: Database, drop: StoreDrop): AsyncGen
   const readPage = (after: EventKey) =>
     database.query<EventKey & { listing: string }>(LOAD_EVENTS, [after.venue, after.event_id]);
   for await (const rows of readAhead(readPage, { venue: "", event_id: "" }, (row) => row)) {
-    const page: EventListing[] = [];
-    for (const row of rows) {
-      const event = parseEvent(row.listing);
-      if (event === null) drop("stored_event_unreadable");
-      else page.push(event);
-    }
-    yield page;
+    yield rows.flatMap((row) => toStoredEvent(row, drop));
   }
 }
 

@@ -70,47 +70,34 @@ export function createMarketStore(
   return {
     upsertMarkets: (snapshots, fences) => upsertMarkets(database, snapshots, fences, drop, onEventsAppended),
     insertUnknownMarkets: (snapshots) => insertUnknownMarkets(database, snapshots, drop),
-    upsertEvents: (events, fences) => upsertEvents(database, events, fences, drop),
+    async upsertEvents(events, fences) {
+      const unique = new Map<string, EventListing>();
+      for (const event of events) {
+        if (isStorableId(event.eventId)) unique.set(`${event.venue}\n${event.eventId}`, event);
+        else drop("event_id_not_storable");
+      }
+      for (const chunk of chunksOf([...unique.values()], ROWS_PER_STATEMENT_MAX)) {
+        await database.query(upsertEventsSql(fences !== undefined), [
+          chunk.map((event) => event.venue),
+          chunk.map((event) => event.eventId),
+          chunk.map((event) => JSON.stringify(event)),
+          ...fenceColumns(fences),
+        ]);
+      }
+    },
     loadAll: (options = {}) => loadMarkets(database, options.finalizedSinceMs ?? 0, drop),
     loadEvents: () => loadEvents(database, drop),
-    recordStatusChange: (change, fence) => recordStatusChange(database, change, fence),
+    async recordStatusChange({ marketKey, changedAt, from, to, outcome }, fence) {
+      await database.query(insertStatusChangeSql(fence !== undefined), [
+        marketKey,
+        storableTime(changedAt) ?? 0,
+        from,
+        to,
+        outcome === null ? null : JSON.stringify(outcome),
+        ...fenceColumns(fence && [fence]),
+      ]);
+    },
     insertTrades: (trades) => insertTrades(database, trades, drop),
     volume24hFromTrades: (now) => volume24hFromTrades(database, now),
   };
-}
-
-async function upsertEvents(
-  database: Database,
-  events: readonly EventListing[],
-  fences: readonly VenueFence[] | undefined,
-  drop: StoreDrop,
-): Promise<void> {
-  const unique = new Map<string, EventListing>();
-  for (const event of events) {
-    if (isStorableId(event.eventId)) unique.set(`${event.venue}\n${event.eventId}`, event);
-    else drop("event_id_not_storable");
-  }
-  for (const chunk of chunksOf([...unique.values()], ROWS_PER_STATEMENT_MAX)) {
-    await database.query(upsertEventsSql(fences !== undefined), [
-      chunk.map((event) => event.venue),
-      chunk.map((event) => event.eventId),
-      chunk.map((event) => JSON.stringify(event)),
-      ...fenceColumns(fences),
-    ]);
-  }
-}
-
-async function recordStatusChange(
-  database: Database,
-  { marketKey, changedAt, from, to, outcome }: StatusChange,
-  fence: VenueFence | undefined,
-): Promise<void> {
-  await database.query(insertStatusChangeSql(fence !== undefined), [
-    marketKey,
-    storableTime(changedAt) ?? 0,
-    from,
-    to,
-    outcome === null ? null : JSON.stringify(outcome),
-    ...fenceColumns(fence && [fence]),
-  ]);
 }

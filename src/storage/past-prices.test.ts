@@ -1,24 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, sampleMarket, samplePage } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
+import { samplePoint } from "../../test/support/storage-samples.ts";
 import { openIngestHarness } from "../../test/support/venues/ingest-harness.ts";
 import type { BoardMarket } from "../board/index.ts";
 import { AppError, VenueError } from "../domain/errors.ts";
 import type { MarketListing } from "../domain/market.ts";
-import type { HistoryPoint } from "../domain/trade.ts";
+import { DAY_MS, HOUR_MS } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const failure = new VenueError("timeout", "timed out", { retryable: true });
 
-const point = (endAt: number, yesPrice: number | null, lengthMs = HOUR_MS): HistoryPoint => ({
-  startAt: endAt - lengthMs,
-  endAt,
-  yesPrice,
-  bid: null,
-  ask: null,
-  volumeUsd: null,
-});
+const point = (endAt: number, yesPrice: number | null) => samplePoint(endAt - HOUR_MS, endAt, yesPrice);
 
 /** One market that is on the board but not in the store. */
 function openHarness(listing: Partial<MarketListing> = {}) {
@@ -27,8 +19,7 @@ function openHarness(listing: Partial<MarketListing> = {}) {
   if (venue === undefined) throw new Error("The harness has no venue");
   const snapshot = sampleMarket("m", { listing });
   venue.show(snapshot);
-  for (const listed of samplePage([snapshot]).markets)
-    harness.storeWriter.queueChange(harness.board.apply(listed, SAMPLE_AT));
+  harness.storeWriter.queueChange(harness.board.apply(snapshot, SAMPLE_AT));
   const market = (): BoardMarket => {
     const found = harness.market("m");
     if (found === null) throw new Error("The market is not on the board");

@@ -1,5 +1,5 @@
 import type { MarketSnapshot } from "../domain/market.ts";
-import { fromMicros } from "../domain/price.ts";
+import { toPrice } from "./storable.ts";
 
 /** A row of the table `quotes`. In a left join, `quote_updated_at` is null if the market has no row. */
 export interface StoredQuoteRow extends Record<string, unknown> {
@@ -22,16 +22,10 @@ export const QUOTE_COLUMNS = `quotes.bid, quotes.ask, quotes.bid_size, quotes.as
   quotes.volume_24h_usd as quote_volume_24h_usd, quotes.volume_total_usd, quotes.liquidity_usd, quotes.open_interest_usd,
   quotes.event_at, quotes.updated_at as quote_updated_at`;
 
-const toPrice = (micros: number | null) => (micros === null ? null : fromMicros(micros));
-
-/** Replaces quote and activity of a market with those of its `quotes` row, if it has one. */
-export function withStoredQuote<Market extends Pick<MarketSnapshot, "quote" | "activity">>(
-  market: Market,
-  row: StoredQuoteRow,
-): Market {
-  if (row.quote_updated_at === null) return market;
+/** Quote and activity of a `quotes` row; null if the market has none. */
+export function storedQuote(row: StoredQuoteRow): Pick<MarketSnapshot, "quote" | "activity"> | null {
+  if (row.quote_updated_at === null) return null;
   return {
-    ...market,
     quote: {
       bid: toPrice(row.bid),
       ask: toPrice(row.ask),

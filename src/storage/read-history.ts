@@ -4,6 +4,7 @@ import type { Database } from "../ports/database.ts";
 import { binHistory, historyGrid } from "./history-grid.ts";
 import { findRollUpState } from "./meta-queries.ts";
 import { DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS, type MarketHistory } from "./model.ts";
+import { toPrice } from "./storable.ts";
 import { tickBarsSql } from "./tick-queries.ts";
 
 interface BarRow extends Record<string, unknown> {
@@ -50,8 +51,6 @@ const selectBars = (fiveMinutes: string) =>
 const SELECT_BARS = selectBars(within("bars_5m", FIVE_MINUTES_MS));
 const SELECT_BARS_BY_HOUR = selectBars(WITHIN_HOURS_WITHOUT_BAR);
 
-const toPrice = (micros: number | null) => (micros === null ? null : fromMicros(micros));
-
 function toPoint(row: BarRow): HistoryPoint {
   const startAt = row.start_at.getTime();
   return {
@@ -82,15 +81,15 @@ function volumeSamples(
  * Prices of a market over a period that ends now, from bars and from ticks that have not been rolled up yet. Empty if
  * no price is known.
  *
- * @param options.maxPoints  10 to 200
- * @param options.now        Unix milliseconds
+ * @param maxPoints  10 to 200
+ * @param now        Unix milliseconds
  */
 export async function readHistory(
   database: Database,
   marketKey: number,
-  options: { readonly period: HistoryPeriod; readonly maxPoints: number; readonly now: number },
+  { period, maxPoints, now }: { readonly period: HistoryPeriod; readonly maxPoints: number; readonly now: number },
 ): Promise<MarketHistory> {
-  const grid = historyGrid(options.period, options.maxPoints, options.now);
+  const grid = historyGrid(period, maxPoints, now);
   const toMs = grid.fromMs + grid.count * grid.intervalMs;
   const state = await findRollUpState(database);
   const tailFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;

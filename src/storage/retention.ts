@@ -22,17 +22,6 @@ const DELETE_ROWS_MAX = 20_000;
 /** Bounds one run, which must not occupy the database for minutes. The next run deletes the remaining rows. */
 const DELETE_ROUNDS_MAX = 100;
 
-/** Number of rows or partitions that a run deleted. */
-export interface DeletedRows {
-  readonly tickPartitions: number;
-  readonly trades: number;
-  readonly fiveMinuteBars: number;
-  readonly coverage: number;
-  readonly settledMarkets: number;
-}
-
-const SHORT_INTERVALS = `and interval_seconds < ${HOUR_MS / 1_000}`;
-
 async function deleteOlder(
   database: Database,
   table: string,
@@ -94,24 +83,18 @@ async function vacuumWithoutDaemon(database: Database): Promise<void> {
 /**
  * Creates the tick partitions of the next days and deletes data older than the retention periods. Running it once a day
  * is enough. Idempotent, also if two nodes run it simultaneously.
+ *
+ * @returns how many rows or partitions were deleted
  */
-export async function applyRetention(
-  database: Database,
-  now: number,
-  days: RetentionDays = DEFAULT_RETENTION,
-): Promise<DeletedRows> {
+export async function applyRetention(database: Database, now: number, days: RetentionDays = DEFAULT_RETENTION) {
   await createNextPartitions(database, now);
   const tickPartitions = await dropTickPartitions(database, now - days.tickDays * DAY_MS);
   const trades = await deleteOlder(database, "trades", "executed_at", now - days.tradeDays * DAY_MS);
-  const fiveMinuteBars = await deleteOlder(database, "bars_5m", "start_at", now - days.fiveMinuteBarDays * DAY_MS);
+  const barsBeforeMs = now - days.fiveMinuteBarDays * DAY_MS;
+  const fiveMinuteBars = await deleteOlder(database, "bars_5m", "start_at", barsBeforeMs);
   // Deleting the coverage of deleted bars allows that range to be fetched from the venue again.
-  const coverage = await deleteOlder(
-    database,
-    "history_coverage",
-    "to_at",
-    now - days.fiveMinuteBarDays * DAY_MS,
-    SHORT_INTERVALS,
-  );
+  const isShorterThanHour = `and interval_seconds < ${HOUR_MS / 1_000}`;
+  const coverage = await deleteOlder(database, "history_coverage", "to_at", barsBeforeMs, isShorterThanHour);
   const settledMarkets =
     days.settledMarketDays === null ? 0 : await deleteSettledMarkets(database, now - days.settledMarketDays * DAY_MS);
   await vacuumWithoutDaemon(database);

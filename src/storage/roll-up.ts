@@ -88,7 +88,7 @@ where inhparent = 'ticks_by_time'::regclass
 
 /**
  * Makes five-minute and hourly bars from ticks, up to the last closed interval. Does nothing until another interval has
- * closed. Idempotent, also if two nodes run it simultaneously.
+ * closed. Run it about once a minute. Idempotent, also if two nodes run it simultaneously.
  *
  * @param now  Unix milliseconds
  * @returns how many bars were created or changed

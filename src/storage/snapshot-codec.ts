@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import type { EventListing, MarketSnapshot } from "../domain/market.ts";
+import { type EventListing, MARKET_STATUSES, type MarketSnapshot } from "../domain/market.ts";
 
 /** Schemas of the JSON in the store. Rows written by an incompatible version fail validation and are skipped. */
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -8,6 +8,10 @@ const Text = Type.String();
 const MaybeText = nullable(Text);
 const MaybeNumber = nullable(Type.Number());
 const Pair = Type.Tuple([Type.Number(), Type.Number()]);
+
+/** Fields that all have the same schema. */
+const fieldsOf = <Name extends string, Schema extends Type.TSchema>(schema: Schema, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 
 const OutcomeSchema = Type.Union([
   Type.Object({ kind: Type.Union([Type.Literal("yes"), Type.Literal("no")]) }),
@@ -24,55 +28,26 @@ const TakerFeeSchema = Type.Union([
 
 const SnapshotSchema = Type.Object({
   listing: Type.Object({
-    venue: Text,
-    marketId: Text,
-    eventId: MaybeText,
-    title: Text,
-    outcomeLabel: MaybeText,
-    url: MaybeText,
-    category: MaybeText,
-    status: Type.Union(
-      ["pending", "active", "closed", "determined", "finalized"].map((status) => Type.Literal(status)),
-    ),
+    ...fieldsOf(Text, "venue", "marketId", "title"),
+    ...fieldsOf(MaybeText, "eventId", "outcomeLabel", "url", "category", "rules"),
+    ...fieldsOf(MaybeNumber, "openAt", "closeAt", "expectedResolutionAt", "resolvedAt", "tickSize"),
+    status: Type.Union(MARKET_STATUSES.map((status) => Type.Literal(status))),
     paused: Type.Boolean(),
     outcome: nullable(OutcomeSchema),
-    rules: MaybeText,
-    openAt: MaybeNumber,
-    closeAt: MaybeNumber,
-    expectedResolutionAt: MaybeNumber,
-    resolvedAt: MaybeNumber,
-    tickSize: MaybeNumber,
     takerFee: nullable(TakerFeeSchema),
     venueKeys: Type.Record(Text, Text),
   }),
   quote: Type.Object({
-    bid: MaybeNumber,
-    ask: MaybeNumber,
-    bidSize: MaybeNumber,
-    askSize: MaybeNumber,
-    lastPrice: MaybeNumber,
-    indicativePrice: MaybeNumber,
-    eventAt: MaybeNumber,
+    ...fieldsOf(MaybeNumber, "bid", "ask", "bidSize", "askSize", "lastPrice", "indicativePrice", "eventAt"),
     receivedAt: Type.Number(),
   }),
-  activity: Type.Object({
-    volume24hUsd: MaybeNumber,
-    volumeTotalUsd: MaybeNumber,
-    liquidityUsd: MaybeNumber,
-    openInterestUsd: MaybeNumber,
-  }),
+  activity: Type.Object(fieldsOf(MaybeNumber, "volume24hUsd", "volumeTotalUsd", "liquidityUsd", "openInterestUsd")),
 });
 
 const EventSchema = Type.Object({
-  venue: Text,
-  eventId: Text,
-  title: Text,
-  description: MaybeText,
-  category: MaybeText,
-  url: MaybeText,
-  mutuallyExclusive: Type.Boolean(),
-  exhaustive: Type.Boolean(),
-  featured: Type.Boolean(),
+  ...fieldsOf(Text, "venue", "eventId", "title"),
+  ...fieldsOf(MaybeText, "description", "category", "url"),
+  ...fieldsOf(Type.Boolean(), "mutuallyExclusive", "exhaustive", "featured"),
   endAt: MaybeNumber,
 });
 

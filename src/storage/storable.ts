@@ -1,4 +1,4 @@
-import { toMicros } from "../domain/price.ts";
+import { fromMicros, toMicros } from "../domain/price.ts";
 
 /** Called with the reason for each row that could not be stored or read back. */
 export type StoreDrop = (reason: string) => void;
@@ -17,6 +17,11 @@ export function storablePrice(price: number | null): number | null {
   if (price === null) return null;
   const micros = toMicros(price);
   return micros >= 0 && micros <= MICROS_MAX ? micros : null;
+}
+
+/** The price of a stored value in micros. */
+export function toPrice(micros: number | null): number | null {
+  return micros === null ? null : fromMicros(micros);
 }
 
 /** A finite, non-negative amount; null for any other value. */

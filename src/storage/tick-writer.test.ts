@@ -3,34 +3,23 @@ import { test } from "node:test";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { sampleTick } from "../../test/support/storage-samples.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Database } from "../ports/database.ts";
-import { DAY_MS, MINUTE_MS, type Tick } from "./model.ts";
+import { DAY_MS, MINUTE_MS } from "./model.ts";
 import { createTickWriter, tickTime } from "./tick-writer.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 23, 59, 59);
-const tick = (marketKey: number, at: number, fields: Partial<Tick> = {}): Tick => ({
-  marketKey,
-  eventAt: at,
-  receivedAt: at,
-  bid: 0.4,
-  ask: 0.42,
-  lastPrice: 0.41,
-  yesPrice: 0.41,
-  volumeUsd: 100,
-  ...fields,
-});
-
 eachDatabase(
   "stores prices in micros in daily partitions, and keeps the tick received last per timestamp",
   async (database) => {
     const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
-    writer.write(tick(1, NOW, { yesPrice: 0.1 }));
-    writer.write(tick(1, NOW, { yesPrice: 0.123456, bid: null }));
-    writer.write(tick(1, NOW + 2_000));
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.1 }));
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.123456, bid: null }));
+    writer.write(sampleTick(1, NOW + 2_000));
     await writer.flush();
-    writer.write(tick(1, NOW, { yesPrice: 0.9, receivedAt: NOW + 5 }));
-    writer.write(tick(1, NOW, { yesPrice: 0.2, receivedAt: NOW + 1 }));
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.9, receivedAt: NOW + 5 }));
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.2, receivedAt: NOW + 1 }));
     await writer.close();
     const rows = await database.query(
       "select event_at, bid, yes_price, tableoid::regclass::text as day from ticks order by event_at",
@@ -51,7 +40,7 @@ eachDatabase(
 eachDatabase("writes queued ticks after a delay without an explicit flush", async (database) => {
   const clock = new FakeClock(NOW);
   const writer = createTickWriter({ database, clock, log: quietLog });
-  writer.write(tick(1, NOW));
+  writer.write(sampleTick(1, NOW));
   assert.equal(writer.counters.queued, 1);
   await clock.advance(1_000);
   await writer.flush();
@@ -67,101 +56,92 @@ test("the time of a tick is the venue time unless it is later or much earlier th
   assert.equal(tickTime({ eventAt: Number.NaN, receivedAt: NOW }), NOW);
 });
 
-/** A database that records stored market keys and fails while `state.failure` is set. */
-function fakeDatabase() {
-  const stored: unknown[] = [];
-  const state = { failure: null as Error | null, attempts: 0, stored };
+/** A tick writer whose database records the inserted columns and fails while `state.failure` is set. */
+function openHarness({ queueMax, failure = null }: { queueMax?: number; failure?: Error | null } = {}) {
+  const state = { failure, attempts: 0, inserted: [] as (readonly unknown[])[] };
   const database: Pick<Database, "query"> = {
     async query(text, parameters = []) {
       if (!text.includes("insert into ticks")) return [];
       state.attempts += 1;
       if (state.failure !== null) throw state.failure;
-      stored.push(...(parameters[0] as unknown[]));
+      state.inserted.push(parameters);
       return [];
     },
   };
-  return { state, database: database as Database };
+  const clock = new FakeClock(NOW);
+  const writer = createTickWriter({ database: database as Database, clock, log: quietLog, queueMax });
+  const storedKeys = () => state.inserted.flatMap(([marketKeys]) => marketKeys);
+  return { state, clock, writer, storedKeys };
 }
 
+const unavailable = new AppError("store_unavailable", "unavailable");
+
 test("retries with backoff while the database is unavailable and loses no tick", async () => {
-  const clock = new FakeClock(NOW);
-  const { state, database } = fakeDatabase();
-  state.failure = new AppError("store_unavailable", "unavailable");
-  const writer = createTickWriter({ database, clock, log: quietLog });
-  for (let index = 0; index < 10; index++) writer.write(tick(index, NOW + index));
+  const { state, clock, writer, storedKeys } = openHarness({ failure: unavailable });
+  for (let index = 0; index < 10; index++) writer.write(sampleTick(index, NOW + index));
   await clock.advance(10 * MINUTE_MS);
   assert.ok(state.attempts > 5 && state.attempts < 40);
   assert.equal(writer.counters.queued, 10);
   await assert.rejects(writer.flush(), /unavailable/);
   state.failure = null;
   await clock.advance(MINUTE_MS);
-  assert.deepEqual(state.stored, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(storedKeys(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   assert.deepEqual(writer.counters, { written: 10, dropped: 0, queued: 0 });
 });
 
 test("writes a batch in primary key order, and keeps the last queued of two ticks with equal times", async () => {
-  const clock = new FakeClock(NOW);
-  const written: unknown[] = [];
-  const database: Pick<Database, "query"> = {
-    async query(text, parameters = []) {
-      if (text.includes("insert into ticks")) written.push(parameters[0], parameters[1], parameters[3]);
-      return [];
-    },
-  };
-  const writer = createTickWriter({ database: database as Database, clock, log: quietLog });
-  writer.write(tick(7, NOW, { bid: 0.1 }));
-  writer.write(tick(3, NOW + 1, { bid: 0.2 }));
-  writer.write(tick(7, NOW, { bid: 0.3 }));
-  writer.write(tick(3, NOW, { bid: 0.4 }));
+  const { state, writer } = openHarness();
+  writer.write(sampleTick(7, NOW, { bid: 0.1 }));
+  writer.write(sampleTick(3, NOW + 1, { bid: 0.2 }));
+  writer.write(sampleTick(7, NOW, { bid: 0.3 }));
+  writer.write(sampleTick(3, NOW, { bid: 0.4 }));
   await writer.close();
-  assert.deepEqual(written, [
-    [3, 3, 7],
-    [NOW, NOW + 1, NOW],
-    [400_000, 200_000, 300_000],
-  ]);
+  const [[marketKeys, eventTimes, , bids] = []] = state.inserted;
+  assert.deepEqual(
+    [marketKeys, eventTimes],
+    [
+      [3, 3, 7],
+      [NOW, NOW + 1, NOW],
+    ],
+  );
+  assert.deepEqual([bids, state.inserted.length], [[400_000, 200_000, 300_000], 1]);
   assert.deepEqual(writer.counters, { written: 4, dropped: 0, queued: 0 });
 });
 
 test("a full queue drops its oldest tick and counts it", async () => {
-  const { state, database } = fakeDatabase();
-  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog, queueMax: 3 });
-  for (let index = 0; index < 5; index++) writer.write(tick(index, NOW));
+  const { writer, storedKeys } = openHarness({ queueMax: 3 });
+  for (let index = 0; index < 5; index++) writer.write(sampleTick(index, NOW));
   assert.deepEqual(writer.counters, { written: 0, dropped: 2, queued: 3 });
   await writer.flush();
-  assert.deepEqual(state.stored, [2, 3, 4]);
+  assert.deepEqual(storedKeys(), [2, 3, 4]);
 });
 
 test("drops a batch after three permanent failures and writes the next one", async () => {
-  const { state, database } = fakeDatabase();
-  state.failure = new Error("rejected");
-  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
-  writer.write(tick(1, NOW));
+  const { state, writer, storedKeys } = openHarness({ failure: new Error("rejected") });
+  writer.write(sampleTick(1, NOW));
   await writer.flush();
   assert.equal(state.attempts, 3);
   assert.deepEqual(writer.counters, { written: 0, dropped: 1, queued: 0 });
   state.failure = null;
-  writer.write(tick(2, NOW));
+  writer.write(sampleTick(2, NOW));
   await writer.flush();
-  assert.deepEqual(state.stored, [2]);
+  assert.deepEqual(storedKeys(), [2]);
 });
 
 test("drops and counts ticks with an implausible receive time, an invalid key or after close", async () => {
-  const { state, database } = fakeDatabase();
-  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
-  writer.write(tick(1, NOW + 2 * DAY_MS));
-  writer.write(tick(Number.NaN, NOW));
-  writer.write(tick(3, NOW, { bid: 1.5, volumeUsd: Number.POSITIVE_INFINITY }));
+  const { writer, storedKeys } = openHarness();
+  writer.write(sampleTick(1, NOW + 2 * DAY_MS));
+  writer.write(sampleTick(Number.NaN, NOW));
+  writer.write(sampleTick(3, NOW, { bid: 1.5, volumeUsd: Number.POSITIVE_INFINITY }));
   await writer.close();
-  writer.write(tick(4, NOW));
-  assert.deepEqual(state.stored, [3]);
+  writer.write(sampleTick(4, NOW));
+  assert.deepEqual(storedKeys(), [3]);
   assert.deepEqual(writer.counters, { written: 1, dropped: 3, queued: 0 });
 });
 
 test("close ends while the database is unavailable and counts the lost ticks", async () => {
-  const { state, database } = fakeDatabase();
-  state.failure = new AppError("store_unavailable", "unavailable");
-  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
-  writer.write(tick(1, NOW));
+  const { writer } = openHarness({ failure: unavailable });
+  writer.write(sampleTick(1, NOW));
   await writer.close();
   assert.deepEqual(writer.counters, { written: 0, dropped: 1, queued: 0 });
 });

@@ -1,3 +1,4 @@
+import { after } from "node:test";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { MarketBoard } from "../../src/board/index.ts";
 import { marketRoutes } from "../../src/capabilities/markets/routes.ts";
@@ -19,27 +20,36 @@ export interface MarketApiOptions {
   readonly trading?: readonly string[];
   readonly reference?: readonly string[];
   readonly publicUrl?: string | null;
-  /** Look-up of markets that are not on the board; finds none by default. */
-  readonly lookUp?: MarketsPorts["fetchMarket"];
-  readonly past?: MarketsPorts["pastPrices"];
+  /** Fetches markets that are not on the board; finds none by default. */
+  readonly fetchMarket?: MarketsPorts["fetchMarket"];
+  readonly pastPrices?: MarketsPorts["pastPrices"];
   readonly readTrend?: MarketsPorts["readTrend"];
 }
 
-/** The market routes on a real server over a real, empty board. The venues are alpha, beta and, for reference, gamma. */
+const opened: FastifyInstance[] = [];
+after(() => Promise.all(opened.map((app) => app.close())));
+
+/**
+ * The market routes on a real server with a real, empty board. Venues: alpha, beta and the reference venue gamma. The
+ * server is closed after the last test of the file.
+ */
 export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const trading = options.trading ?? ["alpha", "beta"];
   const publicUrl = options.publicUrl ?? null;
   const { app } = await testServer({ publicUrl });
+  opened.push(app);
   const service = createMarketsService({
     board,
     clock,
     venues: trading,
-    fetchMarket: options.lookUp ?? (async () => false),
-    pastPrices: options.past ?? {
+    fetchMarket: options.fetchMarket ?? (async () => false),
+    pastPrices: options.pastPrices ?? {
       read: async (_market, period): Promise<HistoryReading> => ({
-        ...{ period, intervalSeconds: 3_600, generatedAt: clock.now() },
+        period,
+        intervalSeconds: 3_600,
+        generatedAt: clock.now(),
         points: [
           { startAt: SAMPLE_AT - 3_600_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: null },
         ],

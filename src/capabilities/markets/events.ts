@@ -1,5 +1,4 @@
-import type { BoardEvent, BoardMarket, MarketBoard } from "../../board/index.ts";
-import { type EventQuery, toCents } from "../../board/index.ts";
+import { type BoardEvent, type BoardMarket, type EventQuery, type MarketBoard, toCents } from "../../board/index.ts";
 import { isoTime } from "./present.ts";
 
 /** A market that can be listed. */

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
-import type { BoardEvent, BoardMarket } from "../../board/index.ts";
-import { MarketBoard } from "../../board/index.ts";
-import { presentHistory } from "./history.ts";
-import { arrayBytes, marketBytes, presentMarket } from "./present.ts";
+import { samplePoint } from "../../../test/support/storage-samples.ts";
+import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/index.ts";
+import { arrayBytes, marketBytes, presentHistory, presentMarket } from "./present.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
 const HOUR_AGO = new Date(SAMPLE_AT - 3_600_000).toISOString();
@@ -114,14 +113,7 @@ test("joins no, one and several items into a JSON array", () => {
 
 test("a history has the start time of each point and omits points without a price", () => {
   const { market } = boardMarket();
-  const point = {
-    startAt: SAMPLE_AT - 3_600_000,
-    endAt: SAMPLE_AT,
-    yesPrice: 0.4,
-    bid: null,
-    ask: 0.5,
-    volumeUsd: null,
-  };
+  const point = samplePoint(SAMPLE_AT - 3_600_000, SAMPLE_AT, 0.4, { ask: 0.5 });
   const points = [{ ...point, yesPrice: null }, point];
   const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
   assert.deepEqual(presentHistory(market, reading), {

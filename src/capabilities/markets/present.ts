@@ -1,5 +1,5 @@
-import type { BoardEvent, BoardMarket } from "../../board/index.ts";
-import { eventSlug, priceChange24h } from "../../board/index.ts";
+import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "../../board/index.ts";
+import type { HistoryReading } from "../../storage/index.ts";
 
 /** Formats Unix milliseconds as ISO 8601 in UTC. */
 export function isoTime(at: number): string {
@@ -37,6 +37,30 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
       event_slug: listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId),
       event_title: event?.listing.title,
     }),
+  };
+}
+
+/** The History object of the API. */
+export function presentHistory(market: BoardMarket, reading: HistoryReading) {
+  return {
+    platform: market.listing.venue,
+    market_id: market.listing.marketId,
+    period: reading.period,
+    interval_seconds: reading.intervalSeconds,
+    points: reading.points.flatMap((point) =>
+      point.yesPrice === null
+        ? []
+        : [
+            {
+              timestamp: isoTime(point.startAt),
+              yes_price: point.yesPrice,
+              bid: point.bid,
+              ask: point.ask,
+              volume: point.volumeUsd,
+            },
+          ],
+    ),
+    generated_at: isoTime(reading.generatedAt),
   };
 }
 

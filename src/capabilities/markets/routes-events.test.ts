@@ -49,16 +49,15 @@ async function withEvents(): Promise<MarketApi> {
 const slugsOf = (reply: { json(): unknown }) => (reply.json() as { slug: string }[]).map(({ slug }) => slug);
 
 test("200: lists events by volume with the documented fields", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   const reply = await get("/v1/events");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(slugsOf(reply), ["alpha:fed", "alpha:cpi", "beta:cup"]);
   assert.deepEqual(reply.json()[0], FED_SUMMARY);
-  await app.close();
 });
 
 test("200: filters events by venue, category and featured flag; empty filters are ignored", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   const slugs = async (query: string) => slugsOf(await get(`/v1/events?${query}`));
   assert.deepEqual(await slugs("source=beta"), ["beta:cup"]);
   assert.deepEqual(await slugs("platform=beta&source=beta"), ["beta:cup"]);
@@ -66,31 +65,28 @@ test("200: filters events by venue, category and featured flag; empty filters ar
   assert.deepEqual(await slugs("featured=true"), ["alpha:fed"]);
   assert.deepEqual(await slugs("featured=0&limit=1"), ["alpha:fed"]);
   assert.deepEqual((await slugs("source=&category=&limit=100")).length, 3);
-  await app.close();
 });
 
 test("200: sorts trending events by volume and price change", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   // cpi: 50 * (1 + 20 * 0.3) = 350; fed: 100; cup: 10.
   assert.deepEqual(slugsOf(await get("/v1/events/trending")), ["alpha:cpi", "alpha:fed", "beta:cup"]);
   assert.deepEqual(slugsOf(await get("/v1/events/trending?limit=1")), ["alpha:cpi"]);
   assert.equal((await get("/v1/events/trending?limit=50")).statusCode, 200);
-  await app.close();
 });
 
 test("200: searches the titles of events and their markets; no match returns an empty array", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   const slugs = async (q: string) => slugsOf(await get(`/v1/events/search?q=${encodeURIComponent(q)}`));
   assert.deepEqual(await slugs("FED"), ["alpha:fed", "beta:cup"]);
   assert.deepEqual(await slugs("question above"), ["alpha:cpi"]);
   assert.deepEqual(await slugs("unmatched"), []);
   assert.deepEqual(await slugs("?!"), []);
   assert.equal((await get(`/v1/events/search?q=${"a".repeat(500)}&limit=50`)).statusCode, 200);
-  await app.close();
 });
 
 test("200: returns an event, with its markets only if requested", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   const event = (await get("/v1/events/alpha:fed")).json();
   assert.deepEqual(event, {
     ...FED_SUMMARY,
@@ -111,22 +107,20 @@ test("200: returns an event, with its markets only if requested", async () => {
     open_interest: null,
     spread: 0.02,
   });
-  await app.close();
 });
 
 test("200: lists the markets of an event as Market objects", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   const reply = await get("/v1/events/alpha:fed/markets");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(reply.json(), [
     (await get("/v1/markets/alpha/cut")).json(),
     (await get("/v1/markets/alpha/hold")).json(),
   ]);
-  await app.close();
 });
 
 test("200: returns the sentiment over all active markets", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   const reply = await get("/v1/sentiment");
   assert.equal(reply.statusCode, 200);
   const above = (await get("/v1/markets/alpha/above")).json();
@@ -140,25 +134,22 @@ test("200: returns the sentiment over all active markets", async () => {
     top_movers: [above],
     generated_at: AT,
   });
-  await app.close();
 });
 
 test("200: every event route reports an unknown parameter in a header", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   for (const url of [...EVENT_URLS, "/v1/sentiment"]) {
     const reply = await get(`${url}${url.includes("?") ? "&" : "?"}nonsense=1`);
     assert.deepEqual([reply.statusCode, reply.headers["x-ignored-parameters"]], [200, "nonsense"], url);
   }
-  await app.close();
 });
 
 test("304: an unchanged response is not sent again", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   for (const url of EVENT_URLS) {
     const tag = { "if-none-match": String((await get(url)).headers.etag) };
     assert.equal((await get(url, tag)).statusCode, 304, url);
   }
-  await app.close();
 });
 
 test("401: events and sentiment require an API key", async () => {
@@ -167,11 +158,10 @@ test("401: events and sentiment require an API key", async () => {
     const reply = await app.inject({ url });
     assert.deepEqual([reply.statusCode, reply.json().code], [401, "unauthorized"], url);
   }
-  await app.close();
 });
 
 test("404: an unknown event, an event of a reference venue and a malformed slug return event_not_found", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   for (const slug of ["alpha:none", "gamma:ref", "delta:fed", "fed", "a%00b", "x".repeat(600)]) {
     for (const url of [`/v1/events/${slug}`, `/v1/events/${slug}/markets`]) {
       const reply = await get(url);
@@ -181,11 +171,10 @@ test("404: an unknown event, an event of a reference venue and a malformed slug 
       );
     }
   }
-  await app.close();
 });
 
 test("422: each invalid parameter is rejected with its specific error", async () => {
-  const { app, get } = await withEvents();
+  const { get } = await withEvents();
   const cases: Readonly<Record<string, string>> = {
     "/v1/events?limit=0": "greater_than_equal at query.limit",
     "/v1/events?limit=101": "less_than_equal at query.limit",
@@ -204,14 +193,12 @@ test("422: each invalid parameter is rejected with its specific error", async ()
   };
   for (const [url, expected] of Object.entries(cases))
     assert.deepEqual(refusals(await get(url)), [expected], url.slice(0, 60));
-  await app.close();
 });
 
 test("503: sentiment returns store_unavailable if the trend cannot be read", async () => {
-  const { app, get } = await openMarketApi({
+  const { get } = await openMarketApi({
     readTrend: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")),
   });
   const reply = await get("/v1/sentiment");
   assert.deepEqual([reply.statusCode, reply.json().code], [503, "store_unavailable"]);
-  await app.close();
 });

@@ -25,7 +25,7 @@ function nextUrlOf(reply: { headers: Readonly<Record<string, unknown>> }): strin
 }
 
 test("200: returns an array of markets with the documented fields", async () => {
-  const { app, get } = await withMarkets(1);
+  const { get } = await withMarkets(1);
   const reply = await get("/v1/markets");
   assert.equal(reply.statusCode, 200);
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
@@ -34,18 +34,16 @@ test("200: returns an array of markets with the documented fields", async () => 
   assert.deepEqual(reply.json(), [
     { platform: "alpha", market_id: "m0", title: "Question m0", ...quote, updated_at, status: "active" },
   ]);
-  await app.close();
 });
 
 test("200: an empty board returns an empty array without a next page", async () => {
-  const { app, get } = await withMarkets(0);
+  const { get } = await withMarkets(0);
   const reply = await get("/v1/markets");
   assert.deepEqual([reply.statusCode, reply.body, reply.headers.link], [200, "[]", undefined]);
-  await app.close();
 });
 
 test("200: following the Link header returns every market once and then ends", async () => {
-  const { app, get } = await withMarkets(23);
+  const { get } = await withMarkets(23);
   const all = idsOf(await get("/v1/markets?limit=100"));
   assert.equal(all.length, 23);
   const received: string[] = [];
@@ -58,17 +56,15 @@ test("200: following the Link header returns every market once and then ends", a
   }
   assert.equal(url, null);
   assert.deepEqual(received, all);
-  await app.close();
 });
 
 test("200: a market added while a client pages does not shift later pages", async () => {
-  const { app, board, get } = await withMarkets(10);
+  const { board, get } = await withMarkets(10);
   const all = idsOf(await get("/v1/markets"));
   const first = await get("/v1/markets?limit=4");
   board.apply(sampleMarket("new", { activity: { volume24hUsd: 1e9 } }), SAMPLE_AT);
   const rest = await get(`${nextUrlOf(first)}`);
   assert.deepEqual([...idsOf(first), ...idsOf(rest)], all.slice(0, 8));
-  await app.close();
 });
 
 test("200: the next URL is relative or uses the public URL, never the Host header", async () => {
@@ -76,16 +72,15 @@ test("200: the next URL is relative or uses the public URL, never the Host heade
     [null, "/v1/markets?"],
     ["https://api.example.org", "https://api.example.org/v1/markets?"],
   ] as const) {
-    const { app, board, get } = await openMarketApi({ publicUrl });
+    const { board, get } = await openMarketApi({ publicUrl });
     for (const id of ["a", "b"]) board.apply(sampleMarket(id), SAMPLE_AT);
     const reply = await get("/v1/markets?limit=1", { host: "evil.example" });
     assert.ok(nextUrlOf(reply)?.startsWith(prefix), String(reply.headers.link));
-    await app.close();
   }
 });
 
 test("200: filters markets; empty filters are ignored", async () => {
-  const { app, board, get } = await withMarkets(2);
+  const { board, get } = await withMarkets(2);
   board.apply(sampleMarket("b", { listing: { venue: "beta", category: "Sports", title: "Núñez scores" } }), SAMPLE_AT);
   board.apply(sampleMarket("over", { listing: { status: "finalized" } }), SAMPLE_AT);
   const ids = async (query: string) => idsOf(await get(`/v1/markets?${query}`)).sort();
@@ -96,41 +91,36 @@ test("200: filters markets; empty filters are ignored", async () => {
   assert.deepEqual(await ids("status=finalized"), ["over"]);
   assert.deepEqual(await ids("status=all"), ["b", "m0", "m1", "over"]);
   assert.deepEqual(await ids("source=&platform=&query=&category=&cursor="), ["b", "m0", "m1"]);
-  await app.close();
 });
 
 test("200: parameters are accepted at their bounds", async () => {
-  const { app, get } = await withMarkets(3);
+  const { get } = await withMarkets(3);
   for (const query of ["limit=1", "limit=100", `query=${"a".repeat(500)}`, `category=${"c".repeat(50)}`]) {
     assert.equal((await get(`/v1/markets?${query}`)).statusCode, 200, query);
   }
-  await app.close();
 });
 
 test("200: returns thirty markets by default", async () => {
-  const { app, get } = await withMarkets(31);
+  const { get } = await withMarkets(31);
   assert.equal(idsOf(await get("/v1/markets")).length, 30);
-  await app.close();
 });
 
 test("200: an unknown parameter is reported in a header with the closest known one", async () => {
-  const { app, get } = await withMarkets(1);
+  const { get } = await withMarkets(1);
   const reply = await get("/v1/markets?limt=3&risk_limit=5");
   assert.equal(reply.statusCode, 200);
   assert.equal(reply.headers["x-ignored-parameters"], "limt; did you mean limit, risk_limit");
   assert.equal((await get("/v1/markets?limit=3")).headers["x-ignored-parameters"], undefined);
-  await app.close();
 });
 
 test("304: an unchanged list is not sent again; a changed one is", async () => {
-  const { app, board, get } = await withMarkets(3);
+  const { board, get } = await withMarkets(3);
   const first = await get("/v1/markets");
   const tag = { "if-none-match": String(first.headers.etag) };
   const second = await get("/v1/markets", tag);
   assert.deepEqual([second.statusCode, second.body], [304, ""]);
   board.applyQuote("alpha", "m1", { bid: 0.41 }, SAMPLE_AT);
   assert.equal((await get("/v1/markets", tag)).statusCode, 200);
-  await app.close();
 });
 
 test("401: listing markets requires a valid API key", async () => {
@@ -140,11 +130,10 @@ test("401: listing markets requires a valid API key", async () => {
     assert.equal(reply.statusCode, 401);
     assert.deepEqual(reply.json(), { detail: "Invalid or expired API key", code: "unauthorized" });
   }
-  await app.close();
 });
 
 test("422: each invalid parameter is rejected with its specific error", async () => {
-  const { app, get } = await withMarkets(3);
+  const { get } = await withMarkets(3);
   const cases: Readonly<Record<string, string>> = {
     "limit=0": "greater_than_equal at query.limit",
     "limit=101": "less_than_equal at query.limit",
@@ -171,11 +160,10 @@ test("422: each invalid parameter is rejected with its specific error", async ()
     "literal_error at query.sort",
     "literal_error at query.source",
   ]);
-  await app.close();
 });
 
 test("200: a cursor is valid for an equivalent query", async () => {
-  const { app, board, get } = await withMarkets(0);
+  const { board, get } = await withMarkets(0);
   for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id, { listing: { category: "Sports" } }), SAMPLE_AT);
   const first = await get("/v1/markets?platform=alpha&category=Sports&limit=2");
   const cursor = new URL(`http://x${nextUrlOf(first)}`).searchParams.get("cursor");
@@ -183,11 +171,10 @@ test("200: a cursor is valid for an equivalent query", async () => {
   assert.ok(all.length > 2);
   const rest = await get(`/v1/markets?source=alpha&platform=alpha&category=SPORTS&cursor=${cursor}`);
   assert.deepEqual([...idsOf(first), ...idsOf(rest)], all);
-  await app.close();
 });
 
 test("422: a cursor is invalid for other filters or another sort, but valid for another page size", async () => {
-  const { app, get } = await withMarkets(10);
+  const { get } = await withMarkets(10);
   const cursor = new URL(`http://x${nextUrlOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");
   assert.equal((await get(`/v1/markets?limit=5&cursor=${cursor}`)).statusCode, 200);
   for (const other of ["sort=liquidity", "status=all", "source=alpha", "category=Sports", "query=question"]) {
@@ -197,5 +184,4 @@ test("422: a cursor is invalid for other filters or another sort, but valid for 
       other,
     );
   }
-  await app.close();
 });

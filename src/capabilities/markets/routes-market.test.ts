@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMarketApi, refusals } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { samplePoint } from "../../../test/support/storage-samples.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
@@ -10,7 +11,7 @@ const UNREACHABLE = { detail: "The venue cannot be reached at the moment", code:
 const timeout = () => new VenueError("timeout", "inner-host:443 did not answer", { retryable: true });
 
 test("200: returns a market with the slug and title of its event", async () => {
-  const { app, board, get } = await openMarketApi();
+  const { board, get } = await openMarketApi();
   board.applyEvent(sampleEvent("KXFed", { title: "Fed", category: "Economics" }));
   board.apply(sampleMarket("KX-25", { listing: { eventId: "KXFed" } }), SAMPLE_AT);
   const reply = await get("/v1/markets/alpha/KX-25");
@@ -29,56 +30,45 @@ test("200: returns a market with the slug and title of its event", async () => {
     event_slug: "alpha:kxfed",
     event_title: "Fed",
   });
-  await app.close();
 });
 
 test("200: finds a market id with special characters by its percent-encoded form, decoded once", async () => {
-  const { app, board, get } = await openMarketApi();
+  const { board, get } = await openMarketApi();
   for (const id of ["a/b", "c:d", "50%", "%41", "ü ?#&", "x".repeat(512)]) {
     board.apply(sampleMarket(id), SAMPLE_AT);
     const reply = await get(`/v1/markets/alpha/${encodeURIComponent(id)}`);
     assert.deepEqual([reply.statusCode, reply.json().market_id], [200, id]);
   }
-  await app.close();
 });
 
 test("200: fetches a market that is not on the board from its venue", async () => {
   const api = await openMarketApi({
-    lookUp: async (venue, marketId) => {
+    fetchMarket: async (venue, marketId) => {
       api.board.apply(sampleMarket(marketId, { listing: { venue } }), SAMPLE_AT);
       return true;
     },
   });
   const reply = await api.get("/v1/markets/beta/new");
   assert.deepEqual([reply.statusCode, reply.json().platform, reply.json().market_id], [200, "beta", "new"]);
-  await api.app.close();
 });
 
 test("200: expand=history adds the 7-day history; an empty expand adds nothing", async () => {
-  const { app, board, get } = await openMarketApi();
+  const { board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const { history, ...market } = (await get("/v1/markets/alpha/m?expand=history")).json();
   assert.deepEqual(market, (await get("/v1/markets/alpha/m")).json());
   assert.deepEqual([history.period, history.points.length, history.market_id], ["7d", 1, "m"]);
   assert.equal("history" in (await get("/v1/markets/alpha/m?expand=")).json(), false);
-  await app.close();
 });
 
 test("200: returns the history for each period and number of points with the documented fields", async () => {
   const requests: unknown[] = [];
-  const { app, board, get } = await openMarketApi({
-    past: {
+  const { board, get } = await openMarketApi({
+    pastPrices: {
       async read(_market, period, maxPoints) {
         requests.push([period, maxPoints]);
-        const point = {
-          startAt: SAMPLE_AT - 60_000,
-          endAt: SAMPLE_AT,
-          yesPrice: 0.4,
-          bid: null,
-          ask: 0.41,
-          volumeUsd: 3,
-        };
-        return { period, intervalSeconds: 60, generatedAt: SAMPLE_AT, points: [point] };
+        const points = [samplePoint(SAMPLE_AT - 60_000, SAMPLE_AT, 0.4, { ask: 0.41, volumeUsd: 3 })];
+        return { period, intervalSeconds: 60, generatedAt: SAMPLE_AT, points };
       },
     },
   });
@@ -103,32 +93,29 @@ test("200: returns the history for each period and number of points with the doc
     ["48h", 10],
     ["30d", 200],
   ]);
-  await app.close();
 });
 
 test("200: an unknown parameter is reported in a header", async () => {
-  const { app, board, get } = await openMarketApi();
+  const { board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const header = async (url: string) => (await get(url)).headers["x-ignored-parameters"];
   assert.equal(await header("/v1/markets/alpha/m?expnd=history"), "expnd; did you mean expand");
   assert.equal(await header("/v1/markets/alpha/m/history?perod=7d"), "perod; did you mean period");
-  await app.close();
 });
 
 test("304: an unchanged market is not sent again; a changed one is", async () => {
-  const { app, board, get } = await openMarketApi();
+  const { board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const tag = { "if-none-match": String((await get("/v1/markets/alpha/m")).headers.etag) };
   assert.equal((await get("/v1/markets/alpha/m", tag)).statusCode, 304);
   board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
   assert.equal((await get("/v1/markets/alpha/m", tag)).statusCode, 200);
-  await app.close();
 });
 
 test("401: without an API key no venue request is made and no data is returned", async () => {
   const requests: string[] = [];
   const { app } = await openMarketApi({
-    lookUp: async (_venue, id) => {
+    fetchMarket: async (_venue, id) => {
       requests.push(id);
       return false;
     },
@@ -137,22 +124,20 @@ test("401: without an API key no venue request is made and no data is returned",
     assert.equal((await app.inject({ url })).statusCode, 401);
   }
   assert.deepEqual(requests, []);
-  await app.close();
 });
 
 test("404: an unknown market returns market_not_found for any id", async () => {
-  const { app, get } = await openMarketApi();
+  const { get } = await openMarketApi();
   for (const id of ["m", "a%00b", "x".repeat(513), "%20", "..%2f..%2fetc"]) {
     for (const url of [`/v1/markets/alpha/${id}`, `/v1/markets/alpha/${id}/history`]) {
       const reply = await get(url);
       assert.deepEqual([reply.statusCode, reply.json()], [404, NOT_FOUND], url.slice(0, 60));
     }
   }
-  await app.close();
 });
 
 test("422: each invalid parameter is rejected before the market is looked up", async () => {
-  const { app, get } = await openMarketApi();
+  const { get } = await openMarketApi();
   const cases: Readonly<Record<string, string>> = {
     "/v1/markets/gamma/m": "literal_error at path.platform",
     "/v1/markets/delta/m": "literal_error at path.platform",
@@ -165,31 +150,28 @@ test("422: each invalid parameter is rejected before the market is looked up", a
     "/v1/markets/alpha/m/history?max_points=many": "int_parsing at query.max_points",
   };
   for (const [url, expected] of Object.entries(cases)) assert.deepEqual(refusals(await get(url)), [expected], url);
-  await app.close();
 });
 
 test("502: a failed venue request returns venue_unavailable without internal details", async () => {
-  const { app, get } = await openMarketApi({ lookUp: () => Promise.reject(timeout()) });
+  const { get } = await openMarketApi({ fetchMarket: () => Promise.reject(timeout()) });
   for (const url of ["/v1/markets/alpha/m", "/v1/markets/alpha/m/history"]) {
     const reply = await get(url);
     assert.deepEqual([reply.statusCode, reply.json()], [502, UNREACHABLE]);
   }
-  await app.close();
 });
 
 test("502: a history that is not stored returns venue_unavailable if the venue request fails", async () => {
-  const { app, board, get } = await openMarketApi({ past: { read: () => Promise.reject(timeout()) } });
+  const { board, get } = await openMarketApi({ pastPrices: { read: () => Promise.reject(timeout()) } });
   board.apply(sampleMarket("m"), SAMPLE_AT);
   for (const url of ["/v1/markets/alpha/m/history", "/v1/markets/alpha/m?expand=history"]) {
     assert.deepEqual([(await get(url)).statusCode, (await get(url)).json()], [502, UNREACHABLE]);
   }
   assert.equal((await get("/v1/markets/alpha/m")).statusCode, 200);
-  await app.close();
 });
 
 test("503: a history returns store_unavailable with Retry-After if the database is unavailable", async () => {
-  const { app, board, get } = await openMarketApi({
-    past: { read: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")) },
+  const { board, get } = await openMarketApi({
+    pastPrices: { read: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")) },
   });
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const reply = await get("/v1/markets/alpha/m/history");
@@ -197,5 +179,4 @@ test("503: a history returns store_unavailable with Retry-After if the database 
     [reply.statusCode, reply.json().code, reply.headers["retry-after"]],
     [503, "store_unavailable", "2"],
   );
-  await app.close();
 });

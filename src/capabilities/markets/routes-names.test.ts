@@ -16,7 +16,7 @@ async function openNamedApi() {
 }
 
 test("200: paths, filters, slugs and bodies use the configured venue ids", async () => {
-  const { app, get } = await openNamedApi();
+  const { get } = await openNamedApi();
   for (const venue of VENUES.trading) {
     const market = (await get(`/v1/markets/${venue}/m`)).json();
     assert.deepEqual([market.platform, market.event_slug], [venue, `${venue}:e`]);
@@ -25,11 +25,10 @@ test("200: paths, filters, slugs and bodies use the configured venue ids", async
     assert.equal((await get(`/v1/events?platform=${venue}`)).json()[0].slug, `${venue}:e`);
     assert.equal((await get(`/v1/markets/${venue}/m/history`)).json().platform, venue);
   }
-  await app.close();
 });
 
 test("422: adapter names and reference venues are rejected in paths and filters", async () => {
-  const { app, get } = await openNamedApi();
+  const { get } = await openNamedApi();
   for (const name of [...Object.keys(VENUE_SERVICES), "venue_d"]) {
     assert.deepEqual(refusals(await get(`/v1/markets/${name}/m`)), ["literal_error at path.platform"]);
     assert.deepEqual(refusals(await get(`/v1/markets/${name}/m/history`)), ["literal_error at path.platform"]);
@@ -37,11 +36,10 @@ test("422: adapter names and reference venues are rejected in paths and filters"
     assert.deepEqual(refusals(await get(`/v1/events?platform=${name}`)), ["literal_error at query.platform"]);
     assert.equal((await get(`/v1/events/${name}:e`)).statusCode, 404);
   }
-  await app.close();
 });
 
 test("200: the OpenAPI document contains only the configured venue ids", async () => {
-  const { app, get } = await openNamedApi();
+  const { get } = await openNamedApi();
   const text = (await get("/openapi.json")).body;
   for (const name of Object.keys(VENUE_SERVICES)) assert.equal(text.includes(name), false, name);
   const { paths } = JSON.parse(text);
@@ -51,5 +49,4 @@ test("200: the OpenAPI document contains only the configured venue ids", async (
   assert.deepEqual(enumOf("/v1/markets", "source"), VENUES.trading);
   assert.deepEqual(enumOf("/v1/events", "platform"), VENUES.trading);
   assert.ok(text.includes("venue_d"));
-  await app.close();
 });

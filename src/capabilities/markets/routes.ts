@@ -5,8 +5,7 @@ import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../..
 import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
 import { presentEvent, presentEventSummary } from "./events.ts";
-import { presentHistory } from "./history.ts";
-import { arrayBytes, isoTime, marketBytes, presentMarket } from "./present.ts";
+import { arrayBytes, isoTime, marketBytes, presentHistory, presentMarket } from "./present.ts";
 import { marketSchemas, type VenueIds } from "./schema.ts";
 import type { MarketsService } from "./service.ts";
 

@@ -1,5 +1,4 @@
-import type { BoardMarket } from "../../board/index.ts";
-import { priceChange24h } from "../../board/index.ts";
+import { type BoardMarket, priceChange24h } from "../../board/index.ts";
 import type { MarketWideTrend } from "../../storage/index.ts";
 
 export interface Sentiment {

@@ -1,4 +1,4 @@
-import type { BoardMarket, EventQuery, MarketBoard, SortKey } from "../../board/index.ts";
+import type { BoardMarket, EventQuery, MarketBoard, MarketQuery } from "../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -28,38 +28,22 @@ export interface MarketsPorts {
   readonly readTrend: () => Promise<MarketWideTrend>;
 }
 
-export interface ListRequest {
+/** The API parameters `source` and `platform` are aliases. */
+interface VenueFilter {
   readonly source?: VenueId;
   readonly platform?: VenueId;
+}
+
+interface ListRequest extends VenueFilter, Pick<MarketQuery, "sort" | "limit"> {
   readonly query?: string;
   readonly category?: string;
   readonly status: (typeof STATUS_FILTERS)[number];
-  readonly sort: SortKey;
-  readonly limit: number;
 }
 
-export interface MarketsService {
-  /** A market on the board that has a price; null means that only `getMarket` can tell whether the market exists. */
-  findMarket(venue: VenueId, marketId: string): BoardMarket | null;
-  /**
-   * Returns a market from the board, or fetches it from its venue.
-   *
-   * @throws AppError `market_not_found`, or `venue_unavailable` if it has no price; VenueError if the venue request fails
-   */
-  getMarket(venue: VenueId, marketId: string): Promise<BoardMarket>;
-  listMarkets(
-    request: ListRequest,
-    after: { value: number | null; id: string } | null,
-  ): { markets: BoardMarket[]; next: { value: number | null; id: string } | null };
-  getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<HistoryReading>;
-  listEvents(query: Omit<EventQuery, "venues"> & { source?: VenueId; platform?: VenueId }): EventGroup[];
-  /** @throws AppError `event_not_found` */
-  getEvent(slug: string): EventGroup;
-  getSentiment(): Promise<Sentiment>;
-}
+export type MarketsService = ReturnType<typeof createMarketsService>;
 
 /** Reads markets and events from the board, and fetches markets that are missing there from their venue. */
-export function createMarketsService(ports: MarketsPorts): MarketsService {
+export function createMarketsService(ports: MarketsPorts) {
   const { board, clock } = ports;
   const notFoundUntil = new Map<string, number>();
   const lookUps = new Map<string, Promise<boolean>>();
@@ -75,8 +59,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
     return started;
   };
 
-  const venuesOf = (filter: { source?: VenueId; platform?: VenueId }): readonly VenueId[] => {
-    const { source, platform } = filter;
+  const venuesOf = ({ source, platform }: VenueFilter): readonly VenueId[] => {
     if (source !== undefined && platform !== undefined && source !== platform) {
       const msg = "Value error, source and platform are aliases; send one of them, or the same value in both";
       throw new InvalidRequestError([
@@ -87,6 +70,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
     return only === undefined ? ports.venues : [only];
   };
 
+  /** A market on the board that has a price; if null, `getMarket` checks whether the market exists. */
   const findMarket = (venue: VenueId, marketId: string): BoardMarket | null => {
     const market = board.find(venue, marketId);
     return market !== null && market.yesPrice !== null ? market : null;
@@ -95,7 +79,12 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
   return {
     findMarket,
 
-    async getMarket(venue, marketId) {
+    /**
+     * Returns a market from the board, or fetches it from its venue.
+     *
+     * @throws AppError `market_not_found`, or `venue_unavailable` if it has no price; VenueError if the venue request fails
+     */
+    async getMarket(venue: VenueId, marketId: string): Promise<BoardMarket> {
       const notFound = () => new AppError("market_not_found", "There is no such market on this venue");
       if (marketId.length > MARKET_ID_LENGTH_MAX || marketId.includes("\0") || marketId === "") throw notFound();
       const market = findMarket(venue, marketId);
@@ -117,7 +106,8 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
       throw notFound();
     },
 
-    listMarkets(request, after) {
+    /** One page of markets, and the position after which the next page starts; null on the last page. */
+    listMarkets(request: ListRequest, after: MarketQuery["after"]) {
       const found = board.list({
         venues: venuesOf(request),
         statuses: request.status === "all" ? LISTED_STATUSES : [request.status],
@@ -133,7 +123,7 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
       return { markets, next: hasMore ? board.position(last, request.sort) : null };
     },
 
-    getHistory(market, period, maxPoints) {
+    getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<HistoryReading> {
       const id = `${period}/${maxPoints}/${market.listing.venue}/${market.listing.marketId}`;
       const cached = histories.get(id);
       if (cached !== undefined && (cached.readAt === null || clock.monotonic() - cached.readAt < HISTORY_CACHE_MS))
@@ -157,16 +147,18 @@ export function createMarketsService(ports: MarketsPorts): MarketsService {
       return reading;
     },
 
-    listEvents: (query) => listEvents(board, { ...query, venues: venuesOf(query) }),
+    listEvents: (query: Omit<EventQuery, "venues"> & VenueFilter) =>
+      listEvents(board, { ...query, venues: venuesOf(query) }),
 
-    getEvent(slug) {
+    /** @throws AppError `event_not_found` */
+    getEvent(slug: string): EventGroup {
       const event = board.findEvent(slug);
       const group = event === null || !ports.venues.includes(event.listing.venue) ? null : groupOf(board, event);
       if (group === null) throw new AppError("event_not_found", "There is no such event");
       return group;
     },
 
-    async getSentiment() {
+    async getSentiment(): Promise<Sentiment> {
       const now = clock.monotonic();
       if (trend === null || now - trend.readAt > TREND_CACHE_MS)
         trend = { readAt: now, value: await ports.readTrend() };
