@@ -57,7 +57,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
       return { bets: betsOf(world, contract, market, trade, ordinal) };
     });
 
-  const broadcastPool = (contract: Contract, { market, at }: FeedEvent & { kind: "book" }) => {
+  const broadcastPool = (contract: Contract, { market, at }: FeedEvent) => {
     if (!contract.isMultiple) {
       broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
         const { traderCount, volumeUsd } = world.activity(market, at);
@@ -76,7 +76,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     broadcast([`answer/${answerId}/update`], () => ({ answer: present() }));
   };
 
-  const broadcastNewContract = (contract: Contract, { market, at }: FeedEvent & { kind: "listed" }) => {
+  const broadcastNewContract = (contract: Contract, { market, at }: FeedEvent) => {
     // All markets of a group are listed together: broadcast the contract once, for its first market.
     if (market.position !== 0) return;
     broadcast(["global", "global/new-contract"], () => {
@@ -86,7 +86,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     });
   };
 
-  const broadcastLifecycle = (contract: Contract, { market, at }: FeedEvent & { kind: "lifecycle" }) => {
+  const broadcastLifecycle = (contract: Contract, { market, at }: FeedEvent) => {
     broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () =>
       presentLifecycle(world, contract, at),
     );
