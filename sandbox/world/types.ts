@@ -3,7 +3,7 @@
  * protocol.
  *
  * All data is a function of (seed or recording, genesis, speed) and time. There is no state to persist: a restart
- * continues consistently, and past books can be computed again. Prices are YES prices in (0, 1) on the market's tick
+ * continues consistently, and earlier books can be recomputed. Prices are YES prices in (0, 1) on the market's tick
  * grid, sizes are contracts that pay 1, times are Unix milliseconds.
  */
 export type SandboxVenue = "kalshi" | "polymarket" | "limitless" | "manifold";

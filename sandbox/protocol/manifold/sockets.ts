@@ -50,11 +50,8 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   const broadcastBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
     broadcast(["global", "global/new-bet", `contract/${contract.id}/new-bet`], () => {
       const sameMillisecond = world.trades(market, trade.at, trade.at + 1);
-      const ordinal = Math.max(
-        0,
-        sameMillisecond.findIndex(({ id }) => id === trade.id),
-      );
-      return { bets: betsOf(world, contract, market, trade, ordinal) };
+      const ordinal = sameMillisecond.findIndex(({ id }) => id === trade.id);
+      return { bets: betsOf(world, contract, market, trade, Math.max(0, ordinal)) };
     });
 
   const broadcastPool = (contract: Contract, { market, at }: FeedEvent) => {
