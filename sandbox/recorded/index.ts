@@ -2,16 +2,8 @@
 import { RecordingError } from "../../src/recording/errors.ts";
 import { type Fact, LineError } from "../../src/recording/format.ts";
 import { readRecording } from "../../src/recording/read.ts";
-import {
-  type ActivityState,
-  type ListedEvent,
-  type ListedMarket,
-  type PricePoint,
-  SANDBOX_VENUES,
-  type SandboxVenue,
-  type World,
-} from "../world/types.ts";
-import { listRecords, type RecordedEventFact, type VenueRecords } from "./listing.ts";
+import { type ListedMarket, type PricePoint, SANDBOX_VENUES, type SandboxVenue, type World } from "../world/types.ts";
+import { listRecords, type VenueFacts, type VenueRecords } from "./listing.ts";
 import { MarketRecord } from "./market-record.ts";
 import { type ReplayOptions, replayClock } from "./replay-clock.ts";
 
@@ -19,22 +11,17 @@ import { type ReplayOptions, replayClock } from "./replay-clock.ts";
 const MARKETS_MAX = 500_000;
 const FACTS_MAX = 20_000_000;
 const LEVELS_MAX = 50_000_000;
-const PAST_POINTS_MAX = 50_000;
+const HISTORY_POINTS_MAX = 50_000;
 /** Mid prices of wider spreads are ignored; one micro is 1e-6. */
 const SPREAD_MICROS_MAX = 100_000;
-
-export interface RecordedWorldOptions extends ReplayOptions {
-  readonly file: string;
-}
 
 /**
  * Loads a recording into memory.
  * @throws RecordingError with the number of a line that is malformed, exceeds a limit, or refers to an unknown market
  */
-export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<World> {
-  const records = new Map<SandboxVenue, Map<string, MarketRecord>>(SANDBOX_VENUES.map((venue) => [venue, new Map()]));
-  const events = new Map<SandboxVenue, Map<string, RecordedEventFact>>(
-    SANDBOX_VENUES.map((venue) => [venue, new Map()]),
+export async function loadRecordedWorld(options: ReplayOptions & { readonly file: string }): Promise<World> {
+  const venues = new Map<SandboxVenue, VenueFacts>(
+    SANDBOX_VENUES.map((venue) => [venue, { events: new Map(), records: new Map() }]),
   );
   let startedAt = 0;
   let endedAt = 0;
@@ -43,24 +30,21 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
   let markets = 0;
 
   const addFact = (fact: Fact) => {
-    const venue = SANDBOX_VENUES.find((candidate) => candidate === fact.venue);
+    const venue = venues.get(fact.venue as SandboxVenue);
     if (venue === undefined)
       throw new LineError(`unknown venue "${fact.venue}", expected one of ${SANDBOX_VENUES.join(", ")}`);
     endedAt = Math.max(endedAt, fact.at);
     facts += 1;
     if (facts > FACTS_MAX) throw new LineError(`more than ${FACTS_MAX} facts`);
     if (fact.kind === "event") {
-      const venueEvents = events.get(venue);
-      if (venueEvents !== undefined && !venueEvents.has(fact.event.eventId))
-        venueEvents.set(fact.event.eventId, fact.event);
+      if (!venue.events.has(fact.event.eventId)) venue.events.set(fact.event.eventId, fact.event);
       return;
     }
-    const venueRecords = records.get(venue);
     const marketId = fact.kind === "market" ? fact.market.marketId : fact.marketId;
-    let record = venueRecords?.get(marketId);
+    let record = venue.records.get(marketId);
     if (fact.kind === "market" && record === undefined) {
       record = new MarketRecord(fact.at, fact.market);
-      venueRecords?.set(marketId, record);
+      venue.records.set(marketId, record);
       markets += 1;
       if (markets > MARKETS_MAX) throw new LineError(`more than ${MARKETS_MAX} markets`);
     }
@@ -68,7 +52,7 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
     if (fact.kind === "market") record.addMarket(fact.at, fact.market);
     else if (fact.kind === "quote") record.addQuote(fact.at, fact.quote);
     else if (fact.kind === "activity") record.addActivity(fact.at, fact.activity);
-    else if (fact.kind === "trade") record.addTrade(venue, fact.trade);
+    else if (fact.kind === "trade") record.addTrade(fact.venue, fact.trade);
     else {
       levels += fact.book.bids.length + fact.book.asks.length;
       if (levels > LEVELS_MAX) throw new LineError(`more than ${LEVELS_MAX} book levels`);
@@ -85,8 +69,8 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
   if (markets === 0) throw new RecordingError(`${options.file} contains no market, so there is nothing to replay.`);
 
   const clock = replayClock({ startedAt, endedAt }, options);
-  for (const venueRecords of records.values()) for (const record of venueRecords.values()) record.finish(clock.toWall);
-  const listing = listRecords(records, events, clock.toWall);
+  for (const { records } of venues.values()) for (const record of records.values()) record.finish(clock.toWall);
+  const listing = listRecords(venues, clock.toWall);
   return createRecordedWorld(options, listing.byVenue, {
     source: header.source,
     startedAt,
@@ -95,7 +79,7 @@ export async function loadRecordedWorld(options: RecordedWorldOptions): Promise<
     facts,
     markets,
     omittedMarkets: listing.omittedMarkets,
-    isTruncated: isTruncated,
+    isTruncated,
   });
 }
 
@@ -141,12 +125,7 @@ function createRecordedWorld(
     return record.lastPriceAt(at) ?? record.probabilityAt(at);
   };
 
-  const probability: World["probability"] = (market, at) => {
-    const record = recordOf(market);
-    return record.probabilityAt(at) ?? priceAt(record, at);
-  };
-
-  const activity = (market: ListedMarket, at: number): ActivityState => {
+  const activity: World["activity"] = (market, at) => {
     const record = recordOf(market);
     const recorded = record.activityAt(at);
     const price = recorded === null ? null : priceAt(record, recorded.at);
@@ -167,11 +146,11 @@ function createRecordedWorld(
     };
   };
 
-  const past = (market: ListedMarket, from: number, to: number, intervalMs: number): PricePoint[] => {
+  const priceHistory: World["priceHistory"] = (market, from, to, intervalMs) => {
     const record = recordOf(market);
     const points: PricePoint[] = [];
     const first = Math.max(Math.floor(from / intervalMs) + 1, Math.ceil(record.listedAt / intervalMs));
-    const last = Math.min(Math.floor(to / intervalMs), first + PAST_POINTS_MAX);
+    const last = Math.min(Math.floor(to / intervalMs), first + HISTORY_POINTS_MAX);
     for (let number = first; number <= last; number++) {
       const at = number * intervalMs;
       const { bids, asks } = record.levelsAt(at);
@@ -193,18 +172,15 @@ function createRecordedWorld(
     genesis,
     speed,
     recording,
-    events: (venue, at) => byVenue.get(venue)?.eventsAt(at) ?? NO_EVENTS,
-    markets: (venue, at) => byVenue.get(venue)?.marketsAt(at) ?? NO_MARKETS,
+    events: (venue, at) => byVenue.get(venue)?.eventsAt(at) ?? [],
+    markets: (venue, at) => byVenue.get(venue)?.marketsAt(at) ?? [],
     lifecycle,
     book,
-    probability,
+    probability: (market, at) => recordOf(market).probabilityAt(at) ?? priceAt(recordOf(market), at),
     activity,
     trades: (market, from, to) => recordOf(market).trades(from, to),
-    priceHistory: past,
+    priceHistory,
     nextChangeAt: (market, after) => recordOf(market).nextChangeAt(after),
     nextPhaseAt: (market, after) => recordOf(market).nextPhaseAt(after),
   };
 }
-
-const NO_EVENTS: readonly ListedEvent[] = [];
-const NO_MARKETS: readonly ListedMarket[] = [];

@@ -1,12 +1,14 @@
-import type { Fact } from "../../src/recording/format.ts";
-import type { ListedEvent, ListedMarket, RecordedFee, SandboxVenue } from "../world/types.ts";
-import { type MarketRecord, partitionPoint } from "./market-record.ts";
-
-export type RecordedEventFact = Extract<Fact, { readonly kind: "event" }>["event"];
+import { isListed, type ListedEvent, type ListedMarket, type SandboxVenue } from "../world/types.ts";
+import { type EventFact, type MarketFact, type MarketRecord, partitionPoint } from "./market-record.ts";
 
 /** Tick size assumed if a recording has none; the protocols do not publish it. */
 const DEFAULT_TICK = 0.001;
-const AMM_VENUE: SandboxVenue = "manifold";
+
+/** The recorded facts of one venue by event id and market id. Market times are on the wall clock. */
+export interface VenueFacts {
+  readonly events: Map<string, EventFact>;
+  readonly records: Map<string, MarketRecord>;
+}
 
 /** The markets of one venue of a recording. */
 export interface VenueRecords {
@@ -17,68 +19,56 @@ export interface VenueRecords {
   marketsAt(at: number): readonly ListedMarket[];
 }
 
-/** Converts recorded markets to listed events and markets; dates are moved to the wall clock. */
+/** Converts recorded facts to listed events and markets. AMM markets without a price are omitted. */
 export function listRecords(
-  records: ReadonlyMap<SandboxVenue, ReadonlyMap<string, MarketRecord>>,
-  events: ReadonlyMap<SandboxVenue, ReadonlyMap<string, RecordedEventFact>>,
+  venues: ReadonlyMap<SandboxVenue, VenueFacts>,
   toWall: (at: number) => number,
 ): { readonly byVenue: ReadonlyMap<SandboxVenue, VenueRecords>; readonly omittedMarkets: number } {
   const byVenue = new Map<SandboxVenue, VenueRecords>();
   const nextIndex = { event: 0, market: 0 };
   let omittedMarkets = 0;
-  for (const [venue, venueRecords] of records) {
-    const groups = new Map<string, MarketRecord[]>();
-    for (const record of venueRecords.values()) {
-      if (isAmm(venue, record) && !record.hasPrice) {
-        omittedMarkets += 1;
-        continue;
-      }
-      const { eventId, marketId } = record.first;
-      const key = eventId === null ? `market ${marketId}` : `event ${eventId}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [record]);
-      else group.push(record);
-    }
-    const venueEvents: ListedEvent[] = [];
+  for (const [venue, { events, records }] of venues) {
+    const listable = [...records.values()].filter(
+      (record) => mechanismOf(venue, record) === "clob" || record.probabilityAt(0) !== null,
+    );
+    omittedMarkets += records.size - listable.length;
+    const groups = Map.groupBy(listable, ({ first: { eventId, marketId } }) =>
+      eventId === null ? `market ${marketId}` : `event ${eventId}`,
+    );
+    const listings: Listing[] = [];
     const recordOf = new Map<ListedMarket, MarketRecord>();
     for (const group of groups.values()) {
-      const event = listEvent(venue, group, events.get(venue) ?? new Map(), nextIndex, toWall);
-      venueEvents.push(event);
-      for (const [position, record] of group.entries()) {
-        const market = event.markets[position];
-        if (market !== undefined) recordOf.set(market, record);
-      }
+      const fact = events.get(group[0]?.first.eventId ?? "");
+      const event = listEvent(venue, group, fact, nextIndex, toWall);
+      listings.push({ event, at: Math.min(...group.map((record) => record.listedAt)) });
+      for (const [position, market] of event.markets.entries()) recordOf.set(market, group[position] as MarketRecord);
     }
-    byVenue.set(venue, createVenueRecords(venueEvents, recordOf));
+    byVenue.set(venue, createVenueRecords(listings, recordOf));
   }
   return { byVenue, omittedMarkets };
 }
 
-function isAmm(venue: SandboxVenue, { first }: MarketRecord): boolean {
-  return venue === AMM_VENUE || first.venueKeys.kind === "amm";
+function mechanismOf(venue: SandboxVenue, { first }: MarketRecord): ListedMarket["mechanism"] {
+  return venue === "manifold" || first.venueKeys.kind === "amm" ? "amm" : "clob";
 }
 
-function createVenueRecords(
-  events: readonly ListedEvent[],
-  records: ReadonlyMap<ListedMarket, MarketRecord>,
-): VenueRecords {
-  const listedAt = (event: ListedEvent) =>
-    event.markets.reduce(
-      (first, { recorded }) => Math.min(first, recorded?.listedAt ?? first),
-      Number.POSITIVE_INFINITY,
-    );
-  const byListingTime = events.map((event) => ({ event, at: listedAt(event) })).sort((a, b) => a.at - b.at);
+/** An event and the time at which its first market is listed. */
+interface Listing {
+  readonly event: ListedEvent;
+  readonly at: number;
+}
+
+function createVenueRecords(listings: Listing[], records: ReadonlyMap<ListedMarket, MarketRecord>): VenueRecords {
+  listings.sort((a, b) => a.at - b.at);
   const marketTimes = [...records.values()].map((record) => record.listedAt).sort((a, b) => a - b);
   let cached = { events: [] as readonly ListedEvent[], markets: [] as readonly ListedMarket[], count: -1 };
   /** Recomputes both lists only when another market is listed. */
   const listsAt = (at: number) => {
     const count = partitionPoint(marketTimes, (listedAt) => listedAt <= at);
     if (count !== cached.count) {
-      const listedEvents = byListingTime.filter((entry) => entry.at <= at).map((entry) => entry.event);
-      const markets = listedEvents
-        .flatMap((event) => event.markets)
-        .filter(({ recorded }) => (recorded?.listedAt ?? 0) <= at);
-      cached = { events: listedEvents, markets, count };
+      const events = listings.filter((listing) => listing.at <= at).map(({ event }) => event);
+      const markets = events.flatMap((event) => event.markets).filter((market) => isListed(market, at));
+      cached = { events, markets, count };
     }
     return cached;
   };
@@ -88,13 +78,12 @@ function createVenueRecords(
 function listEvent(
   venue: SandboxVenue,
   group: readonly MarketRecord[],
-  events: ReadonlyMap<string, RecordedEventFact>,
+  fact: EventFact | undefined,
   nextIndex: { event: number; market: number },
   toWall: (at: number) => number,
 ): ListedEvent {
   const first = group[0]?.first;
-  const eventId = first?.eventId ?? null;
-  const fact = eventId === null ? undefined : events.get(eventId);
+  const endAt = fact?.endAt ?? null;
   const markets: ListedMarket[] = [];
   const event: ListedEvent = {
     venue,
@@ -111,20 +100,15 @@ function listEvent(
     exhaustive: fact?.exhaustive ?? false,
     ladder: false,
     featured: fact?.featured ?? false,
-    openAt: Math.min(...group.map((record) => openTime(record, toWall))),
-    closeAt:
-      fact?.endAt != null
-        ? toWall(fact.endAt)
-        : Math.max(...group.map((record) => wallOrInfinity(record.first.closeAt, toWall))),
+    openAt: Math.min(...group.map(openTime)),
+    closeAt: endAt === null ? Math.max(...group.map(closeTime)) : toWall(endAt),
     markets,
-    recorded: { eventId, url: fact?.url ?? null },
+    recorded: { eventId: first?.eventId ?? null, url: fact?.url ?? null },
   };
   for (const [position, record] of group.entries())
-    markets.push(listMarket(event, position, record, nextIndex.market++, toWall));
+    markets.push(listMarket(event, position, record, nextIndex.market++));
   return event;
 }
-
-type MarketFact = MarketRecord["first"];
 
 /** Title of an event without an event line: the market's title without the name of its outcome. */
 function titleOf(market: MarketFact | undefined): string {
@@ -133,22 +117,16 @@ function titleOf(market: MarketFact | undefined): string {
   return market.title.endsWith(suffix) ? market.title.slice(0, -suffix.length) : market.title;
 }
 
-function openTime({ first, listedAt }: MarketRecord, toWall: (at: number) => number): number {
-  return first.openAt === null ? listedAt : Math.min(listedAt, toWall(first.openAt));
+function openTime({ first, listedAt }: MarketRecord): number {
+  return Math.min(listedAt, first.openAt ?? listedAt);
 }
 
-const wallOrInfinity = (at: number | null, toWall: (at: number) => number) =>
-  at === null ? Number.POSITIVE_INFINITY : toWall(at);
+function closeTime({ first }: MarketRecord): number {
+  return first.closeAt ?? Number.POSITIVE_INFINITY;
+}
 
-function listMarket(
-  event: ListedEvent,
-  position: number,
-  record: MarketRecord,
-  index: number,
-  toWall: (at: number) => number,
-): ListedMarket {
+function listMarket(event: ListedEvent, position: number, record: MarketRecord, index: number): ListedMarket {
   const { first, listedAt, statuses } = record;
-  const wall = (at: number | null) => (at === null ? null : toWall(at));
   const isResolved = ({ phase }: { readonly phase: string }) => phase === "determined" || phase === "finalized";
   const lastUnfinalized = statuses.findLastIndex(({ phase }) => phase !== "finalized");
   return {
@@ -161,10 +139,10 @@ function listMarket(
     rules: first.rules ?? "",
     resolutionSource: "",
     strike: null,
-    mechanism: isAmm(event.venue, record) ? "amm" : "clob",
+    mechanism: mechanismOf(event.venue, record),
     tick: first.tickSize ?? DEFAULT_TICK,
-    openAt: openTime(record, toWall),
-    closeAt: wallOrInfinity(first.closeAt, toWall),
+    openAt: openTime(record),
+    closeAt: closeTime(record),
     determineAt: statuses.find(isResolved)?.at ?? Number.POSITIVE_INFINITY,
     disputed: false,
     finalizeAt: statuses[lastUnfinalized + 1]?.at ?? Number.POSITIVE_INFINITY,
@@ -174,15 +152,10 @@ function listMarket(
       url: first.url,
       label: first.outcomeLabel,
       listedAt,
-      openAt: wall(first.openAt),
-      expectedResolutionAt: wall(first.expectedResolutionAt),
+      openAt: first.openAt,
+      expectedResolutionAt: first.expectedResolutionAt,
       tickSize: first.tickSize,
-      takerFee: takerFee(first),
+      takerFee: first.takerFee,
     },
   };
-}
-
-function takerFee({ takerFee: fee }: MarketFact): RecordedFee | null {
-  if (fee === null || fee.kind === "none" || fee.kind === "quadratic") return fee;
-  return { kind: fee.kind };
 }

@@ -1,11 +1,9 @@
 import type { Fact } from "../../src/recording/format.ts";
 import type { Level, Phase, WorldOutcome, WorldTrade } from "../world/types.ts";
 
-type MarketFact = Extract<Fact, { readonly kind: "market" }>["market"];
-type QuoteFact = Extract<Fact, { readonly kind: "quote" }>["quote"];
-type ActivityFact = Extract<Fact, { readonly kind: "activity" }>["activity"];
-type BookFact = Extract<Fact, { readonly kind: "book" }>["book"];
-type TradeFact = Extract<Fact, { readonly kind: "trade" }>["trade"];
+type FactOf<Kind extends Fact["kind"]> = Extract<Fact, { readonly kind: Kind }>;
+export type MarketFact = FactOf<"market">["market"];
+export type EventFact = FactOf<"event">["event"];
 
 interface Status {
   at: number;
@@ -23,8 +21,8 @@ const ACTIVITY_FIELDS = 4;
  */
 export class MarketRecord {
   /** The first market line. Texts and dates of later lines are ignored, because they would be published too early. */
-  readonly first: MarketFact;
-  readonly #statuses: Status[] = [];
+  first: MarketFact;
+  readonly statuses: Status[] = [];
   readonly #quoteAt: number[] = [];
   readonly #quotes: number[] = [];
   readonly #bookAt: number[] = [];
@@ -38,7 +36,7 @@ export class MarketRecord {
   readonly #tradeIds = new Set<string>();
   /** Times at which the book or the last price may have changed, ascending, unique. */
   #changes: number[] = [];
-  /** Time of the first line of the market. */
+  /** Time of the first line. */
   listedAt: number;
 
   constructor(at: number, first: MarketFact) {
@@ -46,38 +44,29 @@ export class MarketRecord {
     this.first = first;
   }
 
-  get statuses(): readonly Status[] {
-    return this.#statuses;
-  }
-
-  /** Whether any quote has an indicative price. */
-  get hasPrice(): boolean {
-    return this.#firstIndicativePrice() !== null;
-  }
-
   addMarket(at: number, { status, paused, outcome }: MarketFact): void {
     const phase: Phase = status === "active" && paused ? "paused" : status;
     const worldOutcome: WorldOutcome | null = outcome?.kind === "void" ? { kind: "void" } : outcome;
-    const last = this.#statuses.at(-1);
+    const last = this.statuses.at(-1);
     if (last?.phase === phase && JSON.stringify(last.outcome) === JSON.stringify(worldOutcome)) return;
-    this.#statuses.push({ at, phase, outcome: worldOutcome });
+    this.statuses.push({ at, phase, outcome: worldOutcome });
   }
 
-  addQuote(at: number, quote: QuoteFact): void {
+  addQuote(at: number, quote: FactOf<"quote">["quote"]): void {
     this.#quoteAt.push(at);
     const { bid, ask, bidSize, askSize, lastPrice, indicativePrice } = quote;
     for (const value of [bid, ask, bidSize, askSize, lastPrice, indicativePrice])
       this.#quotes.push(value ?? Number.NaN);
   }
 
-  addActivity(at: number, activity: ActivityFact): void {
+  addActivity(at: number, activity: FactOf<"activity">["activity"]): void {
     this.#activityAt.push(at);
     const { volume24hUsd, volumeTotalUsd, liquidityUsd, openInterestUsd } = activity;
     for (const value of [volume24hUsd, volumeTotalUsd, liquidityUsd, openInterestUsd])
       this.#activities.push(value ?? Number.NaN);
   }
 
-  addBook(at: number, { bids, asks, lastPrice }: BookFact): void {
+  addBook(at: number, { bids, asks, lastPrice }: FactOf<"book">["book"]): void {
     this.#bookAt.push(at);
     this.#bookLast.push(lastPrice ?? Number.NaN);
     for (const side of [bids, asks]) {
@@ -87,7 +76,7 @@ export class MarketRecord {
   }
 
   /** Ignores duplicates of a trade. */
-  addTrade(venue: string, { tradeId, executedAt, yesPrice, size, takerSide }: TradeFact): void {
+  addTrade(venue: string, { tradeId, executedAt, yesPrice, size, takerSide }: FactOf<"trade">["trade"]): void {
     if (this.#tradeIds.has(tradeId)) return;
     this.#tradeIds.add(tradeId);
     this.#trades.push({
@@ -104,8 +93,15 @@ export class MarketRecord {
 
   /** Moves all times to the wall clock, sorts the trades and computes the changes. Call once, after the last fact. */
   finish(toWall: (at: number) => number): void {
+    const toWallOrNull = (at: number | null) => (at === null ? null : toWall(at));
+    this.first = {
+      ...this.first,
+      openAt: toWallOrNull(this.first.openAt),
+      closeAt: toWallOrNull(this.first.closeAt),
+      expectedResolutionAt: toWallOrNull(this.first.expectedResolutionAt),
+    };
     this.listedAt = toWall(this.listedAt);
-    for (const status of this.#statuses) status.at = toWall(status.at);
+    for (const status of this.statuses) status.at = toWall(status.at);
     for (const times of [this.#quoteAt, this.#bookAt, this.#activityAt])
       for (const [index, at] of times.entries()) times[index] = toWall(at);
     // Adapters read trades late and newest first, so they are not recorded in time order.
@@ -118,20 +114,20 @@ export class MarketRecord {
   }
 
   statusAt(at: number): Status | null {
-    return this.#statuses[this.#statusIndexAt(at)] ?? null;
+    return this.statuses[this.#statusIndexAt(at)] ?? null;
   }
 
   /** Start of the phase at `at`; consecutive statuses with the same phase count as one. */
   phaseSince(at: number): number {
     let index = this.#statusIndexAt(at);
-    while (index > 0 && this.#statuses[index - 1]?.phase === this.#statuses[index]?.phase) index -= 1;
-    return this.#statuses[index]?.at ?? this.listedAt;
+    while (index > 0 && this.statuses[index - 1]?.phase === this.statuses[index]?.phase) index -= 1;
+    return this.statuses[index]?.at ?? this.listedAt;
   }
 
   /** Time of the next phase change after `after`; Infinity if the recording has none. */
   nextPhaseAt(after: number): number {
     const phase = this.statusAt(after)?.phase ?? "pending";
-    return this.#statuses.find((status) => status.at > after && status.phase !== phase)?.at ?? Number.POSITIVE_INFINITY;
+    return this.statuses.find((status) => status.at > after && status.phase !== phase)?.at ?? Number.POSITIVE_INFINITY;
   }
 
   /** Number of changes up to `at` and the time of the last one; null before the first change. */
@@ -186,21 +182,14 @@ export class MarketRecord {
 
   /** The last indicative price up to `at`, otherwise the first one after it; null if there is none. */
   probabilityAt(at: number): number | null {
-    for (let index = lastIndexAt(this.#quoteAt, at); index >= 0; index--) {
-      const probability = this.#quoteField(index, 5);
-      if (probability !== null) return probability;
-    }
-    return this.#firstIndicativePrice();
+    let index = lastIndexAt(this.#quoteAt, at);
+    while (index > 0 && this.#quoteField(index, 5) === null) index -= 1;
+    while (index < this.#quoteAt.length && this.#quoteField(index, 5) === null) index += 1;
+    return this.#quoteField(index, 5);
   }
 
   /** The last activity up to `at`, in USD; fields are null if not recorded. */
-  activityAt(at: number): {
-    readonly at: number;
-    readonly volume24hUsd: number | null;
-    readonly volumeTotalUsd: number | null;
-    readonly liquidityUsd: number | null;
-    readonly openInterestUsd: number | null;
-  } | null {
+  activityAt(at: number) {
     const index = lastIndexAt(this.#activityAt, at);
     if (index < 0) return null;
     const field = (number: number) => nullable(this.#activities[index * ACTIVITY_FIELDS + number]);
@@ -221,19 +210,11 @@ export class MarketRecord {
   }
 
   #statusIndexAt(at: number): number {
-    return partitionPoint(this.#statuses, (status) => status.at <= at) - 1;
+    return partitionPoint(this.statuses, (status) => status.at <= at) - 1;
   }
 
   #quoteField(quote: number, field: number): number | null {
     return quote < 0 ? null : nullable(this.#quotes[quote * QUOTE_FIELDS + field]);
-  }
-
-  #firstIndicativePrice(): number | null {
-    for (let index = 0; index < this.#quoteAt.length; index++) {
-      const probability = this.#quoteField(index, 5);
-      if (probability !== null) return probability;
-    }
-    return null;
   }
 
   #side(book: number, side: 0 | 1): Level[] {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { World } from "../world/types.ts";
+import type { ListedMarket, World } from "../world/types.ts";
 import { loadRecordedWorld } from "./index.ts";
 
 const AT = Date.UTC(2026, 6, 7);
@@ -12,7 +12,7 @@ const header = { format: "parallax-recording", version: 1, started_at: new Date(
 const market = { venue: "kalshi", kind: "market", market_id: "E-A", event_id: "E", title: "A", status: "active" };
 const factOf = (kind: string) => ({ venue: "kalshi", kind, market_id: "E-A" });
 
-async function load(lines: readonly object[], options: { speed: number; pastShare: number }): Promise<World> {
+async function load(lines: readonly object[], options = { speed: 1, pastShare: 1 }): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), "parallax-recorded-"));
   try {
     const file = join(folder, "r.jsonl");
@@ -23,15 +23,16 @@ async function load(lines: readonly object[], options: { speed: number; pastShar
   }
 }
 
+function onlyMarket(world: World): ListedMarket {
+  const [only, ...others] = world.markets("kalshi", GENESIS);
+  assert.ok(only !== undefined && others.length === 0);
+  return only;
+}
+
 test("facts before the pivot keep their recorded pace; later facts are replayed at the configured speed", async () => {
-  const lines = [0, 50_000, 100_000].map((after, index) => ({
-    ...factOf("quote"),
-    at: AT + after,
-    bid: 0.1 + index / 10,
-  }));
-  const world = await load([{ ...market, at: AT }, ...lines], { speed: 10, pastShare: 0.5 });
-  const [only] = world.markets("kalshi", GENESIS);
-  assert.ok(only !== undefined);
+  const quotes = [0, 1, 2].map((number) => ({ ...factOf("quote"), at: AT + number * 50_000, bid: 0.1 + number / 10 }));
+  const world = await load([{ ...market, at: AT }, ...quotes], { speed: 10, pastShare: 0.5 });
+  const only = onlyMarket(world);
   const bids = [-50_001, -50_000, -1, 0, 4_999, 5_000].map((ms) => world.book(only, GENESIS + ms).bids[0]?.price);
   assert.deepEqual(bids, [undefined, 0.1, 0.1, 0.2, 0.2, 0.30000000000000004]);
   assert.equal(world.nextChangeAt(only, GENESIS), GENESIS + 5_000);
@@ -52,12 +53,8 @@ test("a newer quote replaces the top of the last book, keeps worse levels and ma
     ],
   };
   const quote = { ...factOf("quote"), at: AT + 2, bid: 0.45, ask: 0.6 };
-  const world = await load([{ ...market, at: AT }, book, quote, { ...factOf("quote"), at: AT + 3 }], {
-    speed: 1,
-    pastShare: 1,
-  });
-  const [only] = world.markets("kalshi", GENESIS);
-  assert.ok(only !== undefined);
+  const world = await load([{ ...market, at: AT }, book, quote, { ...factOf("quote"), at: AT + 3 }]);
+  const only = onlyMarket(world);
   const { bids, asks } = world.book(only, GENESIS - 1);
   assert.deepEqual(bids, [
     { price: 0.45, size: 1, isSizeUnknown: true },
@@ -79,9 +76,8 @@ test("status and outcome follow the recording, including a revoked resolution", 
     { ...market, at: AT + 20 },
     { ...settled, at: AT + 30 },
   ];
-  const world = await load(lines, { speed: 1, pastShare: 1 });
-  const [only] = world.markets("kalshi", GENESIS);
-  assert.ok(only !== undefined);
+  const world = await load(lines);
+  const only = onlyMarket(world);
   const phases = [-30, -20, -10, 0].map((ms) => world.lifecycle(only, GENESIS + ms).phase);
   assert.deepEqual(phases, ["active", "finalized", "active", "finalized"]);
   assert.deepEqual(world.lifecycle(only, GENESIS).outcome, { kind: "yes" });
@@ -90,7 +86,7 @@ test("status and outcome follow the recording, including a revoked resolution", 
 
 test("a market is listed from its first line in the recording", async () => {
   const other = { ...market, market_id: "E-B", at: AT + 10 };
-  const world = await load([{ ...market, at: AT }, other], { speed: 1, pastShare: 1 });
+  const world = await load([{ ...market, at: AT }, other]);
   assert.deepEqual(
     [-1, 0].map((ms) => world.markets("kalshi", GENESIS + ms).length),
     [1, 2],
@@ -98,8 +94,7 @@ test("a market is listed from its first line in the recording", async () => {
 });
 
 test("rejects facts of unknown markets and venues with the line number", async () => {
-  const options = { speed: 1, pastShare: 1 };
-  await assert.rejects(load([{ ...factOf("quote"), at: AT }], options), /line 2: no earlier line describes the market/);
-  await assert.rejects(load([{ ...market, venue: "nowhere", at: AT }], options), /line 2: unknown venue "nowhere"/);
-  await assert.rejects(load([], options), /contains no market/);
+  await assert.rejects(load([{ ...factOf("quote"), at: AT }]), /line 2: no earlier line describes the market/);
+  await assert.rejects(load([{ ...market, venue: "nowhere", at: AT }]), /line 2: unknown venue "nowhere"/);
+  await assert.rejects(load([]), /contains no market/);
 });

@@ -4,8 +4,8 @@ import { extendHash, gaussianFromHash } from "./random.ts";
  * Standard Brownian paths over v in [0, 1], constructed by midpoint displacement down to steps of 2^-depth and linear
  * between them. Each path is a function of its key.
  *
- * All paths are evaluated at one shared position. The bisection that led there is cached: a nearby position shares most
- * of its levels, and every further level costs two hashes per path.
+ * All paths are evaluated at one shared position, whose bisection is cached: a nearby position shares most of its levels,
+ * and every further level costs two hashes per path.
  */
 export class BrownianPaths {
   readonly #keys: readonly number[];
@@ -17,7 +17,7 @@ export class BrownianPaths {
   /** By path and level: the path's values at both ends of that interval. */
   readonly #valueAtLow: Float64Array;
   readonly #valueAtHigh: Float64Array;
-  /** Deepest level that is filled in. */
+  /** Deepest level that is computed. */
   #depth = 0;
   #position = { v: 0, level: 0 };
 
@@ -48,7 +48,6 @@ export class BrownianPaths {
     return this;
   }
 
-  /** Value of a path at the current position. */
   value(path: number): number {
     const { v, level } = this.#position;
     if (v <= 0) return 0;
@@ -60,7 +59,7 @@ export class BrownianPaths {
     return valueAtLow + ((valueAtHigh - valueAtLow) * (v - low)) / (high - low);
   }
 
-  /** Fills in a level from the level above it. */
+  /** Computes a level from the level above it. */
   #bisect(v: number, level: number): void {
     const low = this.#low[level - 1] ?? 0;
     const high = this.#high[level - 1] ?? 1;

@@ -2,14 +2,7 @@ import { PriorityQueue } from "./priority-queue.ts";
 import type { Feed, FeedEvent, ListedMarket, Phase, SandboxVenue, World } from "./types.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 
-export interface FeedOptions {
-  readonly now: () => number;
-  /** Milliseconds between two publications. */
-  readonly intervalMs: number;
-}
-
 const LISTING_CHECK_MS = 1_000;
-
 /** Outdated entries stay in the queue until it exceeds this base plus this many entries per market; then it is rebuilt. */
 const QUEUE_SIZE_BASE = 1_024;
 const QUEUE_SIZE_PER_MARKET = 2;
@@ -21,7 +14,6 @@ interface TrackedMarket {
   nextPhaseAt: number;
   /** Time of the next book change; Infinity while no subscriber follows the market. */
   nextBookAt: number;
-  isFollowed: boolean;
 }
 
 interface Subscriber {
@@ -40,12 +32,12 @@ interface VenueState {
 }
 
 /**
- * Publishes changes of the world in real time. Only venues with subscribers are tracked, and only the books of followed
- * markets, so the cost does not depend on the number of other markets.
+ * Publishes changes of the world every `intervalMs`. Only venues with subscribers are tracked, and only the books of
+ * followed markets, so the cost does not depend on the number of other markets.
  */
-export function createFeed(world: World, options: FeedOptions): Feed {
+export function createFeed(world: World, { now, intervalMs }: { now: () => number; intervalMs: number }): Feed {
   const venues = new Map<SandboxVenue, VenueState>(SANDBOX_VENUES.map((venue) => [venue, emptyVenueState()]));
-  let publishedUntil = options.now();
+  let publishedUntil = now();
   let listingCheckedAt = Number.NEGATIVE_INFINITY;
 
   const enqueue = (venue: VenueState, tracked: TrackedMarket) => {
@@ -62,7 +54,7 @@ export function createFeed(world: World, options: FeedOptions): Feed {
       if (venue.trackedByIndex.has(market.index)) continue;
       const { phase } = world.lifecycle(market, at);
       const nextPhaseAt = world.nextPhaseAt(market, at);
-      const tracked = { market, phase, nextPhaseAt, nextBookAt: Number.POSITIVE_INFINITY, isFollowed: false };
+      const tracked = { market, phase, nextPhaseAt, nextBookAt: Number.POSITIVE_INFINITY };
       venue.trackedByIndex.set(market.index, tracked);
       enqueue(venue, tracked);
       if (isFirst) continue;
@@ -80,8 +72,7 @@ export function createFeed(world: World, options: FeedOptions): Feed {
   const updateFollowed = (venue: VenueState, isFirst: boolean, at: number) => {
     const requested = requestedMarkets(venue);
     for (const tracked of requested) {
-      if (tracked.isFollowed) continue;
-      tracked.isFollowed = true;
+      if (venue.followed.has(tracked)) continue;
       venue.followed.add(tracked);
       // A market that opened after the last listing check may have traded since then.
       const since = tracked.market.openAt > listingCheckedAt ? listingCheckedAt : publishedUntil;
@@ -92,7 +83,6 @@ export function createFeed(world: World, options: FeedOptions): Feed {
     for (const tracked of venue.followed) {
       if (requested.has(tracked)) continue;
       venue.followed.delete(tracked);
-      tracked.isFollowed = false;
       tracked.nextBookAt = Number.POSITIVE_INFINITY;
     }
   };
@@ -118,7 +108,7 @@ export function createFeed(world: World, options: FeedOptions): Feed {
   };
 
   const publish = () => {
-    const at = options.now();
+    const at = now();
     if (at <= publishedUntil) return;
     const checksListing = at - listingCheckedAt >= LISTING_CHECK_MS;
     for (const [id, venue] of venues) {
@@ -149,11 +139,11 @@ export function createFeed(world: World, options: FeedOptions): Feed {
     if (checksListing) listingCheckedAt = at;
     publishedUntil = at;
   };
-  const timer = setInterval(publish, options.intervalMs);
+  const timer = setInterval(publish, intervalMs);
 
   return {
     subscribe(id, listener, follows = null) {
-      const subscriber: Subscriber = { listener, follows };
+      const subscriber = { listener, follows };
       venues.get(id)?.subscribers.add(subscriber);
       return () => venues.get(id)?.subscribers.delete(subscriber);
     },

@@ -3,24 +3,18 @@ import { activityClock } from "./activity-clock.ts";
 import { lifecycleAt, nextPhaseAt, pauseOf } from "./lifecycle.ts";
 import { MarketSimulator } from "./market-simulator.ts";
 import type { BookState, Lifecycle, ListedMarket, SimulatedWorld } from "./types.ts";
-import { Universe } from "./universe.ts";
+import { Universe, type UniverseOptions } from "./universe.ts";
 
 export { createFeed } from "./feed.ts";
 
 const DAY_MS = 86_400_000;
-const PAST_POINTS_MAX = 50_000;
+const HISTORY_POINTS_MAX = 50_000;
 /** Enough for the markets followed by streams; a sweep over all markets evicts older simulators. */
 const CACHED_SIMULATORS_MAX = 2_048;
 
-export interface WorldOptions {
-  /** 32-bit integer. */
-  readonly seed: number;
-  /** Unix milliseconds of the first start. */
-  readonly genesis: number;
+export interface WorldOptions extends UniverseOptions {
   /** Trading activity is this many times faster after genesis. */
   readonly speed: number;
-  /** Minimum number of open markets at genesis on the three real-money venues together. */
-  readonly marketCount: number;
 }
 
 /** Creates a deterministic world: the same options give the same books, trades and outcomes at any time. */
@@ -33,11 +27,8 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
   const simulatorOf = (market: ListedMarket): MarketSimulator => {
     let simulator = simulators.get(market);
     if (simulator === undefined) {
-      simulator = new MarketSimulator(market, universe.groundTruth(market), {
-        seed,
-        clock,
-        pause: pauseOf(market, seed),
-      });
+      const simulation = { seed, clock, pause: pauseOf(market, seed) };
+      simulator = new MarketSimulator(market, universe.groundTruth(market), simulation);
       simulators.set(market, simulator);
       const oldest = simulators.keys().next();
       if (simulators.size > CACHED_SIMULATORS_MAX && oldest.done !== true) simulators.delete(oldest.value);
@@ -68,8 +59,8 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     const dayAgo = simulator.volume(at - DAY_MS);
     const { bids, asks } = book(market, at);
     const resting =
-      bids.reduce((sum, level) => sum + level.price * level.size, 0) +
-      asks.reduce((sum, level) => sum + (1 - level.price) * level.size, 0);
+      bids.reduce((sum, { price, size }) => sum + price * size, 0) +
+      asks.reduce((sum, { price, size }) => sum + (1 - price) * size, 0);
     return {
       volumeContracts: total.contracts,
       volumeUsd: total.dollars,
@@ -81,12 +72,12 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     };
   };
 
-  const past: SimulatedWorld["priceHistory"] = (market, from, to, intervalMs) => {
+  const priceHistory: SimulatedWorld["priceHistory"] = (market, from, to, intervalMs) => {
     const points: ReturnType<SimulatedWorld["priceHistory"]>[number][] = [];
     const { tradingEndsAt } = universe.groundTruth(market);
     const simulator = simulatorOf(market);
     const first = Math.floor(Math.max(from, market.openAt) / intervalMs) + 1;
-    const last = Math.min(Math.floor(Math.min(to, tradingEndsAt) / intervalMs), first + PAST_POINTS_MAX);
+    const last = Math.min(Math.floor(Math.min(to, tradingEndsAt) / intervalMs), first + HISTORY_POINTS_MAX);
     let before = simulator.volume((first - 1) * intervalMs);
     for (let number = first; number <= last; number++) {
       const at = number * intervalMs;
@@ -119,7 +110,7 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
       ),
     activity,
     trades: (market, from, to) => simulatorOf(market).trades(from, to),
-    priceHistory: past,
+    priceHistory,
     nextPhaseAt: (market, after) => nextPhaseAt(market, after, seed, universe.groundTruth(market)),
     nextChangeAt(market, after) {
       const { tradingEndsAt } = universe.groundTruth(market);

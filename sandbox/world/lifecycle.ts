@@ -35,9 +35,8 @@ export function lifecycleAt(market: ListedMarket, at: number, seed: number, trut
   if (at < tradingEndsAt) {
     const pause = pauseOf(market, seed);
     if (pause === null || at < pause.from) return { phase: "active", outcome: null, since: market.openAt };
-    return at < pause.to
-      ? { phase: "paused", outcome: null, since: pause.from }
-      : { phase: "active", outcome: null, since: pause.to };
+    if (at >= pause.to) return { phase: "active", outcome: null, since: pause.to };
+    return { phase: "paused", outcome: null, since: pause.from };
   }
   if (at < market.determineAt) return { phase: "closed", outcome: null, since: tradingEndsAt };
   const outcome = outcomeOf(market, seed, truth);
@@ -46,7 +45,6 @@ export function lifecycleAt(market: ListedMarket, at: number, seed: number, trut
   return { phase: "determined", outcome, since: market.determineAt };
 }
 
-/** Time of the first phase change after `after`; Infinity once the market is finalized. */
 export function nextPhaseAt(market: ListedMarket, after: number, seed: number, { tradingEndsAt }: GroundTruth): number {
   const pause = pauseOf(market, seed);
   const changes = [market.openAt, tradingEndsAt, market.determineAt, market.finalizeAt];

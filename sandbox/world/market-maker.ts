@@ -1,7 +1,7 @@
 import type { ActivityClock } from "./activity-clock.ts";
 import { extendHash, gaussianFromHash, hashKeys, logit, sigmoid, uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
-import type { Level, ListedMarket, SandboxVenue } from "./types.ts";
+import type { BookState, Level, ListedMarket, SandboxVenue } from "./types.ts";
 import type { GroundTruth } from "./universe.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,9 +17,7 @@ const PROBABILITY_MIN = 0.003;
  * - `error`: standard deviation of the quote error in log-odds
  * - `lagMs`: delay of the information, in activity time
  */
-const VENUES: Readonly<
-  Record<SandboxVenue, { readonly compression: number; readonly error: number; readonly lagMs: number }>
-> = {
+const VENUES: Readonly<Record<SandboxVenue, { compression: number; error: number; lagMs: number }>> = {
   polymarket: { compression: 0.95, error: 0.05, lagMs: 0.1 * HOUR_MS },
   kalshi: { compression: 0.93, error: 0.07, lagMs: 0.4 * HOUR_MS },
   limitless: { compression: 0.92, error: 0.1, lagMs: 1 * HOUR_MS },
@@ -29,10 +27,7 @@ const VENUES: Readonly<
 /** Hash key per kind of random draw; must differ from the keys in order-flow.ts and market-simulator.ts. */
 const Draw = { error: 3, spread: 4, levelSize: 5 } as const;
 
-export interface Quotes {
-  readonly bids: readonly Level[];
-  readonly asks: readonly Level[];
-}
+export type Quotes = Pick<BookState, "bids" | "asks">;
 
 /** A true probability with the venue's favourite-longshot bias, without lag and error. */
 export function biasedProbability(venue: SandboxVenue, probability: number): number {
@@ -43,48 +38,21 @@ function clampedLogit(probability: number): number {
   return logit(Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, probability)));
 }
 
-/** The market maker of one market. Its quotes are constant within a slot. */
-export class MarketMaker {
-  readonly #market: ListedMarket;
-  readonly #truth: GroundTruth;
-  readonly #seed: number;
-  readonly #clock: ActivityClock;
-  readonly #depth: number;
-  readonly #halfSpread: number;
+export type MarketMaker = ReturnType<typeof createMarketMaker>;
 
-  /**
-   * @param size `depth`: mean contracts per level; `halfSpread`: typical distance of the best prices from the probability
-   */
-  constructor(
-    market: ListedMarket,
-    truth: GroundTruth,
-    world: { readonly seed: number; readonly clock: ActivityClock },
-    size: { readonly depth: number; readonly halfSpread: number },
-  ) {
-    this.#market = market;
-    this.#truth = truth;
-    this.#seed = world.seed;
-    this.#clock = world.clock;
-    this.#depth = size.depth;
-    this.#halfSpread = size.halfSpread;
-  }
-
-  /** The probability that a slot is quoted around: the true probability with lag, bias and error. Unrounded. */
-  probability(slot: number, startAt: number): number {
-    const { process, criterion, tradingEndsAt } = this.#truth;
-    const { compression, error, lagMs } = VENUES[this.#market.venue];
-    const activity = this.#clock.toActivity(startAt);
-    let logOdds = 0;
-    for (const share of [0.3, 1]) {
-      const at = Math.min(this.#clock.toWall(activity - share * lagMs), tradingEndsAt - 1);
-      logOdds += clampedLogit(trueProbability(process, criterion, at)) / 2;
-    }
-    return sigmoid(compression * logOdds + error * this.#errorOf(slot));
-  }
-
+/**
+ * The market maker of one market. Its quotes are constant within a slot.
+ * @param size `depth`: mean contracts per level; `halfSpread`: typical distance of the best prices from the probability
+ */
+export function createMarketMaker(
+  { venue, index, tick }: ListedMarket,
+  { process, criterion, tradingEndsAt }: GroundTruth,
+  { seed, clock }: { readonly seed: number; readonly clock: ActivityClock },
+  { depth, halfSpread }: { readonly depth: number; readonly halfSpread: number },
+) {
   /** The quote error in standard deviations: random points at several wavelengths, linearly interpolated and summed. */
-  #errorOf(slot: number): number {
-    const key = hashKeys(this.#seed, this.#market.index, Draw.error);
+  const errorOf = (slot: number): number => {
+    const key = hashKeys(seed, index, Draw.error);
     let sum = 0;
     for (const wavelength of ERROR_WAVELENGTHS) {
       const point = Math.floor(slot / wavelength);
@@ -94,31 +62,42 @@ export class MarketMaker {
       sum += share === 0 ? atPoint : atPoint * (1 - share) + gaussianFromHash(extendHash(waveKey, point + 1)) * share;
     }
     return sum / Math.sqrt(ERROR_WAVELENGTHS.length);
-  }
-
-  quotes(slot: number, probability: number): Quotes {
-    const { tick, index } = this.#market;
-    const spreadFactor = 0.6 + 0.8 * uniform(this.#seed, index, Draw.spread, slot);
-    const half = this.#halfSpread * spreadFactor * (0.4 + 2.4 * probability * (1 - probability));
-    const ticks = Math.round(1 / tick);
-    const bestBid = Math.min(ticks - 2, Math.floor((probability - half) * ticks));
-    const bestAsk = Math.max(bestBid + 1, Math.ceil((probability + half) * ticks));
-    const gap = tick < 0.01 ? 4 : 1;
-    const key = extendHash(hashKeys(this.#seed, index, Draw.levelSize), slot);
-    const side = (best: number, direction: 1 | -1): Level[] => {
-      const levels: Level[] = [];
-      const sideKey = extendHash(key, direction === 1 ? 1 : 0);
-      for (let level = 0; level < LEVELS; level++) {
-        const price = best + direction * level * gap;
-        if (price < 1 || price > ticks - 1) break;
-        const noise = Math.exp(0.5 * gaussianFromHash(extendHash(sideKey, level)));
-        levels.push({
-          price: Math.round((price / ticks) * 1e6) / 1e6,
-          size: Math.max(1, Math.round(this.#depth * (0.6 + 0.5 * level) * noise)),
-        });
+  };
+  return {
+    /** The probability that a slot is quoted around: the true probability with lag, bias and error. Unrounded. */
+    probability(slot: number, startAt: number): number {
+      const { compression, error, lagMs } = VENUES[venue];
+      const activity = clock.toActivity(startAt);
+      let logOdds = 0;
+      for (const share of [0.3, 1]) {
+        const at = Math.min(clock.toWall(activity - share * lagMs), tradingEndsAt - 1);
+        logOdds += clampedLogit(trueProbability(process, criterion, at)) / 2;
       }
-      return levels;
-    };
-    return { bids: side(bestBid, -1), asks: side(bestAsk, 1) };
-  }
+      return sigmoid(compression * logOdds + error * errorOf(slot));
+    },
+    quotes(slot: number, probability: number): Quotes {
+      const spreadFactor = 0.6 + 0.8 * uniform(seed, index, Draw.spread, slot);
+      const half = halfSpread * spreadFactor * (0.4 + 2.4 * probability * (1 - probability));
+      const ticks = Math.round(1 / tick);
+      const bestBid = Math.min(ticks - 2, Math.floor((probability - half) * ticks));
+      const bestAsk = Math.max(bestBid + 1, Math.ceil((probability + half) * ticks));
+      const gap = tick < 0.01 ? 4 : 1;
+      const key = extendHash(hashKeys(seed, index, Draw.levelSize), slot);
+      const side = (best: number, direction: 1 | -1): Level[] => {
+        const levels: Level[] = [];
+        const sideKey = extendHash(key, direction === 1 ? 1 : 0);
+        for (let level = 0; level < LEVELS; level++) {
+          const price = best + direction * level * gap;
+          if (price < 1 || price > ticks - 1) break;
+          const noise = Math.exp(0.5 * gaussianFromHash(extendHash(sideKey, level)));
+          levels.push({
+            price: Math.round((price / ticks) * 1e6) / 1e6,
+            size: Math.max(1, Math.round(depth * (0.6 + 0.5 * level) * noise)),
+          });
+        }
+        return levels;
+      };
+      return { bids: side(bestBid, -1), asks: side(bestAsk, 1) };
+    },
+  };
 }

@@ -1,6 +1,5 @@
-import type { ActivityClock } from "./activity-clock.ts";
-import { MarketMaker, type Quotes } from "./market-maker.ts";
-import { type Order, OrderFlow, type Pause, type Volume } from "./order-flow.ts";
+import { createMarketMaker, type MarketMaker, type Quotes } from "./market-maker.ts";
+import { type Order, OrderFlow, type SimulationOptions, type Volume } from "./order-flow.ts";
 import { gaussian, uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, WorldTrade } from "./types.ts";
@@ -33,8 +32,7 @@ interface Slot {
 export class MarketSimulator {
   readonly #market: ListedMarket;
   readonly #truth: GroundTruth;
-  readonly #seed: number;
-  readonly #clock: ActivityClock;
+  readonly #world: SimulationOptions;
   readonly #marketMaker: MarketMaker;
   readonly #orderFlow: OrderFlow;
   readonly #slotMs: number;
@@ -43,16 +41,11 @@ export class MarketSimulator {
   /** Cached result of `#lastPriceBefore`. */
   #lastPrice: { readonly slot: number; readonly price: number | null } | null = null;
 
-  constructor(
-    market: ListedMarket,
-    truth: GroundTruth,
-    world: { readonly seed: number; readonly clock: ActivityClock; readonly pause: Pause | null },
-  ) {
-    const { seed, clock } = world;
+  constructor(market: ListedMarket, truth: GroundTruth, world: SimulationOptions) {
+    const { seed } = world;
     this.#market = market;
     this.#truth = truth;
-    this.#seed = seed;
-    this.#clock = clock;
+    this.#world = world;
     // Slots are the same for all markets of an event, so that the belief about the event is computed once per slot.
     const tempo = gaussian(seed, market.event.index, Draw.tempo);
     this.#slotMs = (tempo > 0.9 ? 5 : tempo > 0 ? 10 : tempo > -0.9 ? 20 : 30) * MINUTE_MS;
@@ -61,7 +54,7 @@ export class MarketSimulator {
     const depth = Math.min(20_000, Math.max(20, 180 * Math.exp(1.1 * activity)));
     const halfSpread = Math.min(0.04, 0.007 * Math.exp(-0.6 * activity));
     const ordersPerHour = Math.min(15, Math.max(0.05, 0.7 * Math.exp(activity + 0.5 * tempo)));
-    this.#marketMaker = new MarketMaker(market, truth, world, { depth, halfSpread });
+    this.#marketMaker = createMarketMaker(market, truth, world, { depth, halfSpread });
     this.#orderFlow = new OrderFlow(market, truth, world, { ordersPerHour, depth });
   }
 
@@ -118,7 +111,7 @@ export class MarketSimulator {
   }
 
   #slotNumberAt(at: number): number {
-    let number = Math.floor((this.#clock.toActivity(at) - this.#slotOffsetMs) / this.#slotMs);
+    let number = Math.floor((this.#world.clock.toActivity(at) - this.#slotOffsetMs) / this.#slotMs);
     // Slot starts are rounded to milliseconds, so the division can be off by one.
     while (this.#slotStartAt(number) > at) number -= 1;
     while (this.#slotStartAt(number + 1) <= at) number += 1;
@@ -127,7 +120,7 @@ export class MarketSimulator {
 
   /** Rounded up to a whole millisecond, because venues send milliseconds. */
   #slotStartAt(number: number): number {
-    return Math.ceil(this.#clock.toWall(number * this.#slotMs + this.#slotOffsetMs));
+    return Math.ceil(this.#world.clock.toWall(number * this.#slotMs + this.#slotOffsetMs));
   }
 
   #slot(number: number): Slot {
@@ -162,16 +155,12 @@ export class MarketSimulator {
    * Executes a market order level by level. The last level of a side has unlimited size, so every order is filled.
    * @param ammTradeNumber part of the id of an AMM trade: the number of earlier trades in the slot
    */
-  #execute(
-    order: Order,
-    book: Quotes,
-    probability: number,
-    ammTradeNumber: number,
-  ): { trades: WorldTrade[]; book: Quotes } {
+  #execute(order: Order, book: Quotes, probability: number, ammTradeNumber: number) {
+    const { seed } = this.#world;
     const { index, mechanism, tick } = this.#market;
     const { process, criterion } = this.#truth;
-    const isInformed = uniform(this.#seed, index, Draw.informed, order.batch, order.index) < INFORMED_SHARE;
-    let buysYes = uniform(this.#seed, index, Draw.side, order.batch, order.index) < 0.5;
+    const isInformed = uniform(seed, index, Draw.informed, order.batch, order.index) < INFORMED_SHARE;
+    let buysYes = uniform(seed, index, Draw.side, order.batch, order.index) < 0.5;
     if (isInformed) {
       const truth = trueProbability(process, criterion, order.at);
       if (Math.abs(truth - probability) > EDGE_MIN) buysYes = truth > probability;
@@ -182,7 +171,7 @@ export class MarketSimulator {
       yesPrice,
       size,
       takerSide: buysYes ? "yes" : "no",
-      taker: Math.floor(uniform(this.#seed, index, Draw.trader, order.batch, order.index, 1) * TRADERS),
+      taker: Math.floor(uniform(seed, index, Draw.trader, order.batch, order.index, 1) * TRADERS),
     });
     if (mechanism === "amm") {
       const price = Math.min(1 - tick, Math.max(tick, probability + (buysYes ? 0.5 : -0.5) * tick));

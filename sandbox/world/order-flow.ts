@@ -28,6 +28,12 @@ export interface Pause {
   readonly to: number;
 }
 
+export interface SimulationOptions {
+  readonly seed: number;
+  readonly clock: ActivityClock;
+  readonly pause: Pause | null;
+}
+
 export interface Order {
   readonly at: number;
   /** Contracts. */
@@ -42,13 +48,6 @@ export interface Volume {
   readonly dollars: number;
 }
 
-interface Batch {
-  readonly number: number;
-  /** Times in ascending order, and sizes in contracts. */
-  readonly times: readonly number[];
-  readonly sizes: readonly number[];
-}
-
 interface PriceSegment {
   readonly lastBatch: number;
   readonly price: number;
@@ -61,28 +60,25 @@ interface PriceSegment {
 export class OrderFlow {
   readonly #market: ListedMarket;
   readonly #truth: GroundTruth;
-  readonly #seed: number;
-  readonly #clock: ActivityClock;
-  readonly #pause: Pause | null;
+  readonly #world: SimulationOptions;
   readonly #depth: number;
   /** Duration of a batch in activity time, and when the first batch starts: when the market opens. */
   readonly #batchMs: number;
   readonly #firstBatchAt: number;
-  readonly #batches: Batch[] = [];
+  /** `times` is in ascending order, `sizes` is in contracts. */
+  readonly #batches: { number: number; times: readonly number[]; sizes: readonly number[] }[] = [];
   /** Segments computed so far, from the first on. */
   readonly #segments: PriceSegment[] = [];
 
   constructor(
     market: ListedMarket,
     truth: GroundTruth,
-    world: { readonly seed: number; readonly clock: ActivityClock; readonly pause: Pause | null },
+    world: SimulationOptions,
     size: { readonly ordersPerHour: number; readonly depth: number },
   ) {
     this.#market = market;
     this.#truth = truth;
-    this.#seed = world.seed;
-    this.#clock = world.clock;
-    this.#pause = world.pause;
+    this.#world = world;
     this.#depth = size.depth;
     this.#batchMs = (ORDERS_PER_BATCH / size.ordersPerHour) * HOUR_MS;
     this.#firstBatchAt = world.clock.toActivity(market.openAt);
@@ -125,7 +121,7 @@ export class OrderFlow {
     const until = Math.min(at, this.#truth.tradingEndsAt - 1);
     if (until < this.#market.openAt) return { contracts: 0, dollars: 0 };
     const total = this.#volumeWithoutPause(until);
-    const pause = this.#pause;
+    const { pause } = this.#world;
     if (pause === null || until < pause.from) return roundedToCents(total);
     const before = this.#volumeWithoutPause(pause.from - 1);
     const during = this.#volumeWithoutPause(Math.min(until, pause.to - 1));
@@ -149,11 +145,11 @@ export class OrderFlow {
 
   /** Start of a batch, rounded up to a whole millisecond of wall-clock time. */
   #batchStartAt(number: number): number {
-    return Math.ceil(this.#clock.toWall(this.#firstBatchAt + number * this.#batchMs));
+    return Math.ceil(this.#world.clock.toWall(this.#firstBatchAt + number * this.#batchMs));
   }
 
   #batchNumberAt(at: number): number {
-    let number = Math.floor((this.#clock.toActivity(at) - this.#firstBatchAt) / this.#batchMs);
+    let number = Math.floor((this.#world.clock.toActivity(at) - this.#firstBatchAt) / this.#batchMs);
     while (this.#batchStartAt(number) > at) number -= 1;
     while (this.#batchStartAt(number + 1) <= at) number += 1;
     return number;
@@ -162,11 +158,11 @@ export class OrderFlow {
   /** Contracts of all batches before this one: linear in the batch number, plus a bounded random offset. */
   #contractsBefore(number: number): number {
     if (number <= 0) return 0;
-    const offset = BATCH_SIZE_SPREAD * uniform(this.#seed, this.#market.index, Draw.batchSize, number);
+    const offset = BATCH_SIZE_SPREAD * uniform(this.#world.seed, this.#market.index, Draw.batchSize, number);
     return Math.floor(ORDERS_PER_BATCH * MEAN_SIZE_SHARE * this.#depth * (number + offset));
   }
 
-  #batch(number: number): Batch {
+  #batch(number: number) {
     const cached = this.#batches.find((batch) => batch.number === number);
     if (cached !== undefined) return cached;
     const batch = this.#generateBatch(number);
@@ -175,18 +171,19 @@ export class OrderFlow {
     return batch;
   }
 
-  #generateBatch(number: number): Batch {
+  #generateBatch(number: number) {
     const { index: market } = this.#market;
+    const { seed, clock } = this.#world;
     const start = this.#firstBatchAt + number * this.#batchMs;
     const firstAt = this.#batchStartAt(number);
     const lastAt = this.#batchStartAt(number + 1) - 1;
-    const timeKey = extendHash(hashKeys(this.#seed, market, Draw.orderTime), number);
-    const sizeKey = extendHash(hashKeys(this.#seed, market, Draw.orderSize), number);
+    const timeKey = extendHash(hashKeys(seed, market, Draw.orderTime), number);
+    const sizeKey = extendHash(hashKeys(seed, market, Draw.orderSize), number);
     const times: number[] = [];
     const weights: number[] = [];
     let totalWeight = 0;
     for (let index = 0; index < ORDERS_PER_BATCH; index++) {
-      const wall = this.#clock.toWall(start + uniformFromHash(extendHash(timeKey, index)) * this.#batchMs);
+      const wall = clock.toWall(start + uniformFromHash(extendHash(timeKey, index)) * this.#batchMs);
       insertSorted(times, Math.min(lastAt, Math.max(firstAt, Math.floor(wall))));
       const key = extendHash(sizeKey, index);
       const factor = uniformFromHash(extendHash(key, 1)) < LARGE_SHARE ? LARGE_FACTOR : 1;
@@ -234,7 +231,8 @@ export class OrderFlow {
   }
 
   #isPausedAt(at: number): boolean {
-    return this.#pause !== null && at >= this.#pause.from && at < this.#pause.to;
+    const { pause } = this.#world;
+    return pause !== null && at >= pause.from && at < pause.to;
   }
 }
 
@@ -247,7 +245,7 @@ function roundedToCents({ contracts, dollars }: Volume): Volume {
   return { contracts, dollars: Math.round(dollars * 100) / 100 };
 }
 
-/** Inserts a number into a short ascending list. */
+/** Inserts a number into a short ascending list; faster than sorting the complete list. */
 function insertSorted(list: number[], value: number): void {
   let index = list.length;
   list.push(value);

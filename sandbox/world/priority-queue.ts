@@ -3,7 +3,7 @@ interface Entry<Item> {
   readonly item: Item;
 }
 
-/** Binary min-heap of items by time: peeking at the earliest item costs the same for any number of items. */
+/** Binary min-heap of items by time. */
 export class PriorityQueue<Item> {
   readonly #entries: Entry<Item>[] = [];
 
@@ -35,15 +35,13 @@ export class PriorityQueue<Item> {
     if (last === undefined || entries.length === 0) return first;
     let index = 0;
     for (;;) {
-      let child = 2 * index + 1;
-      const left = entries[child];
-      const right = entries[child + 1];
-      if (left === undefined) break;
-      if (right !== undefined && right.at < left.at) child += 1;
-      const smaller = right !== undefined && right.at < left.at ? right : left;
-      if (smaller.at >= last.at) break;
-      entries[index] = smaller;
-      index = child;
+      const left = 2 * index + 1;
+      const isRightEarlier = (entries[left + 1]?.at ?? Number.POSITIVE_INFINITY) < (entries[left]?.at ?? 0);
+      const childIndex = isRightEarlier ? left + 1 : left;
+      const child = entries[childIndex];
+      if (child === undefined || child.at >= last.at) break;
+      entries[index] = child;
+      index = childIndex;
     }
     entries[index] = last;
     return first;

@@ -1,7 +1,4 @@
-/**
- * Counter-based random numbers: a number is a hash of its keys instead of the next in a sequence. Any part of the world
- * can therefore be computed independently and in any order.
- */
+/** Counter-based random numbers: each is a hash of its keys, so any part of the world can be computed in any order. */
 
 /** The 32-bit finaliser of MurmurHash3: each input bit flips about half of the output bits. */
 function mix(value: number): number {
@@ -11,7 +8,8 @@ function mix(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-function absorb(hash: number, key: number): number {
+/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). Saves hashing a common prefix again. */
+export function extendHash(hash: number, key: number): number {
   const mixed = mix(hash ^ mix((key | 0) + 0x7f4a7c15));
   return key > 0xffffffff || key < 0 ? mix(mixed ^ Math.floor(key / 0x100000000)) : mixed;
 }
@@ -21,21 +19,16 @@ function absorb(hash: number, key: number): number {
  * of times per second.
  */
 export function hashKeys(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
-  let hash = absorb(0x9e3779b9, a);
+  let hash = extendHash(0x9e3779b9, a);
   if (b === undefined) return hash;
-  hash = absorb(hash, b);
+  hash = extendHash(hash, b);
   if (c === undefined) return hash;
-  hash = absorb(hash, c);
+  hash = extendHash(hash, c);
   if (d === undefined) return hash;
-  hash = absorb(hash, d);
+  hash = extendHash(hash, d);
   if (e === undefined) return hash;
-  hash = absorb(hash, e);
-  return f === undefined ? hash : absorb(hash, f);
-}
-
-/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). Saves hashing a common prefix again. */
-export function extendHash(hash: number, key: number): number {
-  return absorb(hash, key);
+  hash = extendHash(hash, e);
+  return f === undefined ? hash : extendHash(hash, f);
 }
 
 /** Maps a hash to a uniform number in (0, 1), both ends excluded. */

@@ -2,9 +2,9 @@ import { BrownianPaths } from "./brownian.ts";
 import { extendHash, hashKeys, normalCdf, uniform, uniformFromHash } from "./random.ts";
 
 /**
- * How the outcome of an event is drawn and how information about it arrives. The true probability of a question given all
- * information up to a time is an exact martingale for every model, so it is calibrated by construction: of all times at
- * which it is 0.3, 30% end in YES.
+ * How the outcome of an event is drawn and how information about it arrives. For every model, the probability given all
+ * information up to a time is an exact martingale, so it is calibrated: 30% of the questions with probability 0.3 end in
+ * YES.
  */
 export type OutcomeModel =
   /** Exactly one outcome wins. Information makes the winner more likely; `strength` is its signal-to-noise ratio. */
@@ -77,21 +77,17 @@ export function occursAt({ seed, underlying, model, openAt }: OutcomeProcess): n
   return openAt - (Math.log(uniform(seed, underlying, Draw.occursAt)) / model.perDay) * DAY_MS;
 }
 
-/** Probability in [0, 1] that the market resolves YES, given all information up to `at`. */
-export function trueProbability(process: OutcomeProcess, criterion: ResolutionCriterion, at: number): number {
-  return probabilityAt(process, criterion, at, BISECTIONS);
-}
-
 /** `trueProbability` with an error of about 0.01 at a third of the cost: follows the random path in larger steps. */
 export function approximateProbability(process: OutcomeProcess, criterion: ResolutionCriterion, at: number): number {
-  return probabilityAt(process, criterion, at, BISECTIONS_APPROXIMATE);
+  return trueProbability(process, criterion, at, BISECTIONS_APPROXIMATE);
 }
 
-function probabilityAt(
+/** Probability in [0, 1] that the market resolves YES, given all information up to `at`. */
+export function trueProbability(
   process: OutcomeProcess,
   criterion: ResolutionCriterion,
   at: number,
-  bisections: number,
+  bisections = BISECTIONS,
 ): number {
   const { model } = process;
   if (model.kind === "hazard") {

@@ -3,7 +3,7 @@
  * protocol.
  *
  * All data is a function of (seed or recording, genesis, speed) and time. There is no state to persist: a restart
- * continues consistently, and past books can be computed again. Prices are YES prices in (0, 1) on the market's tick
+ * continues consistently, and earlier books can be recomputed. Prices are YES prices in (0, 1) on the market's tick
  * grid, sizes are contracts that pay 1, times are Unix milliseconds.
  */
 export type SandboxVenue = "kalshi" | "polymarket" | "limitless" | "manifold";
@@ -38,15 +38,8 @@ export interface ListedEvent {
   /** Infinity if a recording does not include it. */
   readonly closeAt: number;
   readonly markets: readonly ListedMarket[];
-  /** Set only in a replayed recording. */
-  readonly recorded?: RecordedEvent;
-}
-
-/** Recorded fields of an event; null if the recording does not include them. */
-export interface RecordedEvent {
-  /** The venue's id; null for a stand-alone question. */
-  readonly eventId: string | null;
-  readonly url: string | null;
+  /** Set only in a replayed recording. `eventId` is the venue's id; null for a stand-alone question. */
+  readonly recorded?: { readonly eventId: string | null; readonly url: string | null };
 }
 
 /** Recorded fields of a market; null if the recording does not include them. */
@@ -85,7 +78,7 @@ export interface ListedMarket {
   readonly index: number;
   /** Position in the event, from 0. */
   readonly position: number;
-  /** The full question in this venue's wording. */
+  /** In this venue's wording. */
   readonly question: string;
   /** Name of the outcome inside the event ("Above 3.2%", "Boston Celtics"); "Yes" for a stand-alone question. */
   readonly label: string;
@@ -96,7 +89,6 @@ export interface ListedMarket {
   readonly mechanism: "clob" | "amm";
   /** Price step: 0.01 or 0.001. */
   readonly tick: number;
-  /** When trading starts. */
   readonly openAt: number;
   /** Scheduled end of trading. In a recording, this and the next two times are Infinity if unknown. */
   readonly closeAt: number;
@@ -127,7 +119,7 @@ export interface Lifecycle {
   readonly phase: Phase;
   /** Null before the phase `determined`. */
   readonly outcome: WorldOutcome | null;
-  /** When this phase started. */
+  /** Start of the phase. */
   readonly since: number;
 }
 
@@ -146,7 +138,6 @@ export interface BookState {
   readonly lastPrice: number | null;
   /** Set only in a replayed recording: the indicative price sent by the venue; null if it sent none. */
   readonly indicativePrice?: number | null;
-  /** Time of the last change. */
   readonly changedAt: number;
   /** Increases with every change of this market's book. */
   readonly version: number;
@@ -246,17 +237,11 @@ export interface SimulatedWorld extends World {
 }
 
 /** A change in the world; `at` is its exact time. */
-export type FeedEvent =
-  | { readonly kind: "book"; readonly market: ListedMarket; readonly at: number }
-  | { readonly kind: "trade"; readonly market: ListedMarket; readonly trade: WorldTrade; readonly at: number }
-  | {
-      readonly kind: "lifecycle";
-      readonly market: ListedMarket;
-      readonly from: Phase;
-      readonly to: Phase;
-      readonly at: number;
-    }
-  | { readonly kind: "listed"; readonly market: ListedMarket; readonly at: number };
+export type FeedEvent = { readonly market: ListedMarket; readonly at: number } & (
+  | { readonly kind: "book" | "listed" }
+  | { readonly kind: "trade"; readonly trade: WorldTrade }
+  | { readonly kind: "lifecycle"; readonly from: Phase; readonly to: Phase }
+);
 
 /** Publishes changes of the world in real time, ordered by `at`; a trade precedes the book change it causes. */
 export interface Feed {

@@ -30,6 +30,7 @@ interface SimulatedMarket extends ListedMarket {
 }
 
 export interface UniverseOptions {
+  /** 32-bit integer. */
   readonly seed: number;
   /** Unix milliseconds of the sandbox's first start. */
   readonly genesis: number;
@@ -88,7 +89,6 @@ export class Universe {
   readonly #options: UniverseOptions;
   readonly #events: Record<SandboxVenue, ListedEvent[]> = { kalshi: [], polymarket: [], limitless: [], manifold: [] };
   readonly #rounds = new Map<number, readonly ListedEvent[]>();
-  /** Number of events that exist at genesis. */
   readonly #initialEvents: number;
   readonly #newEventEveryMs: number;
   readonly #listings = new Map<SandboxVenue, Listing>();
@@ -103,10 +103,10 @@ export class Universe {
     while (openMarkets < options.marketCount * 1.15) {
       for (const event of this.#create(underlying, this.#initialTimes(underlying))) {
         this.#events[event.venue].push(event);
-        if (event.venue !== "manifold")
-          openMarkets += event.markets.filter(
-            (market) => this.groundTruth(market).tradingEndsAt > options.genesis,
-          ).length;
+        if (event.venue === "manifold") continue;
+        openMarkets += event.markets.filter(
+          (market) => this.groundTruth(market).tradingEndsAt > options.genesis,
+        ).length;
       }
       underlying += 1;
     }
@@ -142,7 +142,7 @@ export class Universe {
         to = Math.min(to, event.openAt);
         return;
       }
-      const until = this.#finalizedAt(event) + listedMs;
+      const until = Math.max(...event.markets.map((market) => market.finalizeAt)) + listedMs;
       if (at >= until) return;
       events.push(event);
       to = Math.min(to, until);
@@ -157,15 +157,10 @@ export class Universe {
     return { events, markets: events.flatMap((event) => event.markets), from: at, to };
   }
 
-  #finalizedAt(event: ListedEvent): number {
-    return event.markets.reduce((latest, market) => Math.max(latest, market.finalizeAt), 0);
-  }
-
   #newEventAt(number: number): number {
     return this.#options.genesis + number * this.#newEventEveryMs;
   }
 
-  /** Adds the events that open up to `at`. */
   #addEventsUntil(at: number): void {
     const count = Math.floor((at - this.#options.genesis) / this.#newEventEveryMs);
     while (this.#newEvents < count) {
@@ -209,11 +204,8 @@ export class Universe {
     const cached = this.#rounds.get(round);
     if (cached !== undefined) return cached;
     const start = round * ROUND_MS;
-    const events = this.#create(
-      FIRST_ROUND_UNDERLYING + (round % 4_000_000),
-      { openAt: start - ROUND_MS, closeAt: start + ROUND_MS },
-      true,
-    );
+    const times = { openAt: start - ROUND_MS, closeAt: start + ROUND_MS };
+    const events = this.#create(FIRST_ROUND_UNDERLYING + (round % 4_000_000), times, true);
     this.#rounds.set(round, events);
     return events;
   }

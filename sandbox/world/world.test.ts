@@ -33,7 +33,7 @@ function snapshot(world: World, at: number): unknown {
   });
 }
 
-test("equal options give equal worlds, whatever the order of queries", () => {
+test("equal options create equal worlds, in any order of queries", () => {
   fc.assert(
     fc.property(options, fc.array(time, { minLength: 1, maxLength: 4 }), (worldOptions, times) => {
       const one = createWorld(worldOptions);
@@ -46,7 +46,7 @@ test("equal options give equal worlds, whatever the order of queries", () => {
   );
 });
 
-test("different seeds give different worlds", () => {
+test("different seeds create different worlds", () => {
   const worlds = [1, 2, 4_294_967_295].map((seed) =>
     createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 40 }),
   );
@@ -101,7 +101,7 @@ test("market indexes are unique and every market is in its event", () => {
   }
 });
 
-test("listings of the past include finalized markets and do not change later", () => {
+test("an earlier listing includes finalized markets and does not change when a later one is read", () => {
   const world = createWorld({ seed: 6, genesis: GENESIS, speed: 60, marketCount: 100 });
   const before = world.markets("kalshi", GENESIS).map(({ index }) => index);
   world.markets("kalshi", GENESIS + 20 * DAY_MS);

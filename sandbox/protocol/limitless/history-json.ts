@@ -24,17 +24,12 @@ export interface HistoryRange {
   readonly to: number | null;
 }
 
-interface Point {
-  readonly at: number;
-  readonly price: number;
-}
-
-function pointsOf(context: ExchangeContext, market: ListedMarket, range: HistoryRange): Point[] {
+function pointsOf(context: ExchangeContext, market: ListedMarket, range: HistoryRange) {
   const now = context.now();
   const intervalMs = INTERVAL_MS[range.interval] ?? HOUR_MS;
   const to = Math.min(range.to ?? now, now);
   const from = Math.max(range.from ?? market.openAt, market.openAt, to - POINTS_MAX * intervalMs);
-  const points: Point[] = [];
+  const points: { at: number; price: number }[] = [];
   for (const point of context.world.priceHistory(market, from, to, intervalMs)) {
     const price = market.mechanism === "amm" ? ammPrice(context, market, point.at) : midOrLastPrice(point);
     if (price !== null) points.push({ at: point.at, price });

@@ -2,28 +2,18 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import Fastify, { type FastifyInstance } from "fastify";
 import { io, type Socket } from "socket.io-client";
+import { ManualFeed } from "../../../test/support/venues/manual-feed.ts";
 import { serveExchanges } from "../../serve.ts";
 import { createWorld } from "../../world/index.ts";
-import type { FeedEvent, ListedMarket } from "../../world/types.ts";
+import type { ListedMarket } from "../../world/types.ts";
 import { roundAlias } from "./catalogue.ts";
 import { limitlessAddress, limitlessEventSlug, limitlessExchange, limitlessSlug } from "./index.ts";
 
 const GENESIS = Date.UTC(2026, 10, 21, 4);
 const NOW = GENESIS + 3_600_000;
 const world = createWorld({ seed: 1, genesis: GENESIS, speed: 60, marketCount: 400 });
-const listeners = new Set<(event: FeedEvent) => void>();
-const context = {
-  world,
-  feed: {
-    subscribe(_venue: string, listener: (event: FeedEvent) => void) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    close() {},
-  },
-  now: () => NOW,
-  enforceLimits: false,
-};
+const feed = new ManualFeed();
+const context = { world, feed, now: () => NOW, enforceLimits: false };
 
 const markets = world.markets("limitless", NOW);
 function pick(matches: (market: ListedMarket) => boolean): ListedMarket {
@@ -188,9 +178,6 @@ describe("Socket.IO", () => {
       });
     }
   }
-  const publish = (event: FeedEvent) => {
-    for (const listener of listeners) listener(event);
-  };
 
   test("confirms the accepted markets of a subscription and sends one snapshot per order-book market", async () => {
     socket.emit("subscribe_market_prices", {
@@ -206,9 +193,9 @@ describe("Socket.IO", () => {
 
   test("combines simultaneous changes into one full book with a positive version", async () => {
     const at = world.nextChangeAt(single, NOW);
-    publish({ kind: "book", market: single, at: NOW });
-    publish({ kind: "book", market: single, at });
-    publish({ kind: "book", market: amm, at });
+    feed.publish({ kind: "book", market: single, at: NOW });
+    feed.publish({ kind: "book", market: single, at });
+    feed.publish({ kind: "book", market: amm, at });
     const [, frame] = await next();
     assert.equal(frame.timestamp, new Date(at).toISOString());
     assert.ok(Number(frame.version) > 0);
@@ -219,7 +206,7 @@ describe("Socket.IO", () => {
   test("sends a resolution twice to a socket subscribed to both the market and the lifecycle", async () => {
     socket.emit("subscribe_market_lifecycle", {});
     assert.equal((await next())[0], "system");
-    publish({ kind: "lifecycle", market: single, from: "determined", to: "finalized", at: single.finalizeAt });
+    feed.publish({ kind: "lifecycle", market: single, from: "determined", to: "finalized", at: single.finalizeAt });
     assert.deepEqual(await next(), await next());
   });
 

@@ -5,7 +5,7 @@ import { errorBody } from "./http-errors.ts";
 
 const PER_SECOND = 10;
 const BURST = 20;
-/** Number of token buckets kept; the oldest is evicted. */
+/** Token buckets held in memory; the oldest is evicted. */
 const CLIENTS_MAX = 10_000;
 
 /** Identifies a client by its API key, otherwise by user agent and address. */

@@ -1,4 +1,4 @@
-import type { ListedEvent } from "../../world/types.ts";
+import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { isGroup } from "./ids.ts";
 import { automationType, isRound, presentGroup, presentMarket } from "./market-json.ts";
@@ -11,14 +11,11 @@ export type Sort = (typeof SORTS)[number];
  * all other events when they resolve.
  */
 export function activeEvents(context: ExchangeContext, now: number): ListedEvent[] {
-  return context.world.events("limitless", now).filter((event) => isActive(event, now));
-}
-
-function isActive(event: ListedEvent, now: number): boolean {
-  return event.markets.some((market) => {
-    if (now < market.openAt) return false;
-    return now < (isRound(event) ? Math.min(market.closeAt, market.determineAt) : market.finalizeAt);
-  });
+  const endsAt = ({ event, closeAt, determineAt, finalizeAt }: ListedMarket) =>
+    isRound(event) ? Math.min(closeAt, determineAt) : finalizeAt;
+  return context.world
+    .events("limitless", now)
+    .filter(({ markets }) => markets.some((market) => now >= market.openAt && now < endsAt(market)));
 }
 
 function tradeType(event: ListedEvent): string {
@@ -26,13 +23,11 @@ function tradeType(event: ListedEvent): string {
   return event.markets[0]?.mechanism ?? "clob";
 }
 
-/** Null fields match every event. */
-export interface EventFilter {
-  readonly tradeType: string | null;
-  readonly automationType: string | null;
-}
-
-export function matches(event: ListedEvent, filter: EventFilter): boolean {
+/** Whether the event has this trade type and automation type; null matches every event. */
+export function matches(
+  event: ListedEvent,
+  filter: { readonly tradeType: string | null; readonly automationType: string | null },
+): boolean {
   return (
     (filter.tradeType === null || tradeType(event) === filter.tradeType) &&
     (filter.automationType === null || automationType(event) === filter.automationType)

@@ -6,7 +6,8 @@ import { categoryNames } from "./categories.ts";
 import * as ids from "./ids.ts";
 import { rawUnits, round6 } from "./units.ts";
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/** For example "Nov 21, 2026". */
+const DISPLAY_DATE = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeZone: "UTC" });
 const USDC = { address: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", decimals: 6, symbol: "USDC" };
 const CREATOR = {
   name: "Limitless",
@@ -20,8 +21,6 @@ const NEG_RISK_ADAPTER = "0x6151ef8368b6316c1aa3c68453ef083ad31e712f";
 const FLAGGED_EVERY = 37;
 const FREE_EVERY = 23;
 const ROUND_MS = 15 * 60_000;
-/** Placeholder in strike fields before a round starts. */
-const STRIKE_PLACEHOLDER = "---";
 
 /** Deterministic sample: about one market in `every`. Recorded markets are never sampled. */
 function isSampled(market: ListedMarket, every: number): boolean {
@@ -43,9 +42,9 @@ function roundStartAt(market: ListedMarket): number {
   return market.closeAt - ROUND_MS;
 }
 
-/** Strike of a market as text, a placeholder before its round starts, null if it has none. */
+/** Strike of a market as text; the placeholder "---" before its round starts; null if it has none. */
 export function strikeText(market: ListedMarket, now: number): string | null {
-  if (isRound(market.event) && now < roundStartAt(market)) return STRIKE_PLACEHOLDER;
+  if (isRound(market.event) && now < roundStartAt(market)) return "---";
   const level = market.strike?.floor ?? market.strike?.cap ?? null;
   return level === null ? null : String(level);
 }
@@ -55,12 +54,6 @@ function amountPair(name: string, amount: number | null): Record<string, string>
   if (amount === null) return {};
   const raw = rawUnits(amount);
   return { [name]: raw, [`${name}Formatted`]: (Number(raw) / 1e6).toFixed(6) };
-}
-
-function displayDate(at: number): string | null {
-  if (!Number.isFinite(at)) return null;
-  const date = new Date(at);
-  return `${MONTHS[date.getUTCMonth()]} ${date.getUTCDate()}, ${date.getUTCFullYear()}`;
 }
 
 function escapeHtml(text: string): string {
@@ -80,10 +73,7 @@ function payout(outcome: WorldOutcome): { winningOutcomeIndex: 0 | 1; payoutNume
   if (outcome.kind === "void") return { winningOutcomeIndex: 0, payoutNumerators: [1, 1] };
   const yes = Math.round(outcome.value * 1000);
   const divisor = greatestCommonDivisor(yes, 1000 - yes);
-  return {
-    winningOutcomeIndex: yes >= 500 ? 0 : 1,
-    payoutNumerators: [yes / divisor, (1000 - yes) / divisor],
-  };
+  return { winningOutcomeIndex: yes >= 500 ? 0 : 1, payoutNumerators: [yes / divisor, (1000 - yes) / divisor] };
 }
 
 function greatestCommonDivisor(a: number, b: number): number {
@@ -94,12 +84,7 @@ function greatestCommonDivisor(a: number, b: number): number {
 function statusFields(context: ExchangeContext, market: ListedMarket, now: number): Record<string, unknown> {
   const { phase, outcome, since } = context.world.lifecycle(market, now);
   if (phase === "finalized" && outcome !== null) {
-    return {
-      status: "RESOLVED",
-      expired: true,
-      ...payout(outcome),
-      resolutionDate: new Date(since).toISOString(),
-    };
+    return { status: "RESOLVED", expired: true, ...payout(outcome), resolutionDate: new Date(since).toISOString() };
   }
   const isLive = phase === "pending" || phase === "active";
   const funded = isSampled(market, FLAGGED_EVERY) ? "FUNDED_FLAGGED" : "FUNDED";
@@ -177,7 +162,7 @@ function commonFields(event: ListedEvent, createdAt: number | null, expiresAt: n
   return {
     proxyTitle: null,
     collateralToken: USDC,
-    expirationDate: displayDate(expiresAt),
+    expirationDate: Number.isFinite(expiresAt) ? DISPLAY_DATE.format(expiresAt) : null,
     createdAt: createdAt === null ? null : new Date(createdAt).toISOString(),
     categories: categoryNames(event),
     tags: [...event.tags],

@@ -5,8 +5,7 @@ import { presentBook } from "./book-json.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { presentHistory } from "./history-json.ts";
 import { queryEnum, queryInteger, queryText, VenueHttpError } from "./http-errors.ts";
-import { TradeHistory } from "./trades.ts";
-import { presentFeedEvent, presentTrade } from "./trades-json.ts";
+import { presentFeedEvent, presentTrade, TradeHistory } from "./trades.ts";
 
 const TRADES_MAX = 100;
 const TRADES_DEFAULT = 30;

@@ -1,5 +1,7 @@
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { limitlessAddress, limitlessTokens, transactionHash } from "./ids.ts";
+import { rawUnits, round6 } from "./units.ts";
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS_MAX = 7 * 24 * HOUR_MS;
@@ -38,4 +40,63 @@ export class TradeHistory {
     }
     return trades.slice(offset, offset + limit);
   }
+}
+
+/**
+ * The token, direction and price of a trade from the taker's view. Half of the trades are reported for the NO token, with
+ * price and direction mirrored.
+ */
+function takerView(trade: WorldTrade, txHash: string): { isNo: boolean; isBuy: boolean; price: number } {
+  const isNo = Number.parseInt(txHash.slice(-1), 16) % 2 === 1;
+  return {
+    isNo,
+    isBuy: (trade.takerSide === "no") === isNo,
+    price: isNo ? round6(1 - trade.yesPrice) : trade.yesPrice,
+  };
+}
+
+/** A row of `/events`: sizes are integers with six implied decimals, side is 0 = BUY or 1 = SELL. */
+export function presentTrade(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
+  const txHash = transactionHash(trade.id);
+  const { isNo, isBuy, price } = takerView(trade, txHash);
+  const tokens = limitlessTokens(market);
+  const contracts = rawUnits(trade.size);
+  const dollars = rawUnits(trade.size * price);
+  return {
+    createdAt: new Date(trade.at).toISOString(),
+    price,
+    side: isBuy ? 0 : 1,
+    matchedSize: contracts,
+    makerAmount: isBuy ? dollars : contracts,
+    takerAmount: isBuy ? contracts : dollars,
+    tokenId: isNo ? tokens.no : tokens.yes,
+    txHash,
+    title: market.question,
+    profile: { id: trade.taker, displayName: `trader-${trade.taker}`, pfpUrl: null },
+  };
+}
+
+/** A row of `/get-feed-events`: amounts are decimal strings. */
+export function presentFeedEvent(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
+  const txHash = transactionHash(trade.id);
+  const { isNo, isBuy, price } = takerView(trade, txHash);
+  const amount = (Number(rawUnits(trade.size * price)) / 1e6).toFixed(6);
+  return {
+    id: Number.parseInt(txHash.slice(2, 12), 16),
+    eventType: "NEW_TRADE",
+    createdAt: new Date(trade.at).toISOString(),
+    bodyHash: txHash,
+    data: {
+      symbol: "USDC",
+      txHash,
+      address: limitlessAddress(market),
+      outcome: isNo ? "NO" : "YES",
+      strategy: isBuy ? "Buy" : "Sell",
+      contracts: (Number(rawUnits(trade.size)) / 1e6).toFixed(6),
+      marketTitle: market.question,
+      tradeAmount: amount,
+      tradeAmountUSD: amount,
+    },
+    user: { name: `trader-${trade.taker}` },
+  };
 }

@@ -1,4 +1,4 @@
-import type { ListedEvent, ListedMarket, World, WorldOutcome } from "../../world/types.ts";
+import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import { manifoldAnswerId, manifoldContractId, manifoldSlug, slugify } from "./ids.ts";
 
@@ -26,11 +26,13 @@ export interface Contract {
 
 /** Resolution of a single question. */
 export interface Resolution {
-  readonly resolution: "YES" | "NO" | "MKT" | "CANCEL";
+  readonly resolution: (typeof RESOLUTIONS)[keyof typeof RESOLUTIONS];
   readonly resolutionTime: number;
   /** Payout of a MKT resolution; otherwise the last probability before the resolution. */
   readonly resolutionProbability: number;
 }
+
+const RESOLUTIONS = { yes: "YES", no: "NO", partial: "MKT", void: "CANCEL" } as const;
 
 /** Index of contracts by id, slug and market index. Contracts stay after the world delists them. */
 export class Contracts {
@@ -120,18 +122,11 @@ export function manifoldProbability(world: World, market: ListedMarket, at: numb
 export function resolutionOf(world: World, market: ListedMarket, at: number): Resolution | null {
   const { phase, outcome } = world.lifecycle(market, at);
   if (outcome === null || (phase !== "determined" && phase !== "finalized")) return null;
-  const before = manifoldProbability(world, market, at);
   return {
-    resolution: resolutionValue(outcome),
+    resolution: RESOLUTIONS[outcome.kind],
     resolutionTime: phase === "finalized" && market.disputed ? market.finalizeAt : market.determineAt,
-    resolutionProbability: outcome.kind === "partial" ? outcome.value : before,
+    resolutionProbability: outcome.kind === "partial" ? outcome.value : manifoldProbability(world, market, at),
   };
-}
-
-function resolutionValue(outcome: WorldOutcome): Resolution["resolution"] {
-  if (outcome.kind === "yes") return "YES";
-  if (outcome.kind === "no") return "NO";
-  return outcome.kind === "partial" ? "MKT" : "CANCEL";
 }
 
 /** When trading ends: the scheduled time, or the actual time if earlier. All answers of a contract share one close time. */

@@ -4,6 +4,7 @@ const BASE62_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 const UINT32_RANGE = 2 ** 32;
 /** Odd, hence invertible modulo 2^32: different indices have different ids. */
 const MULTIPLIER = 0x9e3779b1;
+const MULTIPLIER_INVERSE = 0x0e8b2f51;
 const INDEX_DIGITS = 6;
 const SLUG_LENGTH_MAX = 35;
 
@@ -38,14 +39,7 @@ const scramble = (index: number): string => encode(Math.imul(index, MULTIPLIER) 
 
 function unscramble(text: string): number | null {
   const value = decode(text);
-  return value === null || value >= UINT32_RANGE ? null : Math.imul(value, inverse()) >>> 0;
-}
-
-/** The inverse of MULTIPLIER modulo 2^32 by Newton's iteration; each step doubles the number of correct bits. */
-function inverse(): number {
-  let guess = MULTIPLIER;
-  for (let step = 0; step < 5; step++) guess = Math.imul(guess, 2 - Math.imul(MULTIPLIER, guess));
-  return guess;
+  return value === null || value >= UINT32_RANGE ? null : Math.imul(value, MULTIPLIER_INVERSE) >>> 0;
 }
 
 /** Contract id of an event. */

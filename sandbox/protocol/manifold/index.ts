@@ -1,6 +1,6 @@
 /** Simulated Manifold Markets: the public REST interface and the WebSocket. */
 import { allowCrossOriginRequests } from "../cross-origin.ts";
-import type { ExchangeContext, ExchangeFactory, ExchangeService } from "../exchange.ts";
+import type { ExchangeFactory } from "../exchange.ts";
 import { Contracts } from "./contracts.ts";
 import { installRest } from "./rest.ts";
 import { installSockets } from "./sockets.ts";
@@ -8,7 +8,7 @@ import { installSockets } from "./sockets.ts";
 export { manifoldProbability, resolutionOf } from "./contracts.ts";
 export { manifoldAnswerId, manifoldContractId, manifoldMarketId } from "./ids.ts";
 
-export const manifoldExchange: ExchangeFactory = (context: ExchangeContext): readonly ExchangeService[] => {
+export const manifoldExchange: ExchangeFactory = (context) => {
   const contracts = new Contracts(context.world, context.now);
   return [
     {

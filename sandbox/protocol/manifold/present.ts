@@ -170,12 +170,8 @@ export function presentFull(world: World, contract: Contract, at: number) {
 export function presentProb(world: World, contract: Contract, at: number) {
   const only = contract.event.markets[0];
   if (!contract.isMultiple && only !== undefined) return { prob: manifoldProbability(world, only, at) };
-  return {
-    answerProbs: Object.fromEntries(
-      contract.event.markets.map((market) => [
-        contract.answerIds.get(market) ?? "",
-        answerProbability(world, contract, market, at),
-      ]),
-    ),
-  };
+  const probabilities = contract.answerIds
+    .entries()
+    .map(([market, id]) => [id, answerProbability(world, contract, market, at)] as const);
+  return { answerProbs: Object.fromEntries(probabilities) };
 }

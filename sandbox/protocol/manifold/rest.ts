@@ -4,7 +4,7 @@ import type { ExchangeContext } from "../exchange.ts";
 import { type Bet, findBetTime, lastBetTimeOf, listBets } from "./bets.ts";
 import { type Contract, type Contracts, creatorOf } from "./contracts.ts";
 import { userIdOf } from "./ids.ts";
-import { MinuteLimit } from "./limits.ts";
+import { createRateLimit } from "./limits.ts";
 import { ApiError, flag, numeric, oneOf, type Params, readParams, text, texts } from "./params.ts";
 import { presentAnswer, presentFull, presentLite, presentProb } from "./present.ts";
 import { SEARCH_PARAMS, search } from "./search.ts";
@@ -55,7 +55,7 @@ const BET_POINTS_PARAMS = {
 /** Manifold's public REST interface under /v0. */
 export function installRest(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, now } = context;
-  const limit = new MinuteLimit(now);
+  const isWithinLimit = createRateLimit(now);
 
   const contractOf = (id: string | undefined): Contract => requireContract(contracts.findById(id ?? ""));
   const presentMarket = (query: unknown, find: () => Contract) => {
@@ -67,7 +67,7 @@ export function installRest(app: FastifyInstance, context: ExchangeContext, cont
   /** Registers a GET route. An `ApiError` thrown by the handler becomes the response. */
   const get = (path: string, handle: (query: unknown, params: Readonly<Record<string, string>>) => unknown) => {
     app.get(`/v0/${path}`, (request: FastifyRequest, reply: FastifyReply) => {
-      if (context.enforceLimits && !limit.allows(clientKey(request))) {
+      if (context.enforceLimits && !isWithinLimit(clientKey(request))) {
         return reply.code(429).send({ message: "Too many requests, please try again later." });
       }
       try {

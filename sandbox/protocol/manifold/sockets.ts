@@ -50,14 +50,11 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   const broadcastBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
     broadcast(["global", "global/new-bet", `contract/${contract.id}/new-bet`], () => {
       const sameMillisecond = world.trades(market, trade.at, trade.at + 1);
-      const ordinal = Math.max(
-        0,
-        sameMillisecond.findIndex(({ id }) => id === trade.id),
-      );
-      return { bets: betsOf(world, contract, market, trade, ordinal) };
+      const ordinal = sameMillisecond.findIndex(({ id }) => id === trade.id);
+      return { bets: betsOf(world, contract, market, trade, Math.max(0, ordinal)) };
     });
 
-  const broadcastPool = (contract: Contract, { market, at }: FeedEvent & { kind: "book" }) => {
+  const broadcastPool = (contract: Contract, { market, at }: FeedEvent) => {
     if (!contract.isMultiple) {
       broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
         const { traderCount, volumeUsd } = world.activity(market, at);
@@ -76,7 +73,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     broadcast([`answer/${answerId}/update`], () => ({ answer: present() }));
   };
 
-  const broadcastNewContract = (contract: Contract, { market, at }: FeedEvent & { kind: "listed" }) => {
+  const broadcastNewContract = (contract: Contract, { market, at }: FeedEvent) => {
     // All markets of a group are listed together: broadcast the contract once, for its first market.
     if (market.position !== 0) return;
     broadcast(["global", "global/new-contract"], () => {
@@ -86,7 +83,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     });
   };
 
-  const broadcastLifecycle = (contract: Contract, { market, at }: FeedEvent & { kind: "lifecycle" }) => {
+  const broadcastLifecycle = (contract: Contract, { market, at }: FeedEvent) => {
     broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () =>
       presentLifecycle(world, contract, at),
     );

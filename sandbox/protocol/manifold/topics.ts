@@ -2,16 +2,7 @@ import type { Contracts } from "./contracts.ts";
 
 const PAGE_ROWS = 500;
 
-export interface Topic {
-  readonly id: string;
-  readonly slug: string;
-  readonly name: string;
-  readonly createdTime: number;
-  readonly totalMembers: number;
-  readonly privacyStatus: "public";
-  readonly postIds: readonly string[];
-  readonly importanceScore: number;
-}
+type Topic = ReturnType<typeof allTopics>[number];
 
 /** One page of the topics created before `beforeTime`, newest first. */
 export function listTopics(contracts: Contracts, beforeTime: number): Topic[] {
@@ -24,25 +15,22 @@ export function findTopic(contracts: Contracts, matches: (topic: Topic) => boole
   return allTopics(contracts).find(matches) ?? null;
 }
 
-function allTopics(contracts: Contracts): Topic[] {
-  const topics = new Map<string, { createdTime: number; contracts: number }>();
+function allTopics(contracts: Contracts) {
+  const bySlug = new Map<string, { createdTime: number; contracts: number }>();
   for (const { event, groupSlugs } of contracts.list()) {
     for (const slug of groupSlugs) {
-      const existing = topics.get(slug);
-      topics.set(slug, {
-        createdTime: Math.min(existing?.createdTime ?? Number.POSITIVE_INFINITY, event.openAt),
-        contracts: (existing?.contracts ?? 0) + 1,
-      });
+      const { createdTime, contracts } = bySlug.get(slug) ?? { createdTime: event.openAt, contracts: 0 };
+      bySlug.set(slug, { createdTime: Math.min(createdTime, event.openAt), contracts: contracts + 1 });
     }
   }
-  return [...topics]
+  return [...bySlug]
     .map(([slug, topic]) => ({
       id: `topic-${slug}`,
       slug,
       name: topicName(slug),
       createdTime: topic.createdTime,
       totalMembers: 10 * topic.contracts,
-      privacyStatus: "public" as const,
+      privacyStatus: "public",
       postIds: [],
       importanceScore: Math.min(1, topic.contracts / 100),
     }))

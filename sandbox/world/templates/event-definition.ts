@@ -48,23 +48,12 @@ export type Template = (input: TemplateInput, close: DateTexts) => EventDefiniti
 /** Fields that the event builders below copy unchanged. */
 type EventFields = Omit<EventDefinition, "markets" | "model" | "mutuallyExclusive" | "exhaustive" | "ladder">;
 
-/** Date texts in UTC, for example for December 5, 2026. */
-export interface DateTexts {
-  /** "December 5, 2026" */
-  readonly long: string;
-  /** "December 5" */
-  readonly noYear: string;
-  /** "Dec 5, 2026" */
-  readonly short: string;
-  readonly month: string;
-  readonly year: number;
-  /** "14:30 UTC" */
-  readonly time: string;
-}
-
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 
-export function dateTexts(at: number): DateTexts {
+type DateTexts = ReturnType<typeof dateTexts>;
+
+/** Texts of a time in UTC: long "December 5, 2026", noYear "December 5", short "Dec 5, 2026", time "14:30 UTC". */
+export function dateTexts(at: number) {
   const date = new Date(at);
   const month = MONTHS[date.getUTCMonth()] ?? "";
   const day = date.getUTCDate();

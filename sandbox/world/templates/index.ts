@@ -3,14 +3,7 @@ import { coinPrice } from "./crypto.ts";
 import { bestPicture } from "./culture.ts";
 import { deadlines } from "./deadlines.ts";
 import { fedDecision, inflation, payrolls } from "./economics.ts";
-import {
-  DAY_MS,
-  dateTexts,
-  draw,
-  type EventDefinition,
-  type Template,
-  type TemplateInput,
-} from "./event-definition.ts";
+import { DAY_MS, dateTexts, draw, type EventDefinition, type TemplateInput } from "./event-definition.ts";
 import { parliamentSeat, presidentialElection } from "./politics.ts";
 import { basketballChampion, basketballGame, footballMatch } from "./sports.ts";
 import { rain, temperature } from "./weather.ts";
@@ -19,12 +12,7 @@ export { quarterHourRound } from "./crypto.ts";
 export type { EventDefinition, TemplateInput } from "./event-definition.ts";
 
 /** Relative frequency of each template, and the durations in days for which it is realistic. */
-const TEMPLATES: readonly {
-  readonly template: Template;
-  readonly weight: number;
-  readonly daysMin: number;
-  readonly daysMax: number;
-}[] = [
+const TEMPLATES = [
   { template: fedDecision, weight: 2, daysMin: 1, daysMax: 200 },
   { template: inflation, weight: 2, daysMin: 1, daysMax: 90 },
   { template: payrolls, weight: 2, daysMin: 1, daysMax: 90 },
