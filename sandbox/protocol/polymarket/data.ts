@@ -7,7 +7,7 @@ import { installTrades } from "./data-trades.ts";
 import { polymarketConditionId, polymarketQuestionId, sha256Hex } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
 import { decimal, marketState, payoutsOf } from "./market-state.ts";
-import { listParam, type Query, textParam, ValidationError } from "./query.ts";
+import { listParam, type Query, ValidationError } from "./query.ts";
 
 const IDS_MAX = 20;
 /** Sentinel of the oracle for a price that was never proposed. */
@@ -43,17 +43,10 @@ export function dataService(context: ExchangeContext, catalogue: Catalogue): Exc
 
 function installResolutions(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/v2/resolutions", async ({ query }) => {
-    const idParams = ["question_id", "condition", "event_id"].filter((name) => textParam(query, name) !== null);
-    const [name] = idParams;
-    if (idParams.length !== 1 || name === undefined)
-      throw new ValidationError("exactly one of question_id, condition, event_id is required");
-    const ids = listParam(query, name) ?? [];
-    if (ids.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
-    const markets = ids.flatMap((id): readonly ListedMarket[] => {
-      if (name === "event_id") return catalogue.eventById(id)?.markets ?? [];
-      const market = name === "condition" ? catalogue.marketByCondition(id) : catalogue.marketByQuestion(id);
-      return market === null ? [] : [market];
-    });
+    const ids = listParam(query, "condition");
+    if (ids === null) throw new ValidationError("condition is required");
+    if (ids.length > IDS_MAX) throw new ValidationError(`condition takes at most ${IDS_MAX} values`);
+    const markets = ids.flatMap((id) => catalogue.marketByCondition(id) ?? []);
     return { data: markets.map((market) => resolutionRow(context.world, market, context.now())) };
   });
 }

@@ -256,7 +256,7 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
 }
 
 /** The "Other" market of an augmented event: all outcomes that are not listed yet. It is not tradable. */
-export function otherMarket(event: ListedEvent, isClosed: boolean) {
+function otherMarket(event: ListedEvent, isClosed: boolean) {
   const id = otherMarketId(event);
   return {
     id,
