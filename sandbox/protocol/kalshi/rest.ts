@@ -6,9 +6,7 @@ import { KalshiError, Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { installCandles } from "./routes-candles.ts";
 import { installEvents } from "./routes-events.ts";
-import { installHistorical } from "./routes-historical.ts";
 import { installMarkets } from "./routes-markets.ts";
-import { installSeries } from "./routes-series.ts";
 import { installTrades } from "./routes-trades.ts";
 
 export const REST_PATH = "/trade-api/v2";
@@ -46,8 +44,6 @@ export function installRest(app: FastifyInstance, options: RestOptions): void {
   installTrades(get, options);
   installCandles(get, options);
   installEvents(get, options);
-  installSeries(get, options);
-  installHistorical(get, options);
   get("/exchange/status", () => ({
     exchange_active: true,
     trading_active: true,
