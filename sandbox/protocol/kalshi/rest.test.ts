@@ -150,7 +150,7 @@ test("both sides of a book are bids with the best level last", async () => {
 test("429: rejects request 21 of one client, without Retry-After or rate limit headers", async (t) => {
   const limited = await serve(true);
   t.after(() => limited.close());
-  const userAgent = { "user-agent": "hasty/1" };
+  const userAgent = { "user-agent": "client/1" };
   for (let request = 0; request < 20; request++) {
     assert.equal((await get("/exchange/status", limited, userAgent)).status, 200);
   }
@@ -162,7 +162,7 @@ test("429: rejects request 21 of one client, without Retry-After or rate limit h
     [...rejected.headers.keys()].filter((name) => name.includes("rate")),
     [],
   );
-  assert.equal((await get("/exchange/status", limited, { "user-agent": "patient/1" })).status, 200);
+  assert.equal((await get("/exchange/status", limited, { "user-agent": "client/2" })).status, 200);
 });
 
 test("the event list is consistent with the series list and filters by ticker", async () => {

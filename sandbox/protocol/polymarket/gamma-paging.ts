@@ -17,8 +17,8 @@ function decodeCursor(text: string): number {
 }
 
 /**
- * The page of matching items that a request asks for, and the cursor of the next page; undefined on the last page. Limits
- * outside [1, `limitMax`] are clamped, and a parameter called `cursor` is ignored, as by the venue.
+ * The requested page of matching items, and the cursor of the next page; undefined on the last page. As at the venue,
+ * limits outside [1, `limitMax`] are clamped and a parameter called `cursor` is ignored.
  *
  * @param items sorted by index, ascending
  * @throws ValidationError if `offset` is used or `after_cursor` is malformed

@@ -87,7 +87,7 @@ test("accepts all spellings of booleans that Go parses, and Python's True and Fa
   }
 });
 
-test("allows cross-origin requests and answers preflight requests with 204", async () => {
+test("allows cross-origin requests and responds to preflight requests with 204", async () => {
   const headers = { origin: "https://example.com" };
   const preflight = await gamma.inject({ method: "OPTIONS", url: "/markets/keyset", headers });
   assert.equal(preflight.statusCode, 204);
