@@ -15,11 +15,16 @@ const URLS = {
 };
 
 function openControl() {
+  const faults = createFaults((...keys) => uniform(1, 1, ...keys));
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 20 });
   const app = Fastify();
   const feed = { subscribe: () => () => {}, close: () => {} };
-  createControl({ world, feed, now: () => NOW, enforceLimits: true }, URLS).install(app);
-  return { world, app };
+  createControl({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS).install(app);
+  const request = async (method: "GET" | "PUT" | "POST" | "DELETE", url: string, payload?: object) => {
+    const reply = await app.inject({ method, url, payload });
+    return { status: reply.statusCode, json: reply.json() };
+  };
+  return { world, faults, app, request };
 }
 
 test("200: the overview page lists every venue with its escaped base URLs", async () => {
@@ -67,21 +72,8 @@ test("404: rejects an unknown venue", async () => {
     assert.equal((await app.inject(`/truth/${venue}`)).statusCode, 404);
 });
 
-function openFaults() {
-  const faults = createFaults((...keys) => uniform(1, 1, ...keys));
-  const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 20 });
-  const app = Fastify();
-  const feed = { subscribe: () => () => {}, close: () => {} };
-  createControl({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS).install(app);
-  const request = async (method: "GET" | "PUT" | "POST" | "DELETE", url: string, payload?: object) => {
-    const reply = await app.inject({ method, url, payload });
-    return { status: reply.statusCode, json: reply.json() };
-  };
-  return { faults, app, request };
-}
-
 test("200: lists, replaces, changes and clears the switches of one venue or of all venues", async () => {
-  const { faults, app, request } = openFaults();
+  const { faults, app, request } = openControl();
   const { json } = await request("GET", "/faults");
   assert.deepEqual(Object.keys(json.venues), [...SANDBOX_VENUES]);
   assert.deepEqual(json.venues.kalshi, { on: {}, happened: {} });
@@ -102,7 +94,7 @@ test("200: lists, replaces, changes and clears the switches of one venue or of a
 });
 
 test("200: keeps the fault counts when switches change and resets them when switches are cleared", async () => {
-  const { faults, request } = openFaults();
+  const { faults, request } = openControl();
   await request("PUT", "/faults/all", { server_error: 1 });
   for (const venue of SANDBOX_VENUES) faults[venue].draw("server_error");
   await request("POST", "/faults/kalshi", { server_error: 0 });
@@ -117,7 +109,7 @@ test("200: keeps the fault counts when switches change and resets them when swit
 });
 
 test("404 and 400: rejects unknown venues, switches and values without changing anything", async () => {
-  const { faults, request } = openFaults();
+  const { faults, request } = openControl();
   for (const method of ["PUT", "POST", "DELETE"] as const) {
     const { status, json } = await request(method, "/faults/nowhere", method === "DELETE" ? undefined : {});
     assert.deepEqual([status, /venues: kalshi, .*all/.test(json.error)], [404, true]);

@@ -79,7 +79,7 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
         genesis: world.genesis,
         speed: world.speed,
         now: now(),
-        ...(world.recording === undefined ? {} : { recording: presentRecording(world.recording) }),
+        recording: world.recording && presentRecording(world.recording),
       }));
       app.get<{ Params: { venue: string }; Querystring: { at?: string; market_id?: string } }>(
         "/truth/:venue",
@@ -118,8 +118,10 @@ function installFaultRoutes(app: FastifyInstance, { faults }: ExchangeContext): 
     ),
   });
   const updateFaults = (update: "replace" | "change") => async (request: FaultRequest, reply: FastifyReply) => {
-    const venues = SANDBOX_VENUES.filter((venue) => request.params.venue === "all" || request.params.venue === venue);
-    if (venues.length === 0) return reply.code(404).send({ error: unknownVenue(request.params.venue) });
+    const { venue: name = "all" } = request.params;
+    const venues = SANDBOX_VENUES.filter((venue) => name === "all" || name === venue);
+    if (venues.length === 0)
+      return reply.code(404).send({ error: `unknown venue ${name}; venues: ${SANDBOX_VENUES.join(", ")}, all` });
     try {
       const isReset = request.method === "DELETE";
       const settings = isReset ? {} : parseFaults(request.body);
@@ -137,18 +139,10 @@ function installFaultRoutes(app: FastifyInstance, { faults }: ExchangeContext): 
   app.put("/faults/:venue", updateFaults("replace"));
   app.post("/faults/:venue", updateFaults("change"));
   app.delete("/faults/:venue", updateFaults("replace"));
-  app.delete("/faults", async () => {
-    for (const venue of SANDBOX_VENUES) {
-      faults[venue].replace({});
-      faults[venue].resetCounts();
-    }
-    return state();
-  });
+  app.delete("/faults", updateFaults("replace"));
 }
 
-type FaultRequest = FastifyRequest<{ Params: { venue: string } }>;
-
-const unknownVenue = (venue: string) => `unknown venue ${venue}; venues: ${SANDBOX_VENUES.join(", ")}, all`;
+type FaultRequest = FastifyRequest<{ Params: { venue?: string } }>;
 
 function describeWorld({ seed, speed, genesis, recording }: World): string {
   const startedAt = new Date(genesis).toISOString();

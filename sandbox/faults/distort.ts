@@ -114,7 +114,7 @@ function empty(fields: Fields): void {
   for (const name of LADDERS) clear(name, 0);
 }
 
-/** Replaces a price, or all prices of a list, by wrong ones. Strings stay strings. */
+/** Replaces a price, or all prices of a list, by an invalid one. Strings stay strings. */
 function misprice(value: unknown, kind: string): unknown {
   if (Array.isArray(value)) {
     // An array inside the list is a level: [price, size].
@@ -125,9 +125,9 @@ function misprice(value: unknown, kind: string): unknown {
   if (typeof value === "string" && value.startsWith("[")) return JSON.stringify(misprice(JSON.parse(value), kind));
   const price = Number(value);
   if ((typeof value !== "string" && typeof value !== "number") || value === "" || !Number.isFinite(price)) return value;
-  const wrong = wrongPrice(price, kind);
-  if (typeof value === "string") return Number.isNaN(wrong) ? "NaN" : wrong.toFixed(4);
-  return Number.isNaN(wrong) ? "NaN" : wrong;
+  const invalid = invalidPrice(price, kind);
+  if (Number.isNaN(invalid)) return "NaN";
+  return typeof value === "string" ? invalid.toFixed(4) : invalid;
 }
 
 /** Whether the field contains a price that `misprice` changes. */
@@ -135,7 +135,7 @@ function hasPrice(value: unknown): boolean {
   return JSON.stringify(misprice(value, "above")) !== JSON.stringify(value);
 }
 
-function wrongPrice(price: number, kind: string): number {
+function invalidPrice(price: number, kind: string): number {
   if (kind === "percent") return Math.round(price * 10_000) / 100;
   if (kind === "above") return price + 1.7;
   return kind === "negative" ? -price - 0.01 : Number.NaN;

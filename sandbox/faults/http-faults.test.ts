@@ -32,12 +32,8 @@ before(async () => {
     exchange(context),
   );
   const wait = async (ms: number) => void waits.push(ms);
-  const byVenue = faults;
-  ({ urls, close } = await serveExchanges(services, {
-    host: "127.0.0.1",
-    firstPort: 0,
-    faults: { byVenue, now: () => NOW, wait },
-  }));
+  const faultOptions = { byVenue: faults, now: () => NOW, wait };
+  ({ urls, close } = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0, faults: faultOptions }));
 });
 after(() => close());
 beforeEach(() => {
@@ -168,9 +164,12 @@ test("crossed_book, empty_book and price_out_of_range change all prices of every
         .flat()
         .map(Number);
       assert.ok(prices.length >= 5, `${venue} ${prices.length}`);
-      const isWrong = (price: number) => (kind === "nan" ? Number.isNaN(price) : price > 1 || price < 0);
+      const isInvalid = (price: number) => (kind === "nan" ? Number.isNaN(price) : price > 1 || price < 0);
       // As a percentage, a price of 0.01 or less is still within [0, 1].
-      assert.ok(kind === "percent" ? prices.filter(isWrong).length > prices.length / 2 : prices.every(isWrong), kind);
+      assert.ok(
+        kind === "percent" ? prices.filter(isInvalid).length > prices.length / 2 : prices.every(isInvalid),
+        kind,
+      );
     }
   }
 });
@@ -191,7 +190,7 @@ test("clock_skew shifts all timestamps of a response by the same ten minutes, an
   }
 });
 
-test("a frozen venue holds requests and upgrades and responds to them when the switch is turned off", async () => {
+test("a frozen venue delays requests and upgrades until the switch is turned off", async () => {
   setFaults("kalshi", { frozen: 1 });
   const responses: string[] = [];
   const pendingRequest = list("kalshi").then(({ status }) => responses.push(`rest ${status}`));

@@ -47,6 +47,6 @@ test("parses the text form for single venues and switches, and for all of them",
   assert.deepEqual(Object.keys(all.get("a") ?? {}), FAULT_NAMES);
   assert.deepEqual([all.get("a")?.frozen, all.get("b")?.frozen], [{ rate: 0.25 }, { rate: 0 }]);
   assert.equal(parseFaultText("", ["a"]).size, 0);
-  for (const wrong of ["a", "a:", "c:frozen=1", "a:frozen", "a:frozen=x", "a:thaw=1", "a:frozen=2"])
-    assert.throws(() => parseFaultText(wrong, ["a", "b"]), FaultError, wrong);
+  for (const invalid of ["a", "a:", "c:frozen=1", "a:frozen", "a:frozen=x", "a:thaw=1", "a:frozen=2"])
+    assert.throws(() => parseFaultText(invalid, ["a", "b"]), FaultError, invalid);
 });

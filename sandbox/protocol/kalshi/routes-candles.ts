@@ -1,5 +1,5 @@
 import type { ListedMarket } from "../../world/types.ts";
-import { candleJson, candlesOf, historicalCandleJson, latestBeforeJson } from "./candles.ts";
+import { candleJson, candlesOf, historicalCandleJson } from "./candles.ts";
 import { kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 import { badRequest, notFound, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
@@ -35,44 +35,32 @@ function readCandleRange(query: Query, now: number, marketCount = 1): CandleRang
 export function installCandles(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  const liveCandles = (market: ListedMarket, { from, to, intervalMs }: CandleRange, includeLatest: boolean) => {
-    const latest = includeLatest ? latestBeforeJson(world, market, from, intervalMs) : null;
-    const candles = candlesOf(world, market, from, to, intervalMs).map(candleJson);
-    return latest === null ? candles : [latest, ...candles];
-  };
+  const candlesIn = (market: ListedMarket, { from, to, intervalMs }: CandleRange) =>
+    candlesOf(world, market, from, to, intervalMs);
 
   get("/markets/candlesticks", ({ query }) => {
     const tickers = query.list("market_tickers", CANDLE_MARKETS_MAX);
     if (tickers === null) throw badRequest("invalid parameters: market_tickers is required");
     const range = readCandleRange(query, now(), tickers.length);
-    const includeLatest = query.flag("include_latest_before_start");
-    const markets = catalogue.marketsByTicker(tickers).filter((market) => !catalogue.isHistorical(market));
+    const markets = catalogue.marketsByTicker(tickers).filter((market) => catalogue.tierOf(market) === "live");
     return {
       markets: markets.map((market) => ({
         market_ticker: kalshiTicker(market),
-        candlesticks: liveCandles(market, range, includeLatest),
+        candlesticks: candlesIn(market, range).map(candleJson),
       })),
     };
   });
 
   get("/series/:series/markets/:ticker/candlesticks", ({ query, path }) => {
-    const market = catalogue.market(path("ticker"));
-    if (market === null || catalogue.isHistorical(market)) throw notFound();
+    const market = catalogue.marketInTier(path("ticker"), "live");
     if (kalshiSeriesTicker(market.event) !== path("series")) throw notFound();
-    const range = readCandleRange(query, now());
-    return {
-      ticker: kalshiTicker(market),
-      candlesticks: liveCandles(market, range, query.flag("include_latest_before_start")),
-    };
+    const candles = candlesIn(market, readCandleRange(query, now()));
+    return { ticker: kalshiTicker(market), candlesticks: candles.map(candleJson) };
   });
 
   get("/historical/markets/:ticker/candlesticks", ({ query, path }) => {
-    const market = catalogue.market(path("ticker"));
-    if (market === null || !catalogue.isHistorical(market)) throw notFound();
-    const { from, to, intervalMs } = readCandleRange(query, now());
-    return {
-      ticker: kalshiTicker(market),
-      candlesticks: candlesOf(world, market, from, to, intervalMs).map(historicalCandleJson),
-    };
+    const market = catalogue.marketInTier(path("ticker"), "historical");
+    const candles = candlesIn(market, readCandleRange(query, now()));
+    return { ticker: kalshiTicker(market), candlesticks: candles.map(historicalCandleJson) };
   });
 }

@@ -22,29 +22,16 @@ export function tagsOf(event: ListedEvent): Tag[] {
   return [...bySlug.values()];
 }
 
-const RECURRENCE: Readonly<Record<ListedEvent["frequency"], string>> = {
-  fifteen_min: "15m",
-  hourly: "hourly",
-  daily: "daily",
-  weekly: "weekly",
-  monthly: "monthly",
-  annual: "annual",
-  one_off: "",
-};
-
-export function recurrenceOf(event: ListedEvent): string {
-  return RECURRENCE[event.frequency];
-}
-
-export function seriesId(event: ListedEvent): string {
-  return String(numberOfText(`series:${event.series}`));
+function recurrenceOf({ frequency }: ListedEvent): string {
+  if (frequency === "fifteen_min") return "15m";
+  return frequency === "one_off" ? "" : frequency;
 }
 
 /** The series of an event, as included in event objects. */
 export function seriesObject(event: ListedEvent) {
   const slug = event.series.toLowerCase();
   return {
-    id: seriesId(event),
+    id: String(numberOfText(`series:${event.series}`)),
     ticker: slug,
     slug,
     title: event.seriesTitle,
