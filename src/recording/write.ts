@@ -3,8 +3,8 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { RecordingError } from "./errors.ts";
+import { writeFact } from "./fact-lines.ts";
 import { type Fact, type RecordingHeader, writeHeader } from "./format.ts";
-import { writeFact } from "./write-fact.ts";
 
 /** Above this, `ready` waits for the disk. */
 const BUFFERED_BYTES_READY = 1024 * 1024;
