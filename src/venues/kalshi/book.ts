@@ -1,9 +1,9 @@
 import type { MarketListing } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
+import { parsePrice } from "../shared/parse-price.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { parseTopOfBook } from "./parse-market.ts";
-import { parsePrice } from "./parse-values.ts";
 import { isMarket, isOneMarket, isOrderbook } from "./wire.ts";
 
 /** After Kalshi refuses an unsigned request for a book, only the top of book is read for this long. */

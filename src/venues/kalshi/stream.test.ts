@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import type { StreamMessage } from "../../ports/venue.ts";
 import { openKalshiStream } from "./stream.ts";
 import { detectKalshiDrift } from "./wire.ts";
 
@@ -27,38 +23,20 @@ interface Command {
 
 /** A stream over a fake socket on which the test sends the venue's messages. */
 function setUp(marketsMax = 100) {
-  const clock = new FakeClock();
-  const sockets = new FakeSockets();
-  const { drop, drops } = countDrops();
-  const messages: StreamMessage[] = [];
-  const states: string[] = [];
+  const harness = streamHarness();
+  const { ports, clock, sockets, handlers } = harness;
   const stream = openKalshiStream({
-    ports: {
-      sockets,
-      clock,
-      random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
-      log: quietLog,
-      drop,
-      detectors: detectKalshiDrift(() => {}),
-    },
+    ports: { ...ports, detectors: detectKalshiDrift(() => {}) },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),
-    handlers: {
-      onMessage: (message) => messages.push(message),
-      onUp: () => states.push("up"),
-      onDown: (reason) => states.push(`down: ${reason}`),
-    },
+    handlers,
     marketsMax,
   });
   const say = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
   let sids = 0;
   return {
-    clock,
-    sockets,
+    ...harness,
     stream,
-    messages,
-    states,
-    drops,
     say,
     open: () => sockets.last.accept(),
     /** Returns the commands since the previous call. */
@@ -127,29 +105,20 @@ test("passes on quotes with the venue's own timestamp", () => {
 });
 
 test("passes on trades of followed markets only", () => {
-  const { say, messages } = setUpFollowing();
+  const { say, received } = setUpFollowing();
   const trade = readFixture("stream/trade") as { msg: object };
   say(trade);
   say({ ...trade, seq: 2, msg: { ...trade.msg, market_ticker: "KX-OTHER" } });
-  assert.deepEqual(
-    messages.map(({ kind, marketId }) => [kind, marketId]),
-    [["trade", TICKER]],
-  );
+  assert.deepEqual(received(), [`trade ${TICKER}`]);
 });
 
 test("reports lifecycle states of any market as changed and new markets as listed", () => {
-  const { open, confirm, say, messages } = setUp();
+  const { open, confirm, say, received } = setUp();
   open();
   confirm("market_lifecycle_v2");
   say(readFixture("stream/determined"));
   say({ type: "market_lifecycle_v2", sid: 1, seq: 2, msg: { event_type: "created", market_ticker: "KX-NEW" } });
-  assert.deepEqual(
-    messages.map(({ kind, marketId }) => [kind, marketId]),
-    [
-      ["changed", TICKER],
-      ["listed", "KX-NEW"],
-    ],
-  );
+  assert.deepEqual(received(), [`changed ${TICKER}`, "listed KX-NEW"]);
 });
 
 test("sends only the difference when the followed markets change", () => {
@@ -284,17 +253,9 @@ test("counts malformed messages, ignores unknown ones and passes on neither", ()
 });
 
 test("clears both sides for a crossed ticker and keeps the last price if the ticker has 0", () => {
-  const { say, messages, drops } = setUpFollowing();
+  const { say, quotes, drops } = setUpFollowing();
   const ticker = readFixture("stream/ticker") as { msg: object };
   say({ ...ticker, msg: { ...ticker.msg, yes_bid_dollars: "0.4500", price_dollars: "0.0000" } });
-  const [message] = messages;
-  assert.equal(message?.kind, "quote");
-  assert.deepEqual(message?.kind === "quote" && message.quote, {
-    bid: null,
-    ask: null,
-    bidSize: null,
-    askSize: null,
-    eventAt: 1_795_229_999_123,
-  });
+  assert.deepEqual(quotes(), [{ bid: null, ask: null, bidSize: null, askSize: null, eventAt: 1_795_229_999_123 }]);
   assert.deepEqual(drops, { crossed_book: 1 });
 });

@@ -1,7 +1,8 @@
 import type { Quote } from "../../domain/market.ts";
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice, parseRawSize, parseTime } from "./parse-values.ts";
+import { parsePrice } from "../shared/parse-price.ts";
+import { parseRawSize, parseTime } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
 /** The quote fields that a frame contains; the others are unchanged. */

@@ -6,8 +6,7 @@
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { fetchBook } from "./book.ts";
-import { createPolymarketClients, type PolymarketUrls } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { createPolymarketClients, type PolymarketContext, type PolymarketUrls } from "./client.ts";
 import { fetchHistory } from "./history.ts";
 import { listOpenEvents } from "./listing.ts";
 import { MarketReader } from "./markets.ts";
@@ -15,8 +14,6 @@ import { ResolutionReader } from "./resolutions.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { TradeReader } from "./trades.ts";
 import { detectPolymarketDrift } from "./wire.ts";
-
-export { POLYMARKET_LIVE_URLS, type PolymarketUrls } from "./client.ts";
 
 const PROFILE: VenueProfile = {
   sweepPauseMs: 30_000,

@@ -1,7 +1,6 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { badBody, urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { isSoleMarket } from "./listing.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import { listOf, textOf } from "./parse-values.ts";

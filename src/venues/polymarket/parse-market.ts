@@ -11,7 +11,7 @@ import type {
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import { categoryOf } from "./category.ts";
-import type { PolymarketPorts } from "./context.ts";
+import type { PolymarketPorts } from "./client.ts";
 import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";

@@ -1,6 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
-import { urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { type PolymarketContext, urlOf } from "./client.ts";
 import { parseResolution, type ResolutionFacts } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 

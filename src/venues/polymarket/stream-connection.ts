@@ -2,7 +2,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
-import type { PolymarketPorts } from "./context.ts";
+import type { PolymarketPorts } from "./client.ts";
 import { type BookFault, OrderBookTracker } from "./order-book-tracker.ts";
 import type { TokenPair } from "./parse-trades.ts";
 import {

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { sampleMarket } from "../../../test/support/market-samples.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import type { StreamMessage } from "../../ports/venue.ts";
 import { openMarketStream } from "./stream.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
@@ -21,30 +18,16 @@ const markets = (count: number, from = 0) =>
 
 function setUp() {
   // Shortly after the timestamps in the fixtures.
-  const clock = new FakeClock(Date.UTC(2026, 10, 21, 3));
-  const sockets = new FakeSockets();
-  const { drops, drop } = countDrops();
-  const messages: StreamMessage[] = [];
-  const states: string[] = [];
+  const harness = streamHarness(Date.UTC(2026, 10, 21, 3));
+  const { ports, clock, sockets, handlers } = harness;
   const stream = openMarketStream({
-    ports: {
-      sockets,
-      clock,
-      random: { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) },
-      drop,
-      detectors: detectPolymarketDrift(() => {}),
-    },
+    ports: { ...ports, detectors: detectPolymarketDrift(() => {}) },
     wsUrl: "ws://venue.test/ws/market",
-    handlers: {
-      onMessage: (message) => void messages.push(message),
-      onUp: () => void states.push("up"),
-      onDown: (reason) => void states.push(reason),
-    },
+    handlers,
   });
   const say = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
   const sent = () => sockets.last.sent.map((text): unknown => (text === "PING" ? text : JSON.parse(text)));
-  const quotes = () => messages.flatMap((message) => (message.kind === "quote" ? [message.quote] : []));
-  return { clock, sockets, drops, messages, states, stream, say, sent, quotes };
+  return { ...harness, stream, say, sent };
 }
 
 /** A stream that is connected, follows one market and has its book. */
@@ -106,7 +89,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     await clock.advance(1_000);
     assert.equal(sockets.connections.length, 2);
     sockets.last.accept();
-    assert.deepEqual(states, ["up", "connection lost", "up"]);
+    assert.deepEqual(states, ["up", "down: connection lost", "up"]);
     assert.equal(sent().length, 1);
     say(change({ size: "3" }));
     assert.equal(quotes().length, 1);
@@ -253,7 +236,7 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
   });
 
   test("reports tick size changes and resolutions as changed, and a new market once as listed", () => {
-    const { say, messages } = setUpFollowing();
+    const { say, received } = setUpFollowing();
     say({
       event_type: "tick_size_change",
       asset_id: TOKEN_YES,
@@ -268,12 +251,7 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
       winning_asset_id: TOKEN_YES,
     });
     for (let round = 0; round < 3; round++) say({ event_type: "new_market", id: "900999", assets_ids: ["1", "2"] });
-    const emitted = messages.slice(1).map(({ kind, marketId }) => [kind, marketId]);
-    assert.deepEqual(emitted, [
-      ["changed", "900123"],
-      ["changed", "900123"],
-      ["listed", "900999"],
-    ]);
+    assert.deepEqual(received().slice(1), ["changed 900123", "changed 900123", "listed 900999"]);
   });
 
   test("ignores plain text and unknown messages, and counts invalid ones", () => {
