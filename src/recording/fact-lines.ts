@@ -83,7 +83,7 @@ export function readFact(line: string): Fact {
 
 const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && Object.hasOwn(factValidators, kind);
 
-/** Validates a line of the kind. @throws LineError */
+/** Validates a line and renames its fields. @throws LineError */
 function readFields<K extends Kind>(kind: K, value: unknown): Fields<K> {
   const validator = factValidators[kind];
   if (!validator.Check(value)) {

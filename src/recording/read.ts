@@ -49,10 +49,10 @@ export async function readRecording(file: string, reader: RecordingReader): Prom
   };
   const isTruncated = await readLines(file, onLine);
   if (header === null) throw noCompleteLine(file);
-  return { header, facts, isTruncated: isTruncated };
+  return { header, facts, isTruncated };
 }
 
-/** A 32-bit hash of the header line, used to tell recordings apart. */
+/** A 32-bit hash of the header line, that identifies the recording. */
 export async function recordingFingerprint(file: string): Promise<number> {
   let headerLine: string | null = null;
   await readLines(file, (line) => {

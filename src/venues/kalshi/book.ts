@@ -11,7 +11,7 @@ const REFUSED_MS = 10 * 60_000;
 /** A crossed book is an inconsistent read; a second read is nearly always consistent. */
 const READS_MAX = 2;
 
-/** Reads order books; without a key that the venue requires, the top of book from the market row. */
+/** Reads order books. If the venue requires a key and none is configured, reads the top of book from the market row. */
 export class BookReader {
   readonly #client: KalshiClient;
   readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;

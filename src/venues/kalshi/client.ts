@@ -24,7 +24,6 @@ export interface Page {
   readonly cut: IncompleteReason | null;
 }
 
-/** A paged endpoint. */
 export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly path: string;
   readonly query: Readonly<Record<string, QueryValue>>;
@@ -37,7 +36,6 @@ export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly prefetch?: boolean;
 }
 
-/** Dependencies of the adapter. */
 export type KalshiPorts = VenuePorts & { readonly detectors: KalshiDriftDetectors };
 
 export interface KalshiClientOptions

@@ -20,7 +20,6 @@ export function parseMs(value: number | null | undefined): number | null {
   return typeof value === "number" && value >= TIME_MIN && value <= TIME_MAX ? Math.round(value) : null;
 }
 
-/** Larger counts are invalid. */
 const CONTRACTS_MAX = 1e12;
 
 /**

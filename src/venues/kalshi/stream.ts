@@ -105,7 +105,7 @@ function createMessageReaders(
       drop(`stream_error_${msg.code}`);
       ports.log.warn({ code: msg.code, text: msg.msg ?? null }, "the venue refused a stream command");
       if (msg.code === TOO_MANY_MARKETS) subscriptions.halveMarkets();
-      // Whichever command was refused, the subscriptions no longer match the followed markets.
+      // After any refusal the subscriptions no longer match the followed markets.
       subscriptions.renew(`error ${msg.code}`);
     },
     ticker(msg: unknown, receivedAt: number) {

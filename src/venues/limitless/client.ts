@@ -13,7 +13,7 @@ export const TRADE_ROWS_MAX = 100;
 const FEED_ROWS = 50;
 /** Default page size of the AMM feed. The feed may ignore a larger `limit`, so only a shorter page is the last one. */
 export const FEED_ROWS_MIN = 10;
-/** The venue asks for at most two concurrent requests, 300 ms apart; it tolerates short bursts. */
+/** The venue recommends at most two concurrent requests, 300 ms apart, and tolerates short bursts. */
 const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
 
 /** Dependencies of all functions that read from Limitless. */

@@ -45,11 +45,8 @@ function parseLevels(rows: readonly unknown[], drop: DropCounter): BookLevel[] {
 
 /** Each frame is a complete book: an empty side is reported as null. */
 export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropCounter): PartialQuote {
-  const { bids, asks, lastPrice, eventAt } = parseBook(
-    frame.orderbook,
-    { eventAt: parseTime(frame.timestamp), receivedAt },
-    drop,
-  );
+  const times = { eventAt: parseTime(frame.timestamp), receivedAt };
+  const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, drop);
   const [bid, ask] = [bids[0], asks[0]];
   return {
     bid: bid?.price ?? null,

@@ -134,9 +134,11 @@ test("counts invalid messages and rows and keeps a valid bet beside them", () =>
   const { sockets, drops, follow, broadcast, quotes } = setUp();
   follow("rainNYC12a");
   sockets.last.accept();
-  const [good] = JSON.parse(newBet).data.bets;
+  const [validBet] = JSON.parse(newBet).data.bets;
   for (const text of ["", "{", "[]", "null", '{"type":"broadcast"}', '{"type":"ack"}']) sockets.last.receive(text, NOW);
-  broadcast("global/new-bet", { bets: [{ id: 1 }, { ...good, probAfter: 1.2 }, { ...good, createdTime: -1 }, good] });
+  broadcast("global/new-bet", {
+    bets: [{ id: 1 }, { ...validBet, probAfter: 1.2 }, { ...validBet, createdTime: -1 }, validBet],
+  });
   broadcast("global/new-bet", {});
   broadcast("global/updated-contract", { contract: 7 });
   broadcast("global/new-contract", {});

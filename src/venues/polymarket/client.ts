@@ -16,10 +16,8 @@ export interface PolymarketClients {
   readonly data: VenueClient;
 }
 
-/** Dependencies of the adapter. */
 export type PolymarketPorts = VenuePorts & { readonly detectors: PolymarketDriftDetectors };
 
-/** Shared by the modules of this folder. */
 export interface PolymarketContext {
   readonly ports: PolymarketPorts;
   readonly urls: PolymarketUrls;

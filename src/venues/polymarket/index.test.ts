@@ -83,7 +83,7 @@ describe("polymarket: markets by id", () => {
     return json({ markets: url.searchParams.get("closed") === "true" ? [settled] : [rainRow] });
   };
 
-  test("requests open markets, then the missing ones as closed, and takes outcomes from payouts", async () => {
+  test("requests open markets, then the missing ones as closed, and reads outcomes from payouts", async () => {
     const harness = setUp(respond);
     const found = await harness.clock.until(
       harness.venue.getMarkets(listings("900123", "900404", "not-an-id"), signal),
@@ -105,7 +105,7 @@ describe("polymarket: markets by id", () => {
     ]);
   });
 
-  test("takes the outcome from final prices if resolutions are unavailable", async () => {
+  test("derives the outcome from final prices if resolutions are unavailable", async () => {
     const harness = setUp((url) => (url.host === "data.test" ? { status: 404, body: "{}" } : respond(url)));
     const found = await harness.clock.until(harness.venue.getMarkets(listings("900404"), signal));
     assert.deepEqual(found.markets[0]?.listing.outcome, { kind: "no" });

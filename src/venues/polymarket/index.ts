@@ -1,7 +1,7 @@
 /**
  * Polymarket's public market data: markets and events from the Gamma API, books and price history from the CLOB API,
- * trades and resolutions from the Data API, live books from the market stream. `README.md` lists endpoints and
- * oddities.
+ * trades and resolutions from the Data API, live books from the market stream. `README.md` lists the
+ * endpoints and quirks.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
@@ -23,7 +23,6 @@ const PROFILE: VenueProfile = {
   volumeFromTrades: false,
 };
 
-/** Creates the adapter for a live or simulated Polymarket. */
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
   const context: PolymarketContext = {
     ports: { ...options, detectors: detectPolymarketDrift(options.drift) },
