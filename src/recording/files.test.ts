@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { RecordingError } from "./errors.ts";
+import { writeFact } from "./fact-lines.ts";
 import { type Fact, writeHeader } from "./format.ts";
 import { readRecording, recordingFingerprint } from "./read.ts";
 import { openRecordingWriter } from "./write.ts";
-import { writeFact } from "./write-fact.ts";
 
 const AT = Date.UTC(2026, 6, 7);
 const HEADER = { startedAt: AT, source: "a test" };

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { fromMicros } from "../domain/price.ts";
+import { readFact, writeFact } from "./fact-lines.ts";
 import { type Fact, LineError, readHeader, writeHeader } from "./format.ts";
-import { readFact } from "./read-fact.ts";
-import { writeFact } from "./write-fact.ts";
 
 const at = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2199, 0) });
 const micros = fc.integer({ min: 1, max: 999_999 });

@@ -31,7 +31,7 @@ export type Fact = { readonly at: number; readonly venue: string } & (
 
 /** An invalid line. The message is a sentence fragment; the caller adds file and line number. */
 export class LineError extends Error {
-  override readonly name = "LineFault";
+  override readonly name = "LineError";
 }
 
 /** The header line, without line break. */
@@ -44,7 +44,7 @@ export function writeHeader({ startedAt, source }: RecordingHeader): string {
   });
 }
 
-/** @throws LineFault if the line is not a header of this format and version */
+/** @throws LineError if the line is not a header of this format and version */
 export function readHeader(line: string): RecordingHeader {
   const value = parseJson(line);
   if (!headerValidator.Check(value)) {
@@ -60,7 +60,7 @@ export function readHeader(line: string): RecordingHeader {
   return { startedAt, source: value.source };
 }
 
-/** @throws LineFault if the line is not JSON */
+/** @throws LineError if the line is not JSON */
 export function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -28,7 +28,7 @@ export const HeaderLine = Type.Object({
   source: Title,
 });
 
-export const EventLine = Type.Object({
+const EventLine = Type.Object({
   ...commonFields,
   event_id: Id,
   title: Title,
@@ -41,14 +41,14 @@ export const EventLine = Type.Object({
   end_at: maybe(AnyTime),
 });
 
-export const OutcomeLine = Type.Union([
+const OutcomeLine = Type.Union([
   Type.Object({ kind: Type.Literal("yes") }),
   Type.Object({ kind: Type.Literal("no") }),
   Type.Object({ kind: Type.Literal("partial"), value: Share }),
   Type.Object({ kind: Type.Literal("void"), value: maybe(Share) }),
 ]);
 
-export const TakerFeeLine = Type.Union([
+const TakerFeeLine = Type.Union([
   Type.Object({ kind: Type.Literal("none") }),
   Type.Object({
     kind: Type.Literal("quadratic"),
@@ -62,7 +62,7 @@ export const TakerFeeLine = Type.Union([
   Type.Object({ kind: Type.Literal("flat_value"), rate: Type.Number({ minimum: 0 }) }),
 ]);
 
-export const MarketLine = Type.Object({
+const MarketLine = Type.Object({
   ...commonFields,
   market_id: Id,
   event_id: maybe(Id),
@@ -89,7 +89,7 @@ export const MarketLine = Type.Object({
   venue_keys: maybe(Type.Record(Type.String(), Title)),
 });
 
-export const QuoteLine = Type.Object({
+const QuoteLine = Type.Object({
   ...commonFields,
   market_id: Id,
   bid: maybe(Price),
@@ -101,7 +101,7 @@ export const QuoteLine = Type.Object({
   event_at: maybe(EventTime),
 });
 
-export const ActivityLine = Type.Object({
+const ActivityLine = Type.Object({
   ...commonFields,
   market_id: Id,
   volume_24h_usd: maybe(Amount),
@@ -110,7 +110,7 @@ export const ActivityLine = Type.Object({
   open_interest_usd: maybe(Amount),
 });
 
-export const BookLine = Type.Object({
+const BookLine = Type.Object({
   ...commonFields,
   market_id: Id,
   bids: maybe(Levels),
@@ -119,7 +119,7 @@ export const BookLine = Type.Object({
   event_at: maybe(EventTime),
 });
 
-export const TradeLine = Type.Object({
+const TradeLine = Type.Object({
   ...commonFields,
   market_id: Id,
   trade_id: Id,

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { RecordingError } from "./errors.ts";
+import { readFact } from "./fact-lines.ts";
 import { type Fact, LINE_CHARS_MAX, LineError, type RecordingHeader, readHeader } from "./format.ts";
-import { readFact } from "./read-fact.ts";
 
 export interface RecordingReader {
   onHeader(header: RecordingHeader): void;
-  /** Called in the order of `at`. @throws LineFault to reject the line */
+  /** Called in the order of `at`. @throws LineError to reject the line */
   onFact(fact: Fact): void;
 }
 
@@ -49,10 +49,10 @@ export async function readRecording(file: string, reader: RecordingReader): Prom
   };
   const isTruncated = await readLines(file, onLine);
   if (header === null) throw noCompleteLine(file);
-  return { header, facts, isTruncated: isTruncated };
+  return { header, facts, isTruncated };
 }
 
-/** A 32-bit hash of the header line, used to tell recordings apart. */
+/** A 32-bit hash of the header line, that identifies the recording. */
 export async function recordingFingerprint(file: string): Promise<number> {
   let headerLine: string | null = null;
   await readLines(file, (line) => {

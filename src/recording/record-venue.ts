@@ -6,7 +6,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { ListingPage, StreamMessage, VenueAdapter } from "../ports/venue.ts";
 import type { Fact } from "./format.ts";
 
-/** Markets remembered for change detection. Above it all are forgotten and recorded again when next delivered. */
+/** Markets remembered for change detection. Above this number the memory is cleared and each market is recorded again. */
 const MARKETS_MAX = 500_000;
 /** Trades remembered to record each one once. */
 const TRADES_MAX = 200_000;

@@ -33,7 +33,6 @@ export interface RecordVenuesOptions {
   readonly ready: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the recording. */
   readonly signal: AbortSignal;
 }
 
@@ -48,7 +47,6 @@ export async function recordVenues(options: RecordVenuesOptions): Promise<void> 
 async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Promise<void> {
   const { clock, signal, ready } = options;
   const markets = new Map<string, TrackedMarket>();
-  /** Ids of markets to read individually. */
   const refreshIds = new Set<string>();
 
   const track = (page: ListingPage) => {

@@ -3,8 +3,8 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { RecordingError } from "./errors.ts";
+import { writeFact } from "./fact-lines.ts";
 import { type Fact, type RecordingHeader, writeHeader } from "./format.ts";
-import { writeFact } from "./write-fact.ts";
 
 /** Above this, `ready` waits for the disk. */
 const BUFFERED_BYTES_READY = 1024 * 1024;
@@ -12,7 +12,6 @@ const BUFFERED_BYTES_READY = 1024 * 1024;
 const BUFFERED_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface RecordingWriter {
-  /** Facts written. */
   readonly facts: number;
   /** Facts discarded because the disk was too slow. */
   readonly discarded: number;
@@ -21,7 +20,7 @@ export interface RecordingWriter {
   /** Further facts are ignored: the file reached its maximum size or cannot be written. */
   readonly isFull: boolean;
   append(fact: Fact): void;
-  /** Resolves when little enough is buffered; callers that can wait use it for backpressure. */
+  /** Resolves when the disk has caught up. Callers that can wait use it for backpressure. */
   ready(): Promise<void>;
   /** Flushes and closes the file. @throws RecordingError if writing failed */
   close(): Promise<void>;

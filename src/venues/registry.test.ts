@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../test/support/fake-clock.ts";
-import { quietLog } from "../../test/support/quiet-log.ts";
-import { FakeSockets } from "../../test/support/venues/fake-sockets.ts";
-import { ScriptedHttp } from "../../test/support/venues/scripted-http.ts";
+import { fakeVenuePorts } from "../../test/support/venues/adapter-harness.ts";
 import { loadVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
 
 const { signal } = new AbortController();
@@ -14,22 +11,10 @@ async function create(
   urls: Readonly<Record<string, string>> = {},
   key: VenueKey | null = null,
 ) {
-  const clock = new FakeClock();
-  const http = new ScriptedHttp(clock, () => ({ status: 404, body: "{}" }));
+  const { ports, http, clock } = fakeVenuePorts(undefined, () => ({ status: 404, body: "{}" }));
   const socketIo = { connect: () => ({ emit() {}, close() {} }) };
-  const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
-  const ports = {
-    http,
-    sockets: new FakeSockets(),
-    socketIo,
-    clock,
-    random,
-    log: quietLog,
-    drop: () => {},
-    drift: () => {},
-  };
   const createVenue = await loadVenue({ id, adapter, referenceOnly: false });
-  const venue = createVenue(ports, urls, key);
+  const venue = createVenue({ ...ports, socketIo }, urls, key);
   return { venue, http, clock };
 }
 

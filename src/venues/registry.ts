@@ -19,18 +19,15 @@ type Urls = Readonly<Record<string, string>>;
 
 type AdapterPorts = VenuePorts & { readonly socketIo: SocketIoOut };
 
-interface LoadedAdapter {
-  readonly liveUrls: Urls;
-  readonly create: (ports: AdapterPorts, urls: (service: string) => string, key: VenueKey | null) => VenueAdapter;
-}
-
 interface AdapterEntry {
-  /** Services whose URLs the adapter needs; `PARALLAX_<VENUE>_URL` sets the first. */
-  readonly services: readonly string[];
+  /** URLs of the venue by service; `PARALLAX_<VENUE>_URL` replaces the first. */
+  readonly liveUrls: Urls;
   /** Trades in play money, so it may only be configured as a reference venue. */
   readonly playMoney: boolean;
   /** Imports the adapter on demand, because most commands need none. */
-  readonly load: () => Promise<LoadedAdapter>;
+  readonly load: () => Promise<
+    (ports: AdapterPorts, urlOf: (service: string) => string, key: VenueKey | null) => VenueAdapter
+  >;
 }
 
 /** API key of the operator's account at a venue. */
@@ -41,66 +38,58 @@ export interface VenueKey {
 
 const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
   kalshi: {
-    services: ["rest", "ws"],
+    // The older `https://api.elections.kalshi.com/trade-api/v2` serves the same API.
+    liveUrls: {
+      rest: "https://external-api.kalshi.com/trade-api/v2",
+      ws: "wss://external-api-ws.kalshi.com/trade-api/ws/v2",
+    },
     playMoney: false,
     async load() {
-      const { createKalshiVenue, KALSHI_LIVE_URLS } = await import("./kalshi/index.ts");
-      return {
-        liveUrls: { rest: KALSHI_LIVE_URLS.restUrl, ws: KALSHI_LIVE_URLS.wsUrl },
-        create: (ports, url, key) => createKalshiVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws"), ...key }),
-      };
+      const { createKalshiVenue } = await import("./kalshi/index.ts");
+      return (ports, urlOf, key) => createKalshiVenue({ ...ports, restUrl: urlOf("rest"), wsUrl: urlOf("ws"), ...key });
     },
   },
   polymarket: {
-    services: ["gamma", "clob", "data", "ws"],
+    liveUrls: {
+      gamma: "https://gamma-api.polymarket.com",
+      clob: "https://clob.polymarket.com",
+      data: "https://data-api.polymarket.com",
+      ws: "wss://ws-subscriptions-clob.polymarket.com/ws/market",
+    },
     playMoney: false,
     async load() {
-      const { createPolymarketVenue, POLYMARKET_LIVE_URLS } = await import("./polymarket/index.ts");
-      return {
-        liveUrls: {
-          gamma: POLYMARKET_LIVE_URLS.gammaUrl,
-          clob: POLYMARKET_LIVE_URLS.clobUrl,
-          data: POLYMARKET_LIVE_URLS.dataUrl,
-          ws: POLYMARKET_LIVE_URLS.wsUrl,
-        },
-        create: (ports, url) =>
-          createPolymarketVenue({
-            ...ports,
-            gammaUrl: url("gamma"),
-            clobUrl: url("clob"),
-            dataUrl: url("data"),
-            wsUrl: url("ws"),
-          }),
-      };
+      const { createPolymarketVenue } = await import("./polymarket/index.ts");
+      return (ports, urlOf) =>
+        createPolymarketVenue({
+          ...ports,
+          gammaUrl: urlOf("gamma"),
+          clobUrl: urlOf("clob"),
+          dataUrl: urlOf("data"),
+          wsUrl: urlOf("ws"),
+        });
     },
   },
   limitless: {
-    services: ["rest", "ws"],
+    liveUrls: { rest: "https://api.limitless.exchange", ws: "wss://ws.limitless.exchange" },
     playMoney: false,
     async load() {
-      const { createLimitlessVenue, LIMITLESS_LIVE_URLS } = await import("./limitless/index.ts");
-      return {
-        liveUrls: { rest: LIMITLESS_LIVE_URLS.restUrl, ws: LIMITLESS_LIVE_URLS.wsUrl },
-        create: (ports, url) => createLimitlessVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
-      };
+      const { createLimitlessVenue } = await import("./limitless/index.ts");
+      return (ports, urlOf) => createLimitlessVenue({ ...ports, restUrl: urlOf("rest"), wsUrl: urlOf("ws") });
     },
   },
   manifold: {
-    services: ["rest", "ws"],
+    liveUrls: { rest: "https://api.manifold.markets/v0", ws: "wss://api.manifold.markets/ws" },
     playMoney: true,
     async load() {
-      const { createManifoldVenue, MANIFOLD_LIVE_URLS } = await import("./manifold/index.ts");
-      return {
-        liveUrls: { rest: MANIFOLD_LIVE_URLS.restUrl, ws: MANIFOLD_LIVE_URLS.wsUrl },
-        create: (ports, url) => createManifoldVenue({ ...ports, restUrl: url("rest"), wsUrl: url("ws") }),
-      };
+      const { createManifoldVenue } = await import("./manifold/index.ts");
+      return (ports, urlOf) => createManifoldVenue({ ...ports, restUrl: urlOf("rest"), wsUrl: urlOf("ws") });
     },
   },
 };
 
 /** The services of each adapter whose URLs can be configured. */
 export const VENUE_SERVICES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(ADAPTERS).map(([name, entry]) => [name, entry.services]),
+  Object.entries(ADAPTERS).map(([name, { liveUrls }]) => [name, Object.keys(liveUrls)]),
 );
 
 /** Value of `PARALLAX_VENUES` if it is not set. */
@@ -155,10 +144,10 @@ export type CreateVenue = (
 export async function loadVenue(setting: VenueSetting): Promise<CreateVenue> {
   const entry = ADAPTERS[setting.adapter];
   if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);
-  const { liveUrls, create } = await entry.load();
+  const create = await entry.load();
   return (ports, urls, key) => {
     const urlOf = (service: string): string => {
-      const url = urls[service] ?? liveUrls[service];
+      const url = urls[service] ?? entry.liveUrls[service];
       if (url === undefined) throw new Error(`${setting.adapter} has no URL for ${service}`);
       return url;
     };

@@ -1,9 +1,9 @@
 import type { MarketListing } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
+import { parsePrice } from "../shared/parse-price.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { parseTopOfBook } from "./parse-market.ts";
-import { parsePrice } from "./parse-values.ts";
 import { isMarket, isOneMarket, isOrderbook } from "./wire.ts";
 
 /** After Kalshi refuses an unsigned request for a book, only the top of book is read for this long. */
@@ -11,7 +11,7 @@ const REFUSED_MS = 10 * 60_000;
 /** A crossed book is an inconsistent read; a second read is nearly always consistent. */
 const READS_MAX = 2;
 
-/** Reads order books; without a key that the venue requires, the top of book from the market row. */
+/** Reads order books. If the venue requires a key and none is configured, reads the top of book from the market row. */
 export class BookReader {
   readonly #client: KalshiClient;
   readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;

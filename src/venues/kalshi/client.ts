@@ -6,12 +6,6 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
 import type { KalshiDriftDetectors } from "./wire.ts";
 
-/** Kalshi's own hosts. The older `https://api.elections.kalshi.com/trade-api/v2` serves the same API. */
-export const KALSHI_LIVE_URLS = {
-  restUrl: "https://external-api.kalshi.com/trade-api/v2",
-  wsUrl: "wss://external-api-ws.kalshi.com/trade-api/ws/v2",
-} as const;
-
 /** The limit for unsigned requests is not published; the Basic plan allows 20 reads a second. */
 const PER_SECOND_WITHOUT_KEY = 8;
 const PER_SECOND_WITH_KEY = 16;
@@ -30,7 +24,6 @@ export interface Page {
   readonly cut: IncompleteReason | null;
 }
 
-/** A paged endpoint. */
 export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly path: string;
   readonly query: Readonly<Record<string, QueryValue>>;
@@ -43,7 +36,6 @@ export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly prefetch?: boolean;
 }
 
-/** Dependencies of the adapter. */
 export type KalshiPorts = VenuePorts & { readonly detectors: KalshiDriftDetectors };
 
 export interface KalshiClientOptions

@@ -1,4 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
+import { chunksOf } from "../../lib/chunks.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { type EventFacts, parseEvent } from "./parse-event.ts";
 import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
@@ -55,9 +56,9 @@ export class EventCache {
       !this.#events.has(ticker) && now >= (this.#retryAt.get(`event ${ticker}`) ?? 0);
     const uncached = [...new Set(eventTickers)].filter(shouldFetch);
     const fetches: Promise<void>[] = [];
-    for (let start = 0; start < uncached.length; start += TICKERS_PER_REQUEST) {
-      const tickers = uncached.slice(start, start + TICKERS_PER_REQUEST).join(",");
-      fetches.push(this.#orSkip("events", signal, () => this.#fetchEvents({ tickers }, 1, signal)));
+    for (const tickers of chunksOf(uncached, TICKERS_PER_REQUEST)) {
+      const query = { tickers: tickers.join(",") };
+      fetches.push(this.#orSkip("events", signal, () => this.#fetchEvents(query, 1, signal)));
     }
     // Concurrent, because the first sweep needs many requests. The client enforces the venue's limits.
     await Promise.all(fetches);

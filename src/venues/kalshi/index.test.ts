@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { adapterHarness, marketIdsOf } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { ScriptedHttp } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import type { ListingPage } from "../../ports/venue.ts";
 import { createKalshiVenue } from "./index.ts";
 import type { MarketWire } from "./wire.ts";
 
@@ -29,34 +25,22 @@ function setUp(
   respond: (url: URL, path: string) => Reply | undefined,
   key: { keyId: string; privateKeyPem: string } | null = null,
 ) {
-  const clock = new FakeClock(NOW);
   const pathOf = (url: URL) => url.pathname.replace("/trade-api/v2", "");
-  const http = new ScriptedHttp(clock, (request) => {
-    const url = new URL(request.url);
-    const { status, json } = respond(url, pathOf(url)) ?? { status: 404, json: readFixture("error/not-found") };
-    return { status, body: JSON.stringify(json) };
-  });
-  const { drop, drops } = countDrops();
-  const venue = createKalshiVenue({
-    id: "kalshi",
-    playMoney: false,
-    http,
-    sockets: {
-      connect() {
-        throw new Error("no socket expected");
-      },
+  const harness = adapterHarness(
+    (ports) =>
+      createKalshiVenue({
+        ...ports,
+        restUrl: "https://venue.test/trade-api/v2",
+        wsUrl: "wss://venue.test/trade-api/ws/v2",
+        ...key,
+      }),
+    (url) => {
+      const { status, json } = respond(url, pathOf(url)) ?? { status: 404, json: readFixture("error/not-found") };
+      return { status, body: JSON.stringify(json) };
     },
-    clock,
-    random: { uniform: () => 0, bytes: (length: number) => new Uint8Array(length) },
-    log: quietLog,
-    drop,
-    drift: () => {},
-    restUrl: "https://venue.test/trade-api/v2",
-    wsUrl: "wss://venue.test/trade-api/ws/v2",
-    ...key,
-  });
-  const urls = () => http.requests.map(({ request }) => new URL(request.url));
-  return { clock, http, venue, drops, urls, paths: () => urls().map(pathOf) };
+    NOW,
+  );
+  return { ...harness, paths: () => harness.urls().map(pathOf) };
 }
 
 /** Responses to requests for events and series. */
@@ -71,12 +55,6 @@ function eventReply(url: URL, path: string): Reply | undefined {
   return undefined;
 }
 
-async function collect(pages: AsyncIterable<ListingPage>): Promise<ListingPage[]> {
-  const collected: ListingPage[] = [];
-  for await (const page of pages) collected.push(page);
-  return collected;
-}
-
 const listing = {
   marketId: "KXRAINNYC-26DEC01-T1",
   status: "active",
@@ -86,7 +64,7 @@ const listing = {
 } as unknown as MarketListing;
 
 test("a sweep lists open, paused and unopened markets until the empty cursor, and each event once", async () => {
-  const { clock, venue, urls } = setUp((url, path) => {
+  const { urls, sweep } = setUp((url, path) => {
     if (path !== "/markets") return eventReply(url, path);
     assert.equal(url.searchParams.get("mve_filter"), "exclude");
     const status = url.searchParams.get("status");
@@ -94,11 +72,8 @@ test("a sweep lists open, paused and unopened markets until the empty cursor, an
     const isSecond = url.searchParams.get("cursor") === "next=";
     return { json: { markets: [row(isSecond ? "KX-B" : "KX-A")], cursor: isSecond ? "" : "next=" } };
   });
-  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
-  assert.deepEqual(
-    pages.flatMap((page) => page.markets.map(({ listing }) => listing.marketId)),
-    ["KX-A", "KX-B"],
-  );
+  const pages = await sweep();
+  assert.deepEqual(marketIdsOf(pages), ["KX-A", "KX-B"]);
   assert.deepEqual(
     pages.flatMap((page) => page.events.map(({ eventId }) => eventId)),
     ["KXRAINNYC-26DEC01"],
@@ -110,19 +85,19 @@ test("a sweep lists open, paused and unopened markets until the empty cursor, an
 });
 
 test("caches events and series between sweeps and later requests only changes", async () => {
-  const { clock, venue, urls, paths } = setUp((url, path) => {
+  const { clock, urls, paths, sweep } = setUp((url, path) => {
     if (path === "/markets")
       return { json: { markets: url.searchParams.get("status") === "open" ? [market] : [], cursor: "" } };
     if (url.searchParams.has("min_updated_ts"))
       return { json: path === "/series" ? { series: [] } : { events: [], cursor: "" } };
     return eventReply(url, path);
   });
-  await clock.until(collect(venue.listOpenMarkets(signal)));
+  await sweep();
   assert.equal(paths().filter((path) => path !== "/markets").length, 2);
-  await clock.until(collect(venue.listOpenMarkets(signal)));
+  await sweep();
   assert.equal(paths().filter((path) => path !== "/markets").length, 2);
   await clock.advance(10 * 60_000);
-  await clock.until(collect(venue.listOpenMarkets(signal)));
+  await sweep();
   const later = urls().filter((url) => url.searchParams.has("min_updated_ts"));
   assert.deepEqual(
     later.map((url) => url.searchParams.get("min_updated_ts")),
@@ -131,26 +106,26 @@ test("caches events and series between sweeps and later requests only changes", 
 });
 
 test("lists a market without its event if the venue refuses the event, and does not immediately request it again", async () => {
-  const { clock, venue, drops, paths } = setUp((url, path) => {
+  const { drops, paths, sweep } = setUp((url, path) => {
     if (path === "/markets")
       return { json: { markets: url.searchParams.get("status") === "open" ? [market] : [], cursor: "" } };
     return path === "/events" ? { status: 400, json: {} } : undefined;
   });
-  const [page] = await clock.until(collect(venue.listOpenMarkets(signal)));
+  const [page] = await sweep();
   assert.equal(page?.markets[0]?.listing.title, market.title);
   assert.deepEqual(drops, { events_unavailable: 1 });
   const eventRequests = paths().filter((path) => path.startsWith("/events")).length;
-  await clock.until(collect(venue.listOpenMarkets(signal)));
+  await sweep();
   assert.equal(paths().filter((path) => path.startsWith("/events")).length, eventRequests);
 });
 
 test("ends and counts a listing that repeats a cursor or returns an empty page", async () => {
-  const { clock, venue, drops } = setUp((url, path) => {
+  const { drops, sweep } = setUp((url, path) => {
     if (path !== "/markets") return eventReply(url, path);
     if (url.searchParams.get("status") === "open") return { json: { markets: [market], cursor: "again" } };
     return { json: { markets: [], cursor: url.searchParams.get("status") === "paused" ? "more" : "" } };
   });
-  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
+  const pages = await sweep();
   assert.equal(pages.length, 4);
   assert.deepEqual(drops, { page_loop: 1, page_empty: 1 });
   assert.deepEqual(
@@ -160,31 +135,28 @@ test("ends and counts a listing that repeats a cursor or returns an empty page",
 });
 
 test("counts the invalid rows of a page and keeps the valid ones", async () => {
-  const { clock, venue, drops } = setUp((url, path) => {
+  const { drops, sweep } = setUp((url, path) => {
     if (path !== "/markets") return eventReply(url, path);
     const isOpen = url.searchParams.get("status") === "open";
     return { json: isOpen ? readFixture("market/page-with-garbage") : { markets: [], cursor: "" } };
   });
-  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
+  const pages = await sweep();
   assert.equal(pages[0]?.markets.length, 3);
   assert.equal(drops.bad_market, 6);
 });
 
 test("rejects a response of unknown shape with bad_body instead of returning an empty sweep", async () => {
-  const { clock, venue } = setUp(() => ({ json: { items: [] } }));
-  await assert.rejects(
-    clock.until(collect(venue.listOpenMarkets(signal))),
-    (error) => error instanceof VenueError && error.failure === "bad_body",
-  );
+  const { sweep } = setUp(() => ({ json: { items: [] } }));
+  await assert.rejects(sweep(), (error) => error instanceof VenueError && error.failure === "bad_body");
 });
 
 test("waits and retries after a 429 without Retry-After", async () => {
   let refusals = 1;
-  const { clock, venue } = setUp((url, path) => {
+  const { clock, sweep } = setUp((url, path) => {
     if (refusals-- > 0) return { status: 429, json: readFixture("error/too-many-requests") };
     return path === "/markets" ? { json: { markets: [], cursor: "" } } : eventReply(url, path);
   });
-  const pages = await clock.until(collect(venue.listOpenMarkets(signal)));
+  const pages = await sweep();
   assert.equal(pages.length, 3);
   assert.ok(clock.now() >= NOW + 1_000);
 });

@@ -11,8 +11,6 @@ import { openKalshiStream } from "./stream.ts";
 import { TradeReader } from "./trades.ts";
 import { detectKalshiDrift } from "./wire.ts";
 
-export { KALSHI_LIVE_URLS } from "./client.ts";
-
 export interface KalshiVenueOptions extends VenuePorts {
   /** Base URL of the REST API, including /trade-api/v2. */
   readonly restUrl: string;

@@ -1,4 +1,5 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
+import { chunksOf } from "../../lib/chunks.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { expectShape, type KalshiClient, type KalshiPorts, type Page } from "./client.ts";
 import type { EventCache } from "./event-cache.ts";
@@ -37,10 +38,9 @@ export async function getMarkets(
   signal: AbortSignal,
 ): Promise<ListingPage> {
   const requested = new Set(listings.map(({ marketId }) => marketId).filter(isTicker));
-  const tickers = [...requested];
   const pages: ListingPage[] = [];
-  for (let start = 0; start < tickers.length; start += TICKERS_PER_REQUEST) {
-    const missing = new Set(tickers.slice(start, start + TICKERS_PER_REQUEST));
+  for (const tickers of chunksOf([...requested], TICKERS_PER_REQUEST)) {
+    const missing = new Set(tickers);
     for (const path of ["/markets", "/historical/markets"]) {
       if (missing.size === 0) break;
       const query = { tickers: [...missing].join(","), limit: MARKETS_PER_PAGE };
@@ -99,7 +99,7 @@ function marketPages(
   );
 }
 
-/** @param listedEvents tickers of events that earlier pages listed; grows */
+/** @param listedEvents tickers of events that earlier pages listed; the events of this page are added */
 async function toListingPage(
   { events, ports }: ListingOptions,
   page: Page,

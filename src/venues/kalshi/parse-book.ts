@@ -1,7 +1,8 @@
 import { type BookLevel, normaliseBook } from "../../domain/order-book.ts";
 import { complement } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice, parseSize } from "./parse-values.ts";
+import { parsePrice } from "../shared/parse-price.ts";
+import { parseSize } from "./parse-values.ts";
 import type { OrderbookWire } from "./wire.ts";
 
 /** A real book has at most 1,000 price levels a side (steps of 0.001). */

@@ -52,7 +52,7 @@ export function parseEvent(event: EventWire, series: SeriesWire | null, venue: s
   };
 }
 
-/** The three quadratic types charge takers alike. The API does not publish the amount of a `flat` fee: null. */
+/** The three quadratic types charge takers the same fee. The API does not publish the amount of a `flat` fee: null. */
 export function takerFeeOf(event: EventFacts | null): TakerFee | null {
   const multiplier = event?.feeMultiplier ?? null;
   if (event === null || multiplier === null || !(multiplier >= 0) || multiplier > MULTIPLIER_MAX) return null;

@@ -2,7 +2,8 @@ import { yesPrice } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice, valueInUsd } from "./parse-values.ts";
+import { parsePrice } from "../shared/parse-price.ts";
+import { valueInUsd } from "./parse-values.ts";
 import type { CandleWire } from "./wire.ts";
 
 /** Parses a candlestick of either tier. Its end is inclusive and a multiple of the period. */

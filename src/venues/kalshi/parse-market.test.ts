@@ -103,14 +103,23 @@ test("keeps the ask of a market without a bid", () => {
   assert.equal(quote.askSize, 4000);
 });
 
+for (const [name, status, outcome, resolvedAt] of [
+  ["unopened", "pending", null, null],
+  ["closed-no-outcome", "closed", null, null],
+  ["determined", "determined", { kind: "yes" }, null],
+  ["disputed", "determined", { kind: "no" }, null],
+  ["finalized-no", "finalized", { kind: "no" }, Date.UTC(2026, 11, 2, 16, 3, 11, 250)],
+  ["finalized-scalar", "finalized", { kind: "partial", value: 0.3725 }, Date.UTC(2026, 11, 2, 16, 3, 11)],
+] as const) {
+  test(`market/${name} has status ${status} and outcome ${JSON.stringify(outcome)}`, () => {
+    const { listing } = parseFixture(`market/${name}`);
+    assert.deepEqual([listing.status, listing.outcome, listing.resolvedAt], [status, outcome, resolvedAt]);
+  });
+}
+
 test("maps the status inactive to active and paused", () => {
   const { listing } = parseFixture("market/paused");
-  assert.equal(listing.status, "active");
-  assert.equal(listing.paused, true);
-});
-
-test("maps the status initialized to pending", () => {
-  assert.equal(parseFixture("market/unopened").listing.status, "pending");
+  assert.deepEqual([listing.status, listing.paused], ["active", true]);
 });
 
 test("omits both sides of a crossed quote and counts it once", () => {
@@ -129,34 +138,6 @@ test("drops and counts prices in cents, above 1 and below 0 instead of rescaling
   assert.equal(quote.lastPrice, null);
   assert.equal(activity.volume24hUsd, null);
   assert.deepEqual(drops, { price_out_of_range: 3 });
-});
-
-test("returns no outcome for a closed market without a result", () => {
-  const { listing } = parseFixture("market/closed-no-outcome");
-  assert.equal(listing.status, "closed");
-  assert.equal(listing.outcome, null);
-});
-
-test("returns the proposed result of a determined market", () => {
-  const { listing } = parseFixture("market/determined");
-  assert.equal(listing.status, "determined");
-  assert.deepEqual(listing.outcome, { kind: "yes" });
-  assert.equal(listing.resolvedAt, null);
-});
-
-test("maps the status disputed to determined", () => {
-  assert.equal(parseFixture("market/disputed").listing.status, "determined");
-});
-
-test("returns the result and the settlement time of a finalized market", () => {
-  const { listing } = parseFixture("market/finalized-no");
-  assert.equal(listing.status, "finalized");
-  assert.deepEqual(listing.outcome, { kind: "no" });
-  assert.equal(listing.resolvedAt, Date.UTC(2026, 11, 2, 16, 3, 11, 250));
-});
-
-test("returns the settlement value of a scalar market as a partial outcome", () => {
-  assert.deepEqual(parseFixture("market/finalized-scalar").listing.outcome, { kind: "partial", value: 0.3725 });
 });
 
 test("returns no outcome for a scalar result without a value and counts it", () => {
@@ -208,7 +189,7 @@ test("keeps the valid rows of a page with invalid ones", () => {
   assert.deepEqual(drops, { combo_market: 1 });
 });
 
-test("prefers the event's own fee to that of its series", () => {
+test("prefers the fee of the event to the fee of its series", () => {
   const { event } = readFixture("event/fee-override") as { event: unknown };
   assert.ok(isEvent(event));
   const facts = parseEvent(event, readSeries("KXINX"), "kalshi");
@@ -219,7 +200,7 @@ test("prefers the event's own fee to that of its series", () => {
   assert.equal(facts.listing.description, null);
 });
 
-test("uses the event's own category and no fee if the series is unknown", () => {
+test("uses the category of the event, and no fee, if the series is unknown", () => {
   const facts = parseEvent(readEvent(), null, "kalshi");
   assert.equal(facts.listing.category, "Weather (old)");
   assert.equal(takerFeeOf(facts), null);

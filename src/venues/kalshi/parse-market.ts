@@ -3,8 +3,9 @@ import { yesPrice } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
+import { parsePrice } from "../shared/parse-price.ts";
 import { type EventFacts, takerFeeOf } from "./parse-event.ts";
-import { parsePrice, parseSize, parseTime, valueInUsd } from "./parse-values.ts";
+import { parseSize, parseTime, valueInUsd } from "./parse-values.ts";
 import { isPriceRange, type MarketWire } from "./wire.ts";
 
 const TEXT_LENGTH_MAX = 50_000;

@@ -1,5 +1,4 @@
-import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
-import type { DropCounter } from "../../ports/venue.ts";
+import { parseDecimal } from "../../domain/price.ts";
 
 const TIME_MIN = Date.UTC(2015, 0);
 const TIME_MAX = Date.UTC(2200, 0);
@@ -8,16 +7,6 @@ const TIME_MAX = Date.UTC(2200, 0);
 export function parseTime(value: string | null | undefined): number | null {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return time >= TIME_MIN && time <= TIME_MAX ? time : null;
-}
-
-/** A price in (0, 1), or null for "no quote", which Kalshi writes as 0 or 1. Values outside [0, 1] are counted. */
-export function parsePrice(value: string | number | null | undefined, drop: DropCounter): number | null {
-  const price = parseTradablePrice(value);
-  if (price === null && value !== null && value !== undefined) {
-    const number = parseDecimal(value);
-    if (number === null || number < 0 || number > 1) drop("price_out_of_range");
-  }
-  return price;
 }
 
 /** A number of contracts above 0, otherwise null. */
@@ -31,7 +20,6 @@ export function parseMs(value: number | null | undefined): number | null {
   return typeof value === "number" && value >= TIME_MIN && value <= TIME_MAX ? Math.round(value) : null;
 }
 
-/** Larger counts are invalid. */
 const CONTRACTS_MAX = 1e12;
 
 /**

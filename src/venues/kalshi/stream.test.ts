@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import type { StreamMessage } from "../../ports/venue.ts";
 import { openKalshiStream } from "./stream.ts";
 import { detectKalshiDrift } from "./wire.ts";
 
@@ -27,45 +23,27 @@ interface Command {
 
 /** A stream over a fake socket on which the test sends the venue's messages. */
 function setUp(marketsMax = 100) {
-  const clock = new FakeClock();
-  const sockets = new FakeSockets();
-  const { drop, drops } = countDrops();
-  const messages: StreamMessage[] = [];
-  const states: string[] = [];
+  const harness = streamHarness();
+  const { ports, clock, sockets, handlers } = harness;
   const stream = openKalshiStream({
-    ports: {
-      sockets,
-      clock,
-      random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
-      log: quietLog,
-      drop,
-      detectors: detectKalshiDrift(() => {}),
-    },
+    ports: { ...ports, detectors: detectKalshiDrift(() => {}) },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),
-    handlers: {
-      onMessage: (message) => messages.push(message),
-      onUp: () => states.push("up"),
-      onDown: (reason) => states.push(`down: ${reason}`),
-    },
+    handlers,
     marketsMax,
   });
-  const say = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
+  const receive = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
   let sids = 0;
   return {
-    clock,
-    sockets,
+    ...harness,
     stream,
-    messages,
-    states,
-    drops,
-    say,
+    receive,
     open: () => sockets.last.accept(),
     /** Returns the commands since the previous call. */
     commands: (): Command[] => sockets.last.sent.splice(0).map((text) => JSON.parse(text)),
     /** Confirms a subscription to each channel. */
     confirm(...channels: string[]) {
-      for (const channel of channels) say({ type: "subscribed", msg: { channel, sid: ++sids } });
+      for (const channel of channels) receive({ type: "subscribed", msg: { channel, sid: ++sids } });
     },
   };
 }
@@ -113,9 +91,9 @@ test("reports up when every channel is confirmed", () => {
   assert.deepEqual(states, ["up"]);
 });
 
-test("passes on quotes with the venue's own timestamp", () => {
-  const { say, messages, clock } = setUpFollowing();
-  say(readFixture("stream/ticker"));
+test("passes on quotes with the venue's timestamp", () => {
+  const { receive, messages, clock } = setUpFollowing();
+  receive(readFixture("stream/ticker"));
   assert.deepEqual(messages, [
     {
       kind: "quote",
@@ -127,29 +105,20 @@ test("passes on quotes with the venue's own timestamp", () => {
 });
 
 test("passes on trades of followed markets only", () => {
-  const { say, messages } = setUpFollowing();
+  const { receive, received } = setUpFollowing();
   const trade = readFixture("stream/trade") as { msg: object };
-  say(trade);
-  say({ ...trade, seq: 2, msg: { ...trade.msg, market_ticker: "KX-OTHER" } });
-  assert.deepEqual(
-    messages.map(({ kind, marketId }) => [kind, marketId]),
-    [["trade", TICKER]],
-  );
+  receive(trade);
+  receive({ ...trade, seq: 2, msg: { ...trade.msg, market_ticker: "KX-OTHER" } });
+  assert.deepEqual(received(), [`trade ${TICKER}`]);
 });
 
 test("reports lifecycle states of any market as changed and new markets as listed", () => {
-  const { open, confirm, say, messages } = setUp();
+  const { open, confirm, receive, received } = setUp();
   open();
   confirm("market_lifecycle_v2");
-  say(readFixture("stream/determined"));
-  say({ type: "market_lifecycle_v2", sid: 1, seq: 2, msg: { event_type: "created", market_ticker: "KX-NEW" } });
-  assert.deepEqual(
-    messages.map(({ kind, marketId }) => [kind, marketId]),
-    [
-      ["changed", TICKER],
-      ["listed", "KX-NEW"],
-    ],
-  );
+  receive(readFixture("stream/determined"));
+  receive({ type: "market_lifecycle_v2", sid: 1, seq: 2, msg: { event_type: "created", market_ticker: "KX-NEW" } });
+  assert.deepEqual(received(), [`changed ${TICKER}`, "listed KX-NEW"]);
 });
 
 test("sends only the difference when the followed markets change", () => {
@@ -202,10 +171,10 @@ test("follows at most the maximum number of markets, the first ones", () => {
 });
 
 test("reports down and renews the subscriptions after a sequence gap", async () => {
-  const { confirm, say, states, commands, clock, drops } = setUpFollowing();
+  const { confirm, receive, states, commands, clock, drops } = setUpFollowing();
   const trade = readFixture("stream/trade") as object;
-  say({ ...trade, seq: 1 });
-  say({ ...trade, seq: 3 });
+  receive({ ...trade, seq: 1 });
+  receive({ ...trade, seq: 3 });
   assert.deepEqual(states, ["up", "down: sequence gap"]);
   commands();
   await clock.advance(5_000);
@@ -219,11 +188,11 @@ test("reports down and renews the subscriptions after a sequence gap", async () 
 });
 
 test("drops and counts messages of a subscription that has ended", () => {
-  const { drops, stream, confirm, say, messages } = setUpFollowing();
+  const { drops, stream, confirm, receive, messages } = setUpFollowing();
   stream.follow([]);
   stream.follow([market(TICKER)]);
   confirm("ticker", "trade");
-  say(readFixture("stream/ticker"));
+  receive(readFixture("stream/ticker"));
   assert.deepEqual(messages, []);
   assert.equal(drops.message_not_subscribed, 1);
 });
@@ -245,7 +214,7 @@ test("reconnects if the server pings but sends nothing about the followed market
   open();
   confirm("market_lifecycle_v2");
   const pingFor400s = async () => {
-    for (let turn = 0; turn < 40; turn++) {
+    for (let ping = 0; ping < 40; ping++) {
       await clock.advance(10_000);
       sockets.last.ping();
     }
@@ -259,11 +228,11 @@ test("reconnects if the server pings but sends nothing about the followed market
 });
 
 test("halves the number of markets after the error too many markets", async () => {
-  const { stream, open, confirm, say, commands, clock, drops } = setUp();
+  const { stream, open, confirm, receive, commands, clock, drops } = setUp();
   stream.follow(["A", "B", "C", "D"].map(market));
   open();
   confirm("market_lifecycle_v2");
-  say({ id: 2, type: "error", msg: { code: 26, msg: "Too many markets" } });
+  receive({ id: 2, type: "error", msg: { code: 26, msg: "Too many markets" } });
   commands();
   stream.follow(Array.from({ length: 100 }, (_, index) => market(`M${index}`)));
   await clock.advance(5_000);
@@ -272,29 +241,22 @@ test("halves the number of markets after the error too many markets", async () =
 });
 
 test("counts malformed messages, ignores unknown ones and passes on neither", () => {
-  const { open, confirm, say, messages, drops, clock, sockets } = setUp();
+  const { open, confirm, receive, messages, drops, clock, sockets } = setUp();
   open();
   confirm("market_lifecycle_v2");
   sockets.last.receive("{", clock.now());
-  for (const message of [null, 7, { type: 7 }, { type: "market_lifecycle_v2", sid: 1, seq: 1, msg: 5 }]) say(message);
-  say({ type: "error", msg: "no" });
-  say({ type: "something_new", msg: {} });
+  for (const message of [null, 7, { type: 7 }, { type: "market_lifecycle_v2", sid: 1, seq: 1, msg: 5 }])
+    receive(message);
+  receive({ type: "error", msg: "no" });
+  receive({ type: "something_new", msg: {} });
   assert.deepEqual(messages, []);
   assert.deepEqual(drops, { bad_message: 6 });
 });
 
 test("clears both sides for a crossed ticker and keeps the last price if the ticker has 0", () => {
-  const { say, messages, drops } = setUpFollowing();
+  const { receive, quotes, drops } = setUpFollowing();
   const ticker = readFixture("stream/ticker") as { msg: object };
-  say({ ...ticker, msg: { ...ticker.msg, yes_bid_dollars: "0.4500", price_dollars: "0.0000" } });
-  const [message] = messages;
-  assert.equal(message?.kind, "quote");
-  assert.deepEqual(message?.kind === "quote" && message.quote, {
-    bid: null,
-    ask: null,
-    bidSize: null,
-    askSize: null,
-    eventAt: 1_795_229_999_123,
-  });
+  receive({ ...ticker, msg: { ...ticker.msg, yes_bid_dollars: "0.4500", price_dollars: "0.0000" } });
+  assert.deepEqual(quotes(), [{ bid: null, ask: null, bidSize: null, askSize: null, eventAt: 1_795_229_999_123 }]);
   assert.deepEqual(drops, { crossed_book: 1 });
 });

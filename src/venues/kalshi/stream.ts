@@ -1,10 +1,11 @@
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
+import { parsePrice } from "../shared/parse-price.ts";
 import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
 import type { KalshiPorts } from "./client.ts";
 import { parseTopOfBook } from "./parse-market.ts";
 import { parseTrade } from "./parse-trades.ts";
-import { parseMs, parsePrice } from "./parse-values.ts";
+import { parseMs } from "./parse-values.ts";
 import type { Signer } from "./sign.ts";
 import { LIFECYCLE_CHANNEL, Subscriptions } from "./subscriptions.ts";
 import {
@@ -14,8 +15,6 @@ import {
   isSubscribed,
   isTickerMessage,
   isTradeMessage,
-  type KalshiDriftDetectors,
-  type SocketWire,
 } from "./wire.ts";
 
 /** The server pings about every 10 s, so this is two missed pings and a margin. */
@@ -57,7 +56,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
       subscriptions.connected(send);
     },
     onMessage(text, receivedAt) {
-      const message = parseMessage(text, ports.detectors);
+      const message = ports.detectors.stream.parse(text, isSocketMessage);
       if (message === null) return ports.drop("bad_message");
       if (message.type === "subscribed") return readers.subscribed(message.msg);
       if (message.type === "error") return readers.error(message.msg);
@@ -106,7 +105,7 @@ function createMessageReaders(
       drop(`stream_error_${msg.code}`);
       ports.log.warn({ code: msg.code, text: msg.msg ?? null }, "the venue refused a stream command");
       if (msg.code === TOO_MANY_MARKETS) subscriptions.halveMarkets();
-      // Whichever command was refused, the subscriptions no longer match the followed markets.
+      // After any refusal the subscriptions no longer match the followed markets.
       subscriptions.renew(`error ${msg.code}`);
     },
     ticker(msg: unknown, receivedAt: number) {
@@ -136,13 +135,4 @@ function createMessageReaders(
       handlers.onMessage({ kind, marketId: msg.market_ticker, receivedAt });
     },
   };
-}
-
-function parseMessage(text: string, detectors: KalshiDriftDetectors): SocketWire | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return detectors.stream.check(value, isSocketMessage) ? value : null;
-  } catch {
-    return null;
-  }
 }

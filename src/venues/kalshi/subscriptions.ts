@@ -73,7 +73,6 @@ export class Subscriptions {
     this.#followed = new Set([...this.#followed].slice(0, this.#marketsMax));
   }
 
-  /** The venue confirmed a subscription. */
   confirm(channel: string, sid: number): void {
     this.#sids.set(channel, sid);
     this.#unconfirmedChannels.delete(channel);

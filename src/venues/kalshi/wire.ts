@@ -4,8 +4,7 @@
  * check their ranges.
  */
 import Type, { type Static } from "typebox";
-import type { DriftCounter } from "../../ports/venue.ts";
-import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import { driftDetectorsFor } from "../shared/schema-drift.ts";
 import { always, compileCheck, enumeration, optional, unchecked, unused, usually } from "../shared/wire-schema.ts";
 
 /**
@@ -142,11 +141,6 @@ export const CandleWire = Type.Object(
 );
 export type CandleWire = Static<typeof CandleWire>;
 
-/** One range of the price grid and its step. */
-const PriceRangeWire = Type.Object({ step: MaybeDecimal });
-
-const CutoffWire = Type.Object({ trades_created_ts: Type.String() });
-
 const Cursor = Type.String({ maxLength: 10_000 });
 const Rows = Type.Array(Type.Unknown());
 const MaybeCursor = optional(Cursor);
@@ -213,8 +207,6 @@ const LifecycleMessageWire = Type.Object(
     price_level_structure price_ranges additional_metadata ts_ms
   `),
 );
-const SubscribedWire = Type.Object({ channel: Type.String(), sid: Type.Integer() });
-const ErrorMessageWire = Type.Object({ code: Type.Integer(), msg: optional(Type.String()) });
 
 export const isTicker = (text: string): boolean => TICKER.test(text);
 /** Rows are checked one by one: an invalid row does not invalidate the others. */
@@ -224,14 +216,15 @@ export const isSeries = compileCheck(SeriesWire);
 export const isTrade = compileCheck(TradeWire);
 export const isOrderbook = compileCheck(OrderbookWire);
 export const isCandle = compileCheck(CandleWire);
-export const isPriceRange = compileCheck(PriceRangeWire);
-export const isCutoff = compileCheck(CutoffWire);
+/** One range of the price grid and its step. */
+export const isPriceRange = compileCheck(Type.Object({ step: MaybeDecimal }));
+export const isCutoff = compileCheck(Type.Object({ trades_created_ts: Type.String() }));
 export const isSocketMessage = compileCheck(SocketWire);
 export const isTickerMessage = compileCheck(TickerMessageWire);
 export const isTradeMessage = compileCheck(TradeMessageWire);
 export const isLifecycleMessage = compileCheck(LifecycleMessageWire);
-export const isSubscribed = compileCheck(SubscribedWire);
-export const isErrorMessage = compileCheck(ErrorMessageWire);
+export const isSubscribed = compileCheck(Type.Object({ channel: Type.String(), sid: Type.Integer() }));
+export const isErrorMessage = compileCheck(Type.Object({ code: Type.Integer(), msg: optional(Type.String()) }));
 
 /** Envelopes: the rows inside are not checked. */
 export const isMarketsPage = compileCheck(Type.Object({ markets: Rows, cursor: MaybeCursor }));
@@ -243,8 +236,7 @@ export const isOneSeries = compileCheck(Type.Object({ series: Type.Unknown() }))
 export const isCandles = compileCheck(Type.Object({ candlesticks: Rows }));
 export const isCandlesOfMany = compileCheck(Type.Object({ markets: Type.Array(Type.Object({ candlesticks: Rows })) }));
 
-/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
-const DOCUMENTED = {
+export const detectKalshiDrift = driftDetectorsFor({
   market: MarketWire,
   event: EventWire,
   series: SeriesWire,
@@ -256,8 +248,5 @@ const DOCUMENTED = {
   stream_ticker: TickerMessageWire,
   stream_trade: TradeMessageWire,
   stream_lifecycle: LifecycleMessageWire,
-} as const;
-
-export type KalshiDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
-
-export const detectKalshiDrift = (drift: DriftCounter): KalshiDriftDetectors => createDriftDetectors(DOCUMENTED, drift);
+});
+export type KalshiDriftDetectors = ReturnType<typeof detectKalshiDrift>;

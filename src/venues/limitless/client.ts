@@ -13,7 +13,7 @@ export const TRADE_ROWS_MAX = 100;
 const FEED_ROWS = 50;
 /** Default page size of the AMM feed. The feed may ignore a larger `limit`, so only a shorter page is the last one. */
 export const FEED_ROWS_MIN = 10;
-/** The venue asks for at most two concurrent requests, 300 ms apart; it tolerates short bursts. */
+/** The venue recommends at most two concurrent requests, 300 ms apart, and tolerates short bursts. */
 const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
 
 /** Dependencies of all functions that read from Limitless. */
@@ -26,64 +26,63 @@ export interface LimitlessContext {
 }
 
 /** REST requests to Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource. */
-export interface LimitlessClient {
-  listActive(page: number, signal: AbortSignal): Promise<VenueResponse>;
+export class LimitlessClient {
+  readonly #client: VenueClient;
+  readonly #restUrl: string;
+
+  constructor(
+    options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { readonly restUrl: string },
+  ) {
+    const { http, clock, random, drop } = options;
+    this.#client = new VenueClient({ http, clock, random, drop, limits: limitsFor(options, LIMITS) });
+    this.#restUrl = options.restUrl.replace(/\/$/, "");
+  }
+
+  /** Newest first: a row added during the sweep shifts others to later pages, where they repeat and are not missed. */
+  listActive(page: number, signal: AbortSignal): Promise<VenueResponse> {
+    const path = `/markets/active?page=${page}&limit=${LIST_ROWS_MAX}&sortBy=newest`;
+    return this.#client.fetchJson(`${this.#restUrl}${path}`, { signal });
+  }
+
   /** Slugs of all open rows and their children: the only source that links a child to its group. */
-  listSlugs(signal: AbortSignal): Promise<VenueResponse>;
+  listSlugs(signal: AbortSignal): Promise<VenueResponse> {
+    return this.#client.fetchJson(`${this.#restUrl}/markets/active/slugs`, { signal });
+  }
+
   /** A market or group by slug or address, including resolved ones. Sends no request for an invalid id. */
-  findMarket(slugOrAddress: string, signal: AbortSignal): Promise<VenueResponse | null>;
-  findBook(slug: string, signal: AbortSignal): Promise<VenueResponse | null>;
+  async findMarket(slugOrAddress: string, signal: AbortSignal): Promise<VenueResponse | null> {
+    return isMarketId(slugOrAddress) ? this.#find(slugOrAddress, "", signal) : null;
+  }
+
+  findBook(slug: string, signal: AbortSignal): Promise<VenueResponse | null> {
+    return this.#find(slug, "/orderbook", signal);
+  }
+
   /** Trades of an order-book market. */
-  listTrades(slug: string, page: number, signal: AbortSignal): Promise<VenueResponse | null>;
+  listTrades(slug: string, page: number, signal: AbortSignal): Promise<VenueResponse | null> {
+    return this.#find(slug, `/events?page=${page}&limit=${TRADE_ROWS_MAX}`, signal);
+  }
+
   /** Trades of an AMM market. */
-  listFeed(address: string, page: number, signal: AbortSignal): Promise<VenueResponse | null>;
+  listFeed(address: string, page: number, signal: AbortSignal): Promise<VenueResponse | null> {
+    return this.#find(address, `/get-feed-events?page=${page}&limit=${FEED_ROWS}`, signal);
+  }
+
   findHistory(
     slug: string,
     range: { fromMs: number; toMs: number },
     signal: AbortSignal,
-  ): Promise<VenueResponse | null>;
-}
+  ): Promise<VenueResponse | null> {
+    const [from, to] = [range.fromMs, range.toMs].map((time) => encodeURIComponent(new Date(time).toISOString()));
+    return this.#find(slug, `/historical-price?interval=1h&from=${from}&to=${to}`, signal);
+  }
 
-export function createLimitlessClient(
-  ports: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted">,
-  restUrl: string,
-): LimitlessClient {
-  const venue = new VenueClient({
-    http: ports.http,
-    clock: ports.clock,
-    random: ports.random,
-    drop: ports.drop,
-    limits: limitsFor(ports, LIMITS),
-  });
-  const base = restUrl.replace(/\/$/, "");
-
-  const fetchOrNull = async (path: string, signal: AbortSignal): Promise<VenueResponse | null> => {
+  async #find(id: string, path: string, signal: AbortSignal): Promise<VenueResponse | null> {
+    const url = `${this.#restUrl}/markets/${encodeURIComponent(id)}${path}`;
     // 404: unknown id. 400: wrong kind of id (the book of a group or an AMM). 414: id too long.
-    const response = await venue.fetchJson(`${base}${path}`, { signal, accept: [400, 404, 414] });
+    const response = await this.#client.fetchJson(url, { signal, accept: [400, 404, 414] });
     return response.status >= 400 ? null : response;
-  };
-
-  return {
-    // Newest first: a row added during the sweep shifts others to later pages, where they repeat instead of being missed.
-    listActive: (page, signal) =>
-      venue.fetchJson(`${base}/markets/active?page=${page}&limit=${LIST_ROWS_MAX}&sortBy=newest`, { signal }),
-    findMarket: async (id, signal) =>
-      isMarketId(id) ? fetchOrNull(`/markets/${encodeURIComponent(id)}`, signal) : null,
-    listSlugs: (signal) => venue.fetchJson(`${base}/markets/active/slugs`, { signal }),
-    findBook: (slug, signal) => fetchOrNull(`/markets/${encodeURIComponent(slug)}/orderbook`, signal),
-    listTrades: (slug, page, signal) =>
-      fetchOrNull(`/markets/${encodeURIComponent(slug)}/events?page=${page}&limit=${TRADE_ROWS_MAX}`, signal),
-    listFeed: (address, page, signal) =>
-      fetchOrNull(`/markets/${encodeURIComponent(address)}/get-feed-events?page=${page}&limit=${FEED_ROWS}`, signal),
-    findHistory(slug, range, signal) {
-      const query = new URLSearchParams({
-        interval: "1h",
-        from: new Date(range.fromMs).toISOString(),
-        to: new Date(range.toMs).toISOString(),
-      });
-      return fetchOrNull(`/markets/${encodeURIComponent(slug)}/historical-price?${query}`, signal);
-    },
-  };
+  }
 }
 
 /** A successful response whose body does not have the documented shape. */

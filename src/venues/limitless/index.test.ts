@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { adapterHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
+import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import type { ListingPage } from "../../ports/venue.ts";
 import { createLimitlessVenue } from "./index.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -15,36 +12,18 @@ const signal = new AbortController().signal;
 
 /** The adapter with scripted responses; the clock advances while the adapter waits. */
 function setUp(respond: (path: string, requestIndex: number) => ScriptedResponse) {
-  const clock = new FakeClock(NOW);
-  const http = new ScriptedHttp(clock, (request, requestIndex) => {
-    const url = new URL(request.url);
-    return respond(`${url.pathname}${url.search}`, requestIndex);
-  });
-  const { drops, drop } = countDrops();
-  const venue = createLimitlessVenue({
-    id: "limitless",
-    playMoney: false,
-    http,
-    sockets: { connect: () => assert.fail("opened a plain socket") },
-    socketIo: { connect: () => assert.fail("opened a stream") },
-    clock,
-    random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
-    log: quietLog,
-    drift: () => {},
-    drop,
-    restUrl: "https://api.limitless.test/",
-    wsUrl: "wss://ws.limitless.test",
-  });
-  const paths = () => http.requests.map(({ request }) => request.url.replace("https://api.limitless.test", ""));
-  const sweep = () =>
-    clock.until(
-      (async () => {
-        const pages: ListingPage[] = [];
-        for await (const page of venue.listOpenMarkets(signal)) pages.push(page);
-        return pages;
-      })(),
-    );
-  return { venue, clock, http, drops, paths, sweep };
+  const harness = adapterHarness(
+    (ports) =>
+      createLimitlessVenue({
+        ...ports,
+        socketIo: { connect: () => assert.fail("opened a stream") },
+        restUrl: "https://api.limitless.test/",
+        wsUrl: "wss://ws.limitless.test",
+      }),
+    (url, requestIndex) => respond(`${url.pathname}${url.search}`, requestIndex),
+    NOW,
+  );
+  return { ...harness, paths: () => harness.urls().map((url) => `${url.pathname}${url.search}`) };
 }
 
 const row = (number: number) => ({ ...(fixture("market/one-sided") as object), slug: `market-${number}` });

@@ -6,17 +6,12 @@ import type { SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { getBook } from "./book.ts";
-import { createLimitlessClient, type LimitlessContext } from "./client.ts";
+import { LimitlessClient, type LimitlessContext } from "./client.ts";
 import { fetchHistory } from "./history.ts";
 import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
 import { openLimitlessStream } from "./stream.ts";
 import { listTrades } from "./trades.ts";
 import { detectLimitlessDrift } from "./wire.ts";
-
-export const LIMITLESS_LIVE_URLS = {
-  restUrl: "https://api.limitless.exchange",
-  wsUrl: "wss://ws.limitless.exchange",
-} as const;
 
 export type LimitlessOptions = VenuePorts & {
   readonly restUrl: string;
@@ -35,7 +30,7 @@ const PROFILE: VenueProfile = {
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
   const { id, clock, drop, log, socketIo, wsUrl } = options;
   const detectors = detectLimitlessDrift(options.drift);
-  const client = createLimitlessClient(options, options.restUrl);
+  const client = new LimitlessClient(options);
   const context: LimitlessContext = { client, venue: id, clock, drop, detectors };
   return {
     id,

@@ -40,8 +40,8 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
   });
   for await (const { page, cut } of pages) {
     const { markets, events } = parseRows(page.rows, { ...context, receivedAt: page.receivedAt });
-    const listing: ListingPage = { markets, events, totalRows: page.total, requestedAt: page.requestedAt };
-    yield cut === null ? listing : { ...listing, incompleteReason: cut };
+    const { total, requestedAt } = page;
+    yield { markets, events, totalRows: total, requestedAt, incompleteReason: cut ?? undefined };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Quote } from "../../domain/market.ts";
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice, parseRawSize, parseTime } from "./parse-values.ts";
+import { parsePrice } from "../shared/parse-price.ts";
+import { parseRawSize, parseTime } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
 /** The quote fields that a frame contains; the others are unchanged. */
@@ -44,11 +45,8 @@ function parseLevels(rows: readonly unknown[], drop: DropCounter): BookLevel[] {
 
 /** Each frame is a complete book: an empty side is reported as null. */
 export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropCounter): PartialQuote {
-  const { bids, asks, lastPrice, eventAt } = parseBook(
-    frame.orderbook,
-    { eventAt: parseTime(frame.timestamp), receivedAt },
-    drop,
-  );
+  const times = { eventAt: parseTime(frame.timestamp), receivedAt };
+  const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, drop);
   const [bid, ask] = [bids[0], asks[0]];
   return {
     bid: bid?.price ?? null,

@@ -29,7 +29,7 @@ test("converts trades of the NO token to YES price and side, and raw sizes to co
   );
 });
 
-test("gives equal rows different ids, and the same ids when the page is read again", () => {
+test("assigns different ids to equal rows, and the same ids when the page is read again", () => {
   const ids = parsePage("trades/equal-rows").trades.map((trade) => trade.tradeId);
   assert.equal(new Set(ids).size, 3);
   assert.deepEqual(

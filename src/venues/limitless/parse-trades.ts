@@ -1,7 +1,8 @@
 import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { parsePrice } from "../shared/parse-price.ts";
 import type { LimitlessContext } from "./client.ts";
-import { parsePrice, parseRawSize, parseTime } from "./parse-values.ts";
+import { parseRawSize, parseTime } from "./parse-values.ts";
 import { isFeedEvent, isTradeEvent } from "./wire.ts";
 
 type Counters = Pick<LimitlessContext, "drop" | "detectors">;

@@ -1,5 +1,6 @@
-import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
+import { parsePrice } from "../shared/parse-price.ts";
 
 /** Raw sizes and amounts are integers with six implied decimals. */
 const RAW_UNIT = 1e6;
@@ -23,17 +24,6 @@ export function parseTime(value: unknown): number | null {
 export function parseRawSize(value: unknown): number | null {
   const raw = parseDecimal(value);
   return raw !== null && raw > 0 && raw <= Number.MAX_SAFE_INTEGER ? raw / RAW_UNIT : null;
-}
-
-/** A price in (0, 1). 0 and 1 mean no quote and return null; other values return null and are counted. */
-export function parsePrice(value: unknown, drop: DropCounter): number | null {
-  if (value === null || value === undefined) return null;
-  const number = parseDecimal(value);
-  if (number === null || number < 0 || number > 1) {
-    drop("price_out_of_range");
-    return null;
-  }
-  return parseTradablePrice(number);
 }
 
 /** The YES price of a [yes, no] pair. A pair that adds up to about 100 is in percent. */

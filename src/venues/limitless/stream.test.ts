@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
+import { sampleMarket } from "../../../test/support/market-samples.ts";
+import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import type { MarketListing } from "../../domain/market.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
-import type { StreamMessage } from "../../ports/venue.ts";
 import { openLimitlessStream } from "./stream.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
@@ -17,39 +14,17 @@ const NOW = Date.UTC(2026, 10, 21, 4);
 
 const bookFrame = fixture("stream/book") as object;
 
-function listing(marketId: string, venueKeys: Record<string, string>): MarketListing {
-  return {
-    venue: "limitless",
-    marketId,
-    eventId: null,
-    title: marketId,
-    outcomeLabel: null,
-    url: null,
-    category: null,
-    status: "active",
-    paused: false,
-    outcome: null,
-    rules: null,
-    openAt: null,
-    closeAt: null,
-    expectedResolutionAt: null,
-    resolvedAt: null,
-    tickSize: null,
-    takerFee: null,
-    venueKeys,
-  };
-}
+const listing = (marketId: string, venueKeys: Record<string, string>) =>
+  sampleMarket(marketId, { listing: { venueKeys } }).listing;
 
 const CLOB = listing(SLUG, { slug: SLUG, kind: "clob" });
 const AMM = listing(ADDRESS, { slug: "eth-above-5000", kind: "amm" });
 
 /** A stream over a fake Socket.IO connection that records sent events and can deliver frames. */
 function setUp(marketsMax = 10) {
-  const clock = new FakeClock(NOW);
+  const harness = streamHarness(NOW);
+  const { clock, log, drop } = harness.ports;
   const sent: [string, unknown][] = [];
-  const messages: StreamMessage[] = [];
-  const { drops, drop } = countDrops();
-  const states: string[] = [];
   const emit = (event: string, payload: unknown) => {
     sent.push([event, payload]);
   };
@@ -63,33 +38,19 @@ function setUp(marketsMax = 10) {
       return { emit, close: () => (isClosed = true) };
     },
   };
+  const detectors = detectLimitlessDrift(() => {});
   const stream = openLimitlessStream(
-    {
-      socketIo,
-      wsUrl: "ws://127.0.0.1:1",
-      marketsMax,
-      clock,
-      log: quietLog,
-      detectors: detectLimitlessDrift(() => {}),
-      drop,
-    },
-    {
-      onMessage: (message) => messages.push(message),
-      onUp: () => states.push("up"),
-      onDown: (reason) => states.push(reason),
-    },
+    { socketIo, wsUrl: "ws://127.0.0.1:1", marketsMax, clock, log, detectors, drop },
+    harness.handlers,
   );
   const handlers = (): SocketIoHandlers => {
     assert.ok(connectedHandlers !== null);
     return connectedHandlers;
   };
   return {
-    clock,
+    ...harness,
     stream,
     sent,
-    messages,
-    drops,
-    states,
     isClosed: () => isClosed,
     connectionCount: () => connections,
     up: () => handlers().onUp(emit),
@@ -127,7 +88,7 @@ test("subscribes to the complete set and the lifecycle events again after a reco
     { marketSlugs: [], marketAddresses: [ADDRESS] },
   ]);
   assert.equal(sent.filter(([event]) => event === "subscribe_market_lifecycle").length, 2);
-  assert.deepEqual(states, ["up", "transport close", "up"]);
+  assert.deepEqual(states, ["up", "down: transport close", "up"]);
 });
 
 test("counts every lost or failed connection, but not one closed by us", () => {
@@ -174,13 +135,13 @@ test("drops and counts a frame older than one already delivered", () => {
 });
 
 test("discards a timestamp far in the future, which does not make later frames outdated", () => {
-  const { stream, messages, drops, up, receive } = setUp();
+  const { stream, quotes, drops, up, receive } = setUp();
   stream.follow([CLOB]);
   up();
   receive("orderbookUpdate", { ...bookFrame, timestamp: "2031-01-01T00:00:00.000Z" });
   receive("orderbookUpdate", bookFrame);
   assert.deepEqual(
-    messages.map((message) => message.kind === "quote" && message.quote.eventAt),
+    quotes().map(({ eventAt }) => eventAt),
     [null, Date.UTC(2026, 10, 21, 1, 2, 3, 123)],
   );
   assert.deepEqual(drops, { stream_time_ahead: 1 });
@@ -203,19 +164,12 @@ test("reads AMM prices in both frame formats, with the address in any case", () 
 });
 
 test("delivers a repeated resolution once, and a new market as listed", () => {
-  const { stream, messages, up, receive } = setUp();
+  const { stream, received, up, receive } = setUp();
   stream.follow([CLOB, AMM]);
   up();
   for (const slug of [SLUG, SLUG, "eth-above-5000"]) receive("marketResolved", { slug, winningIndex: 0 });
   receive("marketCreated", { slug: "new-one", type: "CLOB" });
-  assert.deepEqual(
-    messages.map((message) => [message.kind, message.marketId]),
-    [
-      ["changed", SLUG],
-      ["changed", ADDRESS],
-      ["listed", "new-one"],
-    ],
-  );
+  assert.deepEqual(received(), [`changed ${SLUG}`, `changed ${ADDRESS}`, "listed new-one"]);
 });
 
 test("counts invalid frames, frames of other markets and rejections without delivering a message", () => {
@@ -263,7 +217,7 @@ test("subscribes a stalled stream again, reconnects it if no snapshot arrives, a
   assert.deepEqual([subscriptions(sent).length, connectionCount()], [2, 1]);
   await clock.advance(30 * 60_000 + 10_000);
   assert.equal(connectionCount(), 2);
-  assert.equal(states.at(-1), "no market data received");
+  assert.equal(states.at(-1), "down: no market data received");
   up();
   assert.deepEqual(subscriptions(sent).at(-1), { marketSlugs: [SLUG], marketAddresses: [] });
   stream.close();

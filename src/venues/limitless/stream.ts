@@ -11,7 +11,7 @@ const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const STALL_CHECK_MS = 10_000;
-/** How soon snapshots must follow a subscription. */
+/** Maximum time between a subscription and its first snapshot. */
 const SNAPSHOT_MS_MAX = 20_000;
 
 export interface StreamOptions {

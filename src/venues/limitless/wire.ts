@@ -3,8 +3,7 @@
  * Numbers also arrive as text.
  */
 import Type, { type Static } from "typebox";
-import type { DriftCounter } from "../../ports/venue.ts";
-import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import { driftDetectorsFor } from "../shared/schema-drift.ts";
 import {
   always,
   compileCheck,
@@ -83,8 +82,7 @@ export const isSlugRow = compileCheck(
   Type.Object({ slug: Id, markets: optional(Type.Array(Type.Object({ slug: Type.String() }))) }),
 );
 
-const Level = Type.Object({ price: Figure, size: Figure });
-export const isLevel = compileCheck(Level);
+export const isLevel = compileCheck(Type.Object({ price: Figure, size: Figure }));
 
 const Book = Type.Object(
   {
@@ -160,8 +158,7 @@ const LifecycleFrame = Type.Object(
 );
 export const isLifecycleFrame = compileCheck(LifecycleFrame);
 
-/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
-const DOCUMENTED = {
+export const detectLimitlessDrift = driftDetectorsFor({
   market: MarketRow,
   page: ActivePage,
   book: Book,
@@ -171,9 +168,5 @@ const DOCUMENTED = {
   stream_book: BookFrame,
   stream_price: PriceFrame,
   stream_lifecycle: LifecycleFrame,
-} as const;
-
-export type LimitlessDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
-
-export const detectLimitlessDrift = (drift: DriftCounter): LimitlessDriftDetectors =>
-  createDriftDetectors(DOCUMENTED, drift);
+});
+export type LimitlessDriftDetectors = ReturnType<typeof detectLimitlessDrift>;

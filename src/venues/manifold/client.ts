@@ -7,11 +7,6 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { ContractCache } from "./contract-cache.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 
-export const MANIFOLD_LIVE_URLS = {
-  restUrl: "https://api.manifold.markets/v0",
-  wsUrl: "wss://api.manifold.markets/ws",
-} as const;
-
 /** The venue allows 500 requests per minute and address; a burst of 60 and 7 per second are at most 480. */
 const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
 export const BET_ROWS_MAX = 1_000;

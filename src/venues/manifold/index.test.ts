@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { adapterHarness, marketIdsOf } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
+import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { createManifoldVenue } from "./index.ts";
 
@@ -15,36 +12,8 @@ const PAGE_ROWS = 1_000;
 const { signal } = new AbortController();
 
 function setUp(respond: (url: URL, requestIndex: number) => ScriptedResponse) {
-  const clock = new FakeClock(NOW);
-  const http = new ScriptedHttp(clock, ({ url }, requestIndex) => respond(new URL(url), requestIndex));
-  const { drops, drop } = countDrops();
-  const incompleteReasons: string[] = [];
-  const adapter = createManifoldVenue({
-    id: "manifold",
-    playMoney: true,
-    http,
-    sockets: new FakeSockets(),
-    clock,
-    random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
-    log: quietLog,
-    drop,
-    drift: () => {},
-    restUrl: "https://venue.example/v0/",
-    wsUrl: "wss://venue.example/ws",
-  });
-  const requestUrls = () => http.requests.map(({ request }) => new URL(request.url));
-  const list = () =>
-    clock.until(
-      (async () => {
-        const ids: string[] = [];
-        for await (const page of adapter.listOpenMarkets(signal)) {
-          if (page.incompleteReason !== undefined) incompleteReasons.push(page.incompleteReason);
-          ids.push(...page.markets.map((market) => market.listing.marketId));
-        }
-        return ids;
-      })(),
-    );
-  return { clock, adapter, drops, incompleteReasons, requestUrls, list };
+  const urls = { restUrl: "https://venue.example/v0/", wsUrl: "wss://venue.example/ws" };
+  return adapterHarness((ports) => createManifoldVenue({ ...ports, ...urls }), respond, NOW);
 }
 
 const contract = (id: string, createdTime: number) => ({
@@ -68,10 +37,10 @@ function servePages(rows: readonly { readonly createdTime: number }[]) {
 }
 
 test("a listing requests open contracts by type, 1,000 per page, with the answers' probabilities", async () => {
-  const { requestUrls, list } = setUp(() => ({ body: JSON.stringify(fixture("search/binary-open")) }));
-  await list();
+  const { urls, sweep } = setUp(() => ({ body: JSON.stringify(fixture("search/binary-open")) }));
+  await sweep();
   assert.deepEqual(
-    requestUrls().map((url) => `${url.pathname}${url.search}`),
+    urls().map((url) => `${url.pathname}${url.search}`),
     ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE"].map(
       (type) => `/v0/search-markets?filter=open&sort=newest&contractType=${type}&includeLiteAnswers=true&limit=1000`,
     ),
@@ -80,8 +49,8 @@ test("a listing requests open contracts by type, 1,000 per page, with the answer
 
 test("contracts of the same millisecond at a page boundary are listed exactly once", async () => {
   const rows = Array.from({ length: 2_500 }, (_, at) => contract(`c${at}`, NOW - 5 * Math.floor(at / 7)));
-  const { list, drops } = setUp(servePages(rows));
-  const ids = await list();
+  const { sweep, drops } = setUp(servePages(rows));
+  const ids = marketIdsOf(await sweep());
   assert.equal(ids.length, 2_500);
   assert.equal(new Set(ids).size, 2_500);
   assert.deepEqual(drops, {});
@@ -89,55 +58,55 @@ test("contracts of the same millisecond at a page boundary are listed exactly on
 
 test("a repeated page ends the listing and is counted as a loop", async () => {
   const rows = Array.from({ length: PAGE_ROWS }, (_, at) => contract(`c${at}`, NOW - at));
-  const { list, drops, incompleteReasons, requestUrls } = setUp((url) =>
-    body(url.searchParams.get("contractType") === "BINARY" ? rows : []),
-  );
-  assert.equal((await list()).length, PAGE_ROWS);
-  assert.deepEqual([drops, incompleteReasons], [{ page_loop: 1 }, ["page_loop"]]);
-  assert.ok(requestUrls().length <= 6);
+  const { sweep, drops, urls } = setUp((url) => body(url.searchParams.get("contractType") === "BINARY" ? rows : []));
+  const pages = await sweep();
+  assert.equal(marketIdsOf(pages).length, PAGE_ROWS);
+  const reasons = pages.flatMap(({ incompleteReason }) => incompleteReason ?? []);
+  assert.deepEqual([drops, reasons], [{ page_loop: 1 }, ["page_loop"]]);
+  assert.ok(urls().length <= 6);
 });
 
 test("an empty page is requested once more, because a failed search also returns an empty list", async () => {
-  const { list, requestUrls } = setUp((url, requestIndex) =>
+  const { sweep, urls } = setUp((url, requestIndex) =>
     body(requestIndex === 0 || url.searchParams.get("contractType") !== "BINARY" ? [] : [contract("late", NOW)]),
   );
-  assert.deepEqual(await list(), ["late"]);
-  assert.equal(requestUrls().length, 6);
+  assert.deepEqual(marketIdsOf(await sweep()), ["late"]);
+  assert.equal(urls().length, 6);
 });
 
 test("requests each contract once and omits unknown markets", async () => {
-  const { clock, adapter, requestUrls } = setUp((url) =>
+  const { clock, venue, urls } = setUp((url) =>
     url.pathname.endsWith("cupFinal7Xq")
       ? { body: JSON.stringify(fixture("market/multiple-sum-to-one")) }
       : { status: 404, body: JSON.stringify(fixture("market/not-found")) },
   );
   const ids = ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2", "cupFinal7Xq:unknown", "unknown", "not an id"];
-  const page = await clock.until(adapter.getMarkets(ids.map(listing), signal));
+  const page = await clock.until(venue.getMarkets(ids.map(listing), signal));
   assert.deepEqual(
     page.markets.map((market) => market.listing.marketId),
     ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2"],
   );
   assert.equal(page.events.length, 1);
   assert.deepEqual(
-    requestUrls().map(({ pathname }) => pathname),
+    urls().map(({ pathname }) => pathname),
     ["/v0/market/cupFinal7Xq", "/v0/market/unknown"],
   );
 });
 
 test("a multiple-choice id without an answer and a binary id with one are not markets", async () => {
-  const { clock, adapter } = setUp((url) => ({
+  const { clock, venue } = setUp((url) => ({
     body: JSON.stringify(
       fixture(url.pathname.endsWith("cupFinal7Xq") ? "market/multiple-sum-to-one" : "market/binary-full"),
     ),
   }));
-  assert.equal(await clock.until(adapter.findMarket("cupFinal7Xq", signal)), null);
-  assert.equal(await clock.until(adapter.findMarket("rainNYC12a:ansRed1", signal)), null);
-  assert.notEqual(await clock.until(adapter.findMarket("rainNYC12a", signal)), null);
+  assert.equal(await clock.until(venue.findMarket("cupFinal7Xq", signal)), null);
+  assert.equal(await clock.until(venue.findMarket("rainNYC12a:ansRed1", signal)), null);
+  assert.notEqual(await clock.until(venue.findMarket("rainNYC12a", signal)), null);
 });
 
 test("ignores a response with another contract than requested", async () => {
-  const { clock, adapter } = setUp(() => ({ body: JSON.stringify(fixture("market/binary-full")) }));
-  assert.equal(await clock.until(adapter.findMarket("somethingElse", signal)), null);
+  const { clock, venue } = setUp(() => ({ body: JSON.stringify(fixture("market/binary-full")) }));
+  assert.equal(await clock.until(venue.findMarket("somethingElse", signal)), null);
 });
 
 test("later listings omit answers that a full read found resolved", async () => {
@@ -152,14 +121,14 @@ test("later listings omit answers that a full read found resolved", async () => 
       ],
     },
   ];
-  const { clock, adapter, list } = setUp((url) => {
+  const { clock, venue, sweep } = setUp((url) => {
     if (url.pathname.includes("/market/"))
       return { body: JSON.stringify(fixture("market/independent-partly-settled")) };
     return body(url.searchParams.get("contractType") === "INDEPENDENT_MULTIPLE_CHOICE" ? rows : []);
   });
-  assert.deepEqual(await list(), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
-  await clock.until(adapter.findMarket("datesXyz12:ansC", signal));
-  assert.deepEqual(await list(), ["datesXyz12:ansB"]);
+  assert.deepEqual(marketIdsOf(await sweep()), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
+  await clock.until(venue.findMarket("datesXyz12:ansC", signal));
+  assert.deepEqual(marketIdsOf(await sweep()), ["datesXyz12:ansB"]);
 });
 
 test("reads several pages of trades without gaps or duplicates back to the requested time", async () => {
@@ -172,44 +141,44 @@ test("reads several pages of trades without gaps or duplicates back to the reque
     outcome: "YES",
     probAfter: 0.5,
   }));
-  const { clock, adapter, requestUrls } = setUp((url) => {
+  const { clock, venue, urls } = setUp((url) => {
     const before = Number(url.searchParams.get("beforeTime") ?? Number.POSITIVE_INFINITY);
     const after = Number(url.searchParams.get("afterTime"));
     return body(bets.filter(({ createdTime }) => createdTime < before && createdTime > after).slice(0, PAGE_ROWS));
   });
   const since = NOW - 7_000;
-  const trades = await clock.until(adapter.listTrades(listing("rainNYC12a"), since, 10_000, signal));
+  const trades = await clock.until(venue.listTrades(listing("rainNYC12a"), since, 10_000, signal));
   const expected = bets.filter(({ createdTime }) => createdTime >= since);
   assert.deepEqual(
     trades.map(({ tradeId }) => tradeId),
     expected.map(({ id }) => id),
   );
-  const [first] = requestUrls();
+  const [first] = urls();
   assert.equal(first?.search, `?contractId=rainNYC12a&afterTime=${since - 1}&limit=1000&filterRedemptions=true`);
 });
 
 test("trades of an answer are requested by answer id and exclude bets on other answers", async () => {
   const bet = { contractId: "cup", createdTime: NOW, amount: 5, shares: 10, outcome: "YES", probAfter: 0.5 };
-  const { clock, adapter, requestUrls } = setUp(() =>
+  const { clock, venue, urls } = setUp(() =>
     body([
       { ...bet, id: "own", answerId: "red" },
       { ...bet, id: "other", answerId: "blue" },
     ]),
   );
-  const trades = await clock.until(adapter.listTrades(listing("cup:red"), NOW - 1_000, 10, signal));
+  const trades = await clock.until(venue.listTrades(listing("cup:red"), NOW - 1_000, 10, signal));
   assert.deepEqual(
     trades.map(({ tradeId }) => tradeId),
     ["own"],
   );
-  assert.equal(requestUrls()[0]?.searchParams.get("answerId"), "red");
+  assert.equal(urls()[0]?.searchParams.get("answerId"), "red");
 });
 
 test("history is one request for the points of the range", async () => {
-  const { clock, adapter, requestUrls } = setUp(() => ({ body: JSON.stringify(fixture("history/bet-points")) }));
+  const { clock, venue, urls } = setUp(() => ({ body: JSON.stringify(fixture("history/bet-points")) }));
   const range = { fromMs: NOW - 10_800_000, toMs: NOW, intervalMs: 1_800_000 };
-  const points = await clock.until(adapter.getHistory(listing("rainNYC12a"), range, signal));
+  const points = await clock.until(venue.getHistory(listing("rainNYC12a"), range, signal));
   assert.equal(
-    `${requestUrls()[0]?.pathname}${requestUrls()[0]?.search}`,
+    `${urls()[0]?.pathname}${urls()[0]?.search}`,
     `/v0/bet-points?contractId=rainNYC12a&afterTime=${range.fromMs - 1}&beforeTime=${NOW}&limit=50000&filterRedemptions=true`,
   );
   assert.ok(points.length >= 4);
@@ -222,11 +191,11 @@ test("history is one request for the points of the range", async () => {
 test("sends at most 500 requests per minute, the venue's limit", async () => {
   const ids = Array.from({ length: 900 }, (_, at) => listing(`c${at}`));
   const sentAt: number[] = [];
-  const { clock, adapter } = setUp(() => {
+  const { clock, venue } = setUp(() => {
     sentAt.push(clock.monotonic());
     return { status: 404, body: "{}" };
   });
-  await clock.until(adapter.getMarkets(ids, signal));
+  await clock.until(venue.getMarkets(ids, signal));
   assert.equal(sentAt.length, 900);
   for (const [first, at] of sentAt.entries()) {
     assert.ok(sentAt.slice(first).filter((other) => other < at + 60_000).length <= 500);

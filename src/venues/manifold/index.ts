@@ -12,8 +12,6 @@ import { openManifoldStream } from "./stream.ts";
 import { listTrades } from "./trades.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
-export { MANIFOLD_LIVE_URLS } from "./client.ts";
-
 export type ManifoldVenueOptions = VenuePorts & {
   /** Base URL including `/v0`. */
   readonly restUrl: string;

@@ -51,7 +51,6 @@ export async function getMarkets(
   return { markets, events, totalRows: null, requestedAt };
 }
 
-/** One market by id, or null if it does not exist. */
 export async function findMarket(
   context: ManifoldContext,
   marketId: string,

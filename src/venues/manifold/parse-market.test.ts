@@ -108,7 +108,7 @@ test("a multiple-choice contract is one market per answer; mutual exclusion come
   assert.deepEqual(drops, {});
 });
 
-test("answers are not mutually exclusive unless the row or the requested type says so", () => {
+test("answers are not mutually exclusive unless the row or the requested type marks them as exclusive", () => {
   const { parsed } = parseList("search/multiple-lite-answers");
   assert.equal(parsed[0]?.event?.mutuallyExclusive, false);
 });
@@ -148,14 +148,14 @@ test("a FullMarket has the rules and a category", () => {
   assert.deepEqual(cacheEntry, { rules: markets[0]?.listing.rules, category: "Weather", settledAnswerIds: [] });
 });
 
-test("a listing row takes rules and category from the cache", () => {
+test("a listing row gets its rules and category from the cache", () => {
   const cached = { rules: "The rules.", category: "Weather", settledAnswerIds: [] };
   const { parsed } = parseList("search/binary-open", { cached });
   assert.equal(parsed[0]?.markets[0]?.listing.rules, "The rules.");
   assert.equal(parsed[0]?.markets[0]?.listing.category, "Weather");
 });
 
-test("an unresolved contract past its close time is closed", () => {
+test("an unresolved contract is closed after its close time", () => {
   assert.deepEqual(parseOutcomes("market/binary-closed").outcomes, [[null, "closed", null]]);
 });
 

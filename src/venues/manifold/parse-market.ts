@@ -9,7 +9,7 @@ import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire
 
 export interface ParseContext extends Pick<ManifoldContext, "venue" | "drop" | "detectors"> {
   readonly receivedAt: number;
-  /** Whether the requested type has mutually exclusive answers; used if the row does not say. */
+  /** Whether the requested type has mutually exclusive answers; used if the row does not include it. */
   readonly sumsToOne: boolean | null;
   /** From an earlier request for the contract; completes a listing row. */
   readonly cached: CachedContract | null;

@@ -4,7 +4,7 @@ import type { DropCounter } from "../../ports/venue.ts";
 import { parseTime } from "./parse-values.ts";
 import type { BetWire } from "./wire.ts";
 
-/** Fills of a limit order within this time are its own; later ones are also bets of the takers. */
+/** Fills of a limit order within this time belong to the order. Later fills are also reported as bets of the takers. */
 const IMMEDIATE_FILL_MS_MAX = 1_000;
 
 /**

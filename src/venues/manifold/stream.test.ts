@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import type { StreamMessage } from "../../ports/venue.ts";
 import { parseMarketId } from "./ids.ts";
 import { openManifoldStream } from "./stream.ts";
 import { detectManifoldDrift } from "./wire.ts";
@@ -16,28 +12,14 @@ const NOW = 1_795_230_000_000;
 const newBet = JSON.stringify(fixture("stream/new-bet"));
 
 function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number } = {}) {
-  const clock = new FakeClock(NOW);
-  const sockets = new FakeSockets();
-  const messages: StreamMessage[] = [];
-  const states: string[] = [];
-  const { drops, drop } = countDrops();
+  const harness = streamHarness(NOW);
+  const { ports, sockets, handlers } = harness;
   const backfilledFrom: number[] = [];
   const stream = openManifoldStream({
-    ports: {
-      sockets,
-      clock,
-      random: { uniform: () => 1, bytes: (length) => new Uint8Array(length) },
-      log: quietLog,
-      drop,
-      detectors: detectManifoldDrift(() => {}),
-    },
+    ports: { ...ports, detectors: detectManifoldDrift(() => {}) },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,
-    handlers: {
-      onMessage: (message) => messages.push(message),
-      onUp: () => states.push("up"),
-      onDown: () => states.push("down"),
-    },
+    handlers,
     fetchBetsSince: async (sinceMs) => {
       backfilledFrom.push(sinceMs);
       return { rows: options.missedBets ?? [], receivedAt: NOW };
@@ -52,7 +34,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   };
   const broadcast = (topic: string, data: unknown) =>
     sockets.last.receive(JSON.stringify({ type: "broadcast", topic, data }), NOW);
-  return { clock, sockets, messages, states, drops, backfilledFrom, stream, follow, sent, acknowledge, broadcast };
+  return { ...harness, backfilledFrom, stream, follow, sent, acknowledge, broadcast };
 }
 
 function listingOf(marketId: string): MarketListing {
@@ -101,27 +83,23 @@ test("pings every ten seconds with increasing txid and reconnects after silence"
     ],
   );
   await clock.advance(12_000);
-  assert.deepEqual(states, ["up", "down"]);
+  assert.deepEqual(states, ["up", "down: closed by us"]);
   assert.equal(sockets.connections.length, 2);
 });
 
 test("a bet on a followed market becomes a trade and a quote with the venue's time", () => {
-  const { sockets, messages, drops, follow } = setUp();
+  const { sockets, drops, follow, received, quotes } = setUp();
   follow("rainNYC12a", "cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2");
   sockets.last.accept();
   sockets.last.receive(newBet, NOW);
-  assert.deepEqual(
-    messages.map((message) => [message.kind, message.marketId]),
-    [
-      ["trade", "rainNYC12a"],
-      ["quote", "rainNYC12a"],
-      ["trade", "cupFinal7Xq:ansRed1"],
-      ["quote", "cupFinal7Xq:ansRed1"],
-      ["quote", "cupFinal7Xq:ansBlue2"],
-    ],
-  );
-  const quotes = messages.flatMap((message) => (message.kind === "quote" ? [message.quote] : []));
-  assert.deepEqual(quotes, [
+  assert.deepEqual(received(), [
+    "trade rainNYC12a",
+    "quote rainNYC12a",
+    "trade cupFinal7Xq:ansRed1",
+    "quote cupFinal7Xq:ansRed1",
+    "quote cupFinal7Xq:ansBlue2",
+  ]);
+  assert.deepEqual(quotes(), [
     { indicativePrice: 0.4375, eventAt: NOW - 9_000 },
     { indicativePrice: 0.39, eventAt: NOW - 9_000 },
     { indicativePrice: 0.38, eventAt: NOW - 9_000 },
@@ -130,25 +108,18 @@ test("a bet on a followed market becomes a trade and a quote with the venue's ti
 });
 
 test("reports lifecycle changes for each followed market of a contract and ignores other updates", () => {
-  const { sockets, messages, follow, broadcast } = setUp();
+  const { sockets, messages, follow, broadcast, received } = setUp();
   follow("cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2", "rainNYC12a");
   sockets.last.accept();
   broadcast("global/updated-contract", { contract: { id: "rainNYC12a", pool: { YES: 1, NO: 2 }, volume: 3 } });
   assert.equal(messages.length, 0);
   broadcast("global/updated-contract", { contract: { id: "cupFinal7Xq", isResolved: true, resolution: "ansRed1" } });
   broadcast("global/updated-contract", { contract: { id: "rainNYC12a", isResolved: false, resolution: null } });
-  assert.deepEqual(
-    messages.map((message) => [message.kind, message.marketId]),
-    [
-      ["changed", "cupFinal7Xq:ansRed1"],
-      ["changed", "cupFinal7Xq:ansBlue2"],
-      ["changed", "rainNYC12a"],
-    ],
-  );
+  assert.deepEqual(received(), ["changed cupFinal7Xq:ansRed1", "changed cupFinal7Xq:ansBlue2", "changed rainNYC12a"]);
 });
 
 test("reports a new contract as its markets", () => {
-  const { sockets, messages, broadcast } = setUp();
+  const { sockets, broadcast, received } = setUp();
   sockets.last.accept();
   const row = { question: "Q?", isResolved: false };
   broadcast("global/new-contract", { contract: { ...row, id: "one", outcomeType: "BINARY" }, creator: {} });
@@ -156,27 +127,22 @@ test("reports a new contract as its markets", () => {
     contract: { ...row, id: "two", outcomeType: "MULTIPLE_CHOICE", answers: [{ id: "a" }, { id: "b" }] },
   });
   broadcast("global/new-contract", { contract: { ...row, id: "three", outcomeType: "POLL" } });
-  assert.deepEqual(
-    messages.map((message) => [message.kind, message.marketId]),
-    [
-      ["listed", "one"],
-      ["listed", "two:a"],
-      ["listed", "two:b"],
-    ],
-  );
+  assert.deepEqual(received(), ["listed one", "listed two:a", "listed two:b"]);
 });
 
 test("counts invalid messages and rows and keeps a valid bet beside them", () => {
-  const { sockets, messages, drops, follow, broadcast } = setUp();
+  const { sockets, drops, follow, broadcast, quotes } = setUp();
   follow("rainNYC12a");
   sockets.last.accept();
-  const [good] = JSON.parse(newBet).data.bets;
+  const [validBet] = JSON.parse(newBet).data.bets;
   for (const text of ["", "{", "[]", "null", '{"type":"broadcast"}', '{"type":"ack"}']) sockets.last.receive(text, NOW);
-  broadcast("global/new-bet", { bets: [{ id: 1 }, { ...good, probAfter: 1.2 }, { ...good, createdTime: -1 }, good] });
+  broadcast("global/new-bet", {
+    bets: [{ id: 1 }, { ...validBet, probAfter: 1.2 }, { ...validBet, createdTime: -1 }, validBet],
+  });
   broadcast("global/new-bet", {});
   broadcast("global/updated-contract", { contract: 7 });
   broadcast("global/new-contract", {});
-  assert.equal(messages.filter(({ kind }) => kind === "quote").length, 1);
+  assert.equal(quotes().length, 1);
   assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1, bad_update: 1, bad_market: 1 });
 });
 
@@ -186,7 +152,7 @@ test("after a reconnect fetches the missed bets once, since the newest one recei
     { ...bet, id: "later", createdTime: NOW - 1_000, probAfter: 0.46 },
     { ...bet, id: "sooner", createdTime: NOW - 2_000, probAfter: 0.45 },
   ];
-  const { clock, sockets, messages, backfilledFrom, follow, acknowledge } = setUp({ missedBets });
+  const { clock, sockets, messages, backfilledFrom, follow, acknowledge, quotes } = setUp({ missedBets });
   follow("rainNYC12a");
   sockets.last.accept();
   acknowledge();
@@ -199,8 +165,10 @@ test("after a reconnect fetches the missed bets once, since the newest one recei
   acknowledge();
   await clock.settle();
   assert.deepEqual(backfilledFrom, [NOW - 9_000]);
-  const prices = messages.flatMap((message) => (message.kind === "quote" ? [message.quote.indicativePrice] : []));
-  assert.deepEqual(prices, [0.45, 0.46]);
+  assert.deepEqual(
+    quotes().map(({ indicativePrice }) => indicativePrice),
+    [0.45, 0.46],
+  );
 });
 
 test("follows the first markets up to the maximum", () => {

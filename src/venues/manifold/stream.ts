@@ -79,7 +79,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
       subscribe(send);
     },
     onMessage(text, receivedAt) {
-      const message = parseMessage(text, detectors);
+      const message = detectors.stream.parse(text, isSocketMessage);
       if (message === null) return drop("bad_message");
       if (message.type === "ack") return onAck(message);
       // All topics are global, so any broadcast proves that the subscription works.
@@ -101,13 +101,4 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
       socket.close();
     },
   };
-}
-
-function parseMessage(text: string, detectors: ManifoldDriftDetectors) {
-  try {
-    const value: unknown = JSON.parse(text);
-    return detectors.stream.check(value, isSocketMessage) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -3,8 +3,7 @@
  * data (names, user ids) is not read.
  */
 import Type, { type Static } from "typebox";
-import type { DriftCounter } from "../../ports/venue.ts";
-import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import { driftDetectorsFor } from "../shared/schema-drift.ts";
 import { always, compileCheck, enumeration, optional, unused, usually } from "../shared/wire-schema.ts";
 
 const Id = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
@@ -111,20 +110,6 @@ const BetPointWire = Type.Object(
   `),
 );
 
-const SocketMessageWire = Type.Union([
-  Type.Object({
-    type: Type.Literal("ack"),
-    txid: optional(Type.Number()),
-    success: Type.Boolean(),
-    error: optional(Type.String()),
-  }),
-  Type.Object({
-    type: Type.Literal("broadcast"),
-    topic: Type.String(),
-    data: Type.Record(Type.String(), Type.Unknown()),
-  }),
-]);
-
 /** The documented fields of both kinds of socket message. */
 const AnySocketMessage = Type.Object({
   type: enumeration("ack broadcast"),
@@ -139,18 +124,27 @@ export const isContract = compileCheck(ContractWire);
 export const isAnswer = compileCheck(AnswerWire);
 export const isBet = compileCheck(BetWire);
 export const isBetPoint = compileCheck(BetPointWire);
-export const isSocketMessage = compileCheck(SocketMessageWire);
+export const isSocketMessage = compileCheck(
+  Type.Union([
+    Type.Object({
+      type: Type.Literal("ack"),
+      txid: optional(Type.Number()),
+      success: Type.Boolean(),
+      error: optional(Type.String()),
+    }),
+    Type.Object({
+      type: Type.Literal("broadcast"),
+      topic: Type.String(),
+      data: Type.Record(Type.String(), Type.Unknown()),
+    }),
+  ]),
+);
 
-/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
-const DOCUMENTED = {
+export const detectManifoldDrift = driftDetectorsFor({
   contract: ContractWire,
   answer: AnswerWire,
   bet: BetWire,
   bet_point: BetPointWire,
   stream: AnySocketMessage,
-} as const;
-
-export type ManifoldDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
-
-export const detectManifoldDrift = (drift: DriftCounter): ManifoldDriftDetectors =>
-  createDriftDetectors(DOCUMENTED, drift);
+});
+export type ManifoldDriftDetectors = ReturnType<typeof detectManifoldDrift>;

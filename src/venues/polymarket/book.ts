@@ -1,7 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
-import { badBody, urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
 

@@ -1,6 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import { limitsFor, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
+import type { PolymarketDriftDetectors } from "./wire.ts";
 
 export interface PolymarketUrls {
   readonly gammaUrl: string;
@@ -9,18 +10,18 @@ export interface PolymarketUrls {
   readonly wsUrl: string;
 }
 
-/** The venue's public hosts. Reading needs no key. */
-export const POLYMARKET_LIVE_URLS: PolymarketUrls = {
-  gammaUrl: "https://gamma-api.polymarket.com",
-  clobUrl: "https://clob.polymarket.com",
-  dataUrl: "https://data-api.polymarket.com",
-  wsUrl: "wss://ws-subscriptions-clob.polymarket.com/ws/market",
-};
-
 export interface PolymarketClients {
   readonly gamma: VenueClient;
   readonly clob: VenueClient;
   readonly data: VenueClient;
+}
+
+export type PolymarketPorts = VenuePorts & { readonly detectors: PolymarketDriftDetectors };
+
+export interface PolymarketContext {
+  readonly ports: PolymarketPorts;
+  readonly urls: PolymarketUrls;
+  readonly clients: PolymarketClients;
 }
 
 /** For pages of a few hundred events with their markets and rules. */

@@ -1,7 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
-import { badBody, urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { parseHistory } from "./parse-history.ts";
 import { isHistoryReply } from "./wire.ts";
 

@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { adapterHarness, marketIdsOf } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
+import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError } from "../../domain/errors.ts";
-import type { ListingPage } from "../../ports/venue.ts";
 import { createPolymarketVenue } from "./index.ts";
 
 const { signal } = new AbortController();
@@ -15,32 +11,13 @@ const readFixture = fixtureReader(import.meta.url);
 const json = (value: unknown): ScriptedResponse => ({ body: JSON.stringify(value) });
 
 function setUp(respond: (url: URL, attempt: number) => ScriptedResponse | Error) {
-  const clock = new FakeClock();
-  const http = new ScriptedHttp(clock, (request, attempt) => respond(new URL(request.url), attempt));
-  const { drops, drop } = countDrops();
-  const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
-  const venue = createPolymarketVenue({
-    id: "polymarket",
-    playMoney: false,
-    http,
-    sockets: new FakeSockets(),
-    clock,
-    random,
-    log: quietLog,
-    drop,
-    drift: () => {},
+  const urls = {
     gammaUrl: "http://gamma.test/",
     clobUrl: "http://clob.test",
     dataUrl: "http://data.test",
     wsUrl: "ws://ws.test/ws/market",
-  });
-  const urls = () => http.requests.map(({ request }) => new URL(request.url));
-  const sweep = async () => {
-    const pages: ListingPage[] = [];
-    for await (const page of venue.listOpenMarkets(signal)) pages.push(page);
-    return pages;
   };
-  return { clock, venue, drops, urls, sweep };
+  return adapterHarness((ports) => createPolymarketVenue({ ...ports, ...urls }), respond);
 }
 
 const eventsPage = Object(readFixture("event/keyset-page"));
@@ -50,11 +27,8 @@ const rainRow = eventsPage.events[0].markets[0];
 describe("polymarket: listing", () => {
   test("follows after_cursor until next_cursor is absent and omits closed markets of open events", async () => {
     const harness = setUp((url) => json(url.searchParams.has("after_cursor") ? { events: [] } : eventsPage));
-    const pages = await harness.clock.until(harness.sweep());
-    assert.deepEqual(
-      pages.flatMap((each) => each.markets.map(({ listing }) => listing.marketId)),
-      ["900123", "900201", "900202", "900204", "900301"],
-    );
+    const pages = await harness.sweep();
+    assert.deepEqual(marketIdsOf(pages), ["900123", "900201", "900202", "900204", "900301"]);
     assert.deepEqual(
       pages[0]?.events.map((event) => event.eventId),
       ["55001", "55002", "55003"],
@@ -69,14 +43,14 @@ describe("polymarket: listing", () => {
 
   test("ends and counts a listing that repeats a cursor", async () => {
     const harness = setUp(() => json(eventsPage));
-    assert.equal((await harness.clock.until(harness.sweep())).length, 2);
+    assert.equal((await harness.sweep()).length, 2);
     assert.deepEqual(harness.drops, { page_loop: 1 });
   });
 
   test("requests fewer events if a page is too large", async () => {
     const tooLarge = new VenueError("bad_body", "too large", { retryable: false });
     const harness = setUp((_url, attempt) => (attempt === 0 ? tooLarge : json(lastPage)));
-    assert.equal((await harness.clock.until(harness.sweep())).length, 1);
+    assert.equal((await harness.sweep()).length, 1);
     assert.deepEqual(
       harness.urls().map((url) => url.searchParams.get("limit")),
       ["200", "50"],
@@ -85,7 +59,7 @@ describe("polymarket: listing", () => {
 
   test("does not retry a sweep from a blocked region", async () => {
     const harness = setUp(() => ({ status: 451, body: "unavailable" }));
-    await assert.rejects(harness.clock.until(harness.sweep()), { failure: "client_error" });
+    await assert.rejects(harness.sweep(), { failure: "client_error" });
     assert.equal(harness.urls().length, 1);
   });
 });
@@ -109,7 +83,7 @@ describe("polymarket: markets by id", () => {
     return json({ markets: url.searchParams.get("closed") === "true" ? [settled] : [rainRow] });
   };
 
-  test("requests open markets, then the missing ones as closed, and takes outcomes from payouts", async () => {
+  test("requests open markets, then the missing ones as closed, and reads outcomes from payouts", async () => {
     const harness = setUp(respond);
     const found = await harness.clock.until(
       harness.venue.getMarkets(listings("900123", "900404", "not-an-id"), signal),
@@ -131,7 +105,7 @@ describe("polymarket: markets by id", () => {
     ]);
   });
 
-  test("takes the outcome from final prices if resolutions are unavailable", async () => {
+  test("derives the outcome from final prices if resolutions are unavailable", async () => {
     const harness = setUp((url) => (url.host === "data.test" ? { status: 404, body: "{}" } : respond(url)));
     const found = await harness.clock.until(harness.venue.getMarkets(listings("900404"), signal));
     assert.deepEqual(found.markets[0]?.listing.outcome, { kind: "no" });
@@ -158,7 +132,7 @@ describe("polymarket: markets by id", () => {
 describe("polymarket: trades, book and history", () => {
   const listing = async () => {
     const harness = setUp(() => json(lastPage));
-    const [first] = await harness.clock.until(harness.sweep());
+    const [first] = await harness.sweep();
     const market = first?.markets[0]?.listing;
     assert.ok(market !== undefined);
     return market;

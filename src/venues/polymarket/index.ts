@@ -1,13 +1,12 @@
 /**
  * Polymarket's public market data: markets and events from the Gamma API, books and price history from the CLOB API,
- * trades and resolutions from the Data API, live books from the market stream. `README.md` lists endpoints and
- * oddities.
+ * trades and resolutions from the Data API, live books from the market stream. `README.md` lists the
+ * endpoints and quirks.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { fetchBook } from "./book.ts";
-import { createPolymarketClients, type PolymarketUrls } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { createPolymarketClients, type PolymarketContext, type PolymarketUrls } from "./client.ts";
 import { fetchHistory } from "./history.ts";
 import { listOpenEvents } from "./listing.ts";
 import { MarketReader } from "./markets.ts";
@@ -15,8 +14,6 @@ import { ResolutionReader } from "./resolutions.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { TradeReader } from "./trades.ts";
 import { detectPolymarketDrift } from "./wire.ts";
-
-export { POLYMARKET_LIVE_URLS, type PolymarketUrls } from "./client.ts";
 
 const PROFILE: VenueProfile = {
   sweepPauseMs: 30_000,
@@ -26,7 +23,6 @@ const PROFILE: VenueProfile = {
   volumeFromTrades: false,
 };
 
-/** Creates the adapter for a live or simulated Polymarket. */
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
   const context: PolymarketContext = {
     ports: { ...options, detectors: detectPolymarketDrift(options.drift) },

@@ -3,8 +3,7 @@ import type { EventListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { VenueResponse } from "../shared/venue-client.ts";
-import { badBody, urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
 import { listOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
@@ -14,13 +13,13 @@ import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaM
  * if a response is too large.
  */
 const PAGE_SIZES = [200, 50, 10] as const;
-/** Events with at least this many markets are checked like a page for usually present fields; most have one or two. */
+/** An event with at least this many markets is checked for usually present fields, like a page. */
 const MARKETS_PER_PAGE_MIN = 20;
 /** 200,000 events. */
 const PAGES_MAX = 1_000;
 
 /**
- * Lists every open event with its markets. This takes a fraction of the requests of the market listing (100 markets a
+ * Lists every open event with its markets. This needs a fraction of the requests of the market listing (100 markets a
  * page) and includes the events. Closed markets of open events are omitted.
  */
 export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
@@ -41,7 +40,7 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
   for await (const { page, cut } of walk) {
     const { events, requestedAt, receivedAt } = page;
     const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, detectors });
-    yield cut === null ? listing : { ...listing, incompleteReason: cut };
+    yield { ...listing, incompleteReason: cut ?? undefined };
   }
 }
 

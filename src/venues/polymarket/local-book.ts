@@ -17,7 +17,7 @@ export class LocalBook {
   readonly #asks = new Map<number, BookLevel>();
   #isComplete = false;
 
-  /** False before the first snapshot and after the book is found to be wrong. */
+  /** False before the first snapshot and after the book is discarded. */
   get isComplete(): boolean {
     return this.#isComplete;
   }

@@ -1,7 +1,7 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
+import { chunksOf } from "../../lib/chunks.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { badBody, urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { isSoleMarket } from "./listing.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import { listOf, textOf } from "./parse-values.ts";
@@ -40,13 +40,11 @@ export class MarketReader {
         .map(({ marketId, venueKeys }) => [marketId, venueKeys]),
     );
     const pages: ListingPage[] = [];
-    const ids = [...keys.keys()];
-    for (let start = 0; start < ids.length; start += IDS_MAX) {
-      const chunk = ids.slice(start, start + IDS_MAX);
+    for (const ids of chunksOf([...keys.keys()], IDS_MAX)) {
       // A request returns either open or closed markets.
-      const open = await this.#fetchRows(chunk, false, signal);
+      const open = await this.#fetchRows(ids, false, signal);
       const found = new Set(open.rows.map((row) => String(row.id)));
-      const missing = chunk.filter((id) => !found.has(id));
+      const missing = ids.filter((id) => !found.has(id));
       const closed = missing.length === 0 ? null : await this.#fetchRows(missing, true, signal);
       const rows = [...open.rows, ...(closed?.rows ?? [])].map((market): Row => {
         const short = shortEventOf(market);

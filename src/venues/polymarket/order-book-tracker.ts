@@ -11,13 +11,13 @@ import { isBook, isPriceChangeMessage } from "./wire.ts";
 /** Timestamps of the venue that are further ahead of our clock are not used to order messages. */
 const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
 
-/** Why the local book is wrong and a new snapshot is needed; null if it is not. */
+/** Why the local book is inconsistent and needs a new snapshot; null if it is consistent. */
 export type BookFault = "book_mismatch" | "crossed_book" | null;
 
 type Emit = (message: StreamMessage) => void;
 
 /**
- * Turns the stream's messages about one market into quotes and trades. Only the book of the YES token is maintained:
+ * Converts the stream's messages about one market into quotes and trades. Only the book of the YES token is maintained:
  * the NO book mirrors it. Trades are reported for the token that the taker traded, so both tokens are subscribed.
  */
 export class OrderBookTracker {
@@ -98,7 +98,7 @@ export class OrderBookTracker {
 
   /** True for messages older than the local book, which would overwrite newer sizes. */
   #isOutOfOrder(eventAt: number | null, receivedAt: number): boolean {
-    // A timestamp in the future would make all later messages look old, so it is not remembered.
+    // A timestamp in the future would make all later messages look old, so it is not stored.
     if (eventAt === null || eventAt > receivedAt + VENUE_CLOCK_AHEAD_MS_MAX) return false;
     if (eventAt >= this.#latestEventAt) {
       this.#latestEventAt = eventAt;

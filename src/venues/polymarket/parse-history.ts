@@ -1,6 +1,6 @@
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
-import type { PolymarketPorts } from "./context.ts";
+import type { PolymarketPorts } from "./client.ts";
 import { plausibleTime } from "./parse-values.ts";
 import { isHistoryRow } from "./wire.ts";
 

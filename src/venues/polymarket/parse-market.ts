@@ -11,7 +11,7 @@ import type {
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import { categoryOf } from "./category.ts";
-import type { PolymarketPorts } from "./context.ts";
+import type { PolymarketPorts } from "./client.ts";
 import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
@@ -56,7 +56,7 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
     eventId: event === null ? null : String(event.id),
     title: row.question.trim(),
     outcomeLabel: outcomeLabel(row),
-    url: urlOfMarket(eventSlug, slug),
+    url: urlOfPage(eventSlug, slug),
     category: categoryOf(event?.tags ?? row.tags, row.category ?? event?.category),
     status,
     paused: false,
@@ -79,7 +79,7 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   return { listing, quote: quoteOf(row, status, context), activity: activityOf(row, related) };
 }
 
-/** The token at index 0 pays on the question's first outcome and is the YES side, whatever the outcome's name. */
+/** The token at index 0 pays on the question's first outcome and is the YES side, regardless of the outcome's name. */
 function tokenPair(value: unknown): readonly [string, string] | null {
   const list = listOf(value);
   const [yes, no] = list ?? [];
@@ -94,7 +94,7 @@ function outcomeLabel(row: GammaMarket): string | null {
   return first === null || first.toLowerCase() === "yes" ? null : first;
 }
 
-function urlOfMarket(eventSlug: string | null, slug: string | null): string | null {
+function urlOfPage(eventSlug: string | null, slug: string | null): string | null {
   const site = "https://polymarket.com";
   if (slug === null) return eventSlug === null ? null : `${site}/event/${encodeURIComponent(eventSlug)}`;
   if (eventSlug === null) return `${site}/market/${encodeURIComponent(slug)}`;
@@ -171,14 +171,13 @@ function activityOf(row: GammaMarket, related: RelatedData): Activity {
 export function parseEvent(row: GammaEvent, venue: VenueId, isComplete: boolean): EventListing | null {
   if (!isComplete && typeof row.negRisk !== "boolean") return null;
   const isNegRisk = row.negRisk === true || row.enableNegRisk === true;
-  const slug = textOf(row.slug);
   return {
     venue,
     eventId: String(row.id),
     title: row.title.trim(),
     description: textOf(row.description),
     category: categoryOf(row.tags, row.category),
-    url: slug === null ? null : `https://polymarket.com/event/${encodeURIComponent(slug)}`,
+    url: urlOfPage(textOf(row.slug), null),
     mutuallyExclusive: isNegRisk,
     exhaustive: isNegRisk && row.negRiskAugmented !== true,
     featured: row.featured === true,

@@ -38,7 +38,7 @@ test("converts NO trades to the YES side; selling one token is buying the other"
   assert.deepEqual(drops, {});
 });
 
-test("gives equal rows of one transaction different ids that are the same on every read", () => {
+test("assigns different ids to equal rows of one transaction, the same on every read", () => {
   const ids = parseFixture("trades/v2").trades.map((trade) => trade.tradeId);
   assert.equal(new Set(ids).size, 5);
   assert.deepEqual(
@@ -47,7 +47,7 @@ test("gives equal rows of one transaction different ids that are the same on eve
   );
 });
 
-test("gives a v1 row the same id as the v2 row, without data about the trader", () => {
+test("assigns the same id to a v1 row as to the v2 row, without data about the trader", () => {
   const [v1] = parseFixture("trades/v1").trades;
   const [v2] = parseFixture("trades/v2").trades;
   assert.deepEqual(v1, v2);
@@ -60,7 +60,7 @@ test("drops and counts invalid rows", () => {
   assert.deepEqual(drops, { price_out_of_range: 2, bad_trade: 1, foreign_token: 1, bad_row: 4 });
 });
 
-test("gives a streamed trade the same id as the REST row, although REST times are whole seconds", () => {
+test("assigns the same id to a streamed trade as to the REST row, although REST times are whole seconds", () => {
   const { drop } = countDrops();
   const message = readFixture("stream/last-trade-no-token");
   const streamed = parseStreamTrade(message, TOKENS, drop);

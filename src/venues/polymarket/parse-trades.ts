@@ -1,7 +1,7 @@
 import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import type { PolymarketPorts } from "./context.ts";
+import type { PolymarketPorts } from "./client.ts";
 import { millisecondsOf, plausibleTime } from "./parse-values.ts";
 import { isLastTradeMessage, isTradeV1, isTradeV2 } from "./wire.ts";
 

@@ -1,5 +1,6 @@
-import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
+import { parsePrice } from "../shared/parse-price.ts";
 
 /** Trimmed text; null if absent, null or empty. */
 export function textOf(value: unknown): string | null {
@@ -53,14 +54,7 @@ export function amountOf(...values: readonly unknown[]): number | null {
   return null;
 }
 
-/**
- * A price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it; values outside [0, 1] are
- * counted.
- */
+/** A price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it. */
 export function priceOf(value: unknown, drop: DropCounter): number | null {
-  const price = parseTradablePrice(value);
-  if (price !== null || value === undefined || value === null || value === "") return price;
-  const parsed = parseDecimal(value);
-  if (parsed === null || parsed < 0 || parsed > 1) drop("price_out_of_range");
-  return null;
+  return value === "" ? null : parsePrice(value, drop);
 }

@@ -1,6 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
-import { urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { chunksOf } from "../../lib/chunks.ts";
+import { type PolymarketContext, urlOf } from "./client.ts";
 import { parseResolution, type ResolutionFacts } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 
@@ -22,8 +22,7 @@ export class ResolutionReader {
   ): Promise<ReadonlyMap<string, ResolutionFacts>> {
     const { ports, urls, clients } = this.#context;
     const resolutions = new Map<string, ResolutionFacts>();
-    for (let start = 0; start < conditionIds.length; start += CONDITIONS_MAX) {
-      const condition = conditionIds.slice(start, start + CONDITIONS_MAX);
+    for (const condition of chunksOf(conditionIds, CONDITIONS_MAX)) {
       try {
         const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition });
         const { json } = await clients.data.fetchJson(url, { signal });

@@ -2,7 +2,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { StreamHandlers } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
-import type { PolymarketPorts } from "./context.ts";
+import type { PolymarketPorts } from "./client.ts";
 import { type BookFault, OrderBookTracker } from "./order-book-tracker.ts";
 import type { TokenPair } from "./parse-trades.ts";
 import {
@@ -17,7 +17,7 @@ import {
 const HEARTBEAT_MS = 10_000;
 /** Two unanswered heartbeats and a margin. */
 const SILENCE_MS_MAX = 25_000;
-/** Minimum time between two snapshots requested for a market whose book is wrong. */
+/** Minimum time between two snapshot requests for a market with an inconsistent book. */
 const REFRESH_MS_MIN = 5_000;
 /** Changes of an invalid message that are checked for drift. */
 const CHECKED_CHANGES_MAX = 100;
@@ -180,7 +180,7 @@ export class StreamConnection {
     return this.#trackerByToken.get(change.asset_id);
   }
 
-  /** Applies a message; if the book is wrong afterwards, renews the subscription to receive a snapshot. */
+  /** Applies a message; if the book is inconsistent afterwards, renews the subscription to receive a snapshot. */
   #update(tracker: OrderBookTracker | undefined, apply: (tracker: OrderBookTracker) => BookFault): void {
     if (tracker === undefined || apply(tracker) === null) return;
     const now = this.#options.ports.clock.monotonic();

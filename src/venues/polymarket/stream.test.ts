@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { sampleMarket } from "../../../test/support/market-samples.ts";
-import { countDrops } from "../../../test/support/venues/count-drops.ts";
-import { FakeSockets } from "../../../test/support/venues/fake-sockets.ts";
+import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import type { StreamMessage } from "../../ports/venue.ts";
 import { openMarketStream } from "./stream.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
@@ -21,30 +18,16 @@ const markets = (count: number, from = 0) =>
 
 function setUp() {
   // Shortly after the timestamps in the fixtures.
-  const clock = new FakeClock(Date.UTC(2026, 10, 21, 3));
-  const sockets = new FakeSockets();
-  const { drops, drop } = countDrops();
-  const messages: StreamMessage[] = [];
-  const states: string[] = [];
+  const harness = streamHarness(Date.UTC(2026, 10, 21, 3));
+  const { ports, clock, sockets, handlers } = harness;
   const stream = openMarketStream({
-    ports: {
-      sockets,
-      clock,
-      random: { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) },
-      drop,
-      detectors: detectPolymarketDrift(() => {}),
-    },
+    ports: { ...ports, detectors: detectPolymarketDrift(() => {}) },
     wsUrl: "ws://venue.test/ws/market",
-    handlers: {
-      onMessage: (message) => void messages.push(message),
-      onUp: () => void states.push("up"),
-      onDown: (reason) => void states.push(reason),
-    },
+    handlers,
   });
-  const say = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
+  const receive = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
   const sent = () => sockets.last.sent.map((text): unknown => (text === "PING" ? text : JSON.parse(text)));
-  const quotes = () => messages.flatMap((message) => (message.kind === "quote" ? [message.quote] : []));
-  return { clock, sockets, drops, messages, states, stream, say, sent, quotes };
+  return { ...harness, stream, receive, sent };
 }
 
 /** A stream that is connected, follows one market and has its book. */
@@ -52,7 +35,7 @@ function setUpFollowing() {
   const harness = setUp();
   harness.stream.follow([market("900123", TOKEN_YES, TOKEN_NO)]);
   harness.sockets.last.accept();
-  harness.say(readFixture("stream/book-both-tokens"));
+  harness.receive(readFixture("stream/book-both-tokens"));
   return harness;
 }
 
@@ -71,11 +54,11 @@ describe("polymarket stream: connections and subscriptions", () => {
     assert.deepEqual(states, ["up"]);
   });
 
-  test("reconnects and counts a stall if the venue answers pings but sends nothing about the markets", async () => {
-    const { clock, sockets, say, drops, sent, quotes } = setUpFollowing();
+  test("reconnects and counts a stall if the venue responds to pings but sends nothing about the markets", async () => {
+    const { clock, sockets, receive, drops, sent, quotes } = setUpFollowing();
     for (let round = 0; round < 30; round++) {
       await clock.advance(2_000);
-      say(change({ size: String(round + 20) }, String(1795229999600 + round)));
+      receive(change({ size: String(round + 20) }, String(1795229999600 + round)));
     }
     for (let round = 0; round < 12; round++) {
       await clock.advance(10_000);
@@ -87,7 +70,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     sockets.last.accept();
     assert.deepEqual(sent()[0], { type: "market", assets_ids: [TOKEN_YES, TOKEN_NO], custom_feature_enabled: true });
     const before = quotes().length;
-    say(readFixture("stream/book-both-tokens"));
+    receive(readFixture("stream/book-both-tokens"));
     assert.equal(quotes().length, before + 1);
   });
 
@@ -101,16 +84,16 @@ describe("polymarket stream: connections and subscriptions", () => {
   });
 
   test("emits no quote after a reconnect before the next book snapshot", async () => {
-    const { clock, sockets, say, states, quotes, sent } = setUpFollowing();
+    const { clock, sockets, receive, states, quotes, sent } = setUpFollowing();
     sockets.last.drop("connection lost");
     await clock.advance(1_000);
     assert.equal(sockets.connections.length, 2);
     sockets.last.accept();
-    assert.deepEqual(states, ["up", "connection lost", "up"]);
+    assert.deepEqual(states, ["up", "down: connection lost", "up"]);
     assert.equal(sent().length, 1);
-    say(change({ size: "3" }));
+    receive(change({ size: "3" }));
     assert.equal(quotes().length, 1);
-    say(readFixture("stream/book-both-tokens"));
+    receive(readFixture("stream/book-both-tokens"));
     assert.equal(quotes().length, 2);
   });
 
@@ -162,80 +145,80 @@ describe("polymarket stream: order books", () => {
   });
 
   test("applies changed levels as absolute sizes and ignores those of the NO token", () => {
-    const { say, quotes, drops } = setUpFollowing();
-    say(readFixture("stream/price-change"));
+    const { receive, quotes, drops } = setUpFollowing();
+    receive(readFixture("stream/price-change"));
     assert.deepEqual(quotes().at(-1), { bid: 0.42, ask: 0.44, bidSize: 80, askSize: 75, eventAt: 1795229999500 });
     assert.deepEqual(drops, {});
   });
 
   test("emits nothing for a change below the top of book", () => {
-    const { say, quotes } = setUpFollowing();
-    say(change({ price: "0.30", size: "7" }));
+    const { receive, quotes } = setUpFollowing();
+    receive(change({ price: "0.30", size: "7" }));
     assert.equal(quotes().length, 1);
   });
 
   test("discards the book and renews the subscription if the advertised top of book differs", () => {
-    const { say, sent, quotes, drops } = setUpFollowing();
-    say(change({ best_bid: "0.41" }));
+    const { receive, sent, quotes, drops } = setUpFollowing();
+    receive(change({ best_bid: "0.41" }));
     assert.deepEqual(drops, { book_mismatch: 1 });
     assert.deepEqual(sent().slice(1), [
       { operation: "unsubscribe", assets_ids: [TOKEN_YES, TOKEN_NO] },
       { operation: "subscribe", assets_ids: [TOKEN_YES, TOKEN_NO], custom_feature_enabled: true },
     ]);
-    say(change({ size: "99" }, "1795229999700"));
+    receive(change({ size: "99" }, "1795229999700"));
     assert.equal(quotes().length, 1, "changes without a book emit no quote");
-    say(readFixture("stream/book-both-tokens"));
+    receive(readFixture("stream/book-both-tokens"));
     assert.equal(quotes().length, 2);
   });
 
-  test("requests a snapshot of a wrong book at most every 5 seconds", async () => {
-    const { say, sent, clock } = setUpFollowing();
+  test("requests a snapshot of an inconsistent book at most every 5 seconds", async () => {
+    const { receive, sent, clock } = setUpFollowing();
     for (let round = 0; round < 5; round++) {
-      say(change({ best_bid: "0.41" }));
-      say(readFixture("stream/book-both-tokens"));
+      receive(change({ best_bid: "0.41" }));
+      receive(readFixture("stream/book-both-tokens"));
     }
     assert.equal(sent().length, 3);
     await clock.advance(5_000);
-    say(change({ best_bid: "0.41" }));
+    receive(change({ best_bid: "0.41" }));
     assert.equal(sent().filter((each) => each !== "PING").length, 5);
   });
 
   test("reads an empty advertised price as an empty side", () => {
-    const { say, quotes, drops } = setUpFollowing();
-    say(change({ price: "0.44", size: "0", side: "SELL", best_ask: "0.47" }));
-    say(change({ price: "0.47", size: "0", side: "SELL", best_ask: "" }, "1795229999601"));
+    const { receive, quotes, drops } = setUpFollowing();
+    receive(change({ price: "0.44", size: "0", side: "SELL", best_ask: "0.47" }));
+    receive(change({ price: "0.47", size: "0", side: "SELL", best_ask: "" }, "1795229999601"));
     assert.deepEqual(quotes().at(-1), { bid: 0.43, ask: null, bidSize: 120.5, askSize: null, eventAt: 1795229999601 });
     assert.deepEqual(drops, {});
   });
 
   test("drops and counts messages older than the book but not those with the same time", () => {
-    const { say, quotes, drops } = setUpFollowing();
-    say(change({ size: "5" }, "1795229999000"));
+    const { receive, quotes, drops } = setUpFollowing();
+    receive(change({ size: "5" }, "1795229999000"));
     assert.equal(quotes().at(-1)?.bidSize, 5);
-    say(change({ size: "6" }, "1795229998999"));
+    receive(change({ size: "6" }, "1795229998999"));
     assert.equal(quotes().at(-1)?.bidSize, 5);
     assert.deepEqual(drops, { out_of_order: 1 });
   });
 
   test("does not treat messages as old after a message with a timestamp in the future", () => {
-    const { say, quotes, drops } = setUpFollowing();
-    say(change({ size: "5" }, "1795233600000"));
-    say(change({ size: "6" }, "1795229999700"));
+    const { receive, quotes, drops } = setUpFollowing();
+    receive(change({ size: "5" }, "1795233600000"));
+    receive(change({ size: "6" }, "1795229999700"));
     assert.equal(quotes().at(-1)?.bidSize, 6);
     assert.deepEqual(drops, {});
   });
 
   test("discards and counts a crossed book", () => {
-    const { say, quotes, drops } = setUpFollowing();
-    say(change({ price: "0.45", size: "5", best_bid: "0.45", best_ask: "0.44" }));
+    const { receive, quotes, drops } = setUpFollowing();
+    receive(change({ price: "0.45", size: "5", best_bid: "0.45", best_ask: "0.44" }));
     assert.equal(quotes().length, 1);
     assert.deepEqual(drops, { crossed_book: 1 });
   });
 
   test("omits and counts an invalid last price of a book", () => {
-    const { say, quotes, drops } = setUpFollowing();
+    const { receive, quotes, drops } = setUpFollowing();
     const [book] = readFixture("stream/book-both-tokens") as readonly object[];
-    say({ ...book, timestamp: "1795229999700", bids: [], last_trade_price: "1.43" });
+    receive({ ...book, timestamp: "1795229999700", bids: [], last_trade_price: "1.43" });
     assert.deepEqual(
       [quotes().length, "lastPrice" in (quotes()[1] ?? {}), drops],
       [2, false, { price_out_of_range: 1 }],
@@ -245,39 +228,34 @@ describe("polymarket stream: order books", () => {
 
 describe("polymarket stream: trades, lifecycle and invalid messages", () => {
   test("converts a trade of the NO token to the YES side and updates the last price", () => {
-    const { say, messages, quotes } = setUpFollowing();
-    say(readFixture("stream/last-trade-no-token"));
+    const { receive, messages, quotes } = setUpFollowing();
+    receive(readFixture("stream/last-trade-no-token"));
     const trade = messages.find((message) => message.kind === "trade");
     assert.equal(trade?.marketId, "900123");
     assert.deepEqual(quotes().at(-1), { lastPrice: 0.43, eventAt: 1795229999700 });
   });
 
   test("reports tick size changes and resolutions as changed, and a new market once as listed", () => {
-    const { say, messages } = setUpFollowing();
-    say({
+    const { receive, received } = setUpFollowing();
+    receive({
       event_type: "tick_size_change",
       asset_id: TOKEN_YES,
       old_tick_size: "0.01",
       new_tick_size: "0.001",
       timestamp: "1",
     });
-    say({
+    receive({
       event_type: "market_resolved",
       id: "900123",
       assets_ids: [TOKEN_YES, TOKEN_NO],
       winning_asset_id: TOKEN_YES,
     });
-    for (let round = 0; round < 3; round++) say({ event_type: "new_market", id: "900999", assets_ids: ["1", "2"] });
-    const emitted = messages.slice(1).map(({ kind, marketId }) => [kind, marketId]);
-    assert.deepEqual(emitted, [
-      ["changed", "900123"],
-      ["changed", "900123"],
-      ["listed", "900999"],
-    ]);
+    for (let round = 0; round < 3; round++) receive({ event_type: "new_market", id: "900999", assets_ids: ["1", "2"] });
+    assert.deepEqual(received().slice(1), ["changed 900123", "changed 900123", "listed 900999"]);
   });
 
   test("ignores plain text and unknown messages, and counts invalid ones", () => {
-    const { sockets, say, messages, drops } = setUpFollowing();
+    const { sockets, receive, messages, drops } = setUpFollowing();
     for (const text of ["PONG", "NO NEW ASSETS", "", "{cut", '\u0000{"type":', "<!doctype html>"])
       sockets.last.receive(text);
     for (const message of [
@@ -289,9 +267,9 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
       { event_type: "price_change" },
       { event_type: "book", asset_id: TOKEN_YES },
     ]) {
-      say(message);
+      receive(message);
     }
-    say(change({ price: "1.7" }));
+    receive(change({ price: "1.7" }));
     assert.equal(messages.length, 1);
     assert.deepEqual(drops, { bad_frame: 3, bad_message: 5, price_out_of_range: 1 });
   });

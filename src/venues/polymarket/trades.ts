@@ -2,8 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { walkPages } from "../shared/page-walk.ts";
-import { badBody, urlOf } from "./client.ts";
-import type { PolymarketContext } from "./context.ts";
+import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { parseTrades } from "./parse-trades.ts";
 import { isTradesPageV2 } from "./wire.ts";
 

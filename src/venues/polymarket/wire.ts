@@ -4,8 +4,7 @@
  * reads them leniently. Rows without their identifying fields are refused.
  */
 import Type from "typebox";
-import type { DriftCounter } from "../../ports/venue.ts";
-import { createDriftDetectors, type DriftDetectors } from "../shared/schema-drift.ts";
+import { driftDetectorsFor } from "../shared/schema-drift.ts";
 import {
   always,
   compileCheck,
@@ -26,8 +25,6 @@ const Price = numeric("price");
 const Rows = Type.Array(Type.Unknown());
 const Cursor = optional(Type.String());
 const Side = Type.Union([Type.Literal("BUY"), Type.Literal("SELL")]);
-
-const GammaTag = Type.Object({ label: Type.String(), slug: Type.Optional(Type.String()) });
 
 export const GammaMarket = Type.Object(
   {
@@ -121,12 +118,6 @@ export const GammaEvent = Type.Object(
 );
 export type GammaEvent = Type.Static<typeof GammaEvent>;
 
-const EventsPage = Type.Object({ events: Rows, next_cursor: Cursor });
-const MarketsPage = Type.Object({ markets: Rows, next_cursor: Cursor });
-
-const FeeSchedule = Type.Object({ rate: Type.Unknown(), exponent: Type.Optional(Type.Unknown()) });
-
-const Level = Type.Object({ price: Decimal, size: Decimal });
 export const Book = Type.Object(
   {
     asset_id: Type.String(),
@@ -139,7 +130,6 @@ export const Book = Type.Object(
 );
 export type Book = Type.Static<typeof Book>;
 
-const HistoryReply = Type.Object({ history: Rows });
 const HistoryRow = Type.Object({ t: Type.Number({ minimum: 0, maximum: 1e11 }), p: Price }, unused("resolution"));
 
 const Seconds = Type.Number({ minimum: 1, maximum: 1e11 });
@@ -173,12 +163,6 @@ const TradeV1 = Type.Object(
 );
 export type TradeV1 = Type.Static<typeof TradeV1>;
 
-const TradesPageV2 = Type.Object({
-  data: Rows,
-  pagination: Type.Optional(Type.Object({ has_more: Type.Optional(Type.Unknown()), next_cursor: Cursor })),
-});
-
-const ResolutionsReply = Type.Object({ data: Rows });
 export const Resolution = Type.Object(
   {
     condition_id: Type.String(),
@@ -208,26 +192,6 @@ const PriceChange = Type.Object(
   unused("hash"),
 );
 
-const PriceChangeMessage = Type.Object({
-  event_type: Type.Literal("price_change"),
-  timestamp: Timestamp,
-  price_changes: Type.Array(PriceChange),
-});
-const LastTradeMessage = Type.Object({
-  event_type: Type.Literal("last_trade_price"),
-  asset_id: Type.String(),
-  price: Decimal,
-  size: Decimal,
-  side: Side,
-  timestamp: Timestamp,
-  transaction_hash: optional(Type.String()),
-});
-const AssetMessage = Type.Object({ event_type: Type.String(), asset_id: Type.String() });
-const ResolvedMessage = Type.Object({
-  event_type: Type.Literal("market_resolved"),
-  assets_ids: Type.Array(Type.String()),
-});
-const NewMarketMessage = Type.Object({ event_type: Type.Literal("new_market"), id: Id });
 /** The documented fields of all messages. */
 const AnyMessage = Type.Object(
   {
@@ -265,29 +229,56 @@ const AnyPage = Type.Object({
 
 export const isGammaMarket = compileCheck(GammaMarket);
 export const isGammaEvent = compileCheck(GammaEvent);
-export const isGammaTag = compileCheck(GammaTag);
-export const isEventsPage = compileCheck(EventsPage);
-export const isMarketsPage = compileCheck(MarketsPage);
-export const isFeeSchedule = compileCheck(FeeSchedule);
-export const isLevel = compileCheck(Level);
+export const isGammaTag = compileCheck(Type.Object({ label: Type.String(), slug: Type.Optional(Type.String()) }));
+export const isEventsPage = compileCheck(Type.Object({ events: Rows, next_cursor: Cursor }));
+export const isMarketsPage = compileCheck(Type.Object({ markets: Rows, next_cursor: Cursor }));
+export const isFeeSchedule = compileCheck(
+  Type.Object({ rate: Type.Unknown(), exponent: Type.Optional(Type.Unknown()) }),
+);
+export const isLevel = compileCheck(Type.Object({ price: Decimal, size: Decimal }));
 export const isBook = compileCheck(Book);
-export const isHistoryReply = compileCheck(HistoryReply);
+export const isHistoryReply = compileCheck(Type.Object({ history: Rows }));
 export const isHistoryRow = compileCheck(HistoryRow);
 export const isTradeV1 = compileCheck(TradeV1);
 export const isTradeV2 = compileCheck(TradeV2);
-export const isTradesPageV2 = compileCheck(TradesPageV2);
-export const isResolutionsReply = compileCheck(ResolutionsReply);
+export const isTradesPageV2 = compileCheck(
+  Type.Object({
+    data: Rows,
+    pagination: Type.Optional(Type.Object({ has_more: Type.Optional(Type.Unknown()), next_cursor: Cursor })),
+  }),
+);
+export const isResolutionsReply = compileCheck(Type.Object({ data: Rows }));
 export const isResolution = compileCheck(Resolution);
 export const isPriceChange = compileCheck(PriceChange);
-export const isPriceChangeMessage = compileCheck(PriceChangeMessage);
-export const isLastTradeMessage = compileCheck(LastTradeMessage);
-export const isAssetMessage = compileCheck(AssetMessage);
-export const isResolvedMessage = compileCheck(ResolvedMessage);
-export const isNewMarketMessage = compileCheck(NewMarketMessage);
+export const isPriceChangeMessage = compileCheck(
+  Type.Object({
+    event_type: Type.Literal("price_change"),
+    timestamp: Timestamp,
+    price_changes: Type.Array(PriceChange),
+  }),
+);
+export const isLastTradeMessage = compileCheck(
+  Type.Object({
+    event_type: Type.Literal("last_trade_price"),
+    asset_id: Type.String(),
+    price: Decimal,
+    size: Decimal,
+    side: Side,
+    timestamp: Timestamp,
+    transaction_hash: optional(Type.String()),
+  }),
+);
+export const isAssetMessage = compileCheck(Type.Object({ event_type: Type.String(), asset_id: Type.String() }));
+export const isResolvedMessage = compileCheck(
+  Type.Object({
+    event_type: Type.Literal("market_resolved"),
+    assets_ids: Type.Array(Type.String()),
+  }),
+);
+export const isNewMarketMessage = compileCheck(Type.Object({ event_type: Type.Literal("new_market"), id: Id }));
 export const isAnyMessage = compileCheck(AnyMessage);
 
-/** Kinds of objects that are checked for drift. The keys prefix the reported field names. */
-const DOCUMENTED = {
+export const detectPolymarketDrift = driftDetectorsFor({
   market: GammaMarket,
   event: GammaEvent,
   page: AnyPage,
@@ -298,9 +289,5 @@ const DOCUMENTED = {
   history_point: HistoryRow,
   stream: AnyMessage,
   stream_price_change: PriceChange,
-} as const;
-
-export type PolymarketDriftDetectors = DriftDetectors<typeof DOCUMENTED>;
-
-export const detectPolymarketDrift = (drift: DriftCounter): PolymarketDriftDetectors =>
-  createDriftDetectors(DOCUMENTED, drift);
+});
+export type PolymarketDriftDetectors = ReturnType<typeof detectPolymarketDrift>;

@@ -48,34 +48,28 @@ test("walks a complete listing to its end without counting a drop", async () => 
 });
 
 test("requests the next page before yielding the current one, none after the last, and throws a failure at its page", async () => {
-  const cursors: (string | null)[] = [];
-  const walked = walkPages<Page>({
-    async fetch(cursor) {
-      cursors.push(cursor);
-      return numbered((number) => ({ ids: ids(number * 10, 10), next: String(number + 1) }))(cursor ?? "");
-    },
-    nextOf: ({ next }) => next,
-    idsOf: (page) => page.ids,
-    rowsOf: (page) => page.ids.length,
-    prefetch: true,
-    pagesMax: 2,
-    drop() {},
-  });
+  const prefetched = (pageAt: (cursor: string | null) => Page, pagesMax: number) =>
+    walkPages<Page>({
+      fetch: async (cursor) => pageAt(cursor),
+      nextOf: ({ next }) => next,
+      idsOf: (page) => page.ids,
+      rowsOf: (page) => page.ids.length,
+      prefetch: true,
+      pagesMax,
+      drop() {},
+    });
+  let requests = 0;
+  const pages = prefetched(() => {
+    requests += 1;
+    return { ids: ids(requests * 10, 10), next: String(requests) };
+  }, 2);
   const requestsAtPage: number[] = [];
-  for await (const _ of walked) requestsAtPage.push(cursors.length);
+  for await (const _ of pages) requestsAtPage.push(requests);
   assert.deepEqual(requestsAtPage, [2, 2]);
-  const failing = walkPages<Page>({
-    async fetch(cursor) {
-      if (cursor !== null) throw new Error("the next page failed");
-      return { ids: ids(0, 10), next: "1" };
-    },
-    nextOf: ({ next }) => next,
-    idsOf: (page) => page.ids,
-    rowsOf: (page) => page.ids.length,
-    prefetch: true,
-    pagesMax: 9,
-    drop() {},
-  });
+  const failing = prefetched((cursor) => {
+    if (cursor !== null) throw new Error("the next page failed");
+    return { ids: ids(0, 10), next: "1" };
+  }, 9);
   assert.equal((await failing.next()).done, false);
   await assert.rejects(async () => failing.next(), /the next page failed/);
 });

@@ -92,6 +92,16 @@ export class DriftDetector {
     return accepted;
   }
 
+  /** Parses and checks JSON text. Returns null if it is not JSON or the adapter does not accept the value. */
+  parse<Accepted>(text: string, isAccepted: (value: unknown) => value is Accepted): Accepted | null {
+    try {
+      const value: unknown = JSON.parse(text);
+      return this.check(value, isAccepted) ? value : null;
+    } catch {
+      return null;
+    }
+  }
+
   #inspect(object: Readonly<Record<string, unknown>>): void {
     for (const { name, presence, type, allowed } of this.#fields) {
       const value = object[name];
@@ -133,13 +143,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export type DriftDetectors<Schemas> = { readonly [Kind in keyof Schemas]: DriftDetector };
-
-/** One detector for each kind of object that a venue sends, under the name of the kind. */
-export function createDriftDetectors<Schemas extends Readonly<Record<string, Type.TObject>>>(
-  schemas: Schemas,
-  drift: DriftCounter,
-): DriftDetectors<Schemas> {
-  const detectors = Object.entries(schemas).map(([kind, schema]) => [kind, new DriftDetector(kind, schema, drift)]);
-  return Object.fromEntries(detectors) as DriftDetectors<Schemas>;
+/** Returns a function that creates one detector for each kind of object. The kinds prefix the reported field names. */
+export function driftDetectorsFor<Schemas extends Readonly<Record<string, Type.TObject>>>(schemas: Schemas) {
+  return (drift: DriftCounter): { readonly [Kind in keyof Schemas]: DriftDetector } => {
+    const detectors = Object.entries(schemas).map(([kind, schema]) => [kind, new DriftDetector(kind, schema, drift)]);
+    return Object.fromEntries(detectors);
+  };
 }

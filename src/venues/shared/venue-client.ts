@@ -168,7 +168,7 @@ export class VenueClient {
 
   #read(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
     const { status } = response;
-    const summary = `${url.host}${url.pathname.slice(0, LOGGED_PATH_LENGTH_MAX)} answered ${status}`;
+    const summary = `${url.host}${url.pathname.slice(0, LOGGED_PATH_LENGTH_MAX)} returned ${status}`;
     this.#consecutiveForbidden = status === 403 ? this.#consecutiveForbidden + 1 : 0;
     if ((status >= 200 && status < 300) || accept.includes(status)) {
       try {
@@ -181,7 +181,7 @@ export class VenueClient {
     const isBan = status === 418 || this.#consecutiveForbidden >= CONSECUTIVE_FORBIDDEN_MAX;
     if (status === 429 || isBan) {
       const { clock } = this.#options;
-      const retryAfterMs = validRetryAfter(response.headers["retry-after"], clock.now());
+      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], clock.now());
       const waitMs = isBan ? Math.max(BAN_PAUSE_MS_MIN, retryAfterMs ?? 0) : (retryAfterMs ?? RATE_LIMIT_PAUSE_MS);
       this.#pausedUntil = Math.max(this.#pausedUntil, clock.monotonic() + waitMs);
       throw new VenueError("rate_limited", summary, { status, retryable: true, retryAfterMs: waitMs });
@@ -223,22 +223,11 @@ export class VenueClient {
 }
 
 /**
- * Parses Retry-After (seconds or an HTTP date) to milliseconds from now, at most five minutes; null if absent or
- * invalid.
+ * Parses Retry-After (seconds or an HTTP date) to milliseconds from now, at most five minutes; null if absent, invalid
+ * or more than a year.
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
-  const waitMs = readRetryAfter(value, nowMs);
-  return waitMs === null ? null : Math.min(waitMs, RETRY_AFTER_MS_MAX);
-}
-
-/** As `parseRetryAfter`, but null for more than a year. */
-function validRetryAfter(value: string | undefined, nowMs: number): number | null {
-  const waitMs = readRetryAfter(value, nowMs);
-  return waitMs === null || waitMs > RETRY_AFTER_VALID_MS_MAX ? null : parseRetryAfter(value, nowMs);
-}
-
-function readRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null;
   const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
-  return Number.isFinite(waitMs) && waitMs >= 0 ? waitMs : null;
+  return waitMs >= 0 && waitMs <= RETRY_AFTER_VALID_MS_MAX ? Math.min(waitMs, RETRY_AFTER_MS_MAX) : null;
 }

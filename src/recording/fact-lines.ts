@@ -1,0 +1,156 @@
+import type Type from "typebox";
+import { type BookLevel, isCrossed } from "../domain/order-book.ts";
+import { type Fact, LineError, parseJson } from "./format.ts";
+import { factValidators } from "./line-schemas.ts";
+
+type Kind = Fact["kind"];
+type Line<K extends Kind> = Type.Static<ReturnType<(typeof factValidators)[K]["Type"]>>;
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** The fields of a line with names in camel case. Absent fields are null, absent booleans are false. */
+type Fields<K extends Kind, L = Line<K>> = {
+  [Name in keyof L & string as CamelCase<Name>]:
+    | Exclude<L[Name], undefined>
+    | (undefined extends L[Name] ? (boolean extends L[Name] ? false : null) : never);
+};
+
+/** The names of a line's fields on the line and in memory, and the value of absent fields in memory. */
+const namesOf = (validator: { Type(): Type.TObject }) =>
+  Object.entries(validator.Type().properties).map(([key, schema]) => ({
+    key,
+    name: key.replace(/_(.)/g, (_match, first: string) => first.toUpperCase()),
+    absent: "type" in schema && schema.type === "boolean" ? false : null,
+  }));
+
+const fieldNames = {
+  event: namesOf(factValidators.event),
+  market: namesOf(factValidators.market),
+  quote: namesOf(factValidators.quote),
+  activity: namesOf(factValidators.activity),
+  book: namesOf(factValidators.book),
+  trade: namesOf(factValidators.trade),
+} as const;
+
+/** @throws LineError if the line is not a valid fact */
+export function readFact(line: string): Fact {
+  const value = parseJson(line);
+  const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : undefined;
+  if (!isKind(kind)) throw new LineError("not a fact of a known kind");
+  switch (kind) {
+    case "event": {
+      const { at, venue, ...event } = readFields(kind, value);
+      return { at, venue, kind, event };
+    }
+    case "market": {
+      const { at, venue, outcome, takerFee, venueKeys, ...market } = readFields(kind, value);
+      return {
+        at,
+        venue,
+        kind,
+        market: {
+          ...market,
+          outcome: outcome?.kind === "void" ? { kind: "void", value: outcome.value ?? null } : outcome,
+          takerFee:
+            takerFee?.kind === "value_table" ? { kind: takerFee.kind, buyPoints: takerFee.buy_points } : takerFee,
+          venueKeys: venueKeys ?? {},
+        },
+      };
+    }
+    case "quote": {
+      const { at, venue, marketId, ...quote } = readFields(kind, value);
+      if (isCrossed(quote.bid, quote.ask)) throw new LineError("crossed quote");
+      return { at, venue, kind, marketId, quote };
+    }
+    case "activity": {
+      const { at, venue, marketId, ...activity } = readFields(kind, value);
+      return { at, venue, kind, marketId, activity };
+    }
+    case "book": {
+      const { at, venue, marketId, lastPrice, eventAt, ...sides } = readFields(kind, value);
+      const bids = levelsOf(sides.bids ?? [], -1);
+      const asks = levelsOf(sides.asks ?? [], 1);
+      if (isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null)) throw new LineError("crossed book");
+      return { at, venue, kind, marketId, book: { bids, asks, lastPrice, eventAt } };
+    }
+    case "trade": {
+      const { at, venue, marketId, ...trade } = readFields(kind, value);
+      return { at, venue, kind, marketId, trade };
+    }
+  }
+}
+
+const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && Object.hasOwn(factValidators, kind);
+
+/** Validates a line and renames its fields. @throws LineError */
+function readFields<K extends Kind>(kind: K, value: unknown): Fields<K> {
+  const validator = factValidators[kind];
+  if (!validator.Check(value)) {
+    const [first] = validator.Errors(value);
+    throw new LineError(`invalid ${kind}: ${first?.instancePath || "the line"} ${first?.message ?? "is invalid"}`);
+  }
+  const row: Readonly<Record<string, unknown>> = value;
+  const fields: Record<string, unknown> = {};
+  for (const { key, name, absent } of fieldNames[kind]) fields[name] = row[key] ?? absent;
+  return fields as Fields<K>;
+}
+
+/** @param sign -1 for bids (highest price first), 1 for asks (lowest price first) */
+function levelsOf(pairs: readonly (readonly [number, number])[], sign: -1 | 1): BookLevel[] {
+  let previous = Number.NEGATIVE_INFINITY;
+  return pairs.map(([price, size]) => {
+    if (price * sign <= previous) throw new LineError("the levels of the book are not sorted best first");
+    previous = price * sign;
+    return { price, size };
+  });
+}
+
+/** A fact as a line, without line break. Null and false fields are omitted. */
+export function writeFact(fact: Fact): string {
+  const { at, venue } = fact;
+  switch (fact.kind) {
+    case "event":
+      return writeFields("event", { at, venue, ...fact.event });
+    case "market": {
+      const { outcome, takerFee, venueKeys } = fact.market;
+      return writeFields("market", {
+        at,
+        venue,
+        ...fact.market,
+        outcome: outcome?.kind === "void" ? { kind: "void", value: outcome.value ?? undefined } : outcome,
+        takerFee:
+          takerFee?.kind === "value_table"
+            ? {
+                kind: takerFee.kind,
+                buy_points: takerFee.buyPoints.map(([price, share]): [number, number] => [price, share]),
+              }
+            : takerFee,
+        venueKeys: Object.keys(venueKeys).length === 0 ? null : venueKeys,
+      });
+    }
+    case "quote":
+      return writeFields("quote", { at, venue, marketId: fact.marketId, ...fact.quote });
+    case "activity":
+      return writeFields("activity", { at, venue, marketId: fact.marketId, ...fact.activity });
+    case "book": {
+      const { bids, asks } = fact.book;
+      const sides = { bids: pairsOf(bids), asks: pairsOf(asks) };
+      return writeFields("book", { at, venue, marketId: fact.marketId, ...fact.book, ...sides });
+    }
+    case "trade":
+      return writeFields("trade", { at, venue, marketId: fact.marketId, ...fact.trade });
+  }
+}
+
+function writeFields<K extends Kind>(kind: K, fields: Fields<K>): string {
+  const values: Readonly<Record<string, unknown>> = fields;
+  const { at, venue } = values;
+  const line: Record<string, unknown> = { at, venue, kind };
+  for (const { key, name, absent } of fieldNames[kind]) {
+    if (values[name] !== absent && values[name] !== null) line[key] = values[name];
+  }
+  return JSON.stringify(line);
+}
+
+const pairsOf = (levels: readonly BookLevel[]) => levels.map(({ price, size }): [number, number] => [price, size]);
