@@ -21,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(argv: readonly string[]): Promise<void> {
   if (argv[0] === "customers") {
-    const { runCustomersCommand } = await import("./commands/customers.ts");
+    const { runCustomersCommand } = await import("./commands/customers/run.ts");
     return runCustomersCommand(argv.slice(1), process.env);
   }
   const { values, positionals } = parseArgs({

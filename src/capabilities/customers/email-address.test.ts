@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isDisposable } from "./disposable-domains.ts";
-import { parseEmail } from "./email-address.ts";
+import { isDisposable, parseEmail } from "./email-address.ts";
 
 const CANONICAL: readonly (readonly [string, string])[] = [
   ["ada@example.org", "ada@example.org"],

@@ -1,4 +1,24 @@
 import type { Allowance, Plan, RateClass, Tier } from "../../domain/plan.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
+import type { MailOut } from "../../ports/mail-out.ts";
+import type { Random } from "../../ports/random.ts";
+
+/** The ports that the services of customers and of the account pages share. */
+export interface CustomerPorts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** How e-mails are sent. */
+export interface EmailDelivery {
+  readonly mail: MailOut;
+  /** The service's URL as customers know it, without a trailing slash. */
+  readonly publicUrl: string;
+}
 
 /** `active` and `past_due` (payment overdue) customers have API access. All keys of `canceled` customers are rejected. */
 export const CUSTOMER_STATUSES = ["active", "past_due", "canceled"] as const;
@@ -57,6 +77,8 @@ export interface MonthlyUsage {
   readonly quotas: Readonly<Record<Tier, number>>;
   readonly resetsOn: string;
 }
+
+export type ReadUsage = (customer: Readonly<{ customerId: string; allowance: Allowance }>) => Promise<MonthlyUsage>;
 
 export interface AuditEntry {
   readonly auditId: number;

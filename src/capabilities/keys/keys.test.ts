@@ -228,13 +228,7 @@ function pendingDatabase() {
   return { queries, database: { query, close: async () => {} } as unknown as Database };
 }
 
-const ownerRow = (keyId: string) => ({
-  key_id: keyId,
-  customer_id: "cus-a",
-  plan: "free",
-  quotas: null,
-  rate_limits: null,
-});
+const ownerRow = (keyId: string) => ({ keyId, customerId: "cus-a", plan: "free", quotas: null, rateLimits: null });
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 async function withCachedKey() {

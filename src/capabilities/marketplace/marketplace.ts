@@ -1,16 +1,10 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../domain/errors.ts";
 import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
+import type { Authenticator, Principal } from "../../http/auth.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { findUserAccount, type UserAccount } from "./queries.ts";
-
-/** Headers the marketplace adds to forwarded requests. `user` and `subscription` count only with a valid secret. */
-export const MARKETPLACE_HEADERS = {
-  secret: "x-rapidapi-proxy-secret",
-  user: "x-rapidapi-user",
-  subscription: "x-rapidapi-subscription",
-} as const;
 
 /** The plan of each marketplace subscription; unknown subscriptions get the free plan. */
 const PLANS: Readonly<Record<string, Plan>> = {
@@ -28,7 +22,7 @@ const ACCOUNTS_MAX = 10_000;
 /** 160 bits of the hash, enough to rule out collisions. */
 const ID_LENGTH = 40;
 
-export interface MarketplaceCaller {
+interface MarketplaceCaller {
   /** `mkt-` and a hash of the user name, so that a user-chosen name can neither imitate nor break an id. */
   readonly customerId: string;
   readonly plan: Plan;
@@ -38,20 +32,11 @@ export interface MarketplaceCaller {
 /** @param user  the exact user name at the marketplace; case-sensitive */
 export const marketplaceCustomerId = (user: string): string => `mkt-${hash("sha256", user, "hex").slice(0, ID_LENGTH)}`;
 
+/** Headers that the marketplace adds to forwarded requests. `user` and `subscription` count only with a valid secret. */
 export interface MarketplaceHeaders {
   readonly secret: string | undefined;
   readonly user: string | undefined;
   readonly subscription: string | undefined;
-}
-
-export interface Marketplace {
-  /**
-   * Identifies the caller; null if the request has no marketplace headers. Returns cached results synchronously.
-   *
-   * @throws AppError `unauthorized` for a wrong secret, a missing user, or a user an operator has disabled; rejects with
-   *   `store_unavailable`
-   */
-  identify(headers: MarketplaceHeaders): Promise<MarketplaceCaller> | MarketplaceCaller | null;
 }
 
 interface Entry {
@@ -64,7 +49,7 @@ export function createMarketplace(options: {
   readonly secrets: readonly string[];
   readonly database: Database;
   readonly clock: Clock;
-}): Marketplace {
+}) {
   const { database, clock } = options;
   const secretDigests = options.secrets.map(digest);
   const accounts = new Map<string, Entry>();
@@ -96,7 +81,17 @@ export function createMarketplace(options: {
   };
 
   return {
-    identify({ secret, user, subscription }) {
+    /**
+     * Identifies the caller; null if the request has no marketplace headers. Returns cached results synchronously.
+     *
+     * @throws AppError `unauthorized` for a wrong secret, a missing user, or a user an operator has disabled; rejects with
+     *   `store_unavailable`
+     */
+    identify({
+      secret,
+      user,
+      subscription,
+    }: MarketplaceHeaders): Promise<MarketplaceCaller> | MarketplaceCaller | null {
       if (secret === undefined && user === undefined && subscription === undefined) return null;
       if (secret === undefined || !isValidSecret(secret) || user === undefined || user === "") throw unauthorized();
       const customerId = marketplaceCustomerId(user);
@@ -123,3 +118,20 @@ function callerOf(
 const unauthorized = () => new AppError("unauthorized", "Invalid or expired API key");
 
 const digest = (text: string): Uint8Array => hash("sha256", text, "buffer");
+
+/** Resolves the marketplace's headers to the user on whose behalf it calls. */
+export function createMarketplaceAuthenticator(marketplace: ReturnType<typeof createMarketplace>): Authenticator {
+  return ({ headers }) => {
+    // Node joins repeated headers into one string, which matches no secret.
+    const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
+    const caller = marketplace.identify({
+      secret: header("x-rapidapi-proxy-secret"),
+      user: header("x-rapidapi-user"),
+      subscription: header("x-rapidapi-subscription"),
+    });
+    if (caller === null) return null;
+    return caller instanceof Promise ? caller.then(toPrincipal) : toPrincipal(caller);
+  };
+}
+
+const toPrincipal = (caller: MarketplaceCaller): Principal => ({ kind: "marketplace", ...caller });
