@@ -21,7 +21,7 @@ import { isPlainName } from "./plain-text.ts";
 import {
   type CustomerRow,
   countActiveKeys,
-  deleteUnshownKeys,
+  deleteUnlistedKeys,
   insertAudit,
   insertCustomer,
   lockActiveKey,
@@ -123,7 +123,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
       if (waitMs > 0) throw rateLimited("Too many new keys", waitMs);
     }
     const key = await issueKey(transaction, dependencies, { customerId, plan }, name);
-    await deleteUnshownKeys(transaction, customerId);
+    await deleteUnlistedKeys(transaction, customerId);
     return key;
   };
 
@@ -200,7 +200,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         const details = { key_id: keyId, name: revoked.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),
-    admit: (customerId, name, actor) =>
+    ensureMarketplaceAccount: (customerId, name, actor) =>
       database.transaction(async (transaction) => {
         const now = clock.now();
         const plan = CUSTOM_LIMITS_PLAN;

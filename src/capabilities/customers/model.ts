@@ -57,7 +57,7 @@ export interface Account {
     readonly quotas: Partial<Allowance["quotas"]>;
     readonly rateLimits: Partial<Allowance["rateLimits"]>;
   };
-  /** Active keys first, then newest first; at most `KEYS_SHOWN_MAX`. */
+  /** Active keys first, then newest first; at most `LISTED_KEYS_MAX`. */
   readonly keys: readonly KeyView[];
 }
 
@@ -92,7 +92,7 @@ export interface AuditEntry {
 /** Maximum number of active keys per customer. */
 export const ACTIVE_KEYS_MAX = 10;
 /** Maximum number of listed keys per customer; older revoked keys are deleted. */
-export const KEYS_SHOWN_MAX = 100;
+export const LISTED_KEYS_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;
 /** Upper bounds of custom limits. */
@@ -145,7 +145,7 @@ export interface Accounts {
    * Creates an account for a marketplace user, without e-mail address and key and on the enterprise plan, so that it can
    * have custom limits. Does nothing if the account exists.
    */
-  admit(customerId: string, name: string | null, actor: Actor): Promise<void>;
+  ensureMarketplaceAccount(customerId: string, name: string | null, actor: Actor): Promise<void>;
   /** Changing from enterprise to another plan removes custom limits. @throws AppError `customer_not_found` */
   setPlan(customerId: string, plan: Plan, actor: Actor): Promise<void>;
   /**

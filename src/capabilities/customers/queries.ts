@@ -6,8 +6,8 @@ import {
   type AuditEntry,
   type CustomerStatus,
   type CustomerSummary,
-  KEYS_SHOWN_MAX,
   type KeyView,
+  LISTED_KEYS_MAX,
 } from "./model.ts";
 
 /** Runs single statements, or statements of a transaction. */
@@ -46,7 +46,7 @@ export async function selectAccount(
   const [row] = await database.query<CustomerRow>(select, [value], "request");
   if (row === undefined) return null;
   const keys = await database.query<KeyRow>(
-    `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${KEYS_SHOWN_MAX}`,
+    `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${LISTED_KEYS_MAX}`,
     [row.customer_id],
     "request",
   );
@@ -153,11 +153,11 @@ export async function revokeKey(
   return row ?? null;
 }
 
-/** Deletes the revoked keys beyond the `KEYS_SHOWN_MAX` that are listed. The customer must be locked. */
-export async function deleteUnshownKeys(transaction: Transaction, customerId: string): Promise<void> {
+/** Deletes the revoked keys beyond the `LISTED_KEYS_MAX` that are listed. The customer must be locked. */
+export async function deleteUnlistedKeys(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query(
     `delete from api_keys where revoked_at is not null and key_id in (
-       select key_id from api_keys where customer_id = $1 order by ${KEY_ORDER} offset ${KEYS_SHOWN_MAX})`,
+       select key_id from api_keys where customer_id = $1 order by ${KEY_ORDER} offset ${LISTED_KEYS_MAX})`,
     [customerId],
   );
 }

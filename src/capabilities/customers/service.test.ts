@@ -52,7 +52,7 @@ const countOf = async (database: Database, table: string) =>
 eachDatabase("a minute after the start expired rows are deleted, exact to the millisecond", async (database) => {
   const { clock, customers } = setUp(database);
   const customerId = "cus-a";
-  await customers.admit(customerId, null, { kind: "operator", id: "ada" });
+  await customers.ensureMarketplaceAccount(customerId, null, { kind: "operator", id: "ada" });
   await database.query("truncate audit_log");
   const insert = {
     pending_signups: (name: string, at: number) =>

@@ -1,4 +1,3 @@
-import type { AuthenticationOptions, Principal } from "../../http/auth.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { hashOfKey, type ParsedKey, parseKey } from "./key-format.ts";
@@ -147,14 +146,3 @@ export function createKeyDirectory(options: {
     },
   };
 }
-
-/** Resolves a Bearer key to the customer that owns it. Synchronous if the directory has the key in memory. */
-export const createKeyAuthenticator =
-  (keys: KeyDirectory): AuthenticationOptions["authenticate"] =>
-  (bearer, assertMayLookUp) => {
-    const owner = keys.find(bearer, assertMayLookUp);
-    return owner instanceof Promise ? owner.then(toPrincipal) : toPrincipal(owner);
-  };
-
-const toPrincipal = (owner: KeyOwner | null): Principal | null =>
-  owner === null ? null : { kind: "customer", ...owner };

@@ -1,2 +1,3 @@
 /** Callers authenticated by an API marketplace: they have no API key, and their subscription there defines their plan. */
-export { createMarketplace, createMarketplaceAuthenticator, marketplaceCustomerId } from "./marketplace.ts";
+export { createMarketplaceAuthenticator } from "./authenticator.ts";
+export { createMarketplace, marketplaceCustomerId } from "./marketplace.ts";

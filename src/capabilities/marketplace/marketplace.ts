@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../domain/errors.ts";
 import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
-import type { Authenticator, Principal } from "../../http/auth.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { findUserAccount, type UserAccount } from "./queries.ts";
@@ -22,7 +21,7 @@ const ACCOUNTS_MAX = 10_000;
 /** 160 bits of the hash, enough to rule out collisions. */
 const ID_LENGTH = 40;
 
-interface MarketplaceCaller {
+export interface MarketplaceCaller {
   /** `mkt-` and a hash of the user name, so that a user-chosen name can neither imitate nor break an id. */
   readonly customerId: string;
   readonly plan: Plan;
@@ -118,20 +117,3 @@ function callerOf(
 const unauthorized = () => new AppError("unauthorized", "Invalid or expired API key");
 
 const digest = (text: string): Uint8Array => hash("sha256", text, "buffer");
-
-/** Resolves the marketplace's headers to the user on whose behalf it calls. */
-export function createMarketplaceAuthenticator(marketplace: ReturnType<typeof createMarketplace>): Authenticator {
-  return ({ headers }) => {
-    // Node joins repeated headers into one string, which matches no secret.
-    const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
-    const caller = marketplace.identify({
-      secret: header("x-rapidapi-proxy-secret"),
-      user: header("x-rapidapi-user"),
-      subscription: header("x-rapidapi-subscription"),
-    });
-    if (caller === null) return null;
-    return caller instanceof Promise ? caller.then(toPrincipal) : toPrincipal(caller);
-  };
-}
-
-const toPrincipal = (caller: MarketplaceCaller): Principal => ({ kind: "marketplace", ...caller });

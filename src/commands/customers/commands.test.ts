@@ -103,7 +103,7 @@ eachDatabase(
     for (const secret of [key, rotated.json.api_key, second.json.api_key]) assert.ok(!audit.out.includes(secret));
     for (const args of [
       ["show", "cus-none"],
-      ["set-plan", "nobody@example.org", "pro"],
+      ["set-plan", "unknown@example.org", "pro"],
       ["revoke", id, "unknown"],
     ]) {
       const result = await customers(...args);
