@@ -105,8 +105,8 @@ export const displayedLinkPage = (token: string | null): string =>
       );
 
 /**
- * Requires a click, like the page that verifies an address, because mail scanners follow links. It names the account, so
- * that a user who received another user's link notices.
+ * Requires a click, like the page that verifies an address, because mail scanners follow links. It displays part of
+ * the account's address, so that users notice if they received another user's link.
  */
 export const confirmSignInPage = (token: string, formId: string, email: string): string =>
   page({

@@ -118,7 +118,7 @@ function signedOut(routes: Routes, rejected?: pages.RejectedForm): HtmlPage {
   return { html, scriptOrigin: pages.hasWidget(botCheck) ? pages.WIDGET_ORIGIN : undefined };
 }
 
-/** A submitted string field; empty if the body is not a form or lacks the field. */
+/** A submitted string field; empty if the body is not a form or the field is missing. */
 function submittedField(body: unknown, name: string): string {
   const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
   return typeof value === "string" ? value.slice(0, schema.FIELD_LENGTH_MAX) : "";

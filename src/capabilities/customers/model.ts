@@ -160,7 +160,7 @@ export interface Accounts {
     limits: Readonly<Partial<Record<RateClass, number | null>>>,
     actor: Actor,
   ): Promise<void>;
-  /** Rejects all keys of the customer and ends all its sessions. The account is kept. @throws AppError `customer_not_found` */
+  /** Rejects all keys of the customer and ends all its sessions. The account is not deleted. @throws AppError `customer_not_found` */
   disable(customerId: string, actor: Actor): Promise<void>;
   /** @throws AppError `customer_not_found` */
   enable(customerId: string, actor: Actor): Promise<void>;

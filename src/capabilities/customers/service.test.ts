@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const AUDIT_DAYS = 400;
 /** The first cleanup runs a minute after the start. */
 const CLEANUP_AT = NOW + 60_000;
-/** Rows from this timestamp on are kept; active keys are always kept. */
+/** Older rows are deleted, except active keys. */
 const BOUNDARIES = {
   pending_signups: CLEANUP_AT,
   attempts: CLEANUP_AT - DAY_MS,

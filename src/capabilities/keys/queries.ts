@@ -63,7 +63,7 @@ export async function replaceKey(
   customer: {
     readonly customerId: string;
     readonly plan: Plan;
-    /** Left out, the limits of the plan apply. */
+    /** By default the limits of the plan apply. */
     readonly customLimits?: Allowance;
   },
   key: NewKey & { readonly keyId: string; readonly name: string },
