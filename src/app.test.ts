@@ -81,7 +81,9 @@ before(async () => {
     access: "key",
     metering: METERING.UNCOUNTED,
     tag: "Analytics",
-    ...{ summary: "Fails", operationId: "test_fault", responses: {} },
+    summary: "Fails",
+    operationId: "test_fault",
+    responses: {},
     handler: ({ request }) => {
       throw new Error(`an error that repeats the request: Authorization: ${request.headers.authorization}`);
     },

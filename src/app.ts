@@ -31,7 +31,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const { board, ingest } = buildPipeline(ports);
 
   const keyUsage = createKeyUsage({ database, clock, log });
-  const keys = createKeyDirectory({ database, clock, onUsed: (keyId) => keyUsage.note(keyId) });
+  const keys = createKeyDirectory({ database, clock, onUsed: keyUsage.recordUse });
   const customers = createCustomers({
     database,
     clock,
@@ -56,7 +56,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     sessions,
     accounts: customers,
     settings,
-    findKeyOwner: (apiKey) => keys.find(apiKey),
+    keys,
   });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;

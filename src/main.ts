@@ -1,7 +1,7 @@
 /** Parses the command line and runs a command. Each command loads its modules on demand, so that `--help` is fast. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { fail, print } from "./commands/terminal.ts";
+import { fail, isArgumentError, print } from "./commands/terminal.ts";
 import { RECORD_USAGE, usage } from "./commands/usage.ts";
 import { parseConfig } from "./config/config.ts";
 import { UserFacingError } from "./lib/user-facing-error.ts";
@@ -21,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(argv: readonly string[]): Promise<void> {
   if (argv[0] === "customers") {
-    const { runCustomersCommand } = await import("./commands/customers.ts");
+    const { runCustomersCommand } = await import("./commands/customers/run.ts");
     return runCustomersCommand(argv.slice(1), process.env);
   }
   const { values, positionals } = parseArgs({
@@ -67,9 +67,4 @@ async function run(argv: readonly string[]): Promise<void> {
     return writeOpenApi(parseConfig(environment, VENUE_SERVICES), values.write ?? null);
   }
   fail(`There is no command "${command}". Try --help.`);
-}
-
-/** Whether `parseArgs` threw this for an unknown or incomplete option. */
-function isArgumentError(error: unknown): error is Error {
-  return error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }

@@ -49,7 +49,7 @@ export function sandboxOptions({ sandbox }: Config, genesis: number): SandboxOpt
   };
 }
 
-/** Reads one line. When the parent exits, for whatever reason, its end of the pipe closes and this process exits too. */
+/** Reads one line. This process exits with its parent: the pipe closes when the parent exits or crashes. */
 async function readGenesisFromParent(): Promise<number> {
   const lines = createInterface({ input: process.stdin });
   lines.on("close", () => process.exit(0));

@@ -2,9 +2,7 @@ import { hash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { openEmbeddedDatabase } from "../adapters/database/embedded-database.ts";
 import { migrateDatabase } from "../adapters/database/migrations.ts";
-import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
 import { ensureStoreIdentity } from "../adapters/database/store-identity.ts";
 import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
 import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
@@ -22,10 +20,10 @@ import type { Log } from "../ports/log.ts";
 import { recordingFingerprint } from "../recording/index.ts";
 import { banner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
-import { answerOperator } from "./customers/run.ts";
-import { openBus } from "./open-bus.ts";
+import { runForwardedCommand } from "./customers/run.ts";
+import { openBus, openDatabase } from "./open-store.ts";
 import { spawnSandbox } from "./sandbox-process.ts";
-import { databaseError, listenError, StartupError } from "./startup-errors.ts";
+import { listenError, StartupError } from "./startup-errors.ts";
 
 const READY_WAIT_MS = 8_000;
 /** The restored board already has data, so readiness waits less long for the first sweeps. */
@@ -48,7 +46,7 @@ export interface RunningService {
   /**
    * Finishes open requests, writes queued data to the store and releases all resources.
    *
-   * @param options.graceMs  time to keep answering first, with `Connection: close`, so that load balancers stop routing
+   * @param options.graceMs  time to serve requests first, with `Connection: close`, so that load balancers stop routing
    *   and clients do not reuse a closing connection; default 0
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
@@ -98,7 +96,7 @@ export async function startService(options: { config: Config; log: Log; version:
     const restoredMarkets = await app.ingest.restore();
     if (restoredMarkets > 0) log.info({ markets: restoredMarkets }, "markets restored from the store");
     if (config.databaseUrl === null) {
-      const handle = (request: unknown) => answerOperator(request, app.customers);
+      const handle = (request: unknown) => runForwardedCommand(request, app.customers);
       closers.push(await listenOnOperatorSocket(config.dataDir, handle, log));
     }
     await listenForMetrics(app, config, closers, log);
@@ -122,13 +120,6 @@ export async function startService(options: { config: Config; log: Log; version:
     await closeAll();
     throw error;
   }
-}
-
-async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, log: Log): Promise<Database> {
-  if (databaseUrl === null) return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
-  return openPostgresDatabase({ url: databaseUrl, log }).catch((error: unknown) => {
-    throw new StartupError(databaseError(databaseUrl, error));
-  });
 }
 
 /** Identifies a simulated world: its seed, or the fingerprint of the replayed recording. */

@@ -31,3 +31,8 @@ export function onSignal(close: (signal: "SIGTERM" | "SIGINT") => Promise<void>)
     });
   }
 }
+
+/** Whether `parseArgs` threw this for an unknown or incomplete option. */
+export function isArgumentError(error: unknown): error is Error {
+  return error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+}

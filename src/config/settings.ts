@@ -1,120 +1,83 @@
 import { TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
 import { DEFAULT_VENUES } from "../venues/registry.ts";
 
-interface Setting {
-  readonly name: string;
-  readonly defaultValue: string;
-  readonly help: string;
-}
-
-const setting = (name: string, defaultValue: string, help: string): Setting => ({ name, defaultValue, help });
-
-/** Every setting with its default. `--help` prints this list; a test compares it with `.env.example`. */
-export const SETTINGS: readonly Setting[] = [
-  setting("PARALLAX_MODE", "sandbox", "sandbox (simulated venues on this machine) or live (the real venues)"),
-  setting("PARALLAX_HOST", "127.0.0.1", "address on which the API listens"),
-  setting("PARALLAX_PORT", "8787", "port on which the API listens; 0 picks a free port"),
-  setting("PARALLAX_DATA_DIR", "./.parallax", "directory of the embedded store and the demo keys"),
-  setting(
-    "PARALLAX_DISK_RESERVE_MIB",
+/** Default and help text of every setting. `--help` prints this list; a test compares it with `.env.example`. */
+const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: string]>> = {
+  PARALLAX_MODE: ["sandbox", "sandbox (simulated venues on this machine) or live (the real venues)"],
+  PARALLAX_HOST: ["127.0.0.1", "address on which the API listens"],
+  PARALLAX_PORT: ["8787", "port on which the API listens; 0 picks a free port"],
+  PARALLAX_DATA_DIR: ["./.parallax", "directory of the embedded store and the demo keys"],
+  PARALLAX_DISK_RESERVE_MIB: [
     "64",
     "free disk space in MiB below which the embedded store rejects writes; reads continue; 0 disables the check",
-  ),
-  setting(
-    "PARALLAX_VENUES",
+  ],
+  PARALLAX_VENUES: [
     DEFAULT_VENUES,
     "venues by adapter; rename with id=adapter; venues after the semicolon are reference only",
-  ),
-  setting("PARALLAX_ROLES", "api,ingest,worker", "roles of this process"),
-  setting("DATABASE_URL", "", "PostgreSQL database to use instead of the embedded store"),
-  setting(
-    "REDIS_URL",
+  ],
+  PARALLAX_ROLES: ["api,ingest,worker", "roles of this process"],
+  DATABASE_URL: ["", "PostgreSQL database to use instead of the embedded store"],
+  REDIS_URL: [
     "",
     "Redis or Valkey server that shares minute limits and notifies other processes (default: PostgreSQL notifies)",
-  ),
-  setting("PARALLAX_SANDBOX_SEED", "1", "seed of the simulated world, 0 to 4294967295"),
-  setting("PARALLAX_SANDBOX_SPEED", "60", "trading activity or replay speed relative to real time, 1 to 3600"),
-  setting("PARALLAX_SANDBOX_MARKETS", "400", "open markets on the simulated real-money venues, 10 to 500000"),
-  setting("PARALLAX_SANDBOX_LIMITS", "on", "on: the simulated venues enforce their published rate limits; off"),
-  setting(
-    "PARALLAX_SANDBOX_PORT",
-    "0",
-    "first port of the simulated venues; 0 picks free ports (npm run sandbox: 8790)",
-  ),
-  setting("PARALLAX_SANDBOX_FAULTS", "", "faults to inject into the simulated venues, venue:switch=rate,...;venue:..."),
-  setting(
-    "PARALLAX_SANDBOX_RECORDING",
+  ],
+  PARALLAX_SANDBOX_SEED: ["1", "seed of the simulated world, 0 to 4294967295"],
+  PARALLAX_SANDBOX_SPEED: ["60", "trading activity or replay speed relative to real time, 1 to 3600"],
+  PARALLAX_SANDBOX_MARKETS: ["400", "open markets on the simulated real-money venues, 10 to 500000"],
+  PARALLAX_SANDBOX_LIMITS: ["on", "on: the simulated venues enforce their published rate limits; off"],
+  PARALLAX_SANDBOX_PORT: ["0", "first port of the simulated venues; 0 picks free ports (npm run sandbox: 8790)"],
+  PARALLAX_SANDBOX_FAULTS: ["", "faults to inject into the simulated venues, venue:switch=rate,...;venue:..."],
+  PARALLAX_SANDBOX_RECORDING: [
     "",
     "recording that the sandbox replays instead of simulating (create one with npm run record)",
-  ),
-  setting(
-    "PARALLAX_SANDBOX_RECORDING_PAST",
-    "50",
-    "percentage of the recording that is history at the first start, 0 to 100",
-  ),
-  setting("PARALLAX_PUBLIC_URL", "", "public base URL of the API, used in links"),
-  setting(
-    "PARALLAX_UPGRADE_URL",
-    "",
-    "http(s) page where customers upgrade; named in responses that require a larger plan",
-  ),
-  setting(
-    "PARALLAX_TRUST_PROXY",
+  ],
+  PARALLAX_SANDBOX_RECORDING_PAST: ["50", "percentage of the recording that is history at the first start, 0 to 100"],
+  PARALLAX_PUBLIC_URL: ["", "public base URL of the API, used in links"],
+  PARALLAX_UPGRADE_URL: ["", "http(s) page where customers upgrade; named in responses that require a larger plan"],
+  PARALLAX_TRUST_PROXY: [
     "",
     "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are trusted",
-  ),
-  setting(
-    "PARALLAX_MARKETPLACE_SECRET",
+  ],
+  PARALLAX_MARKETPLACE_SECRET: [
     "",
     "proxy secret of the API marketplace, at least 32 characters; two, comma-separated, during a rotation",
-  ),
-  setting("PARALLAX_RAW_TICK_DAYS", "30", "days to retain every tick; bars are retained longer"),
-  setting("PARALLAX_EVENT_DAYS", "7", "days to retain events so that streams and webhooks can catch up"),
-  setting("PARALLAX_TRADE_DAYS", "30", "days to retain every trade"),
-  setting("PARALLAX_BAR_DAYS", "365", "days to retain five-minute bars; hourly bars are never deleted"),
-  setting(
-    "PARALLAX_SETTLED_MARKET_DAYS",
+  ],
+  PARALLAX_RAW_TICK_DAYS: ["30", "days to retain every tick; bars are retained longer"],
+  PARALLAX_EVENT_DAYS: ["7", "days to retain events so that streams and webhooks can catch up"],
+  PARALLAX_TRADE_DAYS: ["30", "days to retain every trade"],
+  PARALLAX_BAR_DAYS: ["365", "days to retain five-minute bars; hourly bars are never deleted"],
+  PARALLAX_SETTLED_MARKET_DAYS: [
     "0",
     "days after which a settled market and its history are deleted; 0 keeps them for calibration",
-  ),
-  setting("PARALLAX_METRICS_PORT", "", "separate port that serves GET /metrics for Prometheus; 0 picks a free port"),
-  setting(
-    "PARALLAX_METRICS_TOKEN",
+  ],
+  PARALLAX_METRICS_PORT: ["", "separate port that serves GET /metrics for Prometheus; 0 picks a free port"],
+  PARALLAX_METRICS_TOKEN: [
     "",
     "Bearer token of GET /metrics, at least 16 characters; without a metrics port, the API port serves it",
-  ),
-  setting(
-    "PARALLAX_X402_PAY_TO",
-    "",
-    "address that receives per-call payments (x402); unset disables them (docs/payments.md)",
-  ),
-  setting("PARALLAX_X402_FACILITATOR_URL", "", "x402 facilitator that verifies and settles payments"),
-  setting("PARALLAX_X402_FACILITATOR_TOKEN", "", "Bearer token of the facilitator, if it requires one"),
-  setting("PARALLAX_X402_NETWORK", "eip155:8453", "chain of the payments: Base; eip155:84532 is its testnet"),
-  setting(
-    "PARALLAX_X402_ASSET",
+  ],
+  PARALLAX_X402_PAY_TO: ["", "address that receives per-call payments (x402); unset disables them (docs/payments.md)"],
+  PARALLAX_X402_FACILITATOR_URL: ["", "x402 facilitator that verifies and settles payments"],
+  PARALLAX_X402_FACILITATOR_TOKEN: ["", "Bearer token of the facilitator, if it requires one"],
+  PARALLAX_X402_NETWORK: ["eip155:8453", "chain of the payments: Base; eip155:84532 is its testnet"],
+  PARALLAX_X402_ASSET: [
     "",
     "address;name;version of a dollar token with 6 decimals and EIP-3009; default USDC on Base and its testnet",
-  ),
-  setting("PARALLAX_X402_RPC_URL", "", "JSON-RPC URL of the chain, to check payments whose settlement is uncertain"),
-  setting(
-    "PARALLAX_TURNSTILE_SECRET",
-    "",
-    "secret key of Cloudflare Turnstile; without it, sign-up in live mode returns 503",
-  ),
-  setting(
-    "PARALLAX_TURNSTILE_SITE_KEY",
+  ],
+  PARALLAX_X402_RPC_URL: ["", "JSON-RPC URL of the chain, to check payments whose settlement is uncertain"],
+  PARALLAX_TURNSTILE_SECRET: ["", "secret key of Cloudflare Turnstile; without it, sign-up in live mode returns 503"],
+  PARALLAX_TURNSTILE_SITE_KEY: [
     "",
     "site key of the same widget, for the form on /account; POST /v1/customers/signup needs only the secret",
-  ),
-  setting("PARALLAX_TURNSTILE_URL", TURNSTILE_URL, "siteverify endpoint; override it in tests"),
-  setting("PARALLAX_SMTP_URL", "", "smtp:// or smtps:// server; enables verification of e-mail addresses"),
-  setting("PARALLAX_MAIL_FROM", "", "sender of e-mails: address or Name <address>"),
-  setting(
-    "PARALLAX_DISPOSABLE_DOMAINS",
+  ],
+  PARALLAX_TURNSTILE_URL: [TURNSTILE_URL, "siteverify endpoint; override it in tests"],
+  PARALLAX_SMTP_URL: ["", "smtp:// or smtps:// server; enables verification of e-mail addresses"],
+  PARALLAX_MAIL_FROM: ["", "sender of e-mails: address or Name <address>"],
+  PARALLAX_DISPOSABLE_DOMAINS: [
     "",
     "additional domains to reject at sign-up, comma-separated; an entry with a / is a file with one domain per line",
-  ),
-  setting("PARALLAX_AUDIT_DAYS", "400", "days to retain the audit log of account changes"),
-  setting("PARALLAX_LOG_LEVEL", "info", "debug, info, warn or error"),
-];
+  ],
+  PARALLAX_AUDIT_DAYS: ["400", "days to retain the audit log of account changes"],
+  PARALLAX_LOG_LEVEL: ["info", "debug, info, warn or error"],
+};
+
+export const SETTINGS = Object.entries(DEFAULTS).map(([name, [defaultValue, help]]) => ({ name, defaultValue, help }));

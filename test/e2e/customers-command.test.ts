@@ -7,7 +7,7 @@ import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { KEYS_TOPIC } from "../../src/capabilities/keys/index.ts";
 import { operatorName } from "../../src/commands/customers/run.ts";
-import { openBus } from "../../src/commands/open-bus.ts";
+import { openBus } from "../../src/commands/open-store.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import {

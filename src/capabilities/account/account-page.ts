@@ -136,7 +136,7 @@ const keyTable = (keys: readonly KeyView[], hiddenFields: Html | null): Html =>
 const keyStatus = ({ revokedAt }: KeyView): string =>
   revokedAt === null ? "active" : `revoked ${formatMinute(revokedAt)}`;
 
-/** Asks for confirmation without a script: the submit button is inside a collapsed `<details>`. */
+/** Requires confirmation without a script: the submit button is inside a collapsed `<details>`. */
 const keyForms = (
   { keyId, name }: KeyView,
   hiddenFields: Html,

@@ -36,16 +36,7 @@ const viewWith = (text: string) => ({
     createdAt: new Date(0),
     allowance: PLAN_ALLOWANCES.free,
     customLimits: { quotas: {}, rateLimits: {} },
-    keys: [
-      {
-        keyId: text,
-        name: text,
-        prefix: text,
-        createdAt: new Date(0),
-        lastUsedAt: null,
-        revokedAt: null,
-      },
-    ],
+    keys: [{ keyId: text, name: text, prefix: text, createdAt: new Date(0), lastUsedAt: null, revokedAt: null }],
   },
   month: { usage: NOTHING_USED, quotas: PLAN_ALLOWANCES.free.quotas, resetsOn: text },
   form: { token: text, id: text },

@@ -1,11 +1,15 @@
 import { type Html, html, keySection, noticePage, page } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type IssuedKey, KEY_NAME_LENGTH_MAX, TURNSTILE_ACTION } from "../customers/index.ts";
-import { LINK_MINUTES } from "./emails.ts";
+import { LINK_MS } from "../sessions/index.ts";
 import type { BotCheckField } from "./model.ts";
 import { PLANS_PATH } from "./site.ts";
 
+export const LINK_MINUTES = LINK_MS / 60_000;
+
 /** Where Turnstile's script and frame come from. */
 export const WIDGET_ORIGIN = "https://challenges.cloudflare.com";
+
+export const hasWidget = (botCheck: BotCheckField): boolean => botCheck !== null && "siteKey" in botCheck;
 
 /** A rejected form: the reason and the submitted values. */
 export interface RejectedForm {
@@ -25,10 +29,11 @@ export function signedOutPage(options: {
 }): string {
   const { botCheck, canSignIn, showsLinks, formId, rejected } = options;
   const rejectedAs = (form: RejectedForm["form"]) => (rejected?.form === form ? rejected : null);
-  const hasWidget = botCheck !== null && "siteKey" in botCheck;
   return page({
     title: "Your account",
-    head: hasWidget ? html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>` : undefined,
+    head: hasWidget(botCheck)
+      ? html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>`
+      : undefined,
     body: html`<div class="columns">
 <section>
 <h2>Sign in</h2>
@@ -90,7 +95,7 @@ export const linkSentPage = (): string =>
   );
 
 /** Displays the link instead of e-mailing it; only in a sandbox without a mail server. */
-export const shownLinkPage = (token: string | null): string =>
+export const displayedLinkPage = (token: string | null): string =>
   token === null
     ? noticePage("Account not found", "This sandbox has no account with this address. Please sign up first.")
     : noticePage(
@@ -100,8 +105,8 @@ export const shownLinkPage = (token: string | null): string =>
       );
 
 /**
- * Requires a click, like the page that verifies an address, because mail scanners follow links. It names the account, so
- * that a user who received another user's link notices.
+ * Requires a click, like the page that verifies an address, because mail scanners follow links. It displays part of
+ * the account's address, so that users notice if they received another user's link.
  */
 export const confirmSignInPage = (token: string, formId: string, email: string): string =>
   page({

@@ -40,7 +40,7 @@ eachDatabase(
     assert.equal((await harness.submit("/account/sign-up", { ...fields, "cf-turnstile-response": "" })).status, 403);
     assert.equal((await harness.submit("/account/sign-up", { ...fields, email: "ada" })).status, 422);
     assert.equal((await harness.submit("/account/sign-up", { ...fields, name: "Ada\u202e" })).status, 422);
-    const unknown = await harness.submit("/account/sign-in", { email: "nobody@example.org" });
+    const unknown = await harness.submit("/account/sign-in", { email: "unknown@example.org" });
     assert.match(unknown.text, /This sandbox has no account with this address/);
   },
 );
@@ -53,7 +53,7 @@ eachDatabase(
     const { customerId } = await harness.createAccount("disabled@example.org");
     await harness.app.customers.disable(customerId, harness.operator);
     const responses = new Set<string>();
-    for (const email of ["ada@example.org", "nobody@example.org", "disabled@example.org", "ada@example.org"]) {
+    for (const email of ["ada@example.org", "unknown@example.org", "disabled@example.org", "ada@example.org"]) {
       const response = await harness.submit("/account/sign-in", { email });
       assert.equal(response.status, 200);
       responses.add(response.text);

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import type { Allowance } from "../../domain/plan.ts";
 import {
   acceptForms,
   createFormSubmissions,
@@ -16,13 +15,14 @@ import {
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName, type MonthlyUsage } from "../customers/index.ts";
+import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName, type ReadUsage } from "../customers/index.ts";
 import type { Session, Sessions } from "../sessions/index.ts";
 import { accountPage } from "./account-page.ts";
-import type { AccountPage, AccountSettings } from "./model.ts";
+import type { AccountSettings } from "./model.ts";
 import * as pages from "./pages.ts";
 import { plansPage } from "./plans-page.ts";
 import * as schema from "./schema.ts";
+import type { AccountPage } from "./service.ts";
 import { formToken, isFormToken, isFromSite, PLANS_PATH, readSessionCookie, sessionCookie, siteOf } from "./site.ts";
 
 export interface AccountRouteOptions {
@@ -35,7 +35,7 @@ export interface AccountRouteOptions {
   readonly data: "sandbox" | "live";
   /** The service's URL as customers know it; null if not configured. */
   readonly publicUrl: string | null;
-  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<MonthlyUsage>;
+  readonly usage: ReadUsage;
 }
 
 /** The pages of `/account`. They accept only forms, and only forms submitted from this site. */
@@ -72,9 +72,9 @@ function assertSameSite(request: FastifyRequest, publicUrl: string | null): void
 function sessionReader({ sessions, publicUrl }: AccountRouteOptions) {
   const cookieOf = ({ headers }: FastifyRequest) => readSessionCookie(headers, siteOf(publicUrl, headers.host));
   const findSession = async (request: FastifyRequest): Promise<ActiveSession | null> => {
-    const token = cookieOf(request);
-    const session = token === null ? null : await sessions.find(token);
-    return session === null || token === null ? null : { ...session, token };
+    const token = cookieOf(request) ?? "";
+    const session = await sessions.find(token);
+    return session === null ? null : { ...session, token };
   };
   return {
     cookieOf,
@@ -115,11 +115,10 @@ function signedOut(routes: Routes, rejected?: pages.RejectedForm): HtmlPage {
   const { botCheck, emailDelivery } = routes.settings;
   const options = { botCheck, canSignIn: canSignIn(routes), showsLinks: emailDelivery === null, rejected };
   const html = pages.signedOutPage({ ...options, formId: newFormId(routes.random) });
-  const hasWidget = botCheck !== null && "siteKey" in botCheck;
-  return hasWidget ? { html, scriptOrigin: pages.WIDGET_ORIGIN } : { html };
+  return { html, scriptOrigin: pages.hasWidget(botCheck) ? pages.WIDGET_ORIGIN : undefined };
 }
 
-/** A submitted string field; empty if the body is not a form or lacks the field. */
+/** A submitted string field; empty if the body is not a form or the field is missing. */
 function submittedField(body: unknown, name: string): string {
   const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
   return typeof value === "string" ? value.slice(0, schema.FIELD_LENGTH_MAX) : "";
@@ -223,14 +222,10 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.SignInForm,
     problemPage: problemInForm(routes, "sign-in"),
     async handler({ body, request, reply }) {
-      const { shownToken } = await requestLinkOnce(body.form, body.email, () =>
-        page.requestLink(body.email, request.ip),
-      );
-      return sendPage(
-        reply,
-        200,
-        settings.emailDelivery === null ? pages.shownLinkPage(shownToken) : pages.linkSentPage(),
-      );
+      const requestLink = () => page.requestLink(body.email, request.ip);
+      const { displayedToken } = await requestLinkOnce(body.form, body.email, requestLink);
+      const isDisplayed = settings.emailDelivery === null;
+      return sendPage(reply, 200, isDisplayed ? pages.displayedLinkPage(displayedToken) : pages.linkSentPage());
     },
   });
   definePage(scope, {
@@ -261,28 +256,20 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
 
 function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions } = routes;
-  definePage(scope, {
-    method: "POST",
-    url: "/account/sign-out",
-    body: schema.SessionForm,
-    problemPage,
-    async handler({ body, request, reply }) {
-      // Without a session, the form was submitted before and the sign-out is already done.
-      if ((await routes.findSession(request)) !== null)
-        await sessions.end((await routes.sessionOf(request, body)).token);
-      return toAccount(routes.setCookie(request, reply, null));
-    },
-  });
-  definePage(scope, {
-    method: "POST",
-    url: "/account/sign-out-everywhere",
-    body: schema.SessionForm,
-    problemPage,
-    async handler({ body, request, reply }) {
-      if ((await routes.findSession(request)) !== null) await sessions.endAll(await routes.sessionOf(request, body));
-      return toAccount(routes.setCookie(request, reply, null));
-    },
-  });
+  const signOutRoute = (url: string, signOut: (session: ActiveSession) => Promise<void>) =>
+    definePage(scope, {
+      method: "POST",
+      url,
+      body: schema.SessionForm,
+      problemPage,
+      async handler({ body, request, reply }) {
+        // Without a session, the form was submitted before and the sign-out is already done.
+        if ((await routes.findSession(request)) !== null) await signOut(await routes.sessionOf(request, body));
+        return toAccount(routes.setCookie(request, reply, null));
+      },
+    });
+  signOutRoute("/account/sign-out", ({ token }) => sessions.end(token));
+  signOutRoute("/account/sign-out-everywhere", (session) => sessions.endAll(session));
   definePage(scope, {
     method: "POST",
     url: "/account/prove",
@@ -297,15 +284,9 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
 
 const problemWithKeyName: ProblemPage = (status, error, { body }) => {
   if (status !== 409 && status !== 422) return problemPage(status, error);
-  const field = (name: string) => submittedField(body, name);
-  return {
-    html: pages.rejectedKeyPage(problemTitle(status), {
-      message: problemText(status, error),
-      csrf: field("csrf"),
-      form: field("form"),
-      name: field("name"),
-    }),
-  };
+  const [csrf = "", form = "", name = ""] = ["csrf", "form", "name"].map((field) => submittedField(body, field));
+  const message = problemText(status, error);
+  return { html: pages.rejectedKeyPage(problemTitle(status), { message, csrf, form, name }) };
 };
 
 function keyRoutes(scope: FastifyInstance, routes: Routes): void {

@@ -1,14 +1,12 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../domain/errors.ts";
 import { addressBlock, isLoopback } from "../../lib/address-block.ts";
 import { createOnce } from "../../lib/once.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Database } from "../../ports/database.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Random } from "../../ports/random.ts";
+import type { OutgoingMail } from "../../ports/mail-out.ts";
 import {
   type Accounts,
   type Actor,
   type AttemptRule,
+  type CustomerPorts,
   createMailQueue,
   EMAIL_RULES,
   type IssuedKey,
@@ -16,14 +14,16 @@ import {
   invalidEmail,
   isPlainName,
   KEY_NAME_LENGTH_MAX,
+  linkEmail,
   NETWORK_RULES,
   parseEmail,
   takeAttempt,
   tooManyEmails,
 } from "../customers/index.ts";
+import type { KeyDirectory } from "../keys/index.ts";
 import { LINK_MS, type Session, type Sessions } from "../sessions/index.ts";
-import { signInEmail } from "./emails.ts";
-import type { AccountPage, AccountSettings } from "./model.ts";
+import type { AccountSettings } from "./model.ts";
+import { LINK_MINUTES } from "./pages.ts";
 
 /**
  * Applied after the daily limit: allows another e-mail once the last link has expired. So requests by a third party cannot
@@ -33,25 +33,23 @@ const AFTER_LINK_EXPIRY: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS
 /** Failed proofs by all sessions of one customer. */
 const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
 
-export function createAccountPage(dependencies: {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly data: "sandbox" | "live";
-  readonly settings: AccountSettings;
-  readonly sessions: Sessions;
-  readonly accounts: Accounts;
-  /** The owner of a key; null if the key is not active. */
-  readonly findKeyOwner: (
-    apiKey: string,
-  ) => Promise<{ readonly customerId: string } | null> | { readonly customerId: string } | null;
-}): AccountPage {
-  const { database, clock, data, sessions, accounts, findKeyOwner } = dependencies;
-  const emailDelivery = dependencies.settings.emailDelivery;
+export type AccountPage = ReturnType<typeof createAccountPage>;
+
+/** The operations of the account page. */
+export function createAccountPage(
+  dependencies: CustomerPorts & {
+    readonly data: "sandbox" | "live";
+    readonly settings: AccountSettings;
+    readonly sessions: Sessions;
+    readonly accounts: Accounts;
+    readonly keys: Pick<KeyDirectory, "find">;
+  },
+) {
+  const { database, clock, data, sessions, accounts } = dependencies;
+  const { emailDelivery } = dependencies.settings;
   // Separate from the sign-up queue, so that a flood of sign-ups cannot block sign-ins.
   const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
-  const keys = createOnce<IssuedKey>(clock);
+  const once = createOnce<IssuedKey>(clock);
 
   const sendLink = async (email: string): Promise<void> => {
     const slot = queue?.reserve() ?? null;
@@ -89,7 +87,16 @@ export function createAccountPage(dependencies: {
   };
 
   return {
-    async requestLink(text, address) {
+    /**
+     * Sends a sign-in link if an account has this address. The result does not reveal whether an account exists or whether
+     * the e-mail was suppressed by the rate limit.
+     *
+     * @param address  the caller's network address
+     * @returns the link's token if the page displays it: only in a sandbox without a mail server, and only for an existing
+     *   account
+     * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
+     */
+    async requestLink(text: string, address: string): Promise<{ readonly displayedToken: string | null }> {
       const email = parseEmail(text);
       if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
       if (emailDelivery === null && data === "live")
@@ -99,42 +106,50 @@ export function createAccountPage(dependencies: {
         const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
         if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
       }
-      if (emailDelivery === null) return { shownToken: await sessions.issueLink(database, email.address) };
+      if (emailDelivery === null) return { displayedToken: await sessions.issueLink(database, email.address) };
       await sendLink(email.address);
-      return { shownToken: null };
+      return { displayedToken: null };
     },
-    async prove(session, apiKey) {
-      const owner = await findKeyOwner(apiKey.trim());
+    /** Proves the user's identity with an API key of the account. @throws AppError `proof_required`, `rate_limited` */
+    async prove(session: Session, apiKey: string) {
+      const owner = await dependencies.keys.find(apiKey.trim());
       if (owner?.customerId !== session.customerId) return rejectProof(session);
       await sessions.prove(session);
     },
-    async createKey(session, text, formId) {
+    /**
+     * Creates a key. Repeated submissions of one form create one key and return it each time.
+     *
+     * @throws AppError `proof_required`, `key_name_taken`, `key_limit_reached`
+     */
+    async createKey(session: Session, text: string, formId: string) {
       const actor = requireProof(session);
       const name = text.trim();
       if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw invalidKeyName();
-      return keys.run(`${session.sessionId} ${formId} create ${name}`, () =>
+      return once.run(`${session.sessionId} ${formId} create ${name}`, () =>
         accounts.createKey(session.customerId, name, actor),
       );
     },
-    async rotateKey(session, keyId, formId) {
+    /** Idempotent like `createKey`. @throws AppError `proof_required`, `key_not_found` */
+    async rotateKey(session: Session, keyId: string, formId: string) {
       const actor = requireProof(session);
-      return keys.run(`${session.sessionId} ${formId} rotate ${keyId}`, () =>
+      return once.run(`${session.sessionId} ${formId} rotate ${keyId}`, () =>
         accounts.rotateKey(session.customerId, keyId, actor),
       );
     },
-    async revokeKey(session, keyId) {
+    /** Succeeds if the key is already revoked. @throws AppError `proof_required`, `key_not_found` */
+    async revokeKey(session: Session, keyId: string) {
       const actor = requireProof(session);
       try {
         await accounts.revokeKey(session.customerId, keyId, actor);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== "key_not_found") throw error;
-        // A repeated submission succeeds if the customer's key is already revoked.
-        const { keys: customerKeys } = await accounts.account(session.customerId);
-        if (!customerKeys.some((key) => key.keyId === keyId)) throw error;
+        const { keys } = await accounts.account(session.customerId);
+        if (!keys.some((key) => key.keyId === keyId)) throw error;
       }
     },
+    /** Tries to send the queued e-mails once more. */
     async stop() {
-      keys.clear();
+      once.clear();
       await queue?.stop();
     },
   };
@@ -144,3 +159,12 @@ function invalidKeyName(): InvalidRequestError {
   const msg = `must have 1 to ${KEY_NAME_LENGTH_MAX} characters, none of them control or invisible characters`;
   return new InvalidRequestError([{ type: "value_error", loc: ["body", "name"], msg }]);
 }
+
+const signInEmail = (to: string, link: string): OutgoingMail =>
+  linkEmail({
+    to,
+    subject: "Sign in to Parallax",
+    before: ["Hello,", "Open this link and select “Sign in” to sign in to your Parallax account:"],
+    link,
+    after: `The link works once and expires after ${LINK_MINUTES} minutes. If this wasn’t you, ignore this e-mail.`,
+  });

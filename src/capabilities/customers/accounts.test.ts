@@ -7,7 +7,7 @@ import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import { createKeyDirectory } from "../keys/index.ts";
 import { createAccounts } from "./accounts.ts";
-import { ACTIVE_KEYS_MAX, type Actor, KEYS_SHOWN_MAX } from "./model.ts";
+import { ACTIVE_KEYS_MAX, type Actor, LISTED_KEYS_MAX } from "./model.ts";
 
 const OPERATOR: Actor = { kind: "operator", id: "ada" };
 
@@ -123,7 +123,7 @@ eachDatabase("revoked keys beyond the listed maximum are deleted", async (databa
   const { customerId, key } = await createAccount();
   const other = await createAccount("eve@example.org");
   let { keyId } = key;
-  for (let rotation = 0; rotation < KEYS_SHOWN_MAX + 20; rotation++) {
+  for (let rotation = 0; rotation < LISTED_KEYS_MAX + 20; rotation++) {
     await clock.advance(1);
     keyId = (await accounts.rotateKey(customerId, keyId, OPERATOR)).keyId;
   }
@@ -131,7 +131,7 @@ eachDatabase("revoked keys beyond the listed maximum are deleted", async (databa
     customerId,
   ]);
   const { keys } = await accounts.account(customerId);
-  assert.equal(keys.length, KEYS_SHOWN_MAX);
+  assert.equal(keys.length, LISTED_KEYS_MAX);
   assert.deepEqual(stored.map((row) => row.key_id).sort(), keys.map((listed) => listed.keyId).sort());
   assert.equal(keys[0]?.keyId, keyId);
   assert.equal((await accounts.account(other.customerId)).keys.length, 1);
@@ -179,7 +179,7 @@ eachDatabase("404: every operation on a non-existent customer fails", async (dat
   ];
   for (const operation of operations) await assert.rejects(operation, failsWith("customer_not_found"));
   assert.equal(await accounts.find("cus-none"), null);
-  assert.equal(await accounts.find("nobody@example.org"), null);
+  assert.equal(await accounts.find("unknown@example.org"), null);
   assert.equal(await accounts.find("no address@"), null);
 });
 
@@ -269,6 +269,11 @@ eachDatabase("every change is in the audit log with its actor and details, and w
   await accounts.enable(customerId, OPERATOR);
   const entries = (await accounts.auditLog({ customerId, limit: 100 })).toReversed();
   const logged = entries.map(({ action, actor, details }) => ({ action, by: `${actor.kind}:${actor.id}`, details }));
+  const changed = (action: string, before: object, after: object) => ({
+    action,
+    by: "operator:ada",
+    details: { before, after },
+  });
   assert.deepEqual(logged, [
     { action: "customer.created", by: "operator:ada", details: { plan: "free", key_id: key.keyId } },
     { action: "key.created", by: `key:${key.keyId}`, details: { key_id: second.keyId, name: "robot" } },
@@ -278,31 +283,11 @@ eachDatabase("every change is in the audit log with its actor and details, and w
       details: { key_id: second.keyId, next_key_id: third.keyId, name: "robot" },
     },
     { action: "key.revoked", by: "operator:ada", details: { key_id: third.keyId, name: "robot" } },
-    {
-      action: "customer.plan_set",
-      by: "operator:ada",
-      details: { before: { plan: "free" }, after: { plan: "enterprise" } },
-    },
-    {
-      action: "customer.quota_set",
-      by: "operator:ada",
-      details: { before: { quotas: null }, after: { quotas: { DEEP: 7 } } },
-    },
-    {
-      action: "customer.rate_limits_set",
-      by: "operator:ada",
-      details: { before: { rate_limits: null }, after: { rate_limits: { general: 600 } } },
-    },
-    {
-      action: "customer.disabled",
-      by: "operator:ada",
-      details: { before: { status: "active" }, after: { status: "canceled" } },
-    },
-    {
-      action: "customer.enabled",
-      by: "operator:ada",
-      details: { before: { status: "canceled" }, after: { status: "active" } },
-    },
+    changed("customer.plan_set", { plan: "free" }, { plan: "enterprise" }),
+    changed("customer.quota_set", { quotas: null }, { quotas: { DEEP: 7 } }),
+    changed("customer.rate_limits_set", { rate_limits: null }, { rate_limits: { general: 600 } }),
+    changed("customer.disabled", { status: "active" }, { status: "canceled" }),
+    changed("customer.enabled", { status: "canceled" }, { status: "active" }),
   ]);
 });
 

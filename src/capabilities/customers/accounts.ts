@@ -1,7 +1,6 @@
 import { AppError, rateLimited } from "../../domain/errors.ts";
 import { type Allowance, CUSTOM_LIMITS_PLAN, type Plan } from "../../domain/plan.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Database, Transaction } from "../../ports/database.ts";
+import type { Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { createKey as generateKey, insertKey, randomBase32 } from "../keys/index.ts";
 import { endSessions } from "../sessions/index.ts";
@@ -11,6 +10,7 @@ import {
   ACTIVE_KEYS_MAX,
   type Accounts,
   type Actor,
+  type CustomerPorts,
   type IssuedKey,
   KEY_NAME_LENGTH_MAX,
   LIST_LIMIT_MAX,
@@ -21,7 +21,7 @@ import { isPlainName } from "./plain-text.ts";
 import {
   type CustomerRow,
   countActiveKeys,
-  deleteUnshownKeys,
+  deleteUnlistedKeys,
   insertAudit,
   insertCustomer,
   lockActiveKey,
@@ -39,10 +39,7 @@ const FIRST_KEY_NAME = "default";
 /** Limits the keys that a customer creates or rotates. Operators are not limited. */
 const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 3_600_000 }];
 
-export interface AccountDependencies {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface AccountDependencies extends Omit<CustomerPorts, "log"> {
   /** Called after the commit of a change that affects keys, to invalidate the caches of all nodes. */
   readonly onKeysChanged: () => void;
 }
@@ -81,8 +78,7 @@ export async function openAccount(
   },
 ): Promise<IssuedKey> {
   const now = dependencies.clock.now();
-  if (!(await insertCustomer(transaction, { ...input, now })))
-    throw new AppError("email_taken", "An account with this e-mail address exists");
+  if (!(await insertCustomer(transaction, { ...input, now }))) throw emailTaken();
   const key = await issueKey(transaction, dependencies, input, FIRST_KEY_NAME);
   const details = { plan: input.plan, key_id: key.keyId };
   const { actor, customerId } = input;
@@ -127,7 +123,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
       if (waitMs > 0) throw rateLimited("Too many new keys", waitMs);
     }
     const key = await issueKey(transaction, dependencies, { customerId, plan }, name);
-    await deleteUnshownKeys(transaction, customerId);
+    await deleteUnlistedKeys(transaction, customerId);
     return key;
   };
 
@@ -204,7 +200,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         const details = { key_id: keyId, name: revoked.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),
-    admit: (customerId, name, actor) =>
+    ensureMarketplaceAccount: (customerId, name, actor) =>
       database.transaction(async (transaction) => {
         const now = clock.now();
         const plan = CUSTOM_LIMITS_PLAN;
@@ -233,6 +229,8 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
       selectAudit(database, { customerId, before, limit: assertListLimit(limit) }),
   };
 }
+
+export const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");
 
 const customerNotFound = () => new AppError("customer_not_found", "There is no such customer");
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isDisposable } from "./disposable-domains.ts";
-import { parseEmail } from "./email-address.ts";
+import { isDisposable, parseEmail } from "./email-address.ts";
 
 const CANONICAL: readonly (readonly [string, string])[] = [
   ["ada@example.org", "ada@example.org"],
@@ -24,36 +23,13 @@ test("all spellings of an address parse to one canonical form, and a tag makes a
 const INVALID: readonly string[] = [
   ...["", "@", "ada", "ada@", "@example.org", "ada@localhost", "ada@example", "ada@example..org", "ada@.example.org"],
   ...["ada@-example.org", "ada@example-.org", "ada@[127.0.0.1]", "ada@127.0.0.1", "ada@1.2.3", "ada@0x7f.1"],
-  ...[
-    "ada@@example.org",
-    "a b@example.org",
-    '"ada"@example.org',
-    "ada@exam ple.org",
-    "ada@example.org/x",
-    "ada@ex%61mple.org",
-  ],
-  ...["ada@example.org:25", "ada@example.org?x", "ada@example.org#x", "ada@example.123", "ada@example.o"],
-  ...[
-    ".ada@example.org",
-    "ada.@example.org",
-    "a..da@example.org",
-    "ada\r\nBcc: eve@example.org",
-    "ada@example.org\r\nX: y",
-  ],
-  ...[
-    "ada\u0000@example.org",
-
-    "адa@example.org",
-    "ada\u202e@example.org",
-    "<ada@example.org>",
-  ],
-  ...[
-    "Ada <ada@example.org>",
-    "ada@example.org,eve@example.org",
-    "ada@example.org;eve@example.org",
-    `${"a".repeat(65)}@example.org`,
-  ],
-  ...[`a@${"b".repeat(64)}.org`, `ada@${"b.".repeat(130)}org`],
+  ...["ada@@example.org", "a b@example.org", '"ada"@example.org', "ada@exam ple.org", "ada@example.org/x"],
+  ...["ada@ex%61mple.org", "ada@example.org:25", "ada@example.org?x", "ada@example.org#x", "ada@example.123"],
+  ...["ada@example.o", ".ada@example.org", "ada.@example.org", "a..da@example.org", "ada\r\nBcc: eve@example.org"],
+  ...["ada@example.org\r\nX: y", "ada\u0000@example.org", "адa@example.org", "ada\u202e@example.org"],
+  ...["<ada@example.org>", "Ada <ada@example.org>", "ada@example.org,eve@example.org"],
+  ...["ada@example.org;eve@example.org", `${"a".repeat(65)}@example.org`, `a@${"b".repeat(64)}.org`],
+  ...[`ada@${"b.".repeat(130)}org`],
 ];
 
 test("invalid and ambiguous addresses are rejected", () => {

@@ -41,6 +41,16 @@ export function parseDomain(text: string): string | null {
   return DOMAIN.test(ascii) && ascii.length <= 253 ? ascii : null;
 }
 
+/**
+ * Whether the domain or one of its parent domains is on the list of disposable e-mail domains.
+ *
+ * @param domain  in canonical form, like the entries of the list
+ */
+export function isDisposable(domain: string, list: ReadonlySet<string>): boolean {
+  const labels = domain.split(".");
+  return labels.some((_, index) => list.has(labels.slice(index).join(".")));
+}
+
 /** A validation error (422) for the body field `email`. */
 export function invalidEmail(message: string, input: string): InvalidRequestError {
   return new InvalidRequestError([

@@ -54,7 +54,7 @@ export function keyEmail(
   });
 }
 
-/** Asks the owner to confirm a sign-up. Contains no user input, so that it cannot be abused to send spam. */
+/** Requests confirmation of a sign-up. Contains no user input, so that it cannot be abused to send spam. */
 export function verificationEmail(to: string, link: string): OutgoingMail {
   return linkEmail({
     to,

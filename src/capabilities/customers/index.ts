@@ -4,20 +4,29 @@ export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
 export { linkEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
-export type { Account, Accounts, Actor, Customers, IssuedKey, KeyView, MonthlyUsage } from "./model.ts";
 export {
   ACTIVE_KEYS_MAX,
+  type Account,
+  type Accounts,
+  type Actor,
   CUSTOMER_NAME_LENGTH_MAX,
   CUSTOMER_STATUSES,
+  type CustomerPorts,
+  type Customers,
+  type EmailDelivery,
+  type IssuedKey,
   KEY_NAME_LENGTH_MAX,
+  type KeyView,
   LIST_LIMIT_MAX,
+  type MonthlyUsage,
   QUOTA_MAX,
   RATE_LIMIT_MAX,
+  type ReadUsage,
 } from "./model.ts";
 export { isPlainName } from "./plain-text.ts";
 export { presentAccount, presentAudit, presentIssuedKey, presentSummary } from "./present.ts";
 export { insertAudit } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { createCustomers } from "./service.ts";
-export { EMAIL_RULES, type EmailDelivery, NETWORK_RULES, type SignUpSettings, tooManyEmails } from "./sign-ups.ts";
+export { EMAIL_RULES, NETWORK_RULES, type SignUpSettings, tooManyEmails } from "./sign-ups.ts";
 export { createTurnstile, dummyBotCheck, TURNSTILE_ACTION, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";

@@ -1,12 +1,7 @@
-import type { Clock } from "../../ports/clock.ts";
-import type { Database } from "../../ports/database.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Random } from "../../ports/random.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { type KeyChange, keyEmail } from "./emails.ts";
 import { createMailQueue, type MailQueue } from "./mail-queue.ts";
-import type { Accounts, Actor } from "./model.ts";
-import type { EmailDelivery } from "./sign-ups.ts";
+import type { Accounts, Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 
 /** Key e-mails per customer, so that an attacker with a key cannot flood the mailbox. */
 const RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
@@ -17,13 +12,7 @@ const RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
  */
 export function withKeyEmails(
   accounts: Accounts,
-  dependencies: {
-    readonly database: Database;
-    readonly clock: Clock;
-    readonly random: Random;
-    readonly log: Log;
-    readonly emailDelivery: EmailDelivery;
-  },
+  dependencies: CustomerPorts & { readonly emailDelivery: EmailDelivery },
 ): Accounts & Pick<MailQueue, "stop"> {
   const { database, clock, log, emailDelivery } = dependencies;
   const queue = createMailQueue({ ...dependencies, mail: emailDelivery.mail });

@@ -1,8 +1,6 @@
 import { MailError } from "../../domain/errors.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Log } from "../../ports/log.ts";
 import type { MailOut, OutgoingMail } from "../../ports/mail-out.ts";
-import type { Random } from "../../ports/random.ts";
+import type { CustomerPorts } from "./model.ts";
 
 const QUEUED_MAX = 1_000;
 const CONCURRENT_MAX = 4;
@@ -33,13 +31,9 @@ interface QueuedMail {
 }
 
 /** Sends e-mails with limited concurrency and at most six attempts each. */
-export function createMailQueue(options: {
-  readonly mail: MailOut;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly queuedMax?: number;
-}): MailQueue {
+export function createMailQueue(
+  options: Omit<CustomerPorts, "database"> & { readonly mail: MailOut; readonly queuedMax?: number },
+): MailQueue {
   const { mail, clock, random, log, queuedMax = QUEUED_MAX } = options;
   const queued = new Set<QueuedMail>();
   const ready: QueuedMail[] = [];

@@ -1,4 +1,24 @@
 import type { Allowance, Plan, RateClass, Tier } from "../../domain/plan.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
+import type { MailOut } from "../../ports/mail-out.ts";
+import type { Random } from "../../ports/random.ts";
+
+/** The ports that the services of customers and of the account pages share. */
+export interface CustomerPorts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** How e-mails are sent. */
+export interface EmailDelivery {
+  readonly mail: MailOut;
+  /** The service's URL as customers know it, without a trailing slash. */
+  readonly publicUrl: string;
+}
 
 /** `active` and `past_due` (payment overdue) customers have API access. All keys of `canceled` customers are rejected. */
 export const CUSTOMER_STATUSES = ["active", "past_due", "canceled"] as const;
@@ -37,7 +57,7 @@ export interface Account {
     readonly quotas: Partial<Allowance["quotas"]>;
     readonly rateLimits: Partial<Allowance["rateLimits"]>;
   };
-  /** Active keys first, then newest first; at most `KEYS_SHOWN_MAX`. */
+  /** Active keys first, then newest first; at most `LISTED_KEYS_MAX`. */
   readonly keys: readonly KeyView[];
 }
 
@@ -58,6 +78,8 @@ export interface MonthlyUsage {
   readonly resetsOn: string;
 }
 
+export type ReadUsage = (customer: Readonly<{ customerId: string; allowance: Allowance }>) => Promise<MonthlyUsage>;
+
 export interface AuditEntry {
   readonly auditId: number;
   readonly occurredAt: Date;
@@ -70,7 +92,7 @@ export interface AuditEntry {
 /** Maximum number of active keys per customer. */
 export const ACTIVE_KEYS_MAX = 10;
 /** Maximum number of listed keys per customer; older revoked keys are deleted. */
-export const KEYS_SHOWN_MAX = 100;
+export const LISTED_KEYS_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;
 /** Upper bounds of custom limits. */
@@ -123,7 +145,7 @@ export interface Accounts {
    * Creates an account for a marketplace user, without e-mail address and key and on the enterprise plan, so that it can
    * have custom limits. Does nothing if the account exists.
    */
-  admit(customerId: string, name: string | null, actor: Actor): Promise<void>;
+  ensureMarketplaceAccount(customerId: string, name: string | null, actor: Actor): Promise<void>;
   /** Changing from enterprise to another plan removes custom limits. @throws AppError `customer_not_found` */
   setPlan(customerId: string, plan: Plan, actor: Actor): Promise<void>;
   /**
@@ -138,7 +160,7 @@ export interface Accounts {
     limits: Readonly<Partial<Record<RateClass, number | null>>>,
     actor: Actor,
   ): Promise<void>;
-  /** Rejects all keys of the customer and ends all its sessions. The account is kept. @throws AppError `customer_not_found` */
+  /** Rejects all keys of the customer and ends all its sessions. The account is not deleted. @throws AppError `customer_not_found` */
   disable(customerId: string, actor: Actor): Promise<void>;
   /** @throws AppError `customer_not_found` */
   enable(customerId: string, actor: Actor): Promise<void>;

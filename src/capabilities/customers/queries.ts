@@ -6,8 +6,8 @@ import {
   type AuditEntry,
   type CustomerStatus,
   type CustomerSummary,
-  KEYS_SHOWN_MAX,
   type KeyView,
+  LISTED_KEYS_MAX,
 } from "./model.ts";
 
 /** Runs single statements, or statements of a transaction. */
@@ -24,45 +24,16 @@ export interface CustomerRow extends Record<string, unknown> {
   readonly rate_limits: Partial<Allowance["rateLimits"]> | null;
 }
 
-interface KeyRow extends Record<string, unknown> {
-  readonly key_id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly created_at: Date;
-  readonly last_used_at: Date | null;
-  readonly revoked_at: Date | null;
-}
-
 /** The form of all ids. Other texts are rejected without a query: some (such as NUL bytes) are invalid in PostgreSQL. */
 const ID = /^[a-z0-9-]{1,64}$/;
 const CUSTOMER_COLUMNS = "customer_id, email, name, plan, status, created_at, quotas, rate_limits";
-const KEY_COLUMNS = "key_id, name, prefix, created_at, last_used_at, revoked_at";
-
+/** The fields of `KeyView`. */
+const KEY_COLUMNS = `key_id as "keyId", name, prefix, created_at as "createdAt", last_used_at as "lastUsedAt",
+  revoked_at as "revokedAt"`;
 const KEY_ORDER = "revoked_at is null desc, created_at desc, key_id";
 
-const toKeyView = (row: KeyRow): KeyView => ({
-  keyId: row.key_id,
-  name: row.name,
-  prefix: row.prefix,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-  revokedAt: row.revoked_at,
-});
-
-function toAccount(row: CustomerRow, keys: readonly KeyRow[]): Account {
-  const { quotas, rate_limits: rateLimits } = row;
-  return {
-    customerId: row.customer_id,
-    email: row.email,
-    name: row.name,
-    plan: row.plan,
-    status: row.status,
-    createdAt: row.created_at,
-    allowance: allowanceOf(row.plan, { quotas, rateLimits }),
-    customLimits: { quotas: quotas ?? {}, rateLimits: rateLimits ?? {} },
-    keys: keys.map(toKeyView),
-  };
-}
+/** `KeyView` as a type alias: `query` does not accept interfaces as rows. */
+type KeyRow = Pick<KeyView, keyof KeyView>;
 
 /** By id or by canonical e-mail address. */
 export async function selectAccount(
@@ -75,11 +46,15 @@ export async function selectAccount(
   const [row] = await database.query<CustomerRow>(select, [value], "request");
   if (row === undefined) return null;
   const keys = await database.query<KeyRow>(
-    `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${KEYS_SHOWN_MAX}`,
+    `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${LISTED_KEYS_MAX}`,
     [row.customer_id],
     "request",
   );
-  return toAccount(row, keys);
+  const { customer_id: customerId, created_at: createdAt, quotas, rate_limits: rateLimits } = row;
+  const { email, name, plan, status } = row;
+  const customLimits = { quotas: quotas ?? {}, rateLimits: rateLimits ?? {} };
+  const allowance = allowanceOf(plan, { quotas, rateLimits });
+  return { customerId, email, name, plan, status, createdAt, allowance, customLimits, keys };
 }
 
 export async function selectCustomers(
@@ -91,18 +66,14 @@ export async function selectCustomers(
     readonly status: CustomerStatus | null;
   },
 ): Promise<readonly CustomerSummary[]> {
-  const rows = await store.query<CustomerRow & { active_keys: number }>(
-    `select ${CUSTOMER_COLUMNS},
-       (select count(*) from api_keys k where k.customer_id = c.customer_id and revoked_at is null) as active_keys
+  return store.query<Pick<CustomerSummary, keyof CustomerSummary>>(
+    `select customer_id as "customerId", email, name, plan, status, created_at as "createdAt",
+       (select count(*) from api_keys k where k.customer_id = c.customer_id and revoked_at is null) as "activeKeyCount"
      from customers c
      where customer_id > $1 and ($2::text is null or plan = $2) and ($3::text is null or status = $3)
      order by customer_id limit $4`,
     [options.after, options.plan, options.status, options.limit],
   );
-  return rows.map((row) => {
-    const { customerId, email, name, plan, status, createdAt } = toAccount(row, []);
-    return { customerId, email, name, plan, status, createdAt, activeKeyCount: row.active_keys };
-  });
 }
 
 /** Selects the customer and locks the row until the end of the transaction. */
@@ -158,12 +129,12 @@ export async function countActiveKeys(
   customerId: string,
   name: string,
 ): Promise<{ readonly total: number; readonly withName: number }> {
-  const [row] = await transaction.query<{ all_count: number; named_count: number }>(
-    `select count(*) as all_count, count(*) filter (where name = $2) as named_count
+  const [row] = await transaction.query<{ total: number; withName: number }>(
+    `select count(*) as total, count(*) filter (where name = $2) as "withName"
      from api_keys where customer_id = $1 and revoked_at is null`,
     [customerId, name],
   );
-  return { total: row?.all_count ?? 0, withName: row?.named_count ?? 0 };
+  return row ?? { total: 0, withName: 0 };
 }
 
 /** Revokes an active key of the customer; null if there is none. Of concurrent calls exactly one succeeds. */
@@ -179,14 +150,14 @@ export async function revokeKey(
      where key_id = $1 and customer_id = $2 and revoked_at is null returning ${KEY_COLUMNS}`,
     [keyId, customerId, now],
   );
-  return row === undefined ? null : toKeyView(row);
+  return row ?? null;
 }
 
-/** Deletes the revoked keys beyond the `KEYS_SHOWN_MAX` that are listed. The customer must be locked. */
-export async function deleteUnshownKeys(transaction: Transaction, customerId: string): Promise<void> {
+/** Deletes the revoked keys beyond the `LISTED_KEYS_MAX` that are listed. The customer must be locked. */
+export async function deleteUnlistedKeys(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query(
     `delete from api_keys where revoked_at is not null and key_id in (
-       select key_id from api_keys where customer_id = $1 order by ${KEY_ORDER} offset ${KEYS_SHOWN_MAX})`,
+       select key_id from api_keys where customer_id = $1 order by ${KEY_ORDER} offset ${LISTED_KEYS_MAX})`,
     [customerId],
   );
 }
@@ -215,28 +186,15 @@ export async function selectAudit(
   store: Store,
   options: { readonly customerId: string | null; readonly before: number | null; readonly limit: number },
 ): Promise<readonly AuditEntry[]> {
-  const rows = await store.query<{
-    audit_id: number;
-    occurred_at: Date;
-    actor_kind: string;
-    actor_id: string;
-    action: string;
-    customer_id: string;
-    details: Record<string, unknown>;
-  }>(
-    `select audit_id, occurred_at, actor_kind, actor_id, action, customer_id, details from audit_log
+  const rows = await store.query<Omit<AuditEntry, "actor"> & AuditEntry["actor"]>(
+    `select audit_id as "auditId", occurred_at as "occurredAt", actor_kind as kind, actor_id as id, action,
+       customer_id as "customerId", details
+     from audit_log
      where ($1::text is null or customer_id = $1) and ($2::int8 is null or audit_id < $2)
      order by audit_id desc limit $3`,
     [options.customerId, options.before, options.limit],
   );
-  return rows.map((row) => ({
-    auditId: row.audit_id,
-    occurredAt: row.occurred_at,
-    actor: { kind: row.actor_kind, id: row.actor_id },
-    action: row.action,
-    customerId: row.customer_id,
-    details: row.details,
-  }));
+  return rows.map(({ kind, id, ...entry }) => ({ ...entry, actor: { kind, id } }));
 }
 
 export async function hasAccount(transaction: Transaction, email: string): Promise<boolean> {
@@ -277,12 +235,12 @@ export async function takePendingSignup(
   tokenHash: Uint8Array,
   now: number,
 ): Promise<{ readonly email: string; readonly name: string | null; readonly customerId: string } | null> {
-  const [row] = await transaction.query<{ email: string; name: string | null; customer_id: string }>(
+  const [row] = await transaction.query<{ email: string; name: string | null; customerId: string }>(
     `delete from pending_signups where token_hash = $1 and expires_at > to_timestamp($2::float8 / 1000)
-     returning email, name, customer_id`,
+     returning email, name, customer_id as "customerId"`,
     [tokenHash, now],
   );
-  return row === undefined ? null : { email: row.email, name: row.name, customerId: row.customer_id };
+  return row ?? null;
 }
 
 const DELETE_ROWS_MAX = 5_000;

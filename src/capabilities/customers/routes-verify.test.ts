@@ -182,7 +182,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("a link does not verify an address that has got an account in the meantime", async (database) => {
+eachDatabase("404: a link does not verify an address whose account was created after the sign-up", async (database) => {
   const harness = await emailHarness(database);
   const token = await harness.tokenFor("ada@example.org");
   await database.query(

@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
-import type { Allowance } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
 import {
   acceptForms,
@@ -19,21 +18,24 @@ import { defineRoute } from "../../http/route.ts";
 import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import { type Customers, KEY_NAME_LENGTH_MAX, type MonthlyUsage } from "./model.ts";
+import { type Customers, KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
 import { confirmPage, expiredLinkPage, issuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
 import { byTier, presentIssuedKey, presentKey } from "./present.ts";
 import * as schema from "./schema.ts";
 import { isVerificationToken } from "./sign-ups.ts";
 
-const TAG = "Account";
+/** Calls that need no key and are not counted. */
+const PUBLIC_ROUTE = { access: "public", metering: METERING.FREE, tag: "Account" } as const;
+/** Calls on the account that owns the key. */
+const ACCOUNT_ROUTE = { access: "key", metering: METERING.ACCOUNT, tag: "Account" } as const;
 const ACCOUNT_READY = "Your account is ready. Store the API key safely: it is shown only once.";
 
 export interface CustomerRouteOptions {
   readonly customers: Customers;
   readonly clock: Clock;
   readonly random: Random;
-  readonly usage: (customer: { readonly customerId: string; readonly allowance: Allowance }) => Promise<MonthlyUsage>;
+  readonly usage: ReadUsage;
 }
 
 /** Routes for sign-up, e-mail verification, the caller's account and its API keys. */
@@ -48,9 +50,7 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
   defineRoute(app, {
     method: "POST",
     url: "/v1/customers/signup",
-    access: "public",
-    metering: METERING.FREE,
-    tag: TAG,
+    ...PUBLIC_ROUTE,
     summary: "Create a free account",
     description:
       "Creates an account on the free plan and returns its API key. If the server verifies e-mail addresses, it sends an e-mail with a verification link instead. Limited to 5 sign-ups per hour and network address (IPv6: per /64 prefix).",
@@ -97,9 +97,7 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
     defineRoute(scope, {
       method: "GET",
       url: "/v1/customers/verify",
-      access: "public",
-      metering: METERING.FREE,
-      tag: TAG,
+      ...PUBLIC_ROUTE,
       summary: "Show the verification page",
       description:
         "The page that the verification e-mail links to. It contains a form that submits the token. Opening the page does not consume the token, so mail scanners can follow the link.",
@@ -117,9 +115,7 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
     defineRoute(scope, {
       method: "POST",
       url: "/v1/customers/verify",
-      access: "public",
-      metering: METERING.FREE,
-      tag: TAG,
+      ...PUBLIC_ROUTE,
       summary: "Verify an e-mail address",
       description:
         "Consumes the token, creates the account and returns its API key, which is shown only once. Accepts JSON or an HTML form. Browsers receive an HTML page.",
@@ -134,11 +130,7 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
         if (verified === null) throw invalidLink();
         setPrivateHeaders(reply);
         if (prefersHtml(request.headers.accept)) return sendPage(reply, 200, issuedKeyPage(verified.apiKey));
-        return {
-          message: ACCOUNT_READY,
-          customer_id: verified.customerId,
-          api_key: verified.apiKey,
-        };
+        return { message: ACCOUNT_READY, customer_id: verified.customerId, api_key: verified.apiKey };
       },
     });
   });
@@ -148,9 +140,7 @@ function meRoute(app: FastifyInstance, { customers, usage }: CustomerRouteOption
   defineRoute(app, {
     method: "GET",
     url: "/v1/customers/me",
-    access: "key",
-    metering: METERING.ACCOUNT,
-    tag: TAG,
+    ...ACCOUNT_ROUTE,
     summary: "Retrieve your account",
     description: "Returns your plan, usage and quotas. This call does not count towards any quota.",
     operationId: "get_me",
@@ -179,9 +169,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
   defineRoute(app, {
     method: "GET",
     url: "/v1/customers/me/keys",
-    access: "key",
-    metering: METERING.ACCOUNT,
-    tag: TAG,
+    ...ACCOUNT_ROUTE,
     summary: "List your API keys",
     description: "Returns active keys first. This call does not count towards any quota.",
     operationId: "list_keys",
@@ -196,9 +184,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
   defineRoute(app, {
     method: "POST",
     url: "/v1/customers/me/keys",
-    access: "key",
-    metering: METERING.ACCOUNT,
-    tag: TAG,
+    ...ACCOUNT_ROUTE,
     summary: "Create an API key",
     description: "You can have up to 10 active keys. Each active key needs a unique name.",
     operationId: "create_key",
@@ -216,9 +202,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
   defineRoute(app, {
     method: "POST",
     url: "/v1/customers/me/keys/rotate",
-    access: "key",
-    metering: METERING.ACCOUNT,
-    tag: TAG,
+    ...ACCOUNT_ROUTE,
     summary: "Rotate the API key of this request",
     description:
       "Revokes the key that authenticates this request on every node immediately, and returns a new key with the same name.",
@@ -233,9 +217,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
   defineRoute(app, {
     method: "DELETE",
     url: "/v1/customers/me/keys/:key_id",
-    access: "key",
-    metering: METERING.ACCOUNT,
-    tag: TAG,
+    ...ACCOUNT_ROUTE,
     summary: "Revoke an API key",
     description:
       "The key stops working on every node immediately. You can revoke any of your keys, including the one that authenticates this request.",

@@ -9,7 +9,7 @@ const EMAIL_LENGTH_MAX = 320;
 const VERIFICATION_TOKEN_LENGTH_MAX = 200;
 
 const time = Type.String({ format: "date-time" });
-const nullableTime = Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" });
+const nullableString = (options: object) => Type.Unsafe<string | null>({ type: ["string", "null"], ...options });
 
 export const SignUpBody = Type.Object({
   email: Type.String({
@@ -20,8 +20,7 @@ export const SignUpBody = Type.Object({
     examples: ["ada@example.org"],
   }),
   name: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ["string", "null"],
+    nullableString({
       maxLength: CUSTOMER_NAME_LENGTH_MAX,
       pattern: PLAIN_TEXT_PATTERN,
       description: "Display name.",
@@ -71,7 +70,7 @@ const counters = (description: string) =>
 
 export const Me = Type.Object({
   customer_id: Type.String(),
-  email: Type.Unsafe<string | null>({ type: ["string", "null"], format: "email" }),
+  email: nullableString({ format: "email" }),
   plan: Type.Unsafe<Plan>({ type: "string", enum: ["free", "pro", "enterprise"] }),
   status: Type.Unsafe<CustomerStatus>({ type: "string", enum: [...CUSTOMER_STATUSES] }),
   key_prefix: Type.String({ description: "The first characters of the key that authenticates this request." }),
@@ -88,11 +87,11 @@ const keyFields = {
   name: Type.String(),
   prefix: Type.String({ description: "The first characters of the key. The full key is not stored." }),
   created_at: time,
-  last_used_at: Type.Unsafe<string | null>({
-    ...nullableTime,
+  last_used_at: nullableString({
+    format: "date-time",
     description: "Updated about once a minute; null if never used.",
   }),
-  revoked_at: nullableTime,
+  revoked_at: nullableString({ format: "date-time" }),
 };
 
 export const Key = Type.Object(keyFields);

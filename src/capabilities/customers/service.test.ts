@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const AUDIT_DAYS = 400;
 /** The first cleanup runs a minute after the start. */
 const CLEANUP_AT = NOW + 60_000;
-/** Rows from this timestamp on are kept; active keys are always kept. */
+/** Older rows are deleted, except active keys. */
 const BOUNDARIES = {
   pending_signups: CLEANUP_AT,
   attempts: CLEANUP_AT - DAY_MS,
@@ -52,7 +52,7 @@ const countOf = async (database: Database, table: string) =>
 eachDatabase("a minute after the start expired rows are deleted, exact to the millisecond", async (database) => {
   const { clock, customers } = setUp(database);
   const customerId = "cus-a";
-  await customers.admit(customerId, null, { kind: "operator", id: "ada" });
+  await customers.ensureMarketplaceAccount(customerId, null, { kind: "operator", id: "ada" });
   await database.query("truncate audit_log");
   const insert = {
     pending_signups: (name: string, at: number) =>

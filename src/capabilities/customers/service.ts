@@ -1,10 +1,9 @@
-import type { Log } from "../../ports/log.ts";
 import { type AccountDependencies, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
 import { withKeyEmails } from "./key-emails.ts";
-import type { Customers } from "./model.ts";
+import type { CustomerPorts, Customers, EmailDelivery } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
-import { createSignUps, type EmailDelivery, type SignUpSettings } from "./sign-ups.ts";
+import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
 
 /** Short, so that a service that is restarted often also runs the cleanup. */
 const CLEANUP_FIRST_MS = 60_000;
@@ -12,22 +11,22 @@ const CLEANUP_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 export function createCustomers(
-  options: AccountDependencies & {
-    readonly log: Log;
-    /** Null rejects every sign-up with `signup_not_configured`. */
-    readonly signUp: SignUpSettings | null;
-    /** For e-mails about key changes; null without a mail server. */
-    readonly emailDelivery: EmailDelivery | null;
-    /** Retention of the audit log and of revoked keys. */
-    readonly auditDays: number;
-  },
+  options: CustomerPorts &
+    AccountDependencies & {
+      /** Null rejects every sign-up with `signup_not_configured`. */
+      readonly signUp: SignUpSettings | null;
+      /** For e-mails about key changes; null without a mail server. */
+      readonly emailDelivery: EmailDelivery | null;
+      /** Retention of the audit log and of revoked keys. */
+      readonly auditDays: number;
+    },
 ): Customers {
   const { database, clock, log, emailDelivery, auditDays } = options;
   const { stop: stopSignUps, ...signUps } = createSignUps({ ...options, settings: options.signUp });
   const plainAccounts = { ...createAccounts(options), stop: async () => {} };
   const { stop: stopKeyEmails, ...accounts } =
-    emailDelivery === null ? plainAccounts : withKeyEmails(plainAccounts, { ...options, emailDelivery: emailDelivery });
-  let cancel: () => void = () => {};
+    emailDelivery === null ? plainAccounts : withKeyEmails(plainAccounts, { ...options, emailDelivery });
+  let cancel = () => {};
   let cleanup: Promise<void> = Promise.resolve();
   let isStopping = false;
 

@@ -1,20 +1,15 @@
 import { hash } from "node:crypto";
 import { AppError, rateLimited } from "../../domain/errors.ts";
 import { addressBlock } from "../../lib/address-block.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Database, Transaction } from "../../ports/database.ts";
-import type { Log } from "../../ports/log.ts";
-import type { MailOut } from "../../ports/mail-out.ts";
-import type { Random } from "../../ports/random.ts";
+import type { Transaction } from "../../ports/database.ts";
 import { randomBase32 } from "../keys/index.ts";
 import { SlidingLog } from "../metering/index.ts";
-import { newCustomerId, openAccount } from "./accounts.ts";
+import { emailTaken, newCustomerId, openAccount } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { isDisposable } from "./disposable-domains.ts";
-import { type EmailAddress, invalidEmail, parseEmail } from "./email-address.ts";
+import { type EmailAddress, invalidEmail, isDisposable, parseEmail } from "./email-address.ts";
 import { verificationEmail } from "./emails.ts";
-import { createMailQueue, type MailQueue, type MailSlot } from "./mail-queue.ts";
-import type { SignUpRequest, SignUpResult, SignUps } from "./model.ts";
+import { createMailQueue, type MailQueue } from "./mail-queue.ts";
+import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult, SignUps } from "./model.ts";
 import { hasAccount, takePendingSignup, upsertPendingSignup } from "./queries.ts";
 import type { BotCheck } from "./turnstile.ts";
 
@@ -33,13 +28,6 @@ const VERIFY_MS = 24 * HOUR_MS;
 const TOKEN_LENGTH = 26;
 const TOKEN = /^[a-z2-7]{26}$/;
 
-/** How e-mails are sent. */
-export interface EmailDelivery {
-  readonly mail: MailOut;
-  /** The service's URL as customers know it, without a trailing slash. */
-  readonly publicUrl: string;
-}
-
 /** The operator's settings for sign-up. */
 export interface SignUpSettings {
   readonly botCheck: BotCheck;
@@ -49,19 +37,13 @@ export interface SignUpSettings {
   readonly emailDelivery: EmailDelivery | null;
 }
 
-interface SignUpDependencies {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** Null rejects every sign-up with `signup_not_configured`. */
-  readonly settings: SignUpSettings | null;
-}
-
 /** Whether the text has the format of a verification token. */
 export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
 
-export function createSignUps(dependencies: SignUpDependencies): SignUps & Pick<MailQueue, "stop"> {
+/** @param dependencies.settings  null rejects every sign-up with `signup_not_configured` */
+export function createSignUps(
+  dependencies: CustomerPorts & { readonly settings: SignUpSettings | null },
+): SignUps & Pick<MailQueue, "stop"> {
   const { database, clock, random, settings } = dependencies;
   const emailDelivery = settings?.emailDelivery ?? null;
   const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
@@ -92,17 +74,13 @@ export function createSignUps(dependencies: SignUpDependencies): SignUps & Pick<
     return { customerId, token: mayEmail ? token : null };
   };
 
-  const signUpWithVerification = async (
-    email: EmailAddress,
-    name: string | null,
-    slot: MailSlot,
-    publicUrl: string,
-  ) => {
+  const signUpWithVerification = async (email: EmailAddress, name: string | null, publicUrl: string) => {
+    const slot = queue?.reserve() ?? null;
+    if (slot === null) throw tooManyEmails();
     try {
       const { customerId, token } = await database.transaction((transaction) => storePending(transaction, email, name));
-      if (token !== null) {
+      if (token !== null)
         slot.send(verificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
-      }
       return { customerId, requiresVerification: true as const };
     } finally {
       slot.release();
@@ -120,10 +98,9 @@ export function createSignUps(dependencies: SignUpDependencies): SignUps & Pick<
       if (!(await settings.botCheck.passes(turnstileToken, address))) throw botCheckFailed();
       const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
       if (waitMs > 0) throw tooManySignUps(waitMs);
-      if (emailDelivery === null) return signUpDirectly(email, name);
-      const slot = queue?.reserve() ?? null;
-      if (slot === null) throw tooManyEmails();
-      return signUpWithVerification(email, name, slot, emailDelivery.publicUrl);
+      return emailDelivery === null
+        ? signUpDirectly(email, name)
+        : signUpWithVerification(email, name, emailDelivery.publicUrl);
     },
     async verify(token) {
       if (!isVerificationToken(token)) return null;
@@ -159,8 +136,6 @@ export const tooManyEmails = () =>
 
 const tooManySignUps = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
 const botCheckFailed = () => new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
-
-const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");
 
 /** A fast hash is sufficient for 130 random bits. */
 const hashOf = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

@@ -10,8 +10,5 @@ export const createKeyAuthenticator =
     return owner instanceof Promise ? owner.then(toPrincipal) : toPrincipal(owner);
   };
 
-function toPrincipal(owner: KeyOwner | null): Principal | null {
-  if (owner === null) return null;
-  const { customerId, plan, allowance, keyId } = owner;
-  return { kind: "customer", customerId, plan, allowance, keyId };
-}
+const toPrincipal = (owner: KeyOwner | null): Principal | null =>
+  owner === null ? null : { kind: "customer", ...owner };

@@ -1,7 +1,7 @@
 /** API keys: format, look-up, last use, and the demo keys of a sandbox. */
 export { createKeyAuthenticator } from "./authenticator.ts";
 export { type DemoKeys, ensureDemoKeys } from "./demo-keys.ts";
-export { createKeyDirectory, KEYS_TOPIC } from "./key-directory.ts";
+export { createKeyDirectory, KEYS_TOPIC, type KeyDirectory } from "./key-directory.ts";
 export { createKey, randomBase32 } from "./key-format.ts";
 export { createKeyUsage } from "./key-usage.ts";
 export { insertKey } from "./queries.ts";

@@ -21,7 +21,7 @@ eachDatabase("the last use of a key is written once a minute and when the servic
     clock.now(),
   );
   const usage = createKeyUsage({ database, clock, log: quietLog });
-  const directory = createKeyDirectory({ database, clock, onUsed: (keyId) => usage.note(keyId) });
+  const directory = createKeyDirectory({ database, clock, onUsed: (keyId) => usage.recordUse(keyId) });
   const lastUsed = async () =>
     (await database.query<{ at: Date | null }>("select last_used_at as at from api_keys"))[0];
   usage.start();
@@ -57,7 +57,7 @@ test("a thousand uses of one key are written once, and a minute without use writ
   const database = recordingDatabase();
   const usage = createKeyUsage({ database, clock, log: quietLog });
   usage.start();
-  for (let use = 0; use < 1_000; use++) usage.note("key-1");
+  for (let use = 0; use < 1_000; use++) usage.recordUse("key-1");
   await clock.advance(60_000);
   await clock.advance(600_000);
   assert.deepEqual(database.batches, [["key-1"]]);
@@ -68,7 +68,7 @@ test("a failed write is retried a minute later, up to the maximum number of keys
   const database = recordingDatabase();
   const usage = createKeyUsage({ database, clock, log: quietLog, keysMax: 2 });
   usage.start();
-  for (const keyId of ["a", "b", "c"]) usage.note(keyId);
+  for (const keyId of ["a", "b", "c"]) usage.recordUse(keyId);
   database.isUnavailable = true;
   await clock.advance(60_000);
   database.isUnavailable = false;

@@ -6,27 +6,22 @@ const WRITE_EVERY_MS = 60_000;
 /** Maximum number of keys per write; the use of further keys is dropped until the next interval. */
 const KEYS_MAX = 10_000;
 
-/** Records when keys were last used, to the minute, without delaying requests. */
-export interface KeyUsage {
-  note(keyId: string): void;
-  start(): void;
-  /** Writes the pending uses. */
-  stop(): Promise<void>;
-}
-
-/** Writes all uses of a minute in one statement. Failed writes are retried in the next minute. */
+/**
+ * Records when keys were last used, to the minute, without delaying requests: writes all uses of a minute in one statement.
+ * Failed writes are retried in the next minute.
+ */
 export function createKeyUsage(options: {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly keysMax?: number;
-}): KeyUsage {
+}) {
   const { database, clock, log, keysMax = KEYS_MAX } = options;
   let usedAt = new Map<string, number>();
-  let cancel: () => void = () => {};
+  let cancel = () => {};
   let writing: Promise<void> = Promise.resolve();
 
-  const note = (keyId: string, at: number) => {
+  const recordUse = (keyId: string, at: number) => {
     if (usedAt.size < keysMax || usedAt.has(keyId)) usedAt.set(keyId, Math.max(at, usedAt.get(keyId) ?? at));
   };
 
@@ -44,7 +39,7 @@ export function createKeyUsage(options: {
       );
     } catch (error) {
       log.warn({ err: error, keys: batch.size }, "could not store when keys were last used; retrying in a minute");
-      for (const [keyId, at] of batch) note(keyId, at);
+      for (const [keyId, at] of batch) recordUse(keyId, at);
     }
   };
 
@@ -55,8 +50,9 @@ export function createKeyUsage(options: {
   };
 
   return {
-    note: (keyId) => note(keyId, clock.now()),
+    recordUse: (keyId: string) => recordUse(keyId, clock.now()),
     start: schedule,
+    /** Writes the pending uses. */
     async stop() {
       cancel();
       await writing;

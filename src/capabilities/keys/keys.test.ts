@@ -228,13 +228,7 @@ function pendingDatabase() {
   return { queries, database: { query, close: async () => {} } as unknown as Database };
 }
 
-const ownerRow = (keyId: string) => ({
-  key_id: keyId,
-  customer_id: "cus-a",
-  plan: "free",
-  quotas: null,
-  rate_limits: null,
-});
+const ownerRow = (keyId: string) => ({ keyId, customerId: "cus-a", plan: "free", quotas: null, rateLimits: null });
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 async function withCachedKey() {
@@ -342,7 +336,7 @@ test("key texts are cleared from memory after a second, also without further req
 });
 
 eachDatabase(
-  "demo keys are created once, kept across restarts, private, and recreated if the file or database lost them",
+  "demo keys are private, survive restarts, and are recreated if the file or the database row is missing",
   async (database) => {
     const dataDir = await mkdtemp(join(tmpdir(), "parallax-demo-"));
     const path = join(dataDir, "demo-keys.json");
@@ -366,7 +360,7 @@ eachDatabase(
       await database.query(`update customers set rate_limits = '{"general": 1}' where plan = 'enterprise'`);
       await ensureDemoKeys(database, dataDir, dependencies);
       await dependencies.clock.advance(1_000);
-      assert.equal((await allowanceOf())?.rateLimits.general, 1, "operator settings are kept");
+      assert.equal((await allowanceOf())?.rateLimits.general, 1, "operator settings are not overwritten");
 
       await database.query("delete from api_keys where plan = 'free'");
       const third = await ensureDemoKeys(database, dataDir, dependencies);

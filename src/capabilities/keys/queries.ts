@@ -13,22 +13,16 @@ export interface KeyOwner {
 
 /** Finds the owner of an active key; null if there is none or the customer is canceled. */
 export async function findKeyOwner(database: Database, key: ParsedKey): Promise<KeyOwner | null> {
-  const [row] = await database.query<{
-    key_id: string;
-    customer_id: string;
-    plan: Plan;
-    quotas: Partial<Allowance["quotas"]> | null;
-    rate_limits: Partial<Allowance["rateLimits"]> | null;
-  }>(
-    `select api_keys.key_id, api_keys.customer_id, customers.plan, quotas, rate_limits from api_keys
-     join customers using (customer_id)
+  const [row] = await database.query<Omit<KeyOwner, "allowance"> & Parameters<typeof allowanceOf>[1]>(
+    `select key_id as "keyId", customer_id as "customerId", customers.plan, quotas, rate_limits as "rateLimits"
+     from api_keys join customers using (customer_id)
      where key_hash = $1 and api_keys.plan = $2 and revoked_at is null and customers.status <> 'canceled'`,
     [key.hash, key.plan],
     "request",
   );
   if (row === undefined) return null;
-  const { key_id: keyId, customer_id: customerId, plan, quotas, rate_limits: rateLimits } = row;
-  return { customerId, plan, keyId, allowance: allowanceOf(plan, { quotas, rateLimits }) };
+  const { quotas, rateLimits, ...owner } = row;
+  return { ...owner, allowance: allowanceOf(owner.plan, { quotas, rateLimits }) };
 }
 
 /** Whether the key is active and belongs to this customer on this plan, even if the customer is canceled. */
@@ -69,7 +63,7 @@ export async function replaceKey(
   customer: {
     readonly customerId: string;
     readonly plan: Plan;
-    /** Left out, the limits of the plan apply. */
+    /** By default the limits of the plan apply. */
     readonly customLimits?: Allowance;
   },
   key: NewKey & { readonly keyId: string; readonly name: string },

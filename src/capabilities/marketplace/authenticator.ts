@@ -1,16 +1,15 @@
 import type { Authenticator, Principal } from "../../http/auth.ts";
-import { MARKETPLACE_HEADERS, type Marketplace, type MarketplaceCaller } from "./marketplace.ts";
+import type { createMarketplace, MarketplaceCaller } from "./marketplace.ts";
 
 /** Resolves the marketplace's headers to the user on whose behalf it calls. */
-export function createMarketplaceAuthenticator(marketplace: Marketplace): Authenticator {
-  const { secret, user, subscription } = MARKETPLACE_HEADERS;
+export function createMarketplaceAuthenticator(marketplace: ReturnType<typeof createMarketplace>): Authenticator {
   return ({ headers }) => {
     // Node joins repeated headers into one string, which matches no secret.
     const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
     const caller = marketplace.identify({
-      secret: header(secret),
-      user: header(user),
-      subscription: header(subscription),
+      secret: header("x-rapidapi-proxy-secret"),
+      user: header("x-rapidapi-user"),
+      subscription: header("x-rapidapi-subscription"),
     });
     if (caller === null) return null;
     return caller instanceof Promise ? caller.then(toPrincipal) : toPrincipal(caller);

@@ -5,13 +5,6 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { findUserAccount, type UserAccount } from "./queries.ts";
 
-/** Headers the marketplace adds to forwarded requests. `user` and `subscription` count only with a valid secret. */
-export const MARKETPLACE_HEADERS = {
-  secret: "x-rapidapi-proxy-secret",
-  user: "x-rapidapi-user",
-  subscription: "x-rapidapi-subscription",
-} as const;
-
 /** The plan of each marketplace subscription; unknown subscriptions get the free plan. */
 const PLANS: Readonly<Record<string, Plan>> = {
   BASIC: "free",
@@ -38,20 +31,11 @@ export interface MarketplaceCaller {
 /** @param user  the exact user name at the marketplace; case-sensitive */
 export const marketplaceCustomerId = (user: string): string => `mkt-${hash("sha256", user, "hex").slice(0, ID_LENGTH)}`;
 
+/** Headers that the marketplace adds to forwarded requests. `user` and `subscription` count only with a valid secret. */
 export interface MarketplaceHeaders {
   readonly secret: string | undefined;
   readonly user: string | undefined;
   readonly subscription: string | undefined;
-}
-
-export interface Marketplace {
-  /**
-   * Identifies the caller; null if the request has no marketplace headers. Returns cached results synchronously.
-   *
-   * @throws AppError `unauthorized` for a wrong secret, a missing user, or a user an operator has disabled; rejects with
-   *   `store_unavailable`
-   */
-  identify(headers: MarketplaceHeaders): Promise<MarketplaceCaller> | MarketplaceCaller | null;
 }
 
 interface Entry {
@@ -64,7 +48,7 @@ export function createMarketplace(options: {
   readonly secrets: readonly string[];
   readonly database: Database;
   readonly clock: Clock;
-}): Marketplace {
+}) {
   const { database, clock } = options;
   const secretDigests = options.secrets.map(digest);
   const accounts = new Map<string, Entry>();
@@ -96,7 +80,17 @@ export function createMarketplace(options: {
   };
 
   return {
-    identify({ secret, user, subscription }) {
+    /**
+     * Identifies the caller; null if the request has no marketplace headers. Returns cached results synchronously.
+     *
+     * @throws AppError `unauthorized` for a wrong secret, a missing user, or a user an operator has disabled; rejects with
+     *   `store_unavailable`
+     */
+    identify({
+      secret,
+      user,
+      subscription,
+    }: MarketplaceHeaders): Promise<MarketplaceCaller> | MarketplaceCaller | null {
       if (secret === undefined && user === undefined && subscription === undefined) return null;
       if (secret === undefined || !isValidSecret(secret) || user === undefined || user === "") throw unauthorized();
       const customerId = marketplaceCustomerId(user);

@@ -9,20 +9,15 @@ export interface UserAccount {
 }
 
 export async function findUserAccount(database: Database, customerId: string): Promise<UserAccount> {
-  const [row] = await database.query<{
-    is_canceled: boolean;
-    has_custom_limits: boolean;
-    quotas: Partial<Allowance["quotas"]> | null;
-    rate_limits: Partial<Allowance["rateLimits"]> | null;
-  }>(
-    `select status = 'canceled' as is_canceled, quotas, rate_limits,
-       plan = 'enterprise' and (quotas is not null or rate_limits is not null) as has_custom_limits
+  const [row] = await database.query<
+    Parameters<typeof allowanceOf>[1] & { isCanceled: boolean; hasCustomLimits: boolean }
+  >(
+    `select status = 'canceled' as "isCanceled", quotas, rate_limits as "rateLimits",
+       plan = 'enterprise' and (quotas is not null or rate_limits is not null) as "hasCustomLimits"
      from customers where customer_id = $1`,
     [customerId],
     "request",
   );
   if (row === undefined) return { isCanceled: false, customAllowance: null };
-  const { is_canceled: isCanceled, has_custom_limits: hasCustomLimits, quotas, rate_limits: rateLimits } = row;
-  const customAllowance = hasCustomLimits ? allowanceOf("enterprise", { quotas, rateLimits }) : null;
-  return { isCanceled, customAllowance };
+  return { isCanceled: row.isCanceled, customAllowance: row.hasCustomLimits ? allowanceOf("enterprise", row) : null };
 }

@@ -81,13 +81,6 @@ export async function deleteExpiredSessions(transaction: Transaction, before: nu
   );
 }
 
-export interface SessionRow extends Record<string, unknown> {
-  readonly session_id: string;
-  readonly customer_id: string;
-  readonly proven_at: Date;
-  readonly last_seen_at: Date;
-}
-
 /** Active sessions were last used and started after these timestamps (Unix milliseconds). */
 interface ActiveAfter {
   readonly lastSeen: number;
@@ -95,13 +88,11 @@ interface ActiveAfter {
 }
 
 /** Finds an active session of an active customer. */
-export async function selectSession(
-  database: Reader,
-  tokenHash: Uint8Array,
-  after: ActiveAfter,
-): Promise<SessionRow | null> {
-  const [row] = await database.query<SessionRow>(
-    `select session_id, customer_id, proven_at, last_seen_at from sessions join customers using (customer_id)
+export async function selectSession(database: Reader, tokenHash: Uint8Array, after: ActiveAfter) {
+  const [row] = await database.query<{ sessionId: string; customerId: string; provenAt: Date; lastSeenAt: Date }>(
+    `select session_id as "sessionId", customer_id as "customerId", proven_at as "provenAt",
+       last_seen_at as "lastSeenAt"
+     from sessions join customers using (customer_id)
      where token_hash = $1 and last_seen_at > ${timestamp("$2")} and started_at > ${timestamp("$3")}
        and customers.status <> 'canceled'`,
     [tokenHash, after.lastSeen, after.started],
@@ -112,8 +103,8 @@ export async function selectSession(
 
 /** Lists the active sessions of a customer, most recently used first. */
 export async function selectSessions(database: Reader, customerId: string, after: ActiveAfter) {
-  return database.query<{ session_id: string; started_at: Date; last_seen_at: Date }>(
-    `select session_id, started_at, last_seen_at from sessions
+  return database.query<{ sessionId: string; startedAt: Date; lastSeenAt: Date }>(
+    `select session_id as "sessionId", started_at as "startedAt", last_seen_at as "lastSeenAt" from sessions
      where customer_id = $1 and last_seen_at > ${timestamp("$2")} and started_at > ${timestamp("$3")}
      order by last_seen_at desc, session_id limit ${SESSIONS_MAX}`,
     [customerId, after.lastSeen, after.started],
@@ -137,11 +128,11 @@ export async function deleteSession(
   transaction: Transaction,
   tokenHash: Uint8Array,
 ): Promise<{ readonly sessionId: string; readonly customerId: string } | null> {
-  const [row] = await transaction.query<{ session_id: string; customer_id: string }>(
-    "delete from sessions where token_hash = $1 returning session_id, customer_id",
+  const [row] = await transaction.query<{ sessionId: string; customerId: string }>(
+    'delete from sessions where token_hash = $1 returning session_id as "sessionId", customer_id as "customerId"',
     [tokenHash],
   );
-  return row === undefined ? null : { sessionId: row.session_id, customerId: row.customer_id };
+  return row ?? null;
 }
 
 /** Deletes all sessions and the sign-in link of a customer. Returns the number of sessions. */

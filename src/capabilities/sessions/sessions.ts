@@ -63,39 +63,14 @@ export type RecordSession = (
   },
 ) => Promise<void>;
 
-export interface Sessions {
-  /**
-   * Creates a sign-in link for the customer with this address and invalidates the previous link. Returns its token; null if
-   * no active customer has the address.
-   *
-   * @param email  in canonical form
-   */
-  issueLink(store: Pick<Database, "query"> | Transaction, email: string): Promise<string | null>;
-  /**
-   * Consumes a link and starts a session with a new token. Null if the link is unknown, used, replaced or expired.
-   *
-   * @param previousToken  the session token this browser had before; that session ends
-   */
-  begin(linkToken: string, previousToken: string | null): Promise<{ readonly token: string } | null>;
-  /** The e-mail address that a link would sign in; null as for `begin`. */
-  emailOfLink(linkToken: string): Promise<string | null>;
-  /** Finds the active session of a token. */
-  find(token: string): Promise<Session | null>;
-  /** Records a proof of identity. */
-  prove(session: Session): Promise<void>;
-  /** Lists the customer's active sessions, most recently used first. */
-  list(customerId: string): Promise<readonly SessionView[]>;
-  end(token: string): Promise<void>;
-  /** Ends all sessions of the customer, including this one, and invalidates an unused sign-in link. */
-  endAll(session: Session): Promise<void>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(dependencies: {
   readonly database: Database;
   readonly clock: Clock;
   readonly random: Random;
   readonly record: RecordSession;
-}): Sessions {
+}) {
   const { database, clock, random, record } = dependencies;
   const activeAfter = (now: number) => ({ lastSeen: now - IDLE_MS, started: now - SESSION_MS_MAX });
   const actorOf = (sessionId: string) => ({ kind: "session", id: sessionId }) as const;
@@ -109,12 +84,23 @@ export function createSessions(dependencies: {
   };
 
   return {
-    async issueLink(store, email) {
+    /**
+     * Creates a sign-in link for the customer with this address and invalidates the previous link. Returns its token; null if
+     * no active customer has the address.
+     *
+     * @param email  in canonical form
+     */
+    async issueLink(store: Pick<Database, "query"> | Transaction, email: string): Promise<string | null> {
       const token = randomBase32(random, TOKEN_LENGTH);
       const link = { email, tokenHash: hashOf(token), expiresAt: clock.now() + LINK_MS };
       return (await upsertLink(store, link)) === null ? null : token;
     },
-    async begin(linkToken, previousToken) {
+    /**
+     * Consumes a link and starts a session with a new token. Null if the link is unknown, used, replaced or expired.
+     *
+     * @param previousToken  the session token this browser had before; that session ends
+     */
+    async begin(linkToken: string, previousToken: string | null): Promise<{ readonly token: string } | null> {
       if (!TOKEN.test(linkToken)) return null;
       const token = randomBase32(random, TOKEN_LENGTH);
       const sessionId = `ses-${randomBase32(random, TOKEN_LENGTH)}`;
@@ -129,35 +115,34 @@ export function createSessions(dependencies: {
         return { token };
       });
     },
-    emailOfLink: async (linkToken) =>
+    /** The e-mail address that a link would sign in; null as for `begin`. */
+    emailOfLink: async (linkToken: string) =>
       TOKEN.test(linkToken) ? selectLinkEmail(database, hashOf(linkToken), clock.now()) : null,
-    async find(token) {
+    /** Finds the active session of a token. */
+    async find(token: string): Promise<Session | null> {
       if (!TOKEN.test(token)) return null;
       const now = clock.now();
       const row = await selectSession(database, hashOf(token), activeAfter(now));
       if (row === null) return null;
-      const { session_id: sessionId, customer_id: customerId, proven_at: provenAt, last_seen_at: lastSeenAt } = row;
+      const { sessionId, customerId, provenAt, lastSeenAt } = row;
       if (now - lastSeenAt.getTime() >= TOUCH_MS) await touchSession(database, sessionId, now);
       return { sessionId, customerId, isProven: now - provenAt.getTime() < PROOF_MS };
     },
-    prove: ({ sessionId, customerId }) =>
+    /** Records a proof of identity. */
+    prove: ({ sessionId, customerId }: Session) =>
       database.transaction(async (transaction) => {
         const now = clock.now();
         await proveSession(transaction, sessionId, now);
         await record(transaction, { actor: actorOf(sessionId), action: "session.proven", customerId, now });
       }),
-    async list(customerId) {
-      const rows = await selectSessions(database, customerId, activeAfter(clock.now()));
-      return rows.map((row) => ({
-        sessionId: row.session_id,
-        startedAt: row.started_at,
-        lastSeenAt: row.last_seen_at,
-      }));
-    },
-    async end(token) {
+    /** Lists the customer's active sessions, most recently used first. */
+    list: (customerId: string): Promise<readonly SessionView[]> =>
+      selectSessions(database, customerId, activeAfter(clock.now())),
+    async end(token: string) {
       if (TOKEN.test(token)) await database.transaction((transaction) => endSession(transaction, token, "signed_out"));
     },
-    endAll: ({ sessionId, customerId }) =>
+    /** Ends all sessions of the customer, including this one, and invalidates an unused sign-in link. */
+    endAll: ({ sessionId, customerId }: Session) =>
       database.transaction(async (transaction) => {
         const details = { sessions: await endSessions(transaction, customerId) };
         const entry = { actor: actorOf(sessionId), customerId, details, now: clock.now() };

@@ -30,18 +30,8 @@ async function run(args: readonly string[], accounts: Accounts | null): Promise<
 test("help exits with 0, and invalid usage exits with 2 and a hint, without a database", async () => {
   const help = await run(["--help"], null);
   assert.equal(help.code, 0);
-  for (const name of [
-    "list",
-    "show",
-    "create",
-    "set-plan",
-    "set-quota",
-    "set-rate-limit",
-    "rotate",
-    "disable",
-    "audit",
-  ])
-    assert.match(help.out, new RegExp(`^  .*\\b${name}\\b`, "m"));
+  const names = "list show create set-plan set-quota set-rate-limit rotate disable audit";
+  for (const name of names.split(" ")) assert.match(help.out, new RegExp(`^  .*\\b${name}\\b`, "m"));
   const invalid = [
     [[], /Missing command/],
     [["lift"], /no command "customers lift"/],
@@ -90,20 +80,15 @@ eachDatabase(
     const audit = await customers("audit", id, "--json");
     const actions = audit.json.map(({ action }: { action: string }) => action);
     assert.deepEqual(actions.toReversed(), [
-      ...[
-        "customer.created",
-        "customer.plan_set",
-        "customer.quota_set",
-        "customer.rate_limits_set",
-        "customer.quota_set",
-      ],
+      ...["customer.created", "customer.plan_set", "customer.quota_set"],
+      ...["customer.rate_limits_set", "customer.quota_set"],
       ...["key.rotated", "key.created", "key.revoked", "customer.disabled", "customer.enabled"],
     ]);
     assert.ok(audit.json.every(({ actor }: { actor: { kind: string } }) => actor.kind === "operator"));
     for (const secret of [key, rotated.json.api_key, second.json.api_key]) assert.ok(!audit.out.includes(secret));
     for (const args of [
       ["show", "cus-none"],
-      ["set-plan", "nobody@example.org", "pro"],
+      ["set-plan", "unknown@example.org", "pro"],
       ["revoke", id, "unknown"],
     ]) {
       const result = await customers(...args);

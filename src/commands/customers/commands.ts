@@ -16,6 +16,7 @@ import {
 import { marketplaceCustomerId } from "../../capabilities/marketplace/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLANS, type Plan, type RateClass, TIERS } from "../../domain/plan.ts";
+import { isArgumentError } from "../terminal.ts";
 import { accountText, auditText, customerTable, issuedKeyText } from "./format.ts";
 import { CUSTOMERS_USAGE } from "./usage.ts";
 
@@ -90,7 +91,7 @@ export function parseCustomersCommand(argv: readonly string[]): CommandResult | 
     const run = parseSubcommand(name, args, options);
     return (accounts, actor) => runCommand(() => run(accounts, actor), options.json === true);
   } catch (error) {
-    if (error instanceof UsageError || isParseError(error)) return usageFailure(error.message);
+    if (error instanceof UsageError || isArgumentError(error)) return usageFailure(error.message);
     throw error;
   }
 }
@@ -288,7 +289,11 @@ async function findAccount(accounts: Accounts, who: string): Promise<Account> {
 async function findOrCreateMarketplaceUser(accounts: Accounts, who: string, actor: Actor): Promise<Account> {
   const user = marketplaceUser(who);
   if (user !== null && user !== "")
-    await accounts.admit(marketplaceCustomerId(user), isPlainName(who, CUSTOMER_NAME_LENGTH_MAX) ? who : null, actor);
+    await accounts.ensureMarketplaceAccount(
+      marketplaceCustomerId(user),
+      isPlainName(who, CUSTOMER_NAME_LENGTH_MAX) ? who : null,
+      actor,
+    );
   return findAccount(accounts, who);
 }
 
@@ -349,8 +354,3 @@ const usageFailure = (message: string): CommandResult => ({
   out: "",
   err: `${message} Try "customers --help".\n`,
 });
-
-/** Whether `parseArgs` threw the error, for example for an unknown option. */
-function isParseError(error: unknown): error is Error {
-  return error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
-}

@@ -1,26 +1,27 @@
 import { stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { openEmbeddedDatabase } from "../../adapters/database/embedded-database.ts";
 import { findVersionFault } from "../../adapters/database/migrations.ts";
-import { openPostgresDatabase } from "../../adapters/database/postgres-database.ts";
 import {
   type OperatorFailure,
   OperatorSocketError,
   requestOverOperatorSocket,
 } from "../../adapters/network/operator-socket.ts";
 import { DataDirLockedError } from "../../adapters/system/data-dir-lock.ts";
+import { createPinoLog } from "../../adapters/system/pino-log.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import { type Accounts, createAccounts } from "../../capabilities/customers/index.ts";
 import { KEYS_TOPIC } from "../../capabilities/keys/index.ts";
-import type { Config } from "../../config/config.ts";
+import { type Config, parseConfig } from "../../config/config.ts";
+import type { Environment } from "../../config/settings-reader.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import { openBus } from "../open-bus.ts";
-import { databaseError, StartupError } from "../startup-errors.ts";
-import { type CommandResult, type CustomersCommand, parseCustomersCommand } from "./commands.ts";
+import { VENUE_SERVICES } from "../../venues/registry.ts";
+import { openBus, openDatabase } from "../open-store.ts";
+import { StartupError } from "../startup-errors.ts";
+import { type CommandResult, parseCustomersCommand } from "./commands.ts";
 
 const OPERATOR_LENGTH_MAX = 64;
 
@@ -41,20 +42,26 @@ const FORWARD_FAULTS: Readonly<Record<OperatorFailure, string>> = {
 };
 
 /**
- * Runs a `customers` command on the configured database. If a running service holds the embedded database, only that
- * process can write to it, so the command is forwarded to it.
+ * Runs `parallax customers`. Standard output holds only the result, for other programs; the log reports errors only.
  *
- * @param loadConfig  called only for valid commands
  * @throws StartupError if the database does not exist or the command cannot be forwarded
  */
-export async function runCustomers(
-  argv: readonly string[],
-  loadConfig: () => Config,
-  log: Log,
-): Promise<CommandResult> {
+export async function runCustomersCommand(argv: readonly string[], environment: Environment): Promise<void> {
+  const { code, out, err } = await runOnDatabase(argv, environment);
+  process.stdout.write(out);
+  process.stderr.write(err);
+  process.exitCode = code;
+}
+
+/**
+ * Runs the command on the configured database. If a running service holds the embedded database, only that process can
+ * write to it, so the command is forwarded to it. The environment is parsed only for valid commands.
+ */
+async function runOnDatabase(argv: readonly string[], environment: Environment): Promise<CommandResult> {
   const command = parseCustomersCommand(argv);
   if (typeof command !== "function") return command;
-  const config = loadConfig();
+  const config = parseConfig(environment, VENUE_SERVICES);
+  const log = createPinoLog("error");
   const operator = operatorName();
   try {
     const database = await openCheckedDatabase(config, log);
@@ -81,16 +88,17 @@ export function operatorName(user: () => { readonly username: string } = userInf
 }
 
 /** Runs a forwarded command in the service. */
-export async function answerOperator(request: unknown, accounts: Accounts): Promise<CommandResult> {
+export async function runForwardedCommand(request: unknown, accounts: Accounts): Promise<CommandResult> {
   const { argv, operator } = request as { readonly argv?: unknown; readonly operator?: unknown };
   if (!Array.isArray(argv) || !argv.every((argument) => typeof argument === "string") || typeof operator !== "string")
     throw new TypeError("invalid operator command");
-  const command: CommandResult | CustomersCommand = parseCustomersCommand(argv);
+  const command = parseCustomersCommand(argv);
   if (typeof command !== "function") return command;
   return command(accounts, { kind: "operator", id: operator.slice(0, OPERATOR_LENGTH_MAX) });
 }
 
 async function openCheckedDatabase(config: Config, log: Log): Promise<Database> {
+  if (config.databaseUrl === null) await assertOwnedStore(config.dataDir);
   const database = await openDatabase(config, log);
   try {
     const fault = await findVersionFault(database);
@@ -100,16 +108,6 @@ async function openCheckedDatabase(config: Config, log: Log): Promise<Database> 
     await database.close();
     throw error;
   }
-}
-
-async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, log: Log): Promise<Database> {
-  if (databaseUrl !== null) {
-    return openPostgresDatabase({ url: databaseUrl, log }).catch((error: unknown) => {
-      throw new StartupError(databaseError(databaseUrl, error));
-    });
-  }
-  await assertOwnedStore(dataDir);
-  return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
 }
 
 /** Requires an existing store owned by this user. Only the service creates stores, because it records the data mode. */

@@ -7,7 +7,7 @@ type EmptyObject = TObject<Record<never, TSchema>>;
 
 export interface HtmlPage {
   readonly html: string;
-  /** The only external origin whose scripts and frames the page may load; left out, none. */
+  /** The only external origin whose scripts and frames the page may load; none by default. */
   readonly scriptOrigin?: string;
 }
 

@@ -34,9 +34,13 @@ export interface MeteredServer {
   /** The paths of the requests that reached a handler. */
   readonly reached: readonly string[];
   /** Sends a GET request as this caller, or without a key if null. */
-  get(url: string, who: Principal | null, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
+  get(
+    url: string,
+    principal: Principal | null,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<LightMyRequestResponse>;
   /** Calls counted for this caller this month, by tier. */
-  used(who: Principal): Promise<Readonly<Record<string, number>>>;
+  used(principal: Principal): Promise<Readonly<Record<string, number>>>;
 }
 
 const ROUTES: Readonly<Record<string, Metering>> = {
@@ -128,8 +132,8 @@ export async function openMeteredServer(
     metering,
     reached,
     lookUps: () => lookUps,
-    get(url, who, headers = {}) {
-      const authorization = who === null ? {} : { authorization: `Bearer ${who.customerId}` };
+    get(url, principal, headers = {}) {
+      const authorization = principal === null ? {} : { authorization: `Bearer ${principal.customerId}` };
       return app.inject({ method: "GET", url, headers: { ...authorization, ...headers } });
     },
     used: async ({ customerId, allowance }) => (await metering.usage({ customerId, allowance })).usage,

@@ -1,15 +1,27 @@
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { openPostgresBus } from "../adapters/bus/postgres-bus.ts";
 import { openRedisBus } from "../adapters/bus/redis-bus.ts";
+import { openEmbeddedDatabase } from "../adapters/database/embedded-database.ts";
+import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { Config } from "../config/config.ts";
 import type { Bus } from "../ports/bus.ts";
+import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
+import { databaseError, StartupError } from "./startup-errors.ts";
 
 /** Opens the bus that notifies other processes. It connects in the background: an unavailable server does not delay the start. */
 export function openBus({ redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">, log: Log): Bus {
   const ports = { clock: systemClock, random: systemRandom, log };
   if (redisUrl !== null) return openRedisBus({ url: redisUrl, ...ports });
   return databaseUrl === null ? createInProcessBus(log) : openPostgresBus({ url: databaseUrl, ...ports });
+}
+
+/** Opens the PostgreSQL database if one is configured, else the embedded one. @throws StartupError */
+export async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, log: Log): Promise<Database> {
+  if (databaseUrl === null) return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
+  return openPostgresDatabase({ url: databaseUrl, log }).catch((error: unknown) => {
+    throw new StartupError(databaseError(databaseUrl, error));
+  });
 }
