@@ -55,7 +55,7 @@ const countOf = (name: FaultName, venue: SandboxVenue): number => {
   const drops = newDrops()[venue] ?? {};
   return FAULT_EXPECTATIONS[name][venue].reasons.reduce((sum, reason) => sum + (drops[reason] ?? 0), 0);
 };
-const describeCounts = async () => `\n${faultCountTable(countFaults(await harness.happened(), newDrops()))}`;
+const describeCounts = async () => `\n${faultCountTable(countFaults(await harness.injectedFaults(), newDrops()))}`;
 
 for (const name of FAULT_NAMES) {
   const exact = venuesWith(name, "each");
@@ -63,23 +63,23 @@ for (const name of FAULT_NAMES) {
   const counting = [...exact, ...bounded, ...venuesWith(name, "some")];
   if (counting.length === 0) continue;
   test(`${name}: health counts the faults that the sandbox injected at ${counting.join(", ")}`, async () => {
-    harness.hurryDeadlines(name === "frozen");
+    harness.setShortDeadlines(name === "frozen");
     await harness.setFaults("all", { [name]: SETTINGS[name] ?? 1 });
     await eventually(async () => {
-      const injected = await harness.happened();
-      const isEnough = exact.every((venue) => (injected[venue]?.[name] ?? 0) >= INJECTED_MIN);
-      return isEnough && counting.every((venue) => countOf(name, venue) > 0) ? true : null;
+      const injected = await harness.injectedFaults();
+      const hasEnoughFaults = exact.every((venue) => (injected[venue]?.[name] ?? 0) >= INJECTED_MIN);
+      return hasEnoughFaults && counting.every((venue) => countOf(name, venue) > 0) ? true : null;
     }, `drops counted for ${name}`).catch(async (error) => assert.fail(`${error}${await describeCounts()}`));
     await harness.setFaults("all", {});
-    harness.hurryDeadlines(false);
+    harness.setShortDeadlines(false);
     // Faults that were in flight when the fault was disabled are still counted.
     await eventually(async () => {
-      const injected = await harness.happened();
+      const injected = await harness.injectedFaults();
       return exact.every((venue) => countOf(name, venue) === injected[venue]?.[name]) ? true : null;
     }, `as many drops counted as faults injected by ${name}`).catch(async (error) =>
       assert.fail(`${error}${await describeCounts()}`),
     );
-    const injected = await harness.happened();
+    const injected = await harness.injectedFaults();
     for (const venue of bounded) {
       assert.ok(countOf(name, venue) <= (injected[venue]?.[name] ?? 0), await describeCounts());
     }

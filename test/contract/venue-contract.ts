@@ -214,7 +214,7 @@ function testSingleMarkets(subject: () => Subject): void {
     for (const { url } of harness.requests.slice(requestsBefore)) {
       const { origin, pathname } = new URL(url);
       assert.ok(
-        harness.bases.some((base) => `${origin}${pathname}`.startsWith(`${base}/`)),
+        harness.baseUrls.some((base) => `${origin}${pathname}`.startsWith(`${base}/`)),
         url.slice(0, 200),
       );
     }

@@ -25,7 +25,7 @@ export interface MarketApiOptions {
   readonly readTrend?: MarketsPorts["readTrend"];
 }
 
-/** The market routes on a real server over a real, empty board. The venues are alpha, beta and, for reference, gamma. */
+/** The market routes on a real server over a real, empty board. The venues are alpha, beta and the reference venue gamma. */
 export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
@@ -39,7 +39,9 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     fetchMarket: options.lookUp ?? (async () => false),
     pastPrices: options.past ?? {
       read: async (_market, period): Promise<HistoryReading> => ({
-        ...{ period, intervalSeconds: 3_600, generatedAt: clock.now() },
+        period,
+        intervalSeconds: 3_600,
+        generatedAt: clock.now(),
         points: [
           { startAt: SAMPLE_AT - 3_600_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: null },
         ],
@@ -59,8 +61,8 @@ interface ValidationBody {
   readonly detail: readonly { readonly type: string; readonly loc: readonly (string | number)[] }[];
 }
 
-/** A 422 as lines "type at location"; any other response as its status. */
-export function refusals(reply: LightMyRequestResponse): string[] {
-  if (reply.statusCode !== 422) return [String(reply.statusCode)];
-  return reply.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
+/** The errors of a 422 as "type at location"; the status of any other response. */
+export function refusals(response: LightMyRequestResponse): string[] {
+  if (response.statusCode !== 422) return [String(response.statusCode)];
+  return response.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
 }

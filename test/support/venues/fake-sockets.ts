@@ -1,6 +1,6 @@
 import type { OutgoingSocket, SocketHandlers, SocketOut } from "../../../src/ports/socket-out.ts";
 
-/** One connection attempt. The test acts as the peer. */
+/** One connection attempt; the test plays the server. */
 export class FakeConnection {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export class FakeConnection {
       send: (text) => {
         if (this.isOpen && !this.isClosed) this.sent.push(text);
       },
-      close: () => this.drop("closed by us"),
+      close: () => this.drop("closed by the client"),
     };
   }
 
@@ -39,7 +39,7 @@ export class FakeConnection {
     this.#handlers.onPing();
   }
 
-  drop(reason = "closed by peer"): void {
+  drop(reason = "closed by the server"): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.#handlers.onClose(reason);

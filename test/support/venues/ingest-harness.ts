@@ -38,14 +38,20 @@ export function openIngestHarness(
   const store = new MemoryMarketStore();
   const ticks = new MemoryTicks();
   const history = new MemoryHistory();
-  const recorder = new StoreWriter({ board, store, ticks, clock, log: quietLog });
+  const storeWriter = new StoreWriter({ board, store, ticks, clock, log: quietLog });
   const venues = makeVenues(clock);
-  const past = new StoredPastPrices({ history, venues, board, clock, store: (market) => recorder.flushMarket(market) });
+  const past = new StoredPastPrices({
+    history,
+    venues,
+    board,
+    clock,
+    store: (market) => storeWriter.flushMarket(market),
+  });
   const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
   const health = (venue: ScriptedVenue): VenueHealth => {
-    const known = healths.get(venue);
-    if (known === undefined) throw new Error(`${venue.id} is not part of this harness`);
-    return known;
+    const venueHealth = healths.get(venue);
+    if (venueHealth === undefined) throw new Error(`${venue.id} is not part of this harness`);
+    return venueHealth;
   };
   const ingests = venues.map((venue) => {
     const backfill = new Backfill({ venue: venue.id, board, pastPrices: past, clock });
@@ -53,7 +59,7 @@ export function openIngestHarness(
     return new VenueIngest({
       venue,
       board,
-      storeWriter: recorder,
+      storeWriter,
       backfill,
       health: health(venue),
       areFirstSweepsOver,
@@ -62,15 +68,23 @@ export function openIngestHarness(
     });
   });
   return {
-    ...{ clock, board, store, ticks, history, storeWriter: recorder, past, venues, health },
+    clock,
+    board,
+    store,
+    ticks,
+    history,
+    storeWriter,
+    past,
+    venues,
+    health,
     async start() {
-      recorder.start();
+      storeWriter.start();
       for (const ingest of ingests) ingest.start();
       await clock.settle();
     },
     async stop() {
       await Promise.all(ingests.map((ingest) => ingest.stop()));
-      await recorder.close();
+      await storeWriter.close();
     },
     market: (marketId, venue = "alpha") => board.find(venue, marketId),
     statusChanges: () =>
@@ -80,14 +94,14 @@ export function openIngestHarness(
 
 /** A harness with one venue, "alpha", that lists open markets with these ids. */
 export function openIngestWith(...marketIds: readonly string[]): IngestHarness & { readonly venue: ScriptedVenue } {
-  const bench = openIngestHarness();
-  const [venue] = bench.venues;
+  const harness = openIngestHarness();
+  const [venue] = harness.venues;
   if (venue === undefined) throw new Error("the harness has no venue");
   venue.show(...marketIds.map((id) => sampleMarket(id)));
-  return { ...bench, venue };
+  return { ...harness, venue };
 }
 
 /** Differences between consecutive timestamps. */
-export function gaps(instants: readonly number[]): number[] {
-  return instants.slice(1).map((at, index) => at - (instants[index] ?? 0));
+export function gaps(timestamps: readonly number[]): number[] {
+  return timestamps.slice(1).map((at, index) => at - (timestamps[index] ?? 0));
 }
