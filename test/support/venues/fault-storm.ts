@@ -176,7 +176,7 @@ export async function findWrongMarkets(
   /** Number of compared markets, by venue. */
   readonly compared: ReadonlyMap<string, number>;
 }> {
-  const control = `${storm.sandbox.urls.control?.rest}/state`;
+  const control = `${storm.sandbox.urls.control?.rest}/truth`;
   const markets = await everyMarket(storm.service);
   const currentStates = new Map<string, Json>();
   for (const venue of new Set(markets.map(({ platform }) => platform))) {
