@@ -18,7 +18,7 @@ export class FakeConnection {
       send: (text) => {
         if (this.isOpen && !this.isClosed) this.sent.push(text);
       },
-      close: () => this.drop("closed by the client"),
+      close: () => this.drop("closed by us"),
     };
   }
 
@@ -39,7 +39,7 @@ export class FakeConnection {
     this.#handlers.onPing();
   }
 
-  drop(reason = "closed by the server"): void {
+  drop(reason = "closed by peer"): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.#handlers.onClose(reason);
