@@ -23,7 +23,7 @@ export interface DepthRow {
 }
 
 /**
- * The facts of one row. The source has no event: the event id is the ticker without its last part, which is the outcome
+ * The facts of one row. The source has no events. The event id is the ticker without its last part; that part is the outcome
  * label.
  */
 function factsOfDepth(row: DepthRow, isFirst: boolean): Fact[] {

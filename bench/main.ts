@@ -43,8 +43,8 @@ npm run bench -- --quick           short runs to check that each works; the figu
 Options:
   --json FILE    write every figure with its spread
   --rounds N     interleaved rounds of comparisons
-  --ticks N      rows of the scenario "history" (20000000 for the full one)
-  --minutes N    length of the scenario "soak"
+  --ticks N      rows of the scenario "history" (full run: 20000000)
+  --minutes N    duration of the scenario "soak"
   --quick, --help
 
 Scenarios:
@@ -64,23 +64,23 @@ interface Outcome {
 
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<Outcome> {
   const startedAt = performance.now();
-  const outcome = (rest: Partial<Outcome>): Outcome => ({
+  const outcomeOf = (fields: Partial<Outcome>): Outcome => ({
     scenario: scenario.name,
     seconds: Math.round((performance.now() - startedAt) / 100) / 10,
     rows: [],
     skipped: null,
     failure: null,
-    ...rest,
+    ...fields,
   });
   try {
-    return outcome({ rows: await scenario.run(options) });
+    return outcomeOf({ rows: await scenario.run(options) });
   } catch (error) {
-    if (error instanceof SkippedError) return outcome({ skipped: error.message });
-    return outcome({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (error instanceof SkippedError) return outcomeOf({ skipped: error.message });
+    return outcomeOf({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 }
 
-function present({ scenario, seconds, rows, skipped, failure }: Outcome): string {
+function formatOutcome({ scenario, seconds, rows, skipped, failure }: Outcome): string {
   const title = `\n${scenario} (${seconds} s)`;
   if (skipped !== null) return `${title}: skipped, ${skipped}\n`;
   if (failure !== null) return `${title}: FAILED\n${failure}\n`;
@@ -90,7 +90,7 @@ function present({ scenario, seconds, rows, skipped, failure }: Outcome): string
 /** A whole number above 0 from the command line; null if the option is absent. */
 function parseCount(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new RangeError(`--${name} ${text}: give a whole number from 1`);
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new RangeError(`--${name} ${text}: must be a whole number of at least 1`);
   return Number(text);
 }
 
@@ -125,14 +125,14 @@ async function main(): Promise<void> {
     process.stderr.write(`${scenario.name} ...\n`);
     const outcome = await runScenario(scenario, options);
     outcomes.push(outcome);
-    process.stdout.write(present(outcome));
+    process.stdout.write(formatOutcome(outcome));
     if (values.json !== undefined) await writeReport(values.json, options, outcomes);
   }
   const isSuccess = outcomes.every(({ failure, rows }) => failure === null && rows.every((row) => row.isMet !== false));
   process.exitCode = isSuccess ? 0 : 1;
 }
 
-/** Written after each scenario, so that an interrupted run loses at most one scenario. */
+/** Called after each scenario: an interrupted run loses at most one. */
 async function writeReport(file: string, options: BenchOptions, outcomes: readonly Outcome[]): Promise<void> {
   const machine = {
     node: process.version,

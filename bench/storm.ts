@@ -7,8 +7,8 @@
  * The first command prints the number of requests and responses, rule violations, the service's memory, the injected faults,
  * the drop counts in health, and the time until all quotes are correct after the last fault, by venue. A table on standard
  * error compares injected faults with drop counts; the exit code is 1 if a required count is missing. The second command
- * compares response times of the other venues while one venue is frozen and while none is, in alternating rounds. The
- * result is one JSON object on standard output.
+ * compares response times of the other venues with and without a frozen venue, in alternating rounds. The result is one
+ * JSON object on standard output.
  */
 import { parseArgs } from "node:util";
 import { countFaults, faultCountTable } from "../test/support/venues/fault-counts.ts";
@@ -18,7 +18,7 @@ import {
   findWrongMarkets,
   openFaultStorm,
   residentBytes,
-  watchAnswers,
+  watchResponses,
 } from "../test/support/venues/fault-storm.ts";
 
 const RECOVERY_MS_MAX = 60_000;
@@ -40,17 +40,17 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const storm = await openFaultStorm({ marketCount: Number(values.markets) });
 try {
-  const result = values.frozen ? await compareFrozen(storm) : await weather(storm);
+  const result = values.frozen ? await compareFrozen(storm) : await measureStorm(storm);
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 } finally {
   await storm.end();
 }
 
-async function weather({ service }: FaultStorm) {
+async function measureStorm({ service }: FaultStorm) {
   const rate = Number(values.rate);
-  const calmBytes = await residentBytes(service.pid);
-  let highestBytes = calmBytes;
-  const watch = watchAnswers(service);
+  const baselineBytes = await residentBytes(service.pid);
+  let highestBytes = baselineBytes;
+  const watcher = watchResponses(service);
   await storm.setFaults("all", await everySwitch(storm, rate));
   const until = performance.now() + Number(values.seconds) * 1_000;
   while (performance.now() < until) {
@@ -65,7 +65,7 @@ async function weather({ service }: FaultStorm) {
   const correctAfterMs: Record<string, number | null> = {};
   for (;;) {
     const { wrong, compared } = await findWrongMarkets(storm, since);
-    // A comparison takes a while; its time is the time of its end.
+    // Measured after the comparison, which takes a while.
     const afterMs = Date.now() - since;
     recovery.push({ afterMs, wrong: wrong.length, examples: wrong.slice(0, 5) });
     for (const venue of compared.keys()) {
@@ -78,23 +78,23 @@ async function weather({ service }: FaultStorm) {
     if (wrong.length === 0 || afterMs > RECOVERY_MS_MAX) break;
     await sleep(100);
   }
-  const report = await watch.stop();
+  const watchReport = await watcher.stop();
   const health = (await service.get("/v1/health")).json;
-  const happened = await storm.happened();
+  const injected = await storm.injectedFaults();
   const venues = Object.entries<{ drops: Record<string, number>; stream: string; status: string }>(
     health.checks.venues,
   );
-  const rows = countFaults(happened, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
+  const rows = countFaults(injected, Object.fromEntries(venues.map(([venue, { drops }]) => [venue, drops])));
   print(faultCountTable(rows));
   const uncounted = rows.filter(({ isUncounted }) => isUncounted);
   if (uncounted.length > 0) process.exitCode = 1;
   return {
-    faults: { rate, seconds: Number(values.seconds), happened },
+    faults: { rate, seconds: Number(values.seconds), injected },
     rows,
     uncounted: uncounted.map(({ venue, fault }) => `${venue} ${fault}`),
-    ...report,
+    ...watchReport,
     memory: {
-      calmMib: Math.round(calmBytes / MIB),
+      baselineMib: Math.round(baselineBytes / MIB),
       highestMib: Math.round(highestBytes / MIB),
       afterMib: Math.round((await residentBytes(service.pid)) / MIB),
     },
@@ -109,38 +109,38 @@ async function compareFrozen({ service }: FaultStorm) {
   const list = await service.get("/v1/markets?limit=100");
   const others = list.json.filter(({ platform }: { platform: string }) => platform !== FROZEN);
   const paths = others.flatMap(({ platform, market_id: id }: { platform: string; market_id: string }) => {
-    const one = `/v1/markets/${platform}/${encodeURIComponent(id)}`;
-    return [one, `/v1/markets?source=${platform}&limit=50`, `${one}/history?period=48h`];
+    const marketPath = `/v1/markets/${platform}/${encodeURIComponent(id)}`;
+    return [marketPath, `/v1/markets?source=${platform}&limit=50`, `${marketPath}/history?period=48h`];
   });
   // Warm-up: history is fetched from the venue once.
   for (const path of paths) await service.get(path);
-  const measure = async (): Promise<{ p50: number; p99: number; answers: number }> => {
+  const measure = async (): Promise<{ p50: number; p99: number; responses: number }> => {
     const times: number[] = [];
     const until = performance.now() + ROUND_MS;
-    for (let turn = 0; performance.now() < until; turn++) {
+    for (let index = 0; performance.now() < until; index++) {
       const startTime = performance.now();
-      const { status } = await service.get(paths[turn % paths.length] ?? "/v1/health");
-      if (status !== 200) throw new Error(`${paths[turn % paths.length]} returned ${status}`);
+      const { status } = await service.get(paths[index % paths.length] ?? "/v1/health");
+      if (status !== 200) throw new Error(`${paths[index % paths.length]} returned ${status}`);
       times.push(performance.now() - startTime);
     }
     times.sort((a, b) => a - b);
     const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
-    return { p50: at(0.5), p99: at(0.99), answers: times.length };
+    return { p50: at(0.5), p99: at(0.99), responses: times.length };
   };
-  const rounds: { calm: object; frozen: object; ratioP99: number; differenceP99Ms: number }[] = [];
+  const rounds: { healthy: object; frozen: object; ratioP99: number; differenceP99Ms: number }[] = [];
   for (let round = 0; round < Number(values.rounds); round++) {
     const isFrozenFirst = round % 2 === 1;
     const measured: Record<string, Awaited<ReturnType<typeof measure>>> = {};
-    for (const state of isFrozenFirst ? ["frozen", "calm"] : ["calm", "frozen"]) {
+    for (const state of isFrozenFirst ? ["frozen", "healthy"] : ["healthy", "frozen"]) {
       await storm.setFaults(FROZEN, state === "frozen" ? { frozen: 1, socket_frozen: 1 } : {});
-      // Open requests to the venue finish or start to hang before the measurement.
+      // Pending requests to the venue finish or freeze before the measurement starts.
       await sleep(1_500);
       measured[state] = await measure();
     }
-    const { calm, frozen } = measured;
-    if (calm === undefined || frozen === undefined) continue;
-    rounds.push({ calm, frozen, ratioP99: frozen.p99 / calm.p99, differenceP99Ms: frozen.p99 - calm.p99 });
-    print(`round ${round + 1}: p99 calm ${calm.p99.toFixed(2)} ms, frozen ${frozen.p99.toFixed(2)} ms`);
+    const { healthy, frozen } = measured;
+    if (healthy === undefined || frozen === undefined) continue;
+    rounds.push({ healthy, frozen, ratioP99: frozen.p99 / healthy.p99, differenceP99Ms: frozen.p99 - healthy.p99 });
+    print(`round ${round + 1}: p99 healthy ${healthy.p99.toFixed(2)} ms, frozen ${frozen.p99.toFixed(2)} ms`);
   }
   await storm.setFaults(FROZEN, {});
   const median = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];

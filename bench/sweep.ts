@@ -12,10 +12,10 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { START_ARGUMENTS } from "../test/support/service-process.ts";
 
-/** Health counts all markets per request; polling more often would distort the measurement. */
+/** A health request counts all markets, so more frequent polling would distort the measurement. */
 const POLL_MS = 500;
 const SWEEP_MS_MAX = 20 * 60_000;
-/** Memory is read again after garbage collection of the sweep. */
+/** Memory is read again after this time, when the garbage of the sweep has been collected. */
 const REST_MS = 15_000;
 const TICKS_PER_SECOND = 100;
 const MEBIBYTE = 1024 * 1024;
@@ -50,12 +50,12 @@ const service = spawn(process.execPath, START_ARGUMENTS, {
 const ended = new Promise((resolve) => service.once("exit", resolve));
 try {
   const startTime = performance.now();
-  const url = await addressOf(service);
-  const upAt = performance.now();
+  const url = await waitForUrl(service);
+  const listeningAt = performance.now();
   const pid = service.pid ?? 0;
   const sandboxPid = Number((await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ")[0]);
   const before = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
-  const venues = await sweepOf(url, upAt);
+  const venues = await waitForSweeps(url, listeningAt);
   const seconds = Math.max(...venues.map((venue) => venue.seconds));
   const atEnd = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
   await new Promise((resolve) => setTimeout(resolve, REST_MS));
@@ -64,7 +64,7 @@ try {
   const result = {
     processors: cpus().length,
     limits: values.limits,
-    startSeconds: (upAt - startTime) / 1_000,
+    startSeconds: (listeningAt - startTime) / 1_000,
     markets,
     seconds,
     marketsPerSecond: markets / seconds,
@@ -81,8 +81,8 @@ try {
     },
   };
   process.stdout.write(`${JSON.stringify(result)}\n\n`);
-  const row = (name: string, count: number, took: number) =>
-    `${name.padEnd(12)} ${String(count).padStart(8)} ${took.toFixed(1).padStart(8)} ${(count / took).toFixed(0).padStart(10)}\n`;
+  const row = (name: string, count: number, durationS: number) =>
+    `${name.padEnd(12)} ${String(count).padStart(8)} ${durationS.toFixed(1).padStart(8)} ${(count / durationS).toFixed(0).padStart(10)}\n`;
   process.stdout.write(`${"venue".padEnd(12)}  markets  seconds  markets/s\n`);
   for (const venue of venues) process.stdout.write(row(venue.venue, venue.markets, venue.seconds));
   process.stdout.write(row("all", markets, seconds));
@@ -96,8 +96,8 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The service prints its URL when it listens, which is also when the first sweep starts. */
-function addressOf(child: ChildProcess): Promise<string> {
+/** Waits for the URL, which the service prints when it listens and the first sweep starts. */
+function waitForUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     if (child.stdout === null) return reject(new Error("the service has no output"));
     child.once("exit", (code) => reject(new Error(`the service exited (exit code ${code})`)));
@@ -109,11 +109,11 @@ function addressOf(child: ChildProcess): Promise<string> {
 }
 
 /** Waits for the first sweep of every venue and returns the durations. */
-async function sweepOf(url: string, sinceMs: number) {
+async function waitForSweeps(url: string, sinceMs: number) {
   const done = new Map<string, { venue: string; markets: number; seconds: number; drops: VenueHealth["drops"] }>();
   for (;;) {
-    const reply = await fetch(`${url}/v1/health`);
-    const { checks } = (await reply.json()) as { checks: { venues: Record<string, VenueHealth> } };
+    const response = await fetch(`${url}/v1/health`);
+    const { checks } = (await response.json()) as { checks: { venues: Record<string, VenueHealth> } };
     const now = performance.now();
     for (const [venue, { markets, sweep, drops }] of Object.entries(checks.venues)) {
       if (sweep.completed === 0 || done.has(venue)) continue;

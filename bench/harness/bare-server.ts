@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { firstLineOf } from "../../test/support/service-process.ts";
 import type { LoadTarget } from "./load.ts";
 
-const PROGRAM = fileURLToPath(new URL("../programs/bare-server.ts", import.meta.url));
+const PROGRAM_FILE = fileURLToPath(new URL("../programs/bare-server.ts", import.meta.url));
 /** Node adds these headers on both servers. */
-const AUTOMATIC = new Set(["connection", "keep-alive", "date", "content-length"]);
+const AUTOMATIC_HEADERS = new Set(["connection", "keep-alive", "date", "content-length"]);
 
 export interface BareServer {
   readonly url: string;
@@ -20,14 +20,14 @@ export interface BareServer {
 /** A bare `node:http` server in a child process that returns the current response of `target`, byte for byte. */
 export async function startBareServer(target: LoadTarget): Promise<BareServer> {
   // `fetch` would decompress a compressed body.
-  const reply = await fetch(target.url, { headers: { ...target.headers, "accept-encoding": "identity" } });
-  const body = await reply.text();
-  if (reply.status !== 200) throw new Error(`${target.url} returned ${reply.status}: ${body}`);
-  const headers = Object.fromEntries([...reply.headers].filter(([name]) => !AUTOMATIC.has(name)));
+  const response = await fetch(target.url, { headers: { ...target.headers, "accept-encoding": "identity" } });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${target.url} returned ${response.status}: ${body}`);
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !AUTOMATIC_HEADERS.has(name)));
   const folder = await mkdtemp(join(tmpdir(), "parallax-bench-"));
-  const file = join(folder, "answer.json");
+  const file = join(folder, "response.json");
   await writeFile(file, JSON.stringify({ headers, body }));
-  const child: ChildProcess = spawn(process.execPath, [PROGRAM, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const child: ChildProcess = spawn(process.execPath, [PROGRAM_FILE, file], { stdio: ["ignore", "pipe", "inherit"] });
   const url = await firstLineOf(child);
   await rm(folder, { recursive: true });
   return {

@@ -5,8 +5,8 @@ import { temporaryFolder } from "../../test/support/service-process.ts";
 import { type BenchService, openService } from "./service.ts";
 
 /**
- * A simulated world with more than 2,000 price changes a second through the real adapters and sockets. Scenarios also
- * measure how many ticks were stored, because that depends on the machine.
+ * A simulated world with more than 2,000 price changes a second, read by the real adapters over sockets. The number of
+ * stored ticks depends on the machine, so scenarios measure it too.
  */
 const LIVELY_WORLD = {
   PARALLAX_SANDBOX_MARKETS: "2000",
@@ -16,8 +16,8 @@ const LIVELY_WORLD = {
 
 export const LIVELY_TICKS_PER_SECOND = 2_000;
 
-/** One venue requires a key for its stream. The sandbox accepts any well-formed RSA key. */
-const VENUE_KEY_ID = "bench";
+/** Kalshi requires a key for its stream. The sandbox accepts any well-formed RSA key. */
+const VENUE_KEY_ID = "benchmark";
 const RSA_BITS = 2_048;
 
 export interface LivelyService extends BenchService {
@@ -32,7 +32,7 @@ export async function openLivelyService(): Promise<LivelyService> {
     const privateKeyFile = join(folder.path, "venue-key.pem");
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: RSA_BITS });
     await writeFile(privateKeyFile, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
-    const token = "for-the-bench-only";
+    const token = "benchmark-metrics-token";
     const service = await openService({
       ...LIVELY_WORLD,
       PARALLAX_KALSHI_KEY_ID: VENUE_KEY_ID,

@@ -21,7 +21,7 @@ export async function saturate(target: LoadTarget, seconds: number, connections 
     excludeErrorStats: true,
   });
   if (result.errors + result.non2xx > 0) {
-    throw new Error(`${target.url}: ${result.errors} errors and ${result.non2xx} answers other than 2xx`);
+    throw new Error(`${target.url}: ${result.errors} errors and ${result.non2xx} responses other than 2xx`);
   }
   return result["2xx"] / result.duration;
 }
@@ -36,9 +36,9 @@ export interface PacedResult {
   readonly maxMs: number;
 }
 
-const PACE_MS = 1;
+const POLL_MS = 1;
 const RESPONSE_MS_MAX = 10_000;
-const HEAD_END = "\r\n\r\n";
+const HEADER_END = "\r\n\r\n";
 
 /**
  * Sends requests at a fixed rate and measures each from its scheduled time, so that a stall of the server (or of this
@@ -54,41 +54,41 @@ export async function sendAtFixedRate(
   const { perSecond, seconds, connections = 64 } = options;
   const { hostname, port, pathname, search, host } = new URL(target.url);
   const lines = Object.entries({ host, ...target.headers }).map(([name, value]) => `${name}: ${value}`);
-  const bytes = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join("\r\n")}${HEAD_END}`);
+  const bytes = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join("\r\n")}${HEADER_END}`);
   const connectionPool = await Promise.all(
     Array.from({ length: connections }, () => openConnection(Number(port), hostname, bytes)),
   );
   const total = Math.round(perSecond * seconds);
   const latencies: number[] = [];
   let failed = 0;
-  let due = 0;
+  let scheduled = 0;
   /** Scheduled requests without a free connection; empty if the server keeps up. */
   const waiting: number[] = [];
-  /** Connections are used in turn, because the server closes idle ones. */
+  /** Used in rotation, because the server closes idle connections. */
   const idle = [...connectionPool];
   const startedAt = performance.now();
-  const dueAt = (index: number) => startedAt + (index * 1_000) / perSecond;
-  const serve = (connection: LoadConnection, index: number) => {
+  const scheduledAt = (index: number) => startedAt + (index * 1_000) / perSecond;
+  const sendRequest = (connection: LoadConnection, index: number) => {
     connection.send((isOk) => {
-      if (isOk) latencies.push(performance.now() - dueAt(index));
+      if (isOk) latencies.push(performance.now() - scheduledAt(index));
       else failed += 1;
       const next = waiting.shift();
       if (next === undefined) idle.push(connection);
-      else serve(connection, next);
+      else sendRequest(connection, next);
     });
   };
-  while (due < total) {
+  while (scheduled < total) {
     const now = performance.now();
-    for (; due < total && dueAt(due) <= now; due++) {
+    for (; scheduled < total && scheduledAt(scheduled) <= now; scheduled++) {
       const connection = idle.shift();
-      if (connection === undefined) waiting.push(due);
-      else serve(connection, due);
+      if (connection === undefined) waiting.push(scheduled);
+      else sendRequest(connection, scheduled);
     }
-    await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   const deadline = performance.now() + RESPONSE_MS_MAX;
   while (latencies.length + failed < total && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   for (const connection of connectionPool) connection.close();
   const sorted = latencies.toSorted((a, b) => a - b);
@@ -112,27 +112,28 @@ async function openConnection(port: number, host: string, bytes: Buffer): Promis
   const socket: Socket = connect({ port, host, noDelay: true });
   await once(socket, "connect");
   let done: ((isOk: boolean) => void) | null = null;
-  let head = "";
+  let header = "";
   let remaining = -1;
   let isOk = false;
   const finish = (result: boolean) => {
     const callback = done;
     done = null;
-    head = "";
+    header = "";
     remaining = -1;
     callback?.(result);
   };
   socket.on("data", (chunk) => {
     if (remaining < 0) {
-      head += chunk.toString("latin1");
-      const end = head.indexOf(HEAD_END);
+      header += chunk.toString("latin1");
+      const end = header.indexOf(HEADER_END);
       if (end < 0) return;
-      isOk = /^HTTP\/1\.1 2/.test(head);
-      remaining = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0) - (head.length - end - HEAD_END.length);
+      isOk = /^HTTP\/1\.1 2/.test(header);
+      remaining =
+        Number(/^content-length: (\d+)$/im.exec(header)?.[1] ?? 0) - (header.length - end - HEADER_END.length);
     } else remaining -= chunk.length;
     if (remaining <= 0) finish(isOk);
   });
-  // A request on a closed connection fails, and every failure is reported.
+  // The close event reports every failure.
   socket.on("error", () => {});
   socket.on("close", () => finish(false));
   return {

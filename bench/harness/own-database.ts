@@ -15,12 +15,12 @@ export function hasTestDatabase(): boolean {
   return (process.env.TEST_DATABASE_URL ?? "") !== "";
 }
 
-const ownName = (word: string) => `bench_${word}_${process.pid}_${Date.now().toString(36)}`;
+const uniqueName = (label: string) => `bench_${label}_${process.pid}_${Date.now().toString(36)}`;
 
 /** A new schema, dropped by `drop`. */
-export function ownSchema(word: string): { readonly url: string; readonly schema: string; drop(): Promise<void> } {
+export function ownSchema(label: string): { readonly url: string; readonly schema: string; drop(): Promise<void> } {
   const url = testDatabaseUrl();
-  const schema = ownName(word);
+  const schema = uniqueName(label);
   return {
     url,
     schema,
@@ -33,10 +33,10 @@ export function ownSchema(word: string): { readonly url: string; readonly schema
   };
 }
 
-/** A new database, for a service that is configured by URL only; dropped by `drop`. */
-export async function ownDatabase(word: string): Promise<{ readonly url: URL; drop(): Promise<void> }> {
+/** A new database, for a service that is configured by URL; dropped by `drop`. */
+export async function ownDatabase(label: string): Promise<{ readonly url: URL; drop(): Promise<void> }> {
   const server = testDatabaseUrl();
-  const name = ownName(word);
+  const name = uniqueName(label);
   const runStatement = async (statement: string) => {
     const client = new pg.Client({ connectionString: server });
     await client.connect();
@@ -50,16 +50,16 @@ export async function ownDatabase(word: string): Promise<{ readonly url: URL; dr
 
 /** The production store in a new schema. */
 export async function openOwnSchema(
-  word: string,
+  label: string,
 ): Promise<{ database: Database; url: string; schema: string; drop(): Promise<void> }> {
-  const own = ownSchema(word);
-  const database = await openPostgresDatabase({ url: own.url, schema: own.schema, log: quietLog });
+  const target = ownSchema(label);
+  const database = await openPostgresDatabase({ url: target.url, schema: target.schema, log: quietLog });
   return {
-    ...own,
+    ...target,
     database,
     async drop() {
       await database.close();
-      await own.drop();
+      await target.drop();
     },
   };
 }

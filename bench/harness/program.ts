@@ -10,8 +10,7 @@ const OUTPUT_BYTES_MAX = 1 << 20;
  */
 export async function resultOf<Result>(program: string, args: readonly string[]): Promise<Result> {
   const file = new URL(`../${program}`, import.meta.url).pathname;
-  const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, [file, ...args], { maxBuffer: OUTPUT_BYTES_MAX });
+  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], { maxBuffer: OUTPUT_BYTES_MAX });
   const line = stdout.split("\n").find((candidate) => candidate.startsWith("{"));
   if (line === undefined) throw new Error(`${program} printed no result`);
   return JSON.parse(line) as Result;

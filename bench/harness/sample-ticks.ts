@@ -1,16 +1,16 @@
 import type { Tick } from "../../src/storage/index.ts";
 
-const MARKETS = 500;
+const MARKET_COUNT = 500;
 
 /**
- * The tick with this number: deterministic, and different for every number. Ticks rotate over 500 markets; each market
- * changes once per millisecond of simulated time from `fromMs`.
+ * A deterministic tick, different for every number. Ticks rotate over 500 markets; each market changes once per millisecond
+ * of simulated time from `fromMs`.
  */
 export function sampleTick(number: number, fromMs: number): Tick {
   const price = 0.2 + ((number * 7919) % 600) / 1_000;
-  const at = fromMs + Math.floor(number / MARKETS);
+  const at = fromMs + Math.floor(number / MARKET_COUNT);
   return {
-    marketKey: (number % MARKETS) + 1,
+    marketKey: (number % MARKET_COUNT) + 1,
     eventAt: at,
     receivedAt: at,
     bid: price - 0.01,

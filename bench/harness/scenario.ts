@@ -2,7 +2,7 @@ import { type Spread, spreadOf } from "./statistics.ts";
 
 /** Options of a scenario from the command line. */
 export interface BenchOptions {
-  /** Short runs, to check that a scenario works; the figures are not reliable. */
+  /** Short runs that check that a scenario works. The figures are not reliable. */
   readonly quick: boolean;
   /** Interleaved rounds of a comparison; null uses the scenario's default. */
   readonly rounds: number | null;
@@ -14,14 +14,14 @@ export interface BenchOptions {
   readonly print: (line: string) => void;
 }
 
-/** One figure with its yardstick and target. */
+/** One measured figure with its yardstick and target. */
 export interface BenchRow {
   readonly figure: string;
   readonly unit: string;
   readonly value: Spread;
-  /** The same work done by the bare tool, in rounds between ours; null if there is no such tool. */
+  /** The same work done by the bare tool in alternating rounds; null if no such tool exists. */
   readonly yardstick: { readonly name: string; readonly value: Spread } | null;
-  /** Our figure divided by the yardstick, round by round, so that disturbances of both cancel out. */
+  /** Our figure divided by the yardstick, computed per round: load that affects both cancels out. */
   readonly ratio: Spread | null;
   readonly target: Target | null;
   readonly isMet: boolean | null;
@@ -43,7 +43,7 @@ export interface Scenario {
   run(options: BenchOptions): Promise<readonly BenchRow[]>;
 }
 
-/** The scenario cannot run here (no database server, no permission to mount). The message is printed; nothing fails. */
+/** The scenario cannot run here (no database server, no permission to mount). Its message is printed; the run does not fail. */
 export class SkippedError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -84,9 +84,15 @@ export function benchRow(row: {
 }
 
 function isMet(target: Target, value: Spread, ratio: Spread | null): boolean {
-  const isLow = target.bound === "at_most";
-  const judged =
-    target.of === "ratio" ? ratio?.median : target.of === "median" ? value.median : isLow ? value.max : value.min;
-  if (judged === undefined) throw new RangeError("a target for a ratio needs a yardstick in every round");
-  return isLow ? judged <= target.value : judged >= target.value;
+  const isUpperBound = target.bound === "at_most";
+  const measured =
+    target.of === "ratio"
+      ? ratio?.median
+      : target.of === "median"
+        ? value.median
+        : isUpperBound
+          ? value.max
+          : value.min;
+  if (measured === undefined) throw new RangeError("a target for a ratio needs a yardstick in every round");
+  return isUpperBound ? measured <= target.value : measured >= target.value;
 }

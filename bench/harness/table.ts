@@ -16,8 +16,8 @@ function formatTarget({ target, isMet, unit }: BenchRow): string {
   if (target === null) return "";
   const sign = target.bound === "at_least" ? "≥" : "≤";
   const value = target.of === "ratio" ? `${formatNumber(target.value * 100)}% of it` : formatNumber(target.value);
-  const unitShown = target.of === "ratio" ? "" : ` ${unit}`;
-  return `${isMet === true ? "met" : "MISSED"}: ${sign} ${value}${unitShown}${target.of === "worst" ? " always" : ""}`;
+  const unitText = target.of === "ratio" ? "" : ` ${unit}`;
+  return `${isMet === true ? "met" : "MISSED"}: ${sign} ${value}${unitText}${target.of === "worst" ? " always" : ""}`;
 }
 
 /** Rows as lines for a terminal; spreads are min / median / max over the rounds. */
@@ -40,7 +40,7 @@ export function formatRows(rows: readonly BenchRow[]): string {
       .join("  ")
       .trimEnd(),
   );
-  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  const separator = widths.map((width) => "-".repeat(width)).join("  ");
   const notes = rows.filter((row) => row.note !== "").map((row) => `  ${row.figure}: ${row.note}`);
-  return [lines[0], rule, ...lines.slice(1), ...notes].join("\n");
+  return [lines[0], separator, ...lines.slice(1), ...notes].join("\n");
 }

@@ -1,5 +1,5 @@
 /**
- * Child process: a minimal Node server. It returns the status, headers and body in the JSON file in argv, and prints its
+ * Child process: a minimal Node server. It returns 200 with the headers and body of the JSON file in argv, and prints its
  * URL.
  */
 import { readFileSync } from "node:fs";
@@ -7,11 +7,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const [file = ""] = process.argv.slice(2);
-const response: { readonly headers: Record<string, string>; readonly body: string } = JSON.parse(
+const recorded: { readonly headers: Record<string, string>; readonly body: string } = JSON.parse(
   readFileSync(file, "utf8"),
 );
-const body = Buffer.from(response.body);
-const headers = { ...response.headers, "content-length": String(body.length) };
+const body = Buffer.from(recorded.body);
+const headers = { ...recorded.headers, "content-length": String(body.length) };
 const server = createServer((_request, response) => {
   response.writeHead(200, headers);
   response.end(body);

@@ -1,7 +1,7 @@
 /**
- * Child process: one market over the embedded store in argv, served three times. `metered` is the production service,
- * `shared` adds minute limits in Redis (if TEST_REDIS_URL is set), `open` serves the same route without authentication,
- * limits and quota. Prints the URLs, a key and the market's path as one JSON line.
+ * Child process: three servers of one market, over the embedded store in the directory in argv. `metered` is the production
+ * service. `shared` adds minute limits in Redis (if TEST_REDIS_URL is set). `open` serves the same route without
+ * authentication, limits and quota. Prints the URLs, a key and the market's path as one JSON line.
  */
 import { randomUUID } from "node:crypto";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
@@ -23,14 +23,14 @@ import { quietLog } from "../../test/support/quiet-log.ts";
 import { liftLimits } from "../../test/support/venues/lifted-limits.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 
-const ANYWHERE = { host: "127.0.0.1", port: 0 };
+const FREE_PORT = { host: "127.0.0.1", port: 0 };
 const MARKET_ID = "one";
 
-const [folder = ""] = process.argv.slice(2);
+const [dataDir = ""] = process.argv.slice(2);
 const redisUrl = process.env.TEST_REDIS_URL ?? "";
-const database = await openEmbeddedDatabase({ dataDir: folder, log: quietLog });
+const database = await openEmbeddedDatabase({ dataDir: dataDir, log: quietLog });
 await migrateDatabase(database);
-const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
+const keys = await ensureDemoKeys(database, dataDir, { random: systemRandom, clock: systemClock });
 await liftLimits(database);
 
 async function openMetered(hasRedis: boolean) {
@@ -39,8 +39,10 @@ async function openMetered(hasRedis: boolean) {
     : null;
   const app = await buildApp(
     plainAppPorts({
-      ...{ database, log: quietLog, sharedLimits },
-      journal: openQuotaJournal(lockJournalDir(folder).path),
+      database,
+      log: quietLog,
+      sharedLimits,
+      journal: openQuotaJournal(lockJournalDir(dataDir).path),
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
     }),
   );
@@ -53,7 +55,10 @@ const metered = await openMetered(false);
 const shared = redisUrl === "" ? null : await openMetered(true);
 
 const open = await createHttpServer({
-  ...{ log: quietLog, random: systemRandom, data: "sandbox", docs: false },
+  log: quietLog,
+  random: systemRandom,
+  data: "sandbox",
+  docs: false,
   authentication: { authenticate: () => null },
 });
 open.addHook("onRoute", (route) => {
@@ -61,17 +66,23 @@ open.addHook("onRoute", (route) => {
 });
 const { board } = metered;
 marketRoutes(open, {
-  ...{ board, publicUrl: null, now: () => systemClock.now(), venues: { trading: ["alpha"], all: ["alpha"] } },
+  board,
+  publicUrl: null,
+  now: () => systemClock.now(),
+  venues: { trading: ["alpha"], all: ["alpha"] },
   service: createMarketsService({
-    ...{ board, clock: systemClock, venues: ["alpha"], pastPrices: metered.ingest.pastPrices },
+    board,
+    clock: systemClock,
+    venues: ["alpha"],
+    pastPrices: metered.ingest.pastPrices,
     fetchMarket: async () => false,
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
   }),
 });
 const urls = {
-  metered: await metered.http.listen(ANYWHERE),
-  shared: shared === null ? null : await shared.http.listen(ANYWHERE),
-  open: await open.listen(ANYWHERE),
+  metered: await metered.http.listen(FREE_PORT),
+  shared: shared === null ? null : await shared.http.listen(FREE_PORT),
+  open: await open.listen(FREE_PORT),
 };
 process.on("SIGINT", () => process.exit(0));
 process.stdout.write(`${JSON.stringify({ urls, key: keys.enterprise, path: `/v1/markets/alpha/${MARKET_ID}` })}\n`);

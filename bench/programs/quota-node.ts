@@ -1,8 +1,8 @@
 /**
- * Child process: one node of a quota run over the store in argv (`embedded` and a folder, or `postgres` and a schema), with
- * its own journal folder. Each input line `{account, limit, callers, tries}` is one round: parallel callers take quota until
- * their attempts are used up. Each successful call appends one byte to the file `served`, so that the parent knows after a
- * kill how many calls were served.
+ * Child process: one node over the store in argv (`embedded` and a directory, or `postgres` and a schema), with a separate
+ * journal directory. Each input line `{customerId, limit, callers, attempts}` is one round: parallel callers take quota until
+ * their attempts are used up. Each allowed call appends one byte to the file `served`. After a kill the parent counts the
+ * served calls there.
  */
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -15,34 +15,34 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { createMetering } from "../../src/capabilities/metering/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 
-const [kind = "", place = "", journalFolder = ""] = process.argv.slice(2);
+const [kind = "", store = "", journalDir = ""] = process.argv.slice(2);
 const nodeId = `node-${process.pid}`;
 const database =
   kind === "embedded"
-    ? await openEmbeddedDatabase({ dataDir: place, log: quietLog })
-    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: place, log: quietLog });
+    ? await openEmbeddedDatabase({ dataDir: store, log: quietLog })
+    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: store, log: quietLog });
 await migrateDatabase(database);
-const journal = openQuotaJournal(journalFolder);
+const journal = openQuotaJournal(journalDir);
 const metering = createMetering({ database, journal, clock: systemClock, log: quietLog, nodeId, sharedLimits: null });
 await metering.start();
-const servedFile = openSync(join(journalFolder, "served"), "a");
+const servedFile = openSync(join(journalDir, "served"), "a");
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 print({ ready: true });
 
-async function callUntilOver(customerId: string, limit: number, tries: number): Promise<void> {
-  for (let attempt = 0; attempt < tries; attempt++) {
-    const answer = await metering.takeQuota({ customerId, tier: "INSIGHT" }, limit);
-    if (!answer.isAllowed) continue;
-    // Written before the next call, like a response.
+async function makeAttempts(customerId: string, limit: number, attempts: number): Promise<void> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const decision = await metering.takeQuota({ customerId, tier: "INSIGHT" }, limit);
+    if (!decision.isAllowed) continue;
+    // Written before the next call starts, like a response.
     writeSync(servedFile, "+");
   }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const round: { customerId: string; limit: number; callers: number; tries: number } = JSON.parse(line);
-  const tries = Math.ceil(round.tries / round.callers);
-  await Promise.all(Array.from({ length: round.callers }, () => callUntilOver(round.customerId, round.limit, tries)));
-  print({ isOver: true });
+  const round: { customerId: string; limit: number; callers: number; attempts: number } = JSON.parse(line);
+  const attempts = Math.ceil(round.attempts / round.callers);
+  await Promise.all(Array.from({ length: round.callers }, () => makeAttempts(round.customerId, round.limit, attempts)));
+  print({ isRoundOver: true });
 }
 await metering.stop();
 await database.close();

@@ -1,6 +1,6 @@
 /**
- * Child process: the service without venues on the store in argv, and the production tick writer and the bare driver, which
- * write on command. Prints its URL and a key, then one line per command.
+ * Child process: the service without venues on the store in argv. On command it writes ticks through the production tick
+ * writer or the bare driver. Prints its URL and a key, then one line per command.
  */
 import { createInterface } from "node:readline";
 import { PGlite } from "@electric-sql/pglite";
@@ -44,21 +44,21 @@ const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}
 
 const fromMs = Date.now() - 3_600_000;
 let next = 0;
-/** Nodes that share a server write each tick under their venue lease, which the store checks with every batch. */
-const shared = kind === "postgres" ? { claim: { venue: "alpha", fence: 1 } } : {};
+/** On PostgreSQL every tick carries the fence of a venue lease, which the store checks with every batch. */
+const lease = kind === "postgres" ? { claim: { venue: "alpha", fence: 1 } } : {};
 if (kind === "postgres") {
   await database.query(
-    "insert into leases (name, holder, fence, expires_at) values ('venue:alpha', 'bench', 1, now() + interval '1 day')",
+    "insert into leases (name, holder, fence, expires_at) values ('venue:alpha', 'benchmark', 1, now() + interval '1 day')",
   );
 }
 
-/** Rows per second through the production writer, measured for at least `forMs`. */
-async function writeTicks(forMs: number): Promise<number> {
+/** Rows per second through the production writer, measured for at least `durationMs`. */
+async function writeTicks(durationMs: number): Promise<number> {
   const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
   const startedAt = performance.now();
   const first = next;
-  while (performance.now() - startedAt < forMs) {
-    for (let row = 0; row < BURST_ROWS; row++) writer.write({ ...sampleTick(next++, fromMs), ...shared });
+  while (performance.now() - startedAt < durationMs) {
+    for (let row = 0; row < BURST_ROWS; row++) writer.write({ ...sampleTick(next++, fromMs), ...lease });
     await writer.flush();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
@@ -87,14 +87,14 @@ let bare: Awaited<ReturnType<typeof openBare>> | null = null;
 let bareNext = 0;
 
 /** Rows per second with the bare driver: one table, one statement per batch, no checks. */
-async function writeBare(forMs: number): Promise<number> {
+async function writeBare(durationMs: number): Promise<number> {
   if (bare === null) {
     bare = await openBare();
     await bare(`create table raw_ticks (${COLUMNS})`);
   }
   const startedAt = performance.now();
   const first = bareNext;
-  while (performance.now() - startedAt < forMs) {
+  while (performance.now() - startedAt < durationMs) {
     const rows = Array.from({ length: BATCH_ROWS }, () => sampleTick(bareNext++, fromMs));
     const micros = (pick: (row: (typeof rows)[number]) => number | null) =>
       rows.map((row) => Math.round((pick(row) ?? 0) * 1e6));
@@ -115,7 +115,7 @@ async function writeBare(forMs: number): Promise<number> {
 await liftLimits(database);
 print({ url: address, key: keys.enterprise });
 for await (const line of createInterface({ input: process.stdin })) {
-  const { who, forMs }: { who: "ours" | "bare"; forMs: number } = JSON.parse(line);
-  print({ perSecond: await (who === "ours" ? writeTicks(forMs) : writeBare(forMs)) });
+  const { writer, durationMs }: { writer: "ours" | "bare"; durationMs: number } = JSON.parse(line);
+  print({ perSecond: await (writer === "ours" ? writeTicks(durationMs) : writeBare(durationMs)) });
 }
 process.exit(0);

@@ -1,6 +1,6 @@
 /**
- * Child process to be killed while it writes batches of ticks (production writer) and trades (production store). When the
- * store has acknowledged a batch, its last number is written to standard output, which is a file.
+ * Child process that writes batches of ticks (production writer) and trades (production store) until it is killed. After the
+ * store acknowledged a batch, the number of rows so far is written to standard output, which is a file.
  */
 import { writeSync } from "node:fs";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
@@ -13,11 +13,11 @@ import { sampleTick } from "../harness/sample-ticks.ts";
 
 const BATCH_ROWS = 500;
 
-const [kind = "", place = "", fromText = "", nextText = ""] = process.argv.slice(2);
+const [kind = "", location = "", fromText = "", nextText = ""] = process.argv.slice(2);
 const database =
   kind === "embedded"
-    ? await openEmbeddedDatabase({ dataDir: place, log: quietLog })
-    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: place, log: quietLog });
+    ? await openEmbeddedDatabase({ dataDir: location, log: quietLog })
+    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: location, log: quietLog });
 await migrateDatabase(database);
 const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
 const store = createMarketStore(database);

@@ -1,8 +1,8 @@
 import { resultOf } from "../harness/program.ts";
 import { benchRow, type Scenario } from "../harness/scenario.ts";
 
-const MARKETS = 300_000;
-const MARKETS_QUICK = 5_000;
+const MARKET_COUNT = 300_000;
+const MARKET_COUNT_QUICK = 5_000;
 const ROUNDS = 300;
 const ROUNDS_QUICK = 20;
 
@@ -18,8 +18,8 @@ export const boardScenario: Scenario = {
   name: "board",
   describe: "Start with 300,000 stored markets, then lists and searches during 2,000 changes/s.",
   async run(options) {
-    const [requested, usual] = options.quick ? [MARKETS_QUICK, ROUNDS_QUICK] : [MARKETS, ROUNDS];
-    const args = ["--markets", String(requested), "--rounds", String(options.rounds ?? usual)];
+    const [requested, defaultRounds] = options.quick ? [MARKET_COUNT_QUICK, ROUNDS_QUICK] : [MARKET_COUNT, ROUNDS];
+    const args = ["--markets", String(requested), "--rounds", String(options.rounds ?? defaultRounds)];
     options.print("filling the store takes a few minutes");
     const result = await resultOf<BoardResult>("board.ts", args);
     return [
@@ -28,7 +28,7 @@ export const boardScenario: Scenario = {
         unit: "s until ready",
         samples: [result.ready_s],
         target: { of: "median", bound: "at_most", value: 15 },
-        note: `${result.restore_s} s of it from the opened store on`,
+        note: `${result.restore_s} s of it after the store was opened`,
       }),
       benchRow({
         figure: "lists and searches, p99",

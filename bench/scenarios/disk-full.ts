@@ -13,7 +13,7 @@ import { temporaryFolder } from "../../test/support/service-process.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
 import { benchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
 
-const run = promisify(execFile);
+const runCommand = promisify(execFile);
 const DISK_MIB = 320;
 /** A file of another program, deleted later to free space. */
 const BALLAST_MIB = 80;
@@ -21,8 +21,8 @@ const MIB = 2 ** 20;
 const BATCH_ROWS = 2_000;
 const READS = 30;
 const BATCHES_MAX = 2_000;
-const BATCHES_AFTER = 5;
-const REFUSED_MS = 1_000;
+const BATCHES_AFTER_RECOVERY = 5;
+const FULL_MS = 1_000;
 
 export const diskFullScenario: Scenario = {
   name: "disk-full",
@@ -30,9 +30,11 @@ export const diskFullScenario: Scenario = {
   async run(options) {
     const folder = await temporaryFolder();
     if (process.getuid?.() !== 0) throw new SkippedError("mounting a small tmpfs needs root");
-    await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", folder.path]).catch((error: unknown) => {
-      throw new SkippedError(`a tmpfs cannot be mounted here (${String(error)})`);
-    });
+    await runCommand("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", folder.path]).catch(
+      (error: unknown) => {
+        throw new SkippedError(`a tmpfs cannot be mounted here (${String(error)})`);
+      },
+    );
     const ballast = join(folder.path, "ballast");
     try {
       await writeFile(ballast, Buffer.alloc(BALLAST_MIB * MIB, 1));
@@ -41,42 +43,42 @@ export const diskFullScenario: Scenario = {
       await migrateDatabase(database);
       const ingest = startIngest(database);
       while (await ingest.writeBatch())
-        if (ingest.acknowledged / BATCH_ROWS > BATCHES_MAX) throw new Error("never full");
+        if (ingest.acknowledged / BATCH_ROWS > BATCHES_MAX) throw new Error("the disk did not become full");
       options.print(`full after ${ingest.acknowledged} acknowledged ticks`);
 
       const latencies: number[] = [];
-      let refused = 0;
+      let rejected = 0;
       const startedAt = performance.now();
-      while (performance.now() - startedAt < REFUSED_MS || latencies.length < READS) {
+      while (performance.now() - startedAt < FULL_MS || latencies.length < READS) {
         const sentAt = performance.now();
         const count = await countTicks(database);
         latencies.push(performance.now() - sentAt);
         if (count < ingest.acknowledged) throw new Error(`${count} of ${ingest.acknowledged} ticks can be read`);
         if (await ingest.writeBatch()) throw new Error("a full disk accepted a batch");
-        refused += 1;
+        rejected += 1;
       }
       await rm(ballast);
       let batches = 0;
-      while (batches < BATCHES_AFTER) if (await ingest.writeBatch()) batches += 1;
+      while (batches < BATCHES_AFTER_RECOVERY) if (await ingest.writeBatch()) batches += 1;
       await ingest.close();
       await database.close();
       database = await openEmbeddedDatabase({ dataDir, log: quietLog });
       const stored = await countTicks(database);
       await database.close();
       if (stored !== ingest.acknowledged)
-        throw new Error(`${stored} of the acknowledged ticks are stored, not ${ingest.acknowledged}`);
+        throw new Error(`${stored} of ${ingest.acknowledged} acknowledged ticks are stored`);
       return [
         benchRow({
           figure: "lost rows",
           unit: "rows",
           samples: [ingest.acknowledged - stored],
           target: { of: "worst", bound: "at_most", value: 0 },
-          note: `${stored} ticks acknowledged before and after; ${refused} writes rejected with store_unavailable (503)`,
+          note: `all ${stored} acknowledged ticks are stored; ${rejected} writes rejected with store_unavailable (503)`,
         }),
-        benchRow({ figure: "reads while full", unit: "ms", samples: latencies, note: "a count over every tick" }),
+        benchRow({ figure: "reads while full", unit: "ms", samples: latencies, note: "each read counts all ticks" }),
       ];
     } finally {
-      await run("umount", ["--lazy", folder.path]);
+      await runCommand("umount", ["--lazy", folder.path]);
       await folder.release();
     }
   },
@@ -94,7 +96,7 @@ function startIngest(database: Database) {
     get acknowledged() {
       return writer.counters.written;
     },
-    /** Whether the store accepted all ticks; false if it is unavailable. Other errors are thrown. */
+    /** Returns true if the store accepted all ticks, false if it is unavailable. Throws other errors. */
     async writeBatch(): Promise<boolean> {
       if (writer.counters.queued === 0) {
         for (let row = 0; row < BATCH_ROWS; row++) writer.write(sampleTick(next++, fromMs));

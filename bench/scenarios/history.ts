@@ -10,9 +10,9 @@ import { interleave } from "../harness/rounds.ts";
 import { benchRow, type Scenario } from "../harness/scenario.ts";
 import { quantile } from "../harness/statistics.ts";
 
-const TICKS = 2_000_000;
-const TICKS_QUICK = 100_000;
-const MARKETS = 2_000;
+const TICK_COUNT = 2_000_000;
+const TICK_COUNT_QUICK = 100_000;
+const MARKET_COUNT = 2_000;
 const DAYS = 7;
 const DAY_MS = 86_400_000;
 const CHUNK_ROWS = 100_000;
@@ -36,26 +36,26 @@ on conflict (market_key, event_at) do nothing`;
 export const historyScenario: Scenario = {
   name: "history",
   describe:
-    "Reads 7 days of the busiest market in 200 points from ticks on PostgreSQL that the production job rolled up,\nagainst one bare statement for the same bars (--ticks 20000000 for the full run).",
+    "Reads 7 days of the busiest market in 200 points on PostgreSQL, from ticks rolled up by the production job,\nagainst one bare statement for the same bars (full run: --ticks 20000000).",
   async run(options) {
     testDatabaseUrl();
-    const own = await openOwnSchema("history");
-    const bare = new pg.Client({ connectionString: own.url, options: `-c search_path=${own.schema}` });
+    const schema = await openOwnSchema("history");
+    const bare = new pg.Client({ connectionString: schema.url, options: `-c search_path=${schema.schema}` });
     try {
-      await migrateDatabase(own.database);
+      await migrateDatabase(schema.database);
       await bare.connect();
       const now = Math.floor(Date.now() / DAY_MS) * DAY_MS;
       const fromMs = now - DAYS * DAY_MS;
-      const requested = options.ticks ?? (options.quick ? TICKS_QUICK : TICKS);
-      const filling = await fill(own.database, { requested, fromMs, print: options.print });
+      const requested = options.ticks ?? (options.quick ? TICK_COUNT_QUICK : TICK_COUNT);
+      const insertedPerSecond = await fill(schema.database, { requested, fromMs, print: options.print });
       const startedAt = performance.now();
-      const made = await rollUp(own.database, now + 60_000);
+      const rolledUp = await rollUp(schema.database, now + 60_000);
       const rollUpSeconds = (performance.now() - startedAt) / 1_000;
-      options.print(`rolled up into ${made.bars5m} bars of 5 minutes and ${made.bars1h} of an hour`);
-      const [{ ticks, busy } = { ticks: 0, busy: 0 }] = await own.database.query<{ ticks: number; busy: number }>(
+      options.print(`rolled up into ${rolledUp.bars5m} bars of 5 minutes and ${rolledUp.bars1h} of an hour`);
+      const [{ ticks, busy } = { ticks: 0, busy: 0 }] = await schema.database.query<{ ticks: number; busy: number }>(
         `select count(*) as ticks, count(*) filter (where market_key = ${BUSY_MARKET}) as busy from ticks`,
       );
-      await own.database.query("analyze");
+      await schema.database.query("analyze");
       const rounds = options.rounds ?? (options.quick ? 3 : ROUNDS);
       const reads = options.quick ? 50 : READS;
       let points = 0;
@@ -63,7 +63,7 @@ export const historyScenario: Scenario = {
       const samples = await interleave(rounds, {
         ours: () =>
           p99Ms(reads, async () => {
-            const history = await readHistory(own.database, BUSY_MARKET, { period: "7d", maxPoints: 200, now });
+            const history = await readHistory(schema.database, BUSY_MARKET, { period: "7d", maxPoints: 200, now });
             points = history.points.length;
           }),
         bare: () =>
@@ -85,19 +85,19 @@ export const historyScenario: Scenario = {
           samples: samples.ours,
           yardstick: { name: "one bare statement", samples: samples.bare },
           target: { of: "median", bound: "at_most", value: P99_MS_MAX },
-          note: `${points} points out of ${ticks} ticks, ${busy} of them this market's; ${reads} reads a round`,
+          note: `${points} points from ${busy} ticks of this market (${ticks} in total); ${reads} reads per round`,
         }),
         benchRow({
           figure: "roll-up",
           unit: "ticks/s",
           samples: [ticks / rollUpSeconds],
-          note: `${made.bars5m} bars of 5 minutes, ${made.bars1h} of an hour, ${Math.round(rollUpSeconds)} s`,
+          note: `${rolledUp.bars5m} bars of 5 minutes, ${rolledUp.bars1h} of an hour, ${Math.round(rollUpSeconds)} s`,
         }),
-        benchRow({ figure: "inserting on the server", unit: "ticks/s", samples: [filling] }),
+        benchRow({ figure: "inserting on the server", unit: "ticks/s", samples: [insertedPerSecond] }),
       ];
     } finally {
       await bare.end();
-      await own.drop();
+      await schema.drop();
     }
   },
 };
@@ -114,7 +114,7 @@ async function fill(
   const startedAt = performance.now();
   for (let first = 1; first <= requested; first += CHUNK_ROWS) {
     const last = Math.min(requested, first + CHUNK_ROWS - 1);
-    await database.query(FILL, [MARKETS, fromMs, (DAYS * DAY_MS) / 1_000 - 1, first, last]);
+    await database.query(FILL, [MARKET_COUNT, fromMs, (DAYS * DAY_MS) / 1_000 - 1, first, last]);
     if (last % (CHUNK_ROWS * 20) === 0) print(`${last} ticks`);
   }
   return requested / ((performance.now() - startedAt) / 1_000);

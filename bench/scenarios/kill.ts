@@ -15,7 +15,7 @@ import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../ha
 
 const PROGRAM = fileURLToPath(new URL("../programs/write-until-killed.ts", import.meta.url));
 const KILLS = 20;
-/** Acknowledged batches before the kill. The number varies, so that the kill hits different steps of the write. */
+/** Acknowledged batches before the kill. The number varies, because the kill has to hit different steps of a write. */
 const batchesBefore = (kill: number) => 3 + ((kill * 7) % 11);
 
 export const killScenario: Scenario = {
@@ -24,7 +24,7 @@ export const killScenario: Scenario = {
   async run(options) {
     const folder = await temporaryFolder();
     try {
-      const rows = await killOften("embedded", folder.path, options, () =>
+      const rows = await killRepeatedly("embedded", folder.path, options, () =>
         openEmbeddedDatabase({ dataDir: folder.path, log: quietLog }),
       );
       if (!hasTestDatabase()) {
@@ -33,10 +33,10 @@ export const killScenario: Scenario = {
       }
       const own = ownSchema("kill");
       try {
-        const more = await killOften("postgres", own.schema, options, () =>
+        const postgresRows = await killRepeatedly("postgres", own.schema, options, () =>
           openPostgresDatabase({ url: own.url, schema: own.schema, log: quietLog }),
         );
-        return [...rows, ...more];
+        return [...rows, ...postgresRows];
       } finally {
         await own.drop();
       }
@@ -46,37 +46,37 @@ export const killScenario: Scenario = {
   },
 };
 
-async function killOften(
+async function killRepeatedly(
   kind: "embedded" | "postgres",
-  place: string,
+  location: string,
   options: BenchOptions,
   open: () => Promise<Database>,
 ): Promise<BenchRow[]> {
-  const outside = await temporaryFolder();
+  const outputFolder = await temporaryFolder();
   const fromMs = Date.now() - 3_600_000;
   const kills = options.rounds ?? (options.quick ? 3 : KILLS);
-  const openings: number[] = [];
+  const openMs: number[] = [];
   let acknowledged = 0;
   try {
     for (let kill = 0; kill < kills; kill++) {
       acknowledged = await writeAndKill({
-        args: [kind, place, String(fromMs), String(acknowledged)],
-        file: join(outside.path, `acknowledged-${kill}`),
+        args: [kind, location, String(fromMs), String(acknowledged)],
+        file: join(outputFolder.path, `acknowledged-${kill}`),
         batches: batchesBefore(kill),
       });
       const startedAt = performance.now();
       const database = await open();
       try {
         await migrateDatabase(database);
-        openings.push(performance.now() - startedAt);
-        await assertWhole(database, acknowledged);
+        openMs.push(performance.now() - startedAt);
+        await assertStoredOnce(database, acknowledged);
       } finally {
         await database.close();
       }
       options.print(`${kind}: kill ${kill + 1} of ${kills}, ${acknowledged} acknowledged rows exist exactly once`);
     }
   } finally {
-    await outside.release();
+    await outputFolder.release();
   }
   return [
     benchRow({
@@ -86,31 +86,31 @@ async function killOften(
       target: { of: "worst", bound: "at_most", value: 0 },
       note: `${kills} kills, ${acknowledged} ticks and as many trades acknowledged`,
     }),
-    benchRow({ figure: `${kind}, opening after a kill`, unit: "ms", samples: openings }),
+    benchRow({ figure: `${kind}, reopening after a kill`, unit: "ms", samples: openMs }),
   ];
 }
 
-/** Lets the program write from the last acknowledged number, kills it, and returns the last acknowledged number. */
+/** Runs the program from the last acknowledged number, kills it, and returns the new last acknowledged number. */
 async function writeAndKill(run: { args: readonly string[]; file: string; batches: number }): Promise<number> {
   const descriptor = openSync(run.file, "a");
   const child = spawn(process.execPath, [PROGRAM, ...run.args], { stdio: ["ignore", descriptor, "inherit"] });
   closeSync(descriptor);
   const exit = once(child, "exit");
-  const lines = async () => (await readFile(run.file, "utf8")).split("\n").slice(0, -1);
+  const readLines = async () => (await readFile(run.file, "utf8")).split("\n").slice(0, -1);
   try {
     await eventually(async () => {
       if (child.exitCode !== null) throw new Error(`the program exited with ${child.exitCode}`);
-      return (await lines()).length >= run.batches ? true : null;
+      return (await readLines()).length >= run.batches ? true : null;
     }, "acknowledged batches");
   } finally {
     child.kill("SIGKILL");
     await exit;
   }
-  return Number((await lines()).at(-1));
+  return Number((await readLines()).at(-1));
 }
 
-/** Checks that every number below `acknowledged` exists once: as a tick with that volume, and as a trade with that id. */
-async function assertWhole(database: Database, acknowledged: number): Promise<void> {
+/** Asserts that for every number below `acknowledged` exactly one tick has this volume and one trade has this id. */
+async function assertStoredOnce(database: Database, acknowledged: number): Promise<void> {
   const [counts] = await database.query<Record<"ticks" | "tick_numbers" | "trades" | "trade_numbers", number>>(
     `select
        (select count(*) from ticks where volume_total_usd < $1::float8) as ticks,
@@ -120,6 +120,7 @@ async function assertWhole(database: Database, acknowledged: number): Promise<vo
     [acknowledged],
   );
   for (const [name, count] of Object.entries(counts ?? { ticks: 0 })) {
-    if (count !== acknowledged) throw new Error(`${acknowledged} rows were acknowledged and ${name} are ${count}`);
+    if (count !== acknowledged)
+      throw new Error(`${acknowledged} rows were acknowledged, but the store counts ${count} ${name}`);
   }
 }

@@ -22,21 +22,21 @@ export const latencyScenario: Scenario = {
     const seconds = options.quick ? 3 : SECONDS;
     const rounds = options.rounds ?? (options.quick ? 1 : ROUNDS);
     const results = { ours: [] as PacedResult[], bare: [] as PacedResult[] };
-    const spans: { fromMs: number; toMs: number }[] = [];
-    const measure = async (name: "ours" | "bare", at: LoadTarget) => {
-      const result = await sendAtFixedRate(at, { perSecond: PER_SECOND, seconds });
+    const ranges: { fromMs: number; toMs: number }[] = [];
+    const measure = async (name: "ours" | "bare", measuredTarget: LoadTarget) => {
+      const result = await sendAtFixedRate(measuredTarget, { perSecond: PER_SECOND, seconds });
       if (result.failed > 0) throw new Error(`${result.failed} of ${result.sent} requests failed (${name})`);
       results[name].push(result);
       return result.p99Ms;
     };
     try {
       await sendAtFixedRate(target, { perSecond: PER_SECOND, seconds: options.quick ? 2 : WARM_UP_SECONDS });
-      options.print(`${rounds} rounds of ${seconds} s each way`);
+      options.print(`${rounds} rounds of ${seconds} s for each server`);
       await interleave(rounds, {
         ours: async () => {
           const fromMs = Date.now();
           const p99 = await measure("ours", target);
-          spans.push({ fromMs, toMs: Date.now() });
+          ranges.push({ fromMs, toMs: Date.now() });
           return p99;
         },
         bare: () => measure("bare", { ...target, url: bare.url }),
@@ -47,26 +47,26 @@ export const latencyScenario: Scenario = {
     }
     const ticksPerSecond: number[] = [];
     try {
-      for (const { fromMs, toMs } of spans) {
+      for (const { fromMs, toMs } of ranges) {
         const ticks = await countStoredTicks(service.dataDir, fromMs, toMs);
         ticksPerSecond.push((ticks * 1_000) / (toMs - fromMs));
       }
     } finally {
       await service.close();
     }
-    const of = (pick: (result: PacedResult) => number) => ({
+    const samplesOf = (pick: (result: PacedResult) => number) => ({
       samples: results.ours.map(pick),
       yardstick: { name: "bare node:http during the same ingest", samples: results.bare.map(pick) },
     });
     return [
-      benchRow({ figure: "p50", unit: "ms", ...of((result) => result.p50Ms) }),
+      benchRow({ figure: "p50", unit: "ms", ...samplesOf((result) => result.p50Ms) }),
       benchRow({
         figure: "p99",
         unit: "ms",
-        ...of((result) => result.p99Ms),
+        ...samplesOf((result) => result.p99Ms),
         target: { of: "median", bound: "at_most", value: P99_MS_MAX },
       }),
-      benchRow({ figure: "p99.9", unit: "ms", ...of((result) => result.p999Ms) }),
+      benchRow({ figure: "p99.9", unit: "ms", ...samplesOf((result) => result.p999Ms) }),
       benchRow({
         figure: "ticks stored",
         unit: "ticks/s",

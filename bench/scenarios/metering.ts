@@ -11,7 +11,7 @@ const PROGRAM = fileURLToPath(new URL("../programs/metered-server.ts", import.me
 const ROUNDS = 9;
 const SECONDS = 4;
 const WARM_UP_SECONDS = 3;
-/** Authentication, limits and quota may cost at most 35% of the throughput. */
+/** Authentication, limits and quota may cpuTimes at most 35% of the throughput. */
 const RATIO_MIN = 0.65;
 
 interface Servers {
@@ -33,15 +33,18 @@ export const meteringScenario: Scenario = {
       const seconds = options.quick ? 1 : SECONDS;
       const open = { url: `${urls.open}${path}`, headers: {} };
       const rows = await compare(child, { url: `${urls.metered}${path}`, headers }, open, {
-        ...{ name: "metered", rounds, seconds, isJudged: true },
+        name: "metered",
+        rounds,
+        seconds,
+        hasTarget: true,
       });
       if (urls.shared === null) {
         options.print("limits over Redis are skipped: TEST_REDIS_URL is not set");
         return rows;
       }
-      const over = { url: `${urls.shared}${path}`, headers };
-      const few = { name: "metered, limits in Redis", rounds: Math.min(3, rounds), seconds, isJudged: false };
-      return [...rows, ...(await compare(child, over, open, few))];
+      const shared = { url: `${urls.shared}${path}`, headers };
+      const run = { name: "metered, limits in Redis", rounds: Math.min(3, rounds), seconds, hasTarget: false };
+      return [...rows, ...(await compare(child, shared, open, run))];
     } finally {
       const exit = once(child, "exit");
       child.kill();
@@ -55,14 +58,15 @@ async function compare(
   child: ChildProcess,
   metered: LoadTarget,
   open: LoadTarget,
-  { name, rounds, seconds, isJudged }: { name: string; rounds: number; seconds: number; isJudged: boolean },
+  { name, rounds, seconds, hasTarget }: { name: string; rounds: number; seconds: number; hasTarget: boolean },
 ): Promise<BenchRow[]> {
-  const cost = { metered: [] as number[], open: [] as number[] };
-  const measure = async (which: keyof typeof cost, target: LoadTarget) => {
+  /** CPU time per request in microseconds. */
+  const cpuTimes = { metered: [] as number[], open: [] as number[] };
+  const measure = async (server: keyof typeof cpuTimes, target: LoadTarget) => {
     const before = await cpuSecondsOf(child.pid ?? 0);
     const perSecond = await saturate(target, seconds);
     const after = await cpuSecondsOf(child.pid ?? 0);
-    if (before !== null && after !== null) cost[which].push(((after - before) * 1e6) / (perSecond * seconds));
+    if (before !== null && after !== null) cpuTimes[server].push(((after - before) * 1e6) / (perSecond * seconds));
     return perSecond;
   };
   await saturate(metered, WARM_UP_SECONDS);
@@ -71,20 +75,23 @@ async function compare(
     metered: () => measure("metered", metered),
     open: () => measure("open", open),
   });
-  const yardstick = "same route without them";
-  const target = { of: "ratio", bound: "at_least", value: RATIO_MIN } as const;
+  const yardstick = "same route without metering";
   return [
     benchRow({
-      ...{ figure: name, unit: "requests/s", samples: samples.metered },
+      figure: name,
+      unit: "requests/s",
+      samples: samples.metered,
       yardstick: { name: yardstick, samples: samples.open },
-      ...(isJudged ? { target } : {}),
+      target: hasTarget ? { of: "ratio", bound: "at_least", value: RATIO_MIN } : undefined,
     }),
-    ...(cost.metered.length === 0
+    ...(cpuTimes.metered.length === 0
       ? []
       : [
           benchRow({
-            ...{ figure: `${name}, CPU time`, unit: "µs/request", samples: cost.metered },
-            yardstick: { name: yardstick, samples: cost.open },
+            figure: `${name}, CPU time`,
+            unit: "µs/request",
+            samples: cpuTimes.metered,
+            yardstick: { name: yardstick, samples: cpuTimes.open },
           }),
         ]),
   ];

@@ -9,7 +9,7 @@ import { quietLog } from "../../test/support/quiet-log.ts";
 import { hasTestDatabase, openOwnSchema } from "../harness/own-database.ts";
 import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
 
-/** Below the minute limit of a payer and of an address. */
+/** Below the minute limits of a payer and of an address. */
 const CALLS = 100;
 const CALLS_QUICK = 10;
 const PRICE = 10_000n;
@@ -20,16 +20,16 @@ export const paymentsScenario: Scenario = {
   async run(options) {
     const rows = [];
     const embedded = await openEmbeddedDatabase({ dataDir: null, log: quietLog });
-    rows.push(await paidCalls("embedded", embedded, options).finally(() => embedded.close()));
+    rows.push(await measurePaidCalls("embedded", embedded, options).finally(() => embedded.close()));
     if (hasTestDatabase()) {
       const own = await openOwnSchema("payments");
-      rows.push(await paidCalls("PostgreSQL", own.database, options).finally(() => own.drop()));
+      rows.push(await measurePaidCalls("PostgreSQL", own.database, options).finally(() => own.drop()));
     }
     return rows;
   },
 };
 
-async function paidCalls(name: string, database: Database, options: BenchOptions): Promise<BenchRow> {
+async function measurePaidCalls(name: string, database: Database, options: BenchOptions): Promise<BenchRow> {
   await migrateDatabase(database);
   const chain = await startLocalChain();
   const facilitator = await startFacilitator(chain);
@@ -39,10 +39,10 @@ async function paidCalls(name: string, database: Database, options: BenchOptions
     const calls = options.quick ? CALLS_QUICK : CALLS;
     const payer = await chain.newPayer(PRICE * BigInt(calls));
     const url = `${service.url}/v1/test/after`;
-    const demand = await fetchRequirements(url);
+    const requirements = await fetchRequirements(url);
     const samples = [];
     for (let call = 0; call < calls; call++) {
-      const { header } = await signPayment(payer, chain, demand);
+      const { header } = await signPayment(payer, chain, requirements);
       const sentAt = performance.now();
       const { status } = await callWith(url, header);
       samples.push(performance.now() - sentAt);

@@ -12,8 +12,8 @@ const MINUTES = 20;
 const MINUTES_QUICK = 1;
 const OBSERVATION_INTERVAL_MS = 10_000;
 const OBSERVATIONS_PER_MINUTE = 6;
-/** Share of the run after which memory should be stable: minute 5 of 20. */
-const SETTLED_SHARE = 0.25;
+/** Share of the run after which memory should no longer grow: minute 5 of 20. */
+const STABLE_FROM_SHARE = 0.25;
 const GROWTH_PERCENT_MAX = 5;
 const MIB = 2 ** 20;
 
@@ -34,38 +34,39 @@ export const soakScenario: Scenario = {
     const minutes = options.minutes ?? (options.quick ? MINUTES_QUICK : MINUTES);
     const service = await openLivelyService();
     const observations: Observation[] = [];
-    let missed = 0;
+    let failed = 0;
     try {
       const startTime = performance.now();
       const count = minutes * OBSERVATIONS_PER_MINUTE;
-      for (let turn = 1; turn <= count; turn++) {
-        const pauseMs = startTime + turn * OBSERVATION_INTERVAL_MS - performance.now();
+      for (let index = 1; index <= count; index++) {
+        const pauseMs = startTime + index * OBSERVATION_INTERVAL_MS - performance.now();
         await new Promise((resolve) => setTimeout(resolve, Math.max(0, pauseMs)));
-        // A failed observation is counted and judged at the end, so that the others are kept.
+        // A failed observation is counted and does not end the run.
         const observation = await observe(service).catch((error: unknown) => {
           options.print(`no response: ${error instanceof Error ? error.message : String(error)}`);
           return null;
         });
-        if (observation === null) missed += 1;
+        if (observation === null) failed += 1;
         else observations.push(observation);
-        if (turn % OBSERVATIONS_PER_MINUTE === 0)
-          options.print(`minute ${turn / OBSERVATIONS_PER_MINUTE}: ${summarise(observations)}`);
+        if (index % OBSERVATIONS_PER_MINUTE === 0)
+          options.print(`minute ${index / OBSERVATIONS_PER_MINUTE}: ${summarise(observations)}`);
         if ((await residentMibOf(service.pid)) === null) {
-          if (observations.length === 0) throw new SkippedError("memory of another process can be read on Linux only");
+          if (observations.length === 0)
+            throw new SkippedError("the memory of another process can be read only on Linux");
           throw new Error(`the service exited: ${summarise(observations)}\n${service.output().slice(-2_000)}`);
         }
       }
     } finally {
       await service.close();
     }
-    const settled = observations.slice(Math.floor(observations.length * SETTLED_SHARE));
+    const stable = observations.slice(Math.floor(observations.length * STABLE_FROM_SHARE));
     // Medians over a fifth of the samples at each end: a single sample may precede a garbage collection.
-    const fifth = Math.max(1, Math.floor(settled.length / 5));
-    const medianOf = (part: readonly Observation[], pick: (observation: Observation) => number) =>
-      spreadOf(part.map(pick)).median;
+    const fifth = Math.max(1, Math.floor(stable.length / 5));
+    const medianOf = (observed: readonly Observation[], pick: (observation: Observation) => number) =>
+      spreadOf(observed.map(pick)).median;
     const growth = (pick: (observation: Observation) => number) => {
-      const early = medianOf(settled.slice(0, fifth), pick);
-      const late = medianOf(settled.slice(-fifth), pick);
+      const early = medianOf(stable.slice(0, fifth), pick);
+      const late = medianOf(stable.slice(-fifth), pick);
       const note = `${Math.round(early)} MiB after a quarter of ${minutes} minutes, ${Math.round(late)} MiB at the end (medians of ${fifth} samples)`;
       return { samples: [(late / early - 1) * 100], note };
     };
@@ -93,12 +94,12 @@ export const soakScenario: Scenario = {
         unit: "ticks/s",
         samples: ratesOf(observations),
         target: { of: "median", bound: "at_least", value: LIVELY_TICKS_PER_SECOND },
-        note: "as counted by the service after the write",
+        note: "counted by the service after each write",
       }),
       benchRow({
         figure: "failed observations",
         unit: "observations",
-        samples: [missed],
+        samples: [failed],
         target: { of: "median", bound: "at_most", value: 0 },
       }),
     ];

@@ -6,7 +6,7 @@ import { benchRow, type Scenario } from "../harness/scenario.ts";
 const RESTARTS = 5;
 const WAIT_MS_MAX = 60_000;
 const POLL_MS = 25;
-/** Time for which the service runs before it is stopped. */
+/** Time between ready and SIGTERM. */
 const RUN_MS = 3_000;
 
 export const startScenario: Scenario = {
@@ -22,7 +22,7 @@ export const startScenario: Scenario = {
       for (let index = 0; index < count; index++) restarts.push(await startOnce(folder.path));
       return [
         benchRow({ figure: "first start", unit: "ms until ready", samples: [first.readyMs] }),
-        benchRow({ figure: "start again", unit: "ms until ready", samples: restarts.map(({ readyMs }) => readyMs) }),
+        benchRow({ figure: "restart", unit: "ms until ready", samples: restarts.map(({ readyMs }) => readyMs) }),
         benchRow({
           figure: "stop",
           unit: "ms after SIGTERM",
@@ -50,11 +50,11 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
   const url = `http://127.0.0.1:${port}`;
   for (;;) {
     const status = await fetch(`${url}/readyz`).then(
-      (reply) => reply.status,
+      (response) => response.status,
       () => 0,
     );
     if (status === 200) break;
-    if (performance.now() - startTime > WAIT_MS_MAX) throw new Error("not ready in a minute");
+    if (performance.now() - startTime > WAIT_MS_MAX) throw new Error("not ready within a minute");
     await pause(POLL_MS);
   }
   const readyMs = performance.now() - startTime;
@@ -66,7 +66,7 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
   const signalledAt = performance.now();
   child.kill("SIGTERM");
   await ended;
-  while (isAnyoneLeft(child.pid ?? 0)) await pause(10);
+  while (isGroupRunning(child.pid ?? 0)) await pause(10);
   return { readyMs, markets, stopMs: performance.now() - signalledAt };
 }
 
@@ -81,8 +81,8 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether a process of the group still runs: npm, the service or the sandbox. */
-function isAnyoneLeft(group: number): boolean {
+/** Whether npm, the service or the sandbox still runs: they form one process group. */
+function isGroupRunning(group: number): boolean {
   try {
     return process.kill(-group, 0);
   } catch {

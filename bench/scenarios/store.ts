@@ -32,12 +32,12 @@ export const storeScenario: Scenario = {
       return rows;
     }
     const own = ownSchema("store");
-    const keys = await temporaryFolder();
+    const keysFolder = await temporaryFolder();
     try {
-      rows.push(...(await measure("postgres", [keys.path, own.schema], options)));
+      rows.push(...(await measure("postgres", [keysFolder.path, own.schema], options)));
     } finally {
       await own.drop();
-      await keys.release();
+      await keysFolder.release();
     }
     return rows;
   },
@@ -45,42 +45,42 @@ export const storeScenario: Scenario = {
 
 async function measure(
   kind: "embedded" | "postgres",
-  place: readonly [string, string],
+  storeArguments: readonly [string, string],
   options: BenchOptions,
 ): Promise<BenchRow[]> {
-  const child = spawn(process.execPath, [PROGRAM, kind, ...place], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [PROGRAM, kind, ...storeArguments], { stdio: ["pipe", "pipe", "inherit"] });
   const exit = once(child, "exit");
   try {
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const read = async () => {
       const { value, done } = await lines.next();
-      if (done === true) throw new Error("the writing program exited");
+      if (done === true) throw new Error("the child process exited");
       return JSON.parse(value);
     };
     const { url, key } = await read();
     const target: LoadTarget = { url: `${url}/v1/markets`, headers: { authorization: `Bearer ${key}` } };
     const seconds = options.quick ? 1 : ROUND_SECONDS;
-    const write = async (who: "ours" | "bare"): Promise<number> => {
-      child.stdin.write(`${JSON.stringify({ who, forMs: seconds * 1_000 })}\n`);
+    const write = async (writer: "ours" | "bare"): Promise<number> => {
+      child.stdin.write(`${JSON.stringify({ writer, durationMs: seconds * 1_000 })}\n`);
       return (await read()).perSecond;
     };
     const latencies: number[] = [];
-    const writeWhileAnswering = async (): Promise<number> => {
-      const [perSecond, answers] = await Promise.all([
+    const writeDuringLoad = async (): Promise<number> => {
+      const [perSecond, load] = await Promise.all([
         write("ours"),
         sendAtFixedRate(target, { perSecond: API_PER_SECOND, seconds, connections: 16 }),
       ]);
-      if (answers.failed > 0) throw new Error(`${answers.failed} of ${answers.sent} requests were not answered`);
-      latencies.push(answers.p99Ms);
+      if (load.failed > 0) throw new Error(`${load.failed} of ${load.sent} requests failed`);
+      latencies.push(load.p99Ms);
       return perSecond;
     };
     const rounds = options.rounds ?? (options.quick ? 2 : ROUNDS);
-    options.print(`${kind}: ${rounds} rounds of ${seconds} s, three ways`);
+    options.print(`${kind}: ${rounds} rounds of ${seconds} s, for each of three variants`);
     await write("ours");
     await write("bare");
     const samples = await interleave(rounds, {
       alone: () => write("ours"),
-      busy: writeWhileAnswering,
+      busy: writeDuringLoad,
       bare: () => write("bare"),
     });
     const yardstick = { name: kind === "embedded" ? "bare PGlite" : "bare pg with UNNEST", samples: samples.bare };
@@ -91,17 +91,17 @@ async function measure(
         unit: "rows/s",
         samples: samples.alone,
         yardstick,
-        ...(kind === "postgres" ? { target: atLeast(TARGETS.postgresAlone) } : {}),
+        target: kind === "postgres" ? atLeast(TARGETS.postgresAlone) : undefined,
       }),
       benchRow({
-        figure: `${kind}, API answering`,
+        figure: `${kind}, with API load`,
         unit: "rows/s",
         samples: samples.busy,
         yardstick,
         target: atLeast(kind === "embedded" ? TARGETS.embeddedBusy : TARGETS.postgresBusy),
-        note: `${API_PER_SECOND} keyed requests a second all succeeded`,
+        note: `all ${API_PER_SECOND} authenticated requests per second succeeded`,
       }),
-      benchRow({ figure: `${kind}, p99 of those requests`, unit: "ms", samples: latencies }),
+      benchRow({ figure: `${kind}, p99 of the API requests`, unit: "ms", samples: latencies }),
     ];
   } finally {
     child.stdin.end();

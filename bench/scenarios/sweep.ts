@@ -1,8 +1,8 @@
 import { resultOf } from "../harness/program.ts";
 import { benchRow, type Scenario } from "../harness/scenario.ts";
 
-const MARKETS = 300_000;
-const MARKETS_QUICK = 2_000;
+const MARKET_COUNT = 300_000;
+const MARKET_COUNT_QUICK = 2_000;
 
 interface SweepResult {
   readonly markets: number;
@@ -14,10 +14,11 @@ interface SweepResult {
 
 export const sweepScenario: Scenario = {
   name: "sweep",
-  describe: "The first sweep of 300,000 simulated markets through the real adapters, no request limits on either side.",
+  describe:
+    "The first sweep of 300,000 simulated markets through the real adapters, without rate limits on either side.",
   async run(options) {
-    options.print("reading 300,000 markets takes a few minutes");
-    const requested = options.quick ? MARKETS_QUICK : MARKETS;
+    options.print("this takes a few minutes");
+    const requested = options.quick ? MARKET_COUNT_QUICK : MARKET_COUNT;
     const { markets, ...result } = await resultOf<SweepResult>("sweep.ts", ["--markets", String(requested)]);
     return [
       benchRow({
@@ -25,7 +26,7 @@ export const sweepScenario: Scenario = {
         unit: "markets/s",
         samples: [result.marketsPerSecond],
         target: { of: "median", bound: "at_least", value: 5_000 },
-        note: result.venues.map(({ venue, ...own }) => `${venue} ${Math.round(own.markets / own.seconds)}`).join(", "),
+        note: result.venues.map((venue) => `${venue.venue} ${Math.round(venue.markets / venue.seconds)}`).join(", "),
       }),
       benchRow({
         figure: "CPU time, service with its store",

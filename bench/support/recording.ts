@@ -5,7 +5,7 @@ import { type Fact, openRecordingWriter } from "../../src/recording/index.ts";
 
 const BYTES_MAX = 100_000_000_000;
 
-/** The rows of a JSON lines file, sorted by time: several programs wrote them concurrently. */
+/** The rows of a JSON lines file, sorted by time. The file is unsorted, because several programs wrote it concurrently. */
 export async function readRecordingRows<Row extends { readonly ts: string }>(file: string): Promise<Row[]> {
   const bytes = await readFile(file);
   const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
@@ -54,7 +54,7 @@ export interface ConversionCounts {
   readonly facts: number;
 }
 
-/** Writes the facts of all rows, including rows equal to the previous one of their market. */
+/** Writes the facts of all rows, including a row that equals the previous row of its market. */
 export async function writeSorted<Row extends { readonly ts: string }>(
   recording: string,
   rows: readonly Row[],

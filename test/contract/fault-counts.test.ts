@@ -18,7 +18,7 @@ const SETTINGS: Partial<Record<FaultName, object>> = {
   latency: { rate: 1, ms: 1, jitter_ms: 1 },
   half_page: { rate: 1, kind: "repeat" },
   price_out_of_range: { rate: 1, kind: "above" },
-  // If every message is lost or late, no sequence number shows the gap and no subscription is confirmed.
+  // At a rate of 1 no message arrives in order: no sequence number reveals the gap, and no subscription is confirmed.
   socket_gap: { rate: 0.3 },
   socket_out_of_order: { rate: 0.3 },
 };
@@ -55,32 +55,32 @@ const countOf = (name: FaultName, venue: SandboxVenue): number => {
   const drops = newDrops()[venue] ?? {};
   return FAULT_EXPECTATIONS[name][venue].reasons.reduce((sum, reason) => sum + (drops[reason] ?? 0), 0);
 };
-const describeCounts = async () => `\n${faultCountTable(countFaults(await harness.happened(), newDrops()))}`;
+const describeCounts = async () => `\n${faultCountTable(countFaults(await harness.injectedFaults(), newDrops()))}`;
 
 for (const name of FAULT_NAMES) {
-  const exact = venuesWith(name, "each");
-  const bounded = venuesWith(name, "at_most");
-  const counting = [...exact, ...bounded, ...venuesWith(name, "some")];
-  if (counting.length === 0) continue;
-  test(`${name}: health counts the faults that the sandbox injected at ${counting.join(", ")}`, async () => {
-    harness.hurryDeadlines(name === "frozen");
+  const exactVenues = venuesWith(name, "each");
+  const boundedVenues = venuesWith(name, "at_most");
+  const countingVenues = [...exactVenues, ...boundedVenues, ...venuesWith(name, "some")];
+  if (countingVenues.length === 0) continue;
+  test(`${name}: health counts the faults that the sandbox injected at ${countingVenues.join(", ")}`, async () => {
+    harness.setShortDeadlines(name === "frozen");
     await harness.setFaults("all", { [name]: SETTINGS[name] ?? 1 });
     await eventually(async () => {
-      const injected = await harness.happened();
-      const isEnough = exact.every((venue) => (injected[venue]?.[name] ?? 0) >= INJECTED_MIN);
-      return isEnough && counting.every((venue) => countOf(name, venue) > 0) ? true : null;
+      const injected = await harness.injectedFaults();
+      const hasEnoughFaults = exactVenues.every((venue) => (injected[venue]?.[name] ?? 0) >= INJECTED_MIN);
+      return hasEnoughFaults && countingVenues.every((venue) => countOf(name, venue) > 0) ? true : null;
     }, `drops counted for ${name}`).catch(async (error) => assert.fail(`${error}${await describeCounts()}`));
     await harness.setFaults("all", {});
-    harness.hurryDeadlines(false);
+    harness.setShortDeadlines(false);
     // Faults that were in flight when the fault was disabled are still counted.
     await eventually(async () => {
-      const injected = await harness.happened();
-      return exact.every((venue) => countOf(name, venue) === injected[venue]?.[name]) ? true : null;
+      const injected = await harness.injectedFaults();
+      return exactVenues.every((venue) => countOf(name, venue) === injected[venue]?.[name]) ? true : null;
     }, `as many drops counted as faults injected by ${name}`).catch(async (error) =>
       assert.fail(`${error}${await describeCounts()}`),
     );
-    const injected = await harness.happened();
-    for (const venue of bounded) {
+    const injected = await harness.injectedFaults();
+    for (const venue of boundedVenues) {
       assert.ok(countOf(name, venue) <= (injected[venue]?.[name] ?? 0), await describeCounts());
     }
   });
@@ -91,7 +91,7 @@ test("only latency and empty_book need not be counted at any venue", () => {
   assert.deepEqual(uncounted, ["latency", "empty_book"]);
 });
 
-test("the fault table marks faults that must be counted and were not", () => {
+test("the fault table marks injected faults whose required drop count is missing", () => {
   const injected = { kalshi: { server_error: 3, cut_body: 2, latency: 5 } };
   const rows = countFaults(injected, { kalshi: { attempt_server_error: 3, attempt_network: 9 } });
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The Kalshi adapter against the sandbox over real HTTP and WebSockets: its data must equal the world's state. */
+/** Compares the data that the Kalshi adapter reads from the sandbox, over real HTTP and WebSockets, with the world's state. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -176,7 +176,7 @@ test("a sweep lists exactly the world's open markets with its quotes, volumes an
   assert.deepEqual(drops, []);
 });
 
-test("reads closed, determined, disputed and settled markets of both tiers by id", async () => {
+test("reads closed, determined, disputed and settled markets by id, from the live and the historical tier", async () => {
   const markets = listed(["closed", "determined", "disputed", "finalized"]);
   const page = await venue.getMarkets(ids(markets), signal);
   const byId = new Map(page.markets.map((snapshot) => [snapshot.listing.marketId, snapshot]));
@@ -243,7 +243,7 @@ test("the book equals the world's, level by level", async () => {
   assert.deepEqual(book?.asks, asks);
 });
 
-test("trades equal the world's, newest first, across pages and tiers, back to the requested time", async () => {
+test("trades since the requested time equal the world's, newest first, across pages and tiers", async () => {
   const { market, snapshot } = await findBusiestMarket();
   const since = NOW - 10 * 24 * HOUR_MS;
   const expected = world.trades(market, since, NOW + 1);
@@ -311,7 +311,7 @@ function volumeOf(market: ListedMarket, at: number): number {
   return Math.round(size * (Math.round(mean * 1e6) / 1e6) * 100) / 100;
 }
 
-test("401: an unknown key opens no stream and is counted as a lost connection", async () => {
+test("401: with an unknown key the stream does not open, and a lost connection is counted", async () => {
   const down = Promise.withResolvers<string>();
   const stream = createVenue("other-key").openStream({
     onMessage: () => down.reject(new Error("received a message")),
@@ -324,28 +324,28 @@ test("401: an unknown key opens no stream and is counted as a lost connection", 
   assert.deepEqual(drops.splice(0), ["stream_connection_lost"]);
 });
 
-test("streamed quotes equal the world's book at their time, and trades the world's trades", {
+test("streamed quotes equal the world's book at their timestamp, and streamed trades equal the world's trades", {
   timeout: 30_000,
 }, async () => {
   const startedAt = systemClock.monotonic();
-  // Time passes 30 times as fast, and the world's activity another 60 times.
+  // Time passes 30 times as fast; the speed of the world (60) multiplies its activity further.
   now = () => NOW + Math.floor((systemClock.monotonic() - startedAt) * 30);
   const markets = listed(["active"]).slice(0, 100);
   const found = await venue.getMarkets(ids(markets), signal);
   const messages: StreamMessage[] = [];
-  const enough = Promise.withResolvers<void>();
+  const hasEnough = Promise.withResolvers<void>();
   const stream = venue.openStream({
     onMessage(message) {
       messages.push(message);
       const trades = messages.filter(({ kind }) => kind === "trade").length;
-      if (trades >= 20 && messages.length - trades >= 300) enough.resolve();
+      if (trades >= 20 && messages.length - trades >= 300) hasEnough.resolve();
     },
     onUp() {},
-    onDown: (reason) => enough.reject(new Error(reason)),
+    onDown: (reason) => hasEnough.reject(new Error(reason)),
   });
   assert.ok(stream);
   stream.follow(found.markets.map(({ listing }) => listing));
-  await enough.promise;
+  await hasEnough.promise;
   stream.close();
   now = () => NOW;
   const byId = new Map(markets.map((market) => [kalshiTicker(market), market]));

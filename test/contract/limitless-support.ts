@@ -60,7 +60,7 @@ export async function startLimitlessSandbox(
   };
 }
 
-/** A clock with the sandbox's time whose waits end immediately, so request limits do not slow down tests. */
+/** A clock with the sandbox's time. Its waits end immediately, so rate limits do not slow down tests. */
 export function sandboxClock(sandbox: LimitlessSandbox): Clock {
   let sleptMs = 0;
   return {

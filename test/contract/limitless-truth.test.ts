@@ -89,7 +89,7 @@ function assertSnapshot(market: ListedMarket, snapshot: MarketSnapshot): void {
   }
 }
 
-describe("limitless adapter against the sandbox", () => {
+describe("Limitless adapter against the sandbox", () => {
   test("a sweep lists every open market once with the world's prices, volume and status", async () => {
     const pages = await sweep();
     const snapshots = new Map(pages.flatMap((page) => page.markets).map((market) => [market.listing.marketId, market]));
@@ -213,8 +213,8 @@ describe("limitless adapter against the sandbox", () => {
   });
 });
 
-describe("limitless stream against the sandbox", () => {
-  /** Opens a stream that collects messages; `next` waits for and removes the next ones. */
+describe("Limitless stream against the sandbox", () => {
+  /** Opens a stream that collects messages; `next` waits for the next ones and removes them. */
   function openStream() {
     const messages: StreamMessage[] = [];
     let wake: () => void = () => {};
@@ -250,7 +250,7 @@ describe("limitless stream against the sandbox", () => {
     assert.equal(message.quote.askSize, asks[0]?.size ?? null);
   }
 
-  test("delivers the world's book at the frame's time, replaces the followed set and reports a resolution once", async () => {
+  test("delivers the world's book at the frame's time, replaces the followed markets and reports a resolution once", async () => {
     const listed = new Map(
       (await sweep()).flatMap((page) => page.markets).map((market) => [market.listing.marketId, market.listing]),
     );

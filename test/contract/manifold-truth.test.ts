@@ -25,7 +25,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const signal = () => new AbortController().signal;
 const OUTCOMES = ["yes", "no", "partial", "void", "closed"] as const;
-const rounded = (price: number) => fromMicros(toMicros(price));
+const roundToMicros = (price: number) => fromMicros(toMicros(price));
 
 let harness: VenueHarness;
 let adapter: VenueAdapter;
@@ -40,13 +40,13 @@ before(async () => {
   adapter = harness.adapter();
   now = harness.now();
   firstListed = await list();
-  // A listing does not mark resolved answers. Reading the resolved markets once, as ingest does, fills the cache.
-  await read(all().filter((market) => !isOpenOnManifold(market)));
+  // Listings do not mark resolved answers. Reading the ended markets by id, as ingest does, stores their results in the cache.
+  await read(worldMarkets().filter((market) => !isOpenOnManifold(market)));
   listed = await list();
 });
 after(() => harness?.close());
 
-/** The first world with every kind of outcome: voids and partial payouts are rare on Manifold. */
+/** Tries seeds until a world has every kind of outcome: voids and partial payouts are rare on Manifold. */
 function worldWithAllOutcomes(): SimulatedWorld {
   for (let seed = 1; seed <= 300; seed++) {
     const candidate = harnessWorld(seed, 2_500);
@@ -68,7 +68,7 @@ function isOpenOnManifold(market: ListedMarket): boolean {
   });
 }
 
-const all = () => world.markets("manifold", now);
+const worldMarkets = () => world.markets("manifold", now);
 const idsOf = (markets: readonly MarketSnapshot[]) => markets.map(({ listing }) => listing.marketId).sort();
 const list = async () => {
   const markets: MarketSnapshot[] = [];
@@ -82,14 +82,14 @@ const read = async (markets: readonly ListedMarket[]) => {
 };
 
 test("the listing contains exactly the markets that are open on Manifold", () => {
-  const expected = all().filter(isOpenOnManifold).map(manifoldMarketId).sort();
+  const expected = worldMarkets().filter(isOpenOnManifold).map(manifoldMarketId).sort();
   assert.ok(expected.length > 100);
   assert.deepEqual(idsOf(listed), expected);
 });
 
 test("the first listing additionally contains only answers resolved MKT or CANCEL, which listings do not mark", () => {
   const openIds = new Set(idsOf(listed));
-  const byId = new Map(all().map((market) => [manifoldMarketId(market), market]));
+  const byId = new Map(worldMarkets().map((market) => [manifoldMarketId(market), market]));
   const extra = idsOf(firstListed).filter((id) => !openIds.has(id));
   assert.equal(firstListed.length, listed.length + extra.length);
   for (const id of extra) {
@@ -100,11 +100,11 @@ test("the first listing additionally contains only answers resolved MKT or CANCE
 });
 
 test("every listed price is the world's probability as indicative price, without a book", () => {
-  const byId = new Map(all().map((market) => [manifoldMarketId(market), market]));
+  const byId = new Map(worldMarkets().map((market) => [manifoldMarketId(market), market]));
   for (const { listing, quote, activity } of listed) {
     const market = byId.get(listing.marketId);
     assert.ok(market !== undefined);
-    assert.equal(quote.indicativePrice, rounded(manifoldProbability(world, market, now)));
+    assert.equal(quote.indicativePrice, roundToMicros(manifoldProbability(world, market, now)));
     assert.deepEqual(
       [quote.bid, quote.ask, quote.bidSize, quote.askSize, quote.lastPrice],
       [null, null, null, null, null],
@@ -117,7 +117,7 @@ test("every listed price is the world's probability as indicative price, without
 });
 
 test("events are mutually exclusive and exhaustive if the world's are both", async () => {
-  const events = new Map(all().map((market) => [manifoldContractId(market.event), market.event]));
+  const events = new Map(worldMarkets().map((market) => [manifoldContractId(market.event), market.event]));
   let exclusive = 0;
   for await (const page of harness.adapter().listOpenMarkets(signal())) {
     for (const event of page.events) {
@@ -131,8 +131,8 @@ test("events are mutually exclusive and exhaustive if the world's are both", asy
   assert.ok(exclusive > 0);
 });
 
-test("ended markets have the world's outcome: yes, no, partial, void or none yet", async () => {
-  const ended = all().filter((market) => !["active", "paused"].includes(world.lifecycle(market, now).phase));
+test("ended markets have the world's outcome: yes, no, partial, void or, before the resolution, none", async () => {
+  const ended = worldMarkets().filter((market) => !["active", "paused"].includes(world.lifecycle(market, now).phase));
   const found = await read(ended);
   const kinds = new Map<string, number>();
   for (const market of ended) {
@@ -163,7 +163,7 @@ function expectedOutcome(outcome: WorldOutcome | null): Outcome | null {
 }
 
 test("a market read by id has the rules of the world", async () => {
-  const market = all().find((candidate) => candidate.event.markets.length === 1);
+  const market = worldMarkets().find((candidate) => candidate.event.markets.length === 1);
   assert.ok(market !== undefined);
   const page = await adapter.findMarket(manifoldMarketId(market), signal());
   assert.equal(page?.markets[0]?.listing.rules, market.rules);
@@ -176,15 +176,15 @@ test("getBook returns null", async () => {
 
 function busiestMarket(): { market: ListedMarket; listing: MarketListing } {
   const byId = new Map(listed.map(({ listing }) => [listing.marketId, listing]));
-  let best: { market: ListedMarket; listing: MarketListing; count: number } | null = null;
-  for (const market of all()) {
+  let busiest: { market: ListedMarket; listing: MarketListing; count: number } | null = null;
+  for (const market of worldMarkets()) {
     const listing = byId.get(manifoldMarketId(market));
     if (listing === undefined) continue;
     const count = world.trades(market, now - DAY_MS, now + 1).length;
-    if (best === null || count > best.count) best = { market, listing, count };
+    if (busiest === null || count > busiest.count) busiest = { market, listing, count };
   }
-  assert.ok(best !== null && best.count > 20);
-  return best;
+  assert.ok(busiest !== null && busiest.count > 20);
+  return busiest;
 }
 
 test("trades equal the world's, newest first, without redemptions", async () => {
@@ -208,7 +208,7 @@ test("history is the probability after the last bet of each interval", async () 
   const firstEnd = history[0]?.endAt ?? 0;
   for (const { endAt, yesPrice } of history) {
     const last = worldTrades.findLast((trade) => trade.at < endAt);
-    if (last !== undefined) assert.equal(yesPrice, rounded(manifoldProbability(world, market, last.at)));
+    if (last !== undefined) assert.equal(yesPrice, roundToMicros(manifoldProbability(world, market, last.at)));
   }
   assert.equal(firstEnd, Math.ceil(range.fromMs / HOUR_MS) * HOUR_MS + HOUR_MS);
   assert.equal(history.length, 24);
@@ -221,25 +221,25 @@ test("history without bets in the range has the price after the last bet before 
   const fromMs = Math.ceil((last.at + 1) / 1_000) * 1_000;
   const range = { fromMs, toMs: fromMs + 5_000, intervalMs: 1_000 };
   const history = await adapter.getHistory(listing, range, signal());
-  const price = rounded(manifoldProbability(world, market, last.at));
+  const price = roundToMicros(manifoldProbability(world, market, last.at));
   assert.deepEqual(
     history.map(({ yesPrice }) => yesPrice),
     [price, price, price, price, price],
   );
 });
 
-test("an undone resolution is closed again and finalized in the end", async () => {
+test("a market whose resolution is undone is closed, and finalized after the second resolution", async () => {
   const genesis = now;
-  const later = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
-  const market = later.markets("manifold", genesis).find((candidate) => {
+  const laterWorld = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
+  const market = laterWorld.markets("manifold", genesis).find((candidate) => {
     return candidate.disputed && candidate.determineAt > genesis && candidate.event.markets.length === 1;
   });
-  assert.ok(market !== undefined, "no disputed market with a later result");
+  assert.ok(market !== undefined, "no disputed market with a laterWorld result");
   let at = market.determineAt + 1_000;
-  const running = await serve(later, () => at);
+  const connection = await serve(laterWorld, () => at);
   try {
     const status = async () => {
-      const page = await running.adapter.findMarket(manifoldMarketId(market), signal());
+      const page = await connection.adapter.findMarket(manifoldMarketId(market), signal());
       return page?.markets[0]?.listing.status;
     };
     assert.equal(await status(), "finalized");
@@ -248,39 +248,39 @@ test("an undone resolution is closed again and finalized in the end", async () =
     at = market.finalizeAt;
     assert.equal(await status(), "finalized");
   } finally {
-    await running.close();
+    await connection.close();
   }
 });
 
 test("streams each bet once, with the world's price at its time", async () => {
   const genesis = now;
   let at = genesis;
-  const moving = createWorld({ seed: 7, genesis, speed: 60, marketCount: 400 });
-  const running = await serve(moving, () => at);
+  const movingWorld = createWorld({ seed: 7, genesis, speed: 60, marketCount: 400 });
+  const connection = await serve(movingWorld, () => at);
   try {
     const listings: MarketListing[] = [];
-    for await (const page of running.adapter.listOpenMarkets(signal())) {
+    for await (const page of connection.adapter.listOpenMarkets(signal())) {
       listings.push(...page.markets.map(({ listing }) => listing));
     }
     const followed = new Set(listings.map(({ marketId }) => marketId));
     const messages: StreamMessage[] = [];
-    const up = Promise.withResolvers<void>();
+    const isUp = Promise.withResolvers<void>();
     const received = Promise.withResolvers<void>();
-    const stream = running.adapter.openStream({
+    const stream = connection.adapter.openStream({
       onMessage: (message) => (message.kind === "listed" ? received.resolve() : messages.push(message)),
-      onUp: () => up.resolve(),
-      onDown: (reason) => up.reject(new Error(reason)),
+      onUp: () => isUp.resolve(),
+      onDown: (reason) => isUp.reject(new Error(reason)),
     });
     assert.ok(stream !== null);
     stream.follow(listings);
-    await up.promise;
+    await isUp.promise;
     at += 60_000;
-    const markets = moving.markets("manifold", genesis);
-    running.feed.publishTrades(moving, markets, genesis, at);
-    // The socket preserves order, so everything sent before this has arrived as well.
+    const markets = movingWorld.markets("manifold", genesis);
+    connection.feed.publishTrades(movingWorld, markets, genesis, at);
+    // The socket preserves order: when this event arrives, all earlier ones have arrived.
     const last = markets[0];
     assert.ok(last !== undefined);
-    running.feed.publish({ kind: "listed", market: last, at });
+    connection.feed.publish({ kind: "listed", market: last, at });
     await received.promise;
     const trades = messages.flatMap((message) => {
       if (message.kind !== "trade") return [];
@@ -290,7 +290,7 @@ test("streams each bet once, with the world's price at its time", async () => {
     const expected = markets
       .filter((market) => followed.has(manifoldMarketId(market)))
       .flatMap((market) =>
-        moving.trades(market, genesis, at).map(({ at, yesPrice, size, takerSide }) => {
+        movingWorld.trades(market, genesis, at).map(({ at, yesPrice, size, takerSide }) => {
           return { marketId: manifoldMarketId(market), at, yesPrice, size, takerSide };
         }),
       )
@@ -303,44 +303,44 @@ test("streams each bet once, with the world's price at its time", async () => {
     for (const { marketId, quote } of quotes) {
       const market = byId.get(marketId);
       assert.ok(market !== undefined && typeof quote.eventAt === "number");
-      assert.equal(quote.indicativePrice, rounded(manifoldProbability(moving, market, quote.eventAt)));
+      assert.equal(quote.indicativePrice, roundToMicros(manifoldProbability(movingWorld, market, quote.eventAt)));
     }
     stream.close();
   } finally {
-    await running.close();
+    await connection.close();
   }
 });
 
 test("reports a resolved market, and reading it then returns the result", async () => {
   const genesis = now;
   let at = genesis;
-  const moving = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
-  const running = await serve(moving, () => at);
+  const movingWorld = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
+  const connection = await serve(movingWorld, () => at);
   try {
-    const market = moving
+    const market = movingWorld
       .markets("manifold", genesis)
-      .find((candidate) => moving.lifecycle(candidate, genesis).phase === "active" && !candidate.disputed);
+      .find((candidate) => movingWorld.lifecycle(candidate, genesis).phase === "active" && !candidate.disputed);
     assert.ok(market !== undefined);
     const marketId = manifoldMarketId(market);
-    const up = Promise.withResolvers<void>();
+    const isUp = Promise.withResolvers<void>();
     const changed = Promise.withResolvers<StreamMessage>();
-    const stream = running.adapter.openStream({
+    const stream = connection.adapter.openStream({
       onMessage: changed.resolve,
-      onUp: () => up.resolve(),
-      onDown: (reason) => up.reject(new Error(reason)),
+      onUp: () => isUp.resolve(),
+      onDown: (reason) => isUp.reject(new Error(reason)),
     });
-    const before = await running.adapter.findMarket(marketId, signal());
+    const before = await connection.adapter.findMarket(marketId, signal());
     stream?.follow(before?.markets.map(({ listing }) => listing) ?? []);
-    await up.promise;
+    await isUp.promise;
     at = market.finalizeAt;
-    running.feed.publish({ kind: "lifecycle", market, from: "closed", to: "finalized", at });
+    connection.feed.publish({ kind: "lifecycle", market, from: "closed", to: "finalized", at });
     assert.deepEqual(await changed.promise, { kind: "changed", marketId, receivedAt: at });
-    const after = await running.adapter.findMarket(marketId, signal());
-    const { outcome } = moving.lifecycle(market, at);
+    const after = await connection.adapter.findMarket(marketId, signal());
+    const { outcome } = movingWorld.lifecycle(market, at);
     assert.deepEqual(after?.markets[0]?.listing.outcome, expectedOutcome(outcome));
     stream?.close();
   } finally {
-    await running.close();
+    await connection.close();
   }
 });
 
@@ -352,7 +352,7 @@ async function serve(servedWorld: SimulatedWorld, at: () => number) {
   const clock = { ...fastClock(0), now: at };
   const http = createUndiciHttp(clock);
   const drops: string[] = [];
-  const running = createManifoldVenue({
+  const connection = createManifoldVenue({
     id: "manifold",
     playMoney: true,
     http,
@@ -366,7 +366,7 @@ async function serve(servedWorld: SimulatedWorld, at: () => number) {
     wsUrl: served.urls.manifold?.ws ?? "",
   });
   return {
-    adapter: running,
+    adapter: connection,
     drops,
     feed,
     async close() {

@@ -23,8 +23,8 @@ const GENESIS = Date.UTC(2026, 10, 20);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START = GENESIS + 5 * HOUR_MS;
-/** Shorter than any pause of this world. */
-const PAUSE_MS = 9 * 60_000;
+/** Search step for pauses: shorter than any pause of this world. */
+const PAUSE_SEARCH_STEP_MS = 9 * 60_000;
 const signal = new AbortController().signal;
 
 /** Polymarket has no status for a pause: a market that accepts no orders is closed. */
@@ -98,15 +98,15 @@ const readMarket = async (market: ListedMarket): Promise<MarketSnapshot> => {
   assert.equal(snapshot.listing.marketId, polymarketMarketId(market));
   return snapshot;
 };
-/** A market and a time at which it is in a phase and `accepts` returns true. */
+/** Finds a market, and a time at which it is in the given phase and `accepts` returns true. */
 const findPhase = (
   phase: Phase,
   accepts: (lifecycle: Lifecycle, market: ListedMarket, at: number) => boolean = () => true,
 ) => {
   for (const market of world.markets("polymarket", START)) {
     const { openAt, closeAt, determineAt, finalizeAt } = market;
-    const stepCount = phase === "paused" ? Math.floor((closeAt - openAt) / PAUSE_MS) : 0;
-    const steps = Array.from({ length: stepCount }, (_, step) => openAt + step * PAUSE_MS);
+    const stepCount = phase === "paused" ? Math.floor((closeAt - openAt) / PAUSE_SEARCH_STEP_MS) : 0;
+    const steps = Array.from({ length: stepCount }, (_, step) => openAt + step * PAUSE_SEARCH_STEP_MS);
     const transitions = [
       determineAt - 1_000,
       determineAt + 1_000,
@@ -204,7 +204,7 @@ for (const [kind, outcome] of outcomes) {
   });
 }
 
-test("reports an uncontested proposal, no contested one, and a repeated proposal as outcome", async () => {
+test("reports a proposed outcome while it is uncontested, none during a dispute, and the second proposal", async () => {
   const proposed = findPhase("determined", ({ outcome }) => outcome?.kind === "yes" || outcome?.kind === "no");
   time.at = proposed.at;
   assert.deepEqual((await readMarket(proposed.market)).listing.outcome, { kind: proposed.lifecycle.outcome?.kind });
@@ -216,7 +216,7 @@ test("reports an uncontested proposal, no contested one, and a repeated proposal
   assert.deepEqual((await readMarket(market)).listing.outcome, { kind: outcome?.kind });
 });
 
-test("finds a settled market by id, which has no book", async () => {
+test("finds a settled market by id; it has no book", async () => {
   const found = findPhase("finalized");
   time.at = found.at;
   const page = await venue.findMarket(polymarketMarketId(found.market), signal);
@@ -280,16 +280,16 @@ test("history is the world's price at the end of each interval", async () => {
   const { market, listing } = await readBusiestMarket();
   const range = { fromMs: time.at - 20 * DAY_MS, toMs: time.at, intervalMs: HOUR_MS };
   const points = await venue.getHistory(listing, range, signal);
-  const past = world
+  const worldPoints = world
     .priceHistory(market, range.fromMs, range.toMs, HOUR_MS)
     .filter((point) => point.at - HOUR_MS >= range.fromMs);
   assert.ok(points.length > 10);
   assert.deepEqual(
     points.map((point) => point.endAt),
-    past.map((point) => point.at),
+    worldPoints.map((point) => point.at),
   );
   for (const [index, point] of points.entries()) {
-    const { bid = null, ask = null, lastPrice = null } = past[index] ?? {};
+    const { bid = null, ask = null, lastPrice = null } = worldPoints[index] ?? {};
     const isNarrow = bid !== null && ask !== null && Math.round((ask - bid) * 1e6) <= 100_000;
     const expected = isNarrow ? (bid + ask) / 2 : (lastPrice ?? Number.NaN);
     assert.ok(Math.abs((point.yesPrice ?? Number.NaN) - expected) < 1e-6);
@@ -313,7 +313,8 @@ test("streams the world's quotes and trades and reports settled and new markets"
   });
   assert.ok(settling !== undefined, "no market of the world settles soon");
   const settlesAt = expected.get(settling.marketId)?.finalizeAt ?? 0;
-  const isDone = () => quotes.length > 1_000 && trades.length > 50 && changed.has(settling.marketId) && listed.size > 0;
+  const hasEnoughMessages = () =>
+    quotes.length > 1_000 && trades.length > 50 && changed.has(settling.marketId) && listed.size > 0;
   const stream = await new Promise<ReturnType<VenueAdapter["openStream"]>>((resolve, reject) => {
     const opened = venue.openStream({
       onMessage(message) {
@@ -321,12 +322,12 @@ test("streams the world's quotes and trades and reports settled and new markets"
         else if (message.kind === "trade") trades.push(message);
         else if (message.kind === "changed") changed.add(message.marketId);
         else listed.add(message.marketId);
-        if (isDone()) resolve(opened);
+        if (hasEnoughMessages()) resolve(opened);
       },
-      // After the first books, time advances in steps of 30 seconds, as fast as the feed publishes them.
+      // Once every book has arrived, time advances by 30 seconds every 10 ms.
       onUp() {
         const step = () => {
-          if (isDone()) return;
+          if (hasEnoughMessages()) return;
           if (quotes.length >= followed.length) time.at += 30_000;
           if (time.at > settlesAt + HOUR_MS) return reject(new Error("the stream delivered too few messages"));
           systemClock.setTimeout(step, 10);
@@ -353,7 +354,7 @@ test("streams the world's quotes and trades and reports settled and new markets"
       );
     }
     if (quote.lastPrice !== undefined && quote.lastPrice !== book.lastPrice) {
-      // Trades with an equal time arrive one after the other.
+      // Trades with the same timestamp arrive one after the other, so `lastPrice` may be any of their prices.
       const matches = world.trades(market, quote.eventAt, quote.eventAt + 1);
       assert.ok(matches.some((trade) => trade.yesPrice === quote.lastPrice));
     }

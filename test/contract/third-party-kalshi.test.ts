@@ -1,4 +1,4 @@
-/** Kalshi's own client library against the sandbox. */
+/** Tests the sandbox with Kalshi's client library. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -38,8 +38,8 @@ after(async () => {
   await served.close();
 });
 
-const markets = () => new kalshi.MarketApi(new kalshi.Configuration({ basePath }));
-const signed = () =>
+const createMarketApi = () => new kalshi.MarketApi(new kalshi.Configuration({ basePath }));
+const signedConfiguration = () =>
   new kalshi.Configuration({
     basePath,
     apiKey: "test-key",
@@ -59,7 +59,7 @@ test("kalshi-typescript lists exactly the world's open markets, page by page unt
   const tickers: string[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < 100; page++) {
-    const { data } = await markets().getMarkets(20, cursor, ...Array(9).fill(undefined), "open");
+    const { data } = await createMarketApi().getMarkets(20, cursor, ...Array(9).fill(undefined), "open");
     tickers.push(...data.markets.map(({ ticker }) => ticker));
     cursor = data.cursor;
     if (cursor === "") break;
@@ -70,7 +70,7 @@ test("kalshi-typescript lists exactly the world's open markets, page by page unt
 
 test("kalshi-typescript reads one market with the world's prices, volume and rules", async () => {
   const market = busiestMarket();
-  const { data } = await markets().getMarket(kalshiTicker(market));
+  const { data } = await createMarketApi().getMarket(kalshiTicker(market));
   const book = world.book(market, NOW);
   const activity = world.activity(market, NOW);
   assert.equal(data.market.event_ticker, kalshiEventTicker(market.event));
@@ -84,16 +84,16 @@ test("kalshi-typescript reads one market with the world's prices, volume and rul
   assert.ok(market.rules.startsWith(data.market.rules_primary));
 });
 
-test("401: kalshi-typescript cannot read the book without a key; a signed request returns the world's book", async () => {
+test("401: kalshi-typescript without a key cannot read the book; a signed request returns the world's book", async () => {
   const market = busiestMarket();
   await assert.rejects(
-    markets().getMarketOrderbook(kalshiTicker(market)),
+    createMarketApi().getMarketOrderbook(kalshiTicker(market)),
     (error: { response?: { status?: number } }) => {
       return error.response?.status === 401;
     },
   );
-  // The client adds its signer to the global HTTP library, so all later requests are signed.
-  const { data } = await new kalshi.MarketApi(signed()).getMarketOrderbook(kalshiTicker(market));
+  // The client adds its signer to the global HTTP library, so later requests are signed too.
+  const { data } = await new kalshi.MarketApi(signedConfiguration()).getMarketOrderbook(kalshiTicker(market));
   const { bids, asks } = world.book(market, NOW);
   const levels = (side: readonly (readonly string[])[]) => side.map(([price, size]) => [Number(price), Number(size)]);
   assert.deepEqual(levels(data.orderbook_fp.yes_dollars), bids.map(({ price, size }) => [price, size]).reverse());
@@ -101,14 +101,14 @@ test("401: kalshi-typescript cannot read the book without a key; a signed reques
     levels(data.orderbook_fp.no_dollars),
     asks.map(({ price, size }) => [Math.round((1 - price) * 1e6) / 1e6, size]).reverse(),
   );
-  const batch = await new kalshi.MarketApi(signed()).getMarketOrderbooks([kalshiTicker(market)]);
+  const batch = await new kalshi.MarketApi(signedConfiguration()).getMarketOrderbooks([kalshiTicker(market)]);
   assert.deepEqual(batch.data.orderbooks[0]?.orderbook_fp, data.orderbook_fp);
 });
 
 test("kalshi-typescript reads the world's trades, newest first", async () => {
   const market = busiestMarket();
   const expected = world.trades(market, NOW - 6 * 24 * HOUR_MS, NOW + 1).toReversed();
-  const { data } = await markets().getTrades(25, undefined, kalshiTicker(market));
+  const { data } = await createMarketApi().getTrades(25, undefined, kalshiTicker(market));
   assert.deepEqual(
     data.trades.map(({ created_time }) => Date.parse(created_time)),
     expected.slice(0, 25).map(({ at }) => at),
@@ -131,25 +131,25 @@ test("kalshi-typescript reads events with markets, series, candles, the historic
   const { data } = await events.getEvent(kalshiEventTicker(market.event), true);
   assert.equal(data.event.title, market.event.title);
   assert.ok(data.event.markets?.some(({ ticker }) => ticker === kalshiTicker(market)));
-  const series = await markets().getSeries(data.event.series_ticker);
+  const series = await createMarketApi().getSeries(data.event.series_ticker);
   assert.equal(series.data.series.title, market.event.seriesTitle);
-  const candles = await markets().getMarketCandlesticks(
+  const candles = await createMarketApi().getMarketCandlesticks(
     data.event.series_ticker,
     kalshiTicker(market),
     (GENESIS - 5 * HOUR_MS) / 1_000,
     GENESIS / 1_000,
     60,
   );
-  const past = world.priceHistory(market, GENESIS - 5 * HOUR_MS - 1, GENESIS, HOUR_MS);
+  const worldPoints = world.priceHistory(market, GENESIS - 5 * HOUR_MS - 1, GENESIS, HOUR_MS);
   assert.deepEqual(
     candles.data.candlesticks.map((candle) => [candle.end_period_ts * 1_000, Number(candle.yes_bid.close_dollars)]),
-    past.map(({ at, bid }) => [at, bid ?? 0]),
+    worldPoints.map(({ at, bid }) => [at, bid ?? 0]),
   );
   const historical = new kalshi.HistoricalApi(configuration);
   const cutoff = Date.parse((await historical.getHistoricalCutoff()).data.market_settled_ts);
-  const old = await historical.getHistoricalMarkets(1_000);
+  const settled = await historical.getHistoricalMarkets(1_000);
   assert.deepEqual(
-    old.data.markets.map(({ ticker }) => ticker),
+    settled.data.markets.map(({ ticker }) => ticker),
     listed.filter(({ finalizeAt }) => finalizeAt < cutoff).map(kalshiTicker),
   );
   const { data: status } = await new kalshi.ExchangeApi(configuration).getExchangeStatus();

@@ -14,7 +14,7 @@ import { limitlessEventSlug, limitlessSlug, limitlessTokens } from "../../sandbo
 import type { ListedMarket } from "../../sandbox/world/types.ts";
 import { type LimitlessSandbox, startLimitlessSandbox, worldMarkets } from "./limitless-support.ts";
 
-/** Limitless' own client library against the sandbox, with a world that does not change by itself. */
+/** Tests the sandbox with Limitless' client library. The world changes only when the test sets its time. */
 let sandbox: LimitlessSandbox;
 let http: HttpClient;
 let markets: MarketFetcher;
@@ -68,7 +68,7 @@ test("@limitless-exchange/sdk lists every open market, nested in groups, with th
   assert.equal(new Set(rows.map((row) => row.slug)).size, rows.length);
 });
 
-test("@limitless-exchange/sdk gets a validation error for a page of 26 rows", async () => {
+test("@limitless-exchange/sdk gets a validation error if it requests a page of 26 rows", async () => {
   await assert.rejects(markets.getActiveMarkets({ limit: 26 }), (error) => error instanceof ValidationError);
 });
 
@@ -97,7 +97,7 @@ test("@limitless-exchange/sdk reads a settled market that is no longer listed", 
   assert.ok(!(await listAll()).some((listed) => listed.slug === row.slug));
 });
 
-test("@limitless-exchange/sdk reads the book in raw units and the trades", async () => {
+test("@limitless-exchange/sdk reads the book in the collateral's smallest units, and the trades", async () => {
   const market = activeClob();
   const slug = limitlessSlug(market);
   const orderBook = await markets.getOrderBook(slug);

@@ -13,7 +13,7 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket } from "../../sandbox/world/types.ts";
 import { ManualFeed } from "../support/venues/manual-feed.ts";
 
-/** Manifold has no client library, so these tests follow its documentation with plain fetch and a WebSocket. */
+/** Tests the sandbox as Manifold documents its API, with `fetch` and a WebSocket, because it has no client library. */
 const GENESIS = Date.UTC(2026, 10, 20);
 let now = GENESIS + 5 * 3_600_000;
 const world = createWorld({ seed: 3, genesis: GENESIS, speed: 20, marketCount: 600 });
@@ -116,11 +116,11 @@ test("a multiple-choice market has probabilities per answer only", async () => {
   }
   const probs = Object.fromEntries(answers.map(({ id, probability }: Json) => [id, probability]));
   assert.deepEqual(await get(`/market/${contract.id}/prob`), { answerProbs: probs });
-  const both = await get(
+  const probabilities = await get(
     `/market-probs?ids=${contract.id}&ids=${manifoldContractId(binaryMarket().event)}&ids=unknown`,
   );
-  assert.deepEqual(both[contract.id], { answerProbs: probs });
-  assert.equal(Object.keys(both).length, 2);
+  assert.deepEqual(probabilities[contract.id], { answerProbs: probs });
+  assert.equal(Object.keys(probabilities).length, 2);
   const search = await get(`/search-markets?contractType=DEPENDENT_MULTIPLE_CHOICE&limit=1000&includeLiteAnswers=true`);
   const found = search.find(({ id }: Json) => id === contract.id);
   assert.deepEqual(Object.keys(found.answers[0]).sort(), ["id", "probability", "text"]);
@@ -197,18 +197,18 @@ test("invalid requests return Manifold's status and a message", async () => {
   const cases: readonly (readonly [string, number])[] = [
     ["/markets?colour=red", 400],
     ["/markets?limit=1001", 400],
-    ["/markets?before=nobody", 404],
+    ["/markets?before=unknown", 404],
     ["/search-markets?limit=1001", 400],
     ["/search-markets?filter=maybe", 400],
     ["/search-markets?offset=5000", 400],
-    ["/market/nobody", 404],
-    ["/market/nobody/answers", 404],
-    ["/slug/nobody", 404],
-    ["/bets?before=nobody", 404],
+    ["/market/unknown", 404],
+    ["/market/unknown/answers", 404],
+    ["/slug/unknown", 404],
+    ["/bets?before=unknown", 404],
     ["/bets?limit=1001", 400],
     ["/bet-points?contractId=x", 400],
     ["/market-probs", 400],
-    ["/group/nobody", 404],
+    ["/group/unknown", 404],
     ["/nothing", 404],
   ];
   for (const [path, status] of cases) {

@@ -15,7 +15,7 @@ const NOW = GENESIS + 5 * 3_600_000;
 const END_CURSOR = "LTE=";
 const PAGES_MAX = 50;
 
-/** Polymarket's own client library against the sandbox, configured with its base URL only. */
+/** Tests the sandbox with Polymarket's client library, which needs only the base URL. */
 const now = () => NOW;
 const world = createWorld({ seed: 11, genesis: GENESIS, speed: 1, marketCount: 200 });
 const feed = createFeed(world, { now, intervalMs: 1_000 });
@@ -67,11 +67,11 @@ test("@polymarket/clob-client lists every market of the world once, in full and 
 });
 
 test("@polymarket/clob-client lists the markets with rewards", async () => {
-  const known = new Set(worldConditionIds());
+  const conditionIds = new Set(worldConditionIds());
   for (const read of [client.getSamplingMarkets, client.getSamplingSimplifiedMarkets]) {
     const rows = await readAll((cursor) => read.call(client, cursor));
-    assert.ok(rows.length > 0 && rows.length < known.size);
-    for (const row of rows) assert.ok(known.has(row.condition_id));
+    assert.ok(rows.length > 0 && rows.length < conditionIds.size);
+    for (const row of rows) assert.ok(conditionIds.has(row.condition_id));
   }
 });
 
@@ -90,7 +90,7 @@ test("@polymarket/clob-client gets an error for an unknown market and an unknown
   assert.equal((await client.getMidpoint(`1${"0".repeat(75)}`)).status, 404);
 });
 
-test("@polymarket/clob-client reads the book best level last, the NO book as its mirror, and computes the same hash", async () => {
+test("@polymarket/clob-client reads the book with the best level last and the mirrored NO book, and computes the same hash", async () => {
   const { bids, asks } = world.book(market, NOW);
   const [yes, no] = polymarketTokenIds(market);
   const book = await client.getOrderBook(yes);
@@ -108,7 +108,7 @@ test("@polymarket/clob-client reads the book best level last, the NO book as its
   assert.equal(Number(mirror?.asks.at(-1)?.size), bids[0]?.size);
 });
 
-test("@polymarket/clob-client reads mid, spread and prices of the world's book, with BUY as the bid", async () => {
+test("@polymarket/clob-client reads mid, spread and prices of the world's book; side BUY is the bid", async () => {
   const { bids, asks, lastPrice } = world.book(market, NOW);
   const bid = bids[0]?.price ?? 0;
   const ask = asks[0]?.price ?? 0;
@@ -136,7 +136,7 @@ test("@polymarket/clob-client reads tick size, neg-risk flag and fee", async () 
   assert.ok([0, 1000].includes(await client.getFeeRateBps(yes)));
 });
 
-test("@polymarket/clob-client reads a day of price history inside the world's spread", async () => {
+test("@polymarket/clob-client reads a day of price history, between the world's bid and ask or at its last price", async () => {
   const [yes] = polymarketTokenIds(market);
   const response: unknown = await client.getPricesHistory({
     market: yes,

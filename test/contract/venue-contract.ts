@@ -12,8 +12,8 @@ const SAMPLE_SIZE = 12;
 const TIME_MIN = Date.UTC(2000, 0, 1);
 const TIME_MAX = Date.UTC(2200, 0, 1);
 const DAY_MS = 86_400_000;
-/** Drop reasons of valid rows that are not separate questions. */
-const INTENDED_DROPS: ReadonlySet<string> = new Set(["neg_risk_other"]);
+/** Drop reasons of valid rows that are intentionally not listed: Polymarket's "other" outcome of a group. */
+const EXPECTED_DROPS: ReadonlySet<string> = new Set(["neg_risk_other"]);
 const createSignal = () => new AbortController().signal;
 
 const HOSTILE_IDS: readonly string[] = [
@@ -54,7 +54,7 @@ const INVALID_RESPONSES: readonly (readonly [string, ScriptedResponse, VenueFail
   ["403", { status: 403, body: "{}" }, "client_error"],
 ];
 
-/** Replacements for one row among valid ones. */
+/** Invalid values that replace one row of a valid response. */
 const INVALID_ROWS: readonly (readonly [string, (row: unknown) => unknown])[] = [
   ["a number", () => 42],
   ["an empty object", () => ({})],
@@ -113,7 +113,7 @@ function testListing(subject: () => Subject): void {
   test("no row of a healthy venue is dropped as invalid", () => {
     const reasons = [...subject().harness.drops.keys()];
     assert.deepEqual(
-      reasons.filter((reason) => !INTENDED_DROPS.has(reason)),
+      reasons.filter((reason) => !EXPECTED_DROPS.has(reason)),
       [],
     );
   });
@@ -153,10 +153,10 @@ function testListing(subject: () => Subject): void {
   });
 
   test("no value is NaN, infinite or undefined", () => {
-    for (const page of subject().pages) assertPlain(page, "page");
+    for (const page of subject().pages) assertFiniteValues(page, "page");
   });
 
-  test("the event of every market is listed once", () => {
+  test("every event is listed once, and every market's event is listed", () => {
     const { name, events, markets } = subject();
     const ids = new Set(events.map((event) => event.eventId));
     assert.equal(ids.size, events.length);
@@ -176,17 +176,17 @@ function testSingleMarkets(subject: () => Subject): void {
         sample.map(({ listing }) => listing),
         createSignal(),
       );
-    assertPlain(page, "page");
+    assertFiniteValues(page, "page");
     assert.equal(page.markets.length, sample.length);
     const byId = new Map(page.markets.map((market) => [market.listing.marketId, market]));
     for (const { listing } of sample) {
       const single = byId.get(listing.marketId);
       assert.ok(single !== undefined, listing.marketId);
-      assertAgrees(listing, single.listing);
+      assertKnownFieldsEqual(listing, single.listing);
     }
   });
 
-  test("requesting no markets sends no request", async () => {
+  test("getMarkets without ids sends no request", async () => {
     const { adapter, harness } = subject();
     const requestsBefore = harness.requests.length;
     assert.deepEqual((await adapter.getMarkets([], createSignal())).markets, []);
@@ -200,11 +200,11 @@ function testSingleMarkets(subject: () => Subject): void {
       const found = page?.markets.find((market) => market.listing.marketId === listing.marketId);
       assert.ok(found !== undefined, listing.marketId);
       // The response for a single market may not contain its event.
-      assertAgrees(found.listing, listing, { ignoreNulls: true });
+      assertKnownFieldsEqual(found.listing, listing, { ignoreNulls: true });
     }
   });
 
-  test("a hostile id is null and requests stay within the venue's base paths", async () => {
+  test("a hostile id returns null, and requests stay within the venue's base paths", async () => {
     const { harness } = subject();
     const newAdapter = harness.adapter();
     const requestsBefore = harness.requests.length;
@@ -214,7 +214,7 @@ function testSingleMarkets(subject: () => Subject): void {
     for (const { url } of harness.requests.slice(requestsBefore)) {
       const { origin, pathname } = new URL(url);
       assert.ok(
-        harness.bases.some((base) => `${origin}${pathname}`.startsWith(`${base}/`)),
+        harness.baseUrls.some((base) => `${origin}${pathname}`.startsWith(`${base}/`)),
         url.slice(0, 200),
       );
     }
@@ -241,7 +241,7 @@ function testBooksTradesAndHistory(subject: () => Subject): void {
     for (const { listing } of sample()) {
       const book = await subject().adapter.getBook(listing, createSignal());
       if (book === null) continue;
-      assertPlain(book, "book");
+      assertFiniteValues(book, "book");
       const { bids, asks } = book;
       assert.ok(bids.every(({ price }, index) => price <= (bids[index - 1]?.price ?? price)));
       assert.ok(asks.every(({ price }, index) => price >= (asks[index - 1]?.price ?? price)));
@@ -256,7 +256,7 @@ function testBooksTradesAndHistory(subject: () => Subject): void {
     const since = now - DAY_MS;
     for (const { listing } of sample()) {
       const trades = await adapter.listTrades(listing, since, 20, createSignal());
-      assertPlain(trades, "trades");
+      assertFiniteValues(trades, "trades");
       assert.ok(trades.length <= 20);
       assert.equal(new Set(trades.map(({ tradeId }) => tradeId)).size, trades.length);
       for (const [index, trade] of trades.entries()) {
@@ -273,7 +273,7 @@ function testBooksTradesAndHistory(subject: () => Subject): void {
     const range = { fromMs: now - DAY_MS, toMs: now, intervalMs: 3_600_000 };
     for (const { listing } of sample()) {
       const history = await adapter.getHistory(listing, range, createSignal());
-      assertPlain(history, "history");
+      assertFiniteValues(history, "history");
       for (const [index, point] of history.entries()) {
         assert.ok(point.startAt >= (history[index - 1]?.endAt ?? range.fromMs) && point.startAt < point.endAt);
         assert.ok(point.startAt < range.toMs && point.endAt - point.startAt <= range.intervalMs);
@@ -329,7 +329,7 @@ function testFailures(subject: () => Subject): void {
     });
   }
 
-  test("a failed request for a market throws instead of reporting the market as unknown", async () => {
+  test("a failed request for a market throws and does not report the market as unknown", async () => {
     const { harness, markets } = subject();
     const listing = markets[0]?.listing;
     assert.ok(listing !== undefined);
@@ -344,7 +344,7 @@ function testFailures(subject: () => Subject): void {
     }
   });
 
-  test("a listing that fails after its first response throws, so it is not taken for complete", async () => {
+  test("a listing whose second request fails throws and is not treated as complete", async () => {
     const { harness } = subject();
     const requestCount = await harness.count(() => sweep(harness.adapter()));
     if (requestCount < 2) return;
@@ -360,7 +360,7 @@ function testFailures(subject: () => Subject): void {
 
 function testInvalidRows(subject: () => Subject): void {
   for (const [description, makeInvalid] of INVALID_ROWS) {
-    test(`drops and counts a row that is ${description} and keeps the others`, async () => {
+    test(`drops and counts a row replaced by ${description}, and keeps the others`, async () => {
       const { harness, markets } = subject();
       harness.drops.clear();
       let isReplaced = false;
@@ -378,7 +378,7 @@ function testInvalidRows(subject: () => Subject): void {
           `${remaining.length} of ${markets.length}`,
         );
         assert.ok([...harness.drops.values()].reduce((sum, count) => sum + count, 0) > 0);
-        for (const market of remaining) assertPlain(market, "market");
+        for (const market of remaining) assertFiniteValues(market, "market");
       } finally {
         harness.rewrite = null;
         harness.drops.clear();
@@ -387,7 +387,7 @@ function testInvalidRows(subject: () => Subject): void {
   }
 }
 
-/** About `SAMPLE_SIZE` markets, evenly distributed. */
+/** At most `SAMPLE_SIZE` markets, evenly distributed over the listing. */
 function sampleOf(markets: readonly MarketSnapshot[]): MarketSnapshot[] {
   const step = Math.ceil(markets.length / SAMPLE_SIZE);
   return markets.filter((_, index) => index % step === 0);
@@ -406,15 +406,15 @@ async function sweep(
 }
 
 /** Asserts recursively that every number is finite and no value is undefined. */
-function assertPlain(value: unknown, path: string): void {
+function assertFiniteValues(value: unknown, path: string): void {
   assert.notEqual(value, undefined, path);
   if (typeof value === "number") assert.ok(Number.isFinite(value), `${path} is ${value}`);
   if (typeof value !== "object" || value === null) return;
-  for (const [name, inner] of Object.entries(value)) assertPlain(inner, `${path}.${name}`);
+  for (const [name, field] of Object.entries(value)) assertFiniteValues(field, `${path}.${name}`);
 }
 
 /** Asserts that every non-null field of `expected` is equal in `actual`. */
-function assertAgrees(expected: object, actual: object, options: { ignoreNulls?: boolean } = {}): void {
+function assertKnownFieldsEqual(expected: object, actual: object, options: { ignoreNulls?: boolean } = {}): void {
   const actualFields = new Map(Object.entries(actual));
   for (const [name, value] of Object.entries(expected)) {
     if (value === null || name === "venueKeys") continue;

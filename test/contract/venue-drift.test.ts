@@ -1,6 +1,6 @@
 /**
- * Schema drift detection of the adapters against the sandbox exchanges: documented responses have no drift, and a changed
- * field is reported by name, loses at most its row and never becomes an invalid price.
+ * Schema drift detection of the adapters: documented responses of the sandbox have no drift. A changed field is reported by
+ * name, affects at most its row and never becomes an invalid price.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -86,7 +86,7 @@ for (const name of VENUE_NAMES) {
     let harness: VenueHarness;
 
     before(async () => {
-      // Manifold lists only a few of the world's markets.
+      // Manifold lists only a small share of the world's markets.
       harness = await openVenueHarness(name, harnessWorld(7, name === "manifold" ? 900 : 120));
     });
     after(() => harness.close());
@@ -146,7 +146,7 @@ for (const name of VENUE_NAMES) {
     }
 
     for (const field of format.enumFields) {
-      test(`${field}: an unknown value is reported and loses at most its row`, async () => {
+      test(`${field}: an unknown value is reported, and at most its row is dropped`, async () => {
         const fullCount = (await sweep(null)).length;
         const markets = await sweep((row) => {
           row[field] = "future_value";

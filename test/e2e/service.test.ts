@@ -19,7 +19,7 @@ describe("the service as the README starts it", () => {
 
   before(async () => {
     folder = await temporaryFolder();
-    service = await startServiceProcess({ dataDir: folder.path, isFromNothing: true });
+    service = await startServiceProcess({ dataDir: folder.path, createsStore: true });
   });
   after(async () => {
     await service.end();

@@ -6,10 +6,10 @@ import {
   type FaultStorm,
   findWrongMarkets,
   openFaultStorm,
-  watchAnswers,
+  watchResponses,
 } from "../support/venues/fault-storm.ts";
 
-const KINDS_MET = 8;
+const FAULT_KINDS_MIN = 8;
 
 let storm: FaultStorm;
 
@@ -19,27 +19,27 @@ before(async () => {
 after(() => storm.end());
 
 test("with every fault at a rate of 25% every response is valid, and all quotes are correct after the faults end", async () => {
-  const watch = watchAnswers(storm.service);
-  // A hanging response lasts until its timeout. At 25% it would take up the whole test, so its rate is lower.
+  const watcher = watchResponses(storm.service);
+  // A frozen request blocks until its timeout. At a rate of 25% the test would mostly wait, so the rate is lower.
   await storm.setFaults("all", { ...(await everySwitch(storm, 0.25)), frozen: 0.02, socket_frozen: 0.02 });
   await eventually(async () => {
-    const kinds = Object.values(await storm.happened()).map((faults) => Object.keys(faults).length);
-    return kinds.every((count) => count >= KINDS_MET) ? true : null;
-  }, "every venue's faults");
+    const kinds = Object.values(await storm.injectedFaults()).map((faults) => Object.keys(faults).length);
+    return kinds.every((count) => count >= FAULT_KINDS_MIN) ? true : null;
+  }, `${FAULT_KINDS_MIN} kinds of faults at every venue`);
   await storm.setFaults("all", {});
   const since = Date.now();
   await eventually(
     async () => ((await findWrongMarkets(storm, since)).wrong.length === 0 ? true : null),
     "all quotes to be correct",
   );
-  const { answers, violations } = await watch.stop();
+  const { responses, violations } = await watcher.stop();
   assert.deepEqual(violations, []);
-  assert.ok((answers[200] ?? 0) > 100, JSON.stringify(answers));
+  assert.ok((responses[200] ?? 0) > 100, JSON.stringify(responses));
 
-  const happened = await storm.happened();
+  const injected = await storm.injectedFaults();
   const { venues } = (await storm.service.get("/v1/health")).json.checks;
-  for (const [venue, faults] of Object.entries(happened)) {
-    assert.ok(Object.keys(faults).length >= KINDS_MET, venue);
+  for (const [venue, faults] of Object.entries(injected)) {
+    assert.ok(Object.keys(faults).length >= FAULT_KINDS_MIN, venue);
     const counted = Object.keys(venues[venue].drops);
     assert.ok(
       counted.some((reason) => reason.startsWith("attempt_")),

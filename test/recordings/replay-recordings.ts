@@ -9,15 +9,15 @@ import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder }
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 /** Recorded order books and quotes, which are not part of the repository. */
-const DATA = new URL("../../../shared/data/", import.meta.url).pathname;
-const DEPTH = join(DATA, "tape-kalshi-depth.jsonl.gz");
-const XVENUE = join(DATA, "tape-xvenue-quotes.jsonl.gz");
+const DATA_DIR = new URL("../../../shared/data/", import.meta.url).pathname;
+const DEPTH_FILE = join(DATA_DIR, "tape-kalshi-depth.jsonl.gz");
+const XVENUE_FILE = join(DATA_DIR, "tape-xvenue-quotes.jsonl.gz");
 
 const SPEED = 3_600;
 /** The last 3% of the source data, half a day, are replayed during the test. */
-const PAST_PERCENT = 97;
+const HISTORY_PERCENT = 97;
 /** A polled response is stamped when its headers arrive; the sandbox read the book at most this much earlier. */
-const READ_TO_ARRIVAL_MS_MAX = 1_000;
+const BOOK_AGE_MS_MAX = 1_000;
 /** Maximum age of polled data on a busy machine. */
 const SWEEP_MS_MAX = 10_000;
 const MINUTE_MS = 60_000;
@@ -33,17 +33,17 @@ type SourceQuotes = ReadonlyMap<string, readonly SourceQuote[]>;
 
 const micros = (price: number) => Math.round(price * 1e6);
 
-/** The newest quote at a time. */
+/** The quote in effect at a timestamp. */
 function quoteAt(quotes: readonly SourceQuote[], at: number): SourceQuote | null {
   return quotes.findLast((quote) => quote.at <= at) ?? null;
 }
 
-/** All quotes that were the newest one at some time in [from, to]. */
+/** All quotes in effect at some time in [from, to]. */
 function quotesBetween(quotes: readonly SourceQuote[], from: number, to: number): (SourceQuote | null)[] {
   return [quoteAt(quotes, from), ...quotes.filter((quote) => quote.at > from && quote.at <= to)];
 }
 
-/** The API's price of a market without trades: the mid if the spread is at most 0.10. */
+/** The API's price of a market without trades: the mid if the spread is at most 0.10, or with `isAnySpread` always. */
 function priceOf(quote: SourceQuote | null, isAnySpread = false): number | null {
   if (quote === null || quote.bid === null || quote.ask === null) return null;
   const [bid, ask] = [micros(quote.bid), micros(quote.ask)];
@@ -60,7 +60,7 @@ async function readDepthQuotes(): Promise<SourceQuotes> {
   const quotesByKey = new Map<string, SourceQuote[]>();
   const best = (levels: DepthRow["yes_bids"]) =>
     levels.length === 0 ? null : Math.max(...levels.map(([price]) => price));
-  for (const { ts, ticker, yes_bids, no_bids } of await readRecordingRows<DepthRow>(DEPTH)) {
+  for (const { ts, ticker, yes_bids, no_bids } of await readRecordingRows<DepthRow>(DEPTH_FILE)) {
     const noBid = best(no_bids);
     const ask = noBid === null ? null : (1_000_000 - micros(noBid)) / 1e6;
     appendQuote(quotesByKey, `kalshi/${ticker}`, { at: Date.parse(ts), bid: best(yes_bids), ask });
@@ -70,7 +70,7 @@ async function readDepthQuotes(): Promise<SourceQuotes> {
 
 async function readXvenueQuotes(): Promise<SourceQuotes> {
   const quotesByKey = new Map<string, SourceQuote[]>();
-  for (const { ts, kalshi, polymarket } of await readRecordingRows<XvenueRow>(XVENUE)) {
+  for (const { ts, kalshi, polymarket } of await readRecordingRows<XvenueRow>(XVENUE_FILE)) {
     for (const [key, prices] of [
       [`kalshi/${kalshi.ticker}`, kalshi],
       [`polymarket/${polymarket.market_id}`, polymarket],
@@ -86,7 +86,7 @@ interface Replay {
   readonly service: ServiceProcess;
   readonly genesis: number;
   /** The recorded time that is replayed at a wall clock time. */
-  toRecordedTime(wall: number): number;
+  toRecordedTime(wallTime: number): number;
   close(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ async function openReplay(
   const folder = await temporaryFolder();
   const file = join(folder.path, "recording.jsonl");
   await convert(source, file);
-  const sandbox = await testSandbox({ speed: SPEED, recording: { file, pastShare: PAST_PERCENT / 100 } });
+  const sandbox = await testSandbox({ speed: SPEED, recording: { file, pastShare: HISTORY_PERCENT / 100 } });
   const service = await startServiceProcess({
     dataDir: join(folder.path, "data"),
     env: { ...venueSettings(sandbox, venues.split(",")), PARALLAX_VENUES: venues },
@@ -109,7 +109,7 @@ async function openReplay(
   return {
     service,
     genesis,
-    toRecordedTime: (wall) => recording.pivot_at + (wall - genesis) * (wall > genesis ? SPEED : 1),
+    toRecordedTime: (wallTime) => recording.pivot_at + (wallTime - genesis) * (wallTime > genesis ? SPEED : 1),
     async close() {
       await service.end();
       await sandbox.close();
@@ -123,16 +123,12 @@ function everyNth<T>(items: readonly T[], count: number): T[] {
   return items.filter((_, index) => index % step === 0);
 }
 
-/** Whether the served market equals a source quote at `updated_at`, or shortly before it if polled. */
+/** Whether the served market equals a source quote in effect at `updated_at` or up to `BOOK_AGE_MS_MAX` before it. */
 // biome-ignore lint/suspicious/noExplicitAny: a parsed response
 function equalsSource(market: any, quotes: readonly SourceQuote[], replay: Replay): boolean {
   const at = Date.parse(market.updated_at);
   // A millisecond of the wall clock is several seconds of the recording.
-  const candidates = quotesBetween(
-    quotes,
-    replay.toRecordedTime(at - READ_TO_ARRIVAL_MS_MAX),
-    replay.toRecordedTime(at + 1),
-  );
+  const candidates = quotesBetween(quotes, replay.toRecordedTime(at - BOOK_AGE_MS_MAX), replay.toRecordedTime(at + 1));
   return candidates.some(
     (quote) =>
       (market.bid ?? null) === (quote?.bid ?? null) &&
@@ -141,14 +137,14 @@ function equalsSource(market: any, quotes: readonly SourceQuote[], replay: Repla
   );
 }
 
-/** Whether the source had no price within the age of the latest sweep. */
+/** Whether the source had no price at some time since the latest sweep. */
 function wasUnpriced(quotes: readonly SourceQuote[], replay: Replay): boolean {
   const from = replay.toRecordedTime(Date.now() - SWEEP_MS_MAX);
   const to = replay.toRecordedTime(Date.now());
   return quotesBetween(quotes, from, to).some((quote) => priceOf(quote) === null);
 }
 
-/** Compares served markets with the source: how many were compared, how many have a price, and the differences. */
+/** Compares served markets with the source. Returns the number of compared and of priced markets, and the differences. */
 async function compareMarkets(replay: Replay, source: SourceQuotes, keys: readonly string[]) {
   const differences: string[] = [];
   let priced = 0;
@@ -168,8 +164,8 @@ async function compareMarkets(replay: Replay, source: SourceQuotes, keys: readon
 }
 
 /**
- * Compares history points from before the replay started. A point's price is the newest one that the venue's history has
- * at the end of the interval: the sandbox has full hours, and every five minutes of the last two days.
+ * Compares history points from before the replay started. A point's price is the latest price in the venue's history at the
+ * end of the interval. The sandbox's history has hourly points, and five-minute points for the last two days.
  */
 async function compareHistories(replay: Replay, source: SourceQuotes, keys: readonly string[]) {
   const differences: string[] = [];
@@ -177,7 +173,7 @@ async function compareHistories(replay: Replay, source: SourceQuotes, keys: read
   const finestFrom = Math.floor(replay.genesis / (5 * MINUTE_MS)) * 5 * MINUTE_MS - 48 * HOUR_MS;
   for (const key of keys) {
     const quotes = source.get(key) ?? [];
-    // Polymarket's history has the mid of any spread for a market without trades.
+    // For a market without trades Polymarket's history has the mid at any spread.
     const isAnySpread = key.startsWith("polymarket/");
     for (const period of ["48h", "7d"]) {
       const { status, json } = await replay.service.get(`/v1/markets/${key}/history?period=${period}&max_points=100`);
@@ -210,12 +206,13 @@ async function waitForMarkets(replay: Replay, countsMin: Readonly<Record<string,
   }, "all markets");
 }
 
-describe("replays of recorded data are served with the recorded prices", () => {
-  const missing = existsSync(DEPTH) && existsSync(XVENUE) ? false : "the recorded data is not on this machine";
+describe("the service on a replayed recording", () => {
+  const missing =
+    existsSync(DEPTH_FILE) && existsSync(XVENUE_FILE) ? false : "the recorded data is not on this machine";
 
-  test("order books of 23,035 markets of one venue", { skip: missing }, async (t) => {
+  test("serves the recorded order books of 23,035 markets of one venue", { skip: missing }, async (t) => {
     const source = await readDepthQuotes();
-    const replay = await openReplay(convertKalshiDepth, DEPTH, "kalshi");
+    const replay = await openReplay(convertKalshiDepth, DEPTH_FILE, "kalshi");
     try {
       await waitForMarkets(replay, { kalshi: source.size * 0.97 });
       const started = [...source].filter(([, [first]]) => (first?.at ?? 0) < replay.toRecordedTime(replay.genesis));
@@ -242,9 +239,11 @@ describe("replays of recorded data are served with the recorded prices", () => {
     }
   });
 
-  test("quotes of equal contracts on two venues, streamed and polled", { skip: missing }, async (t) => {
+  test("serves the recorded quotes of equal contracts on two venues, streamed and polled", {
+    skip: missing,
+  }, async (t) => {
     const source = await readXvenueQuotes();
-    const replay = await openReplay(convertXvenueQuotes, XVENUE, "kalshi,polymarket");
+    const replay = await openReplay(convertXvenueQuotes, XVENUE_FILE, "kalshi,polymarket");
     try {
       await waitForMarkets(replay, { kalshi: 63, polymarket: 63 });
       const keys = [...source.keys()];

@@ -13,14 +13,14 @@ export class ClusterNode {
   isDisconnected = false;
   #isPaused = false;
   #isDead = false;
-  readonly #late: (() => void)[] = [];
+  readonly #dueWhilePaused: (() => void)[] = [];
 
   constructor(clock: FakeClock, database: (node: ClusterNode) => Database) {
     const setTimeout = (callback: () => void, delayMs: number) => {
       let isCancelled = false;
       const run = () => {
         if (isCancelled || this.#isDead) return;
-        if (this.#isPaused) this.#late.push(run);
+        if (this.#isPaused) this.#dueWhilePaused.push(run);
         else callback();
       };
       const cancel = clock.setTimeout(run, delayMs);
@@ -54,7 +54,7 @@ export class ClusterNode {
 
   resume(): void {
     this.#isPaused = false;
-    for (const run of this.#late.splice(0)) run();
+    for (const run of this.#dueWhilePaused.splice(0)) run();
   }
 
   /** Like SIGKILL: the node stops without closing anything. */
@@ -72,14 +72,14 @@ export class ClusterNode {
   }
 }
 
-/** Several nodes over one real store. The store uses the test's clock too. */
+/** Several nodes over one database. `clock_timestamp()` in statements is the time of the fake clock. */
 export class Cluster {
   readonly clock: FakeClock;
-  readonly #real: Database;
+  readonly #database: Database;
   readonly #pending = new Set<Promise<unknown>>();
 
-  constructor(real: Database, startAt?: number) {
-    this.#real = real;
+  constructor(database: Database, startAt?: number) {
+    this.#database = database;
     this.clock = new FakeClock(startAt);
   }
 
@@ -89,19 +89,19 @@ export class Cluster {
 
   /** Advances time in short steps, so that responses of the store arrive in order; calls `check` after each step. */
   async advance(byMs: number, check: () => void = () => {}): Promise<void> {
-    for (let left = byMs; left > 0; left -= STEP_MS) {
-      await this.clock.advance(Math.min(STEP_MS, left));
+    for (let remainingMs = byMs; remainingMs > 0; remainingMs -= STEP_MS) {
+      await this.clock.advance(Math.min(STEP_MS, remainingMs));
       await this.settle();
       check();
     }
   }
 
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < 3; ) {
+    for (let idleRounds = 0; idleRounds < 3; ) {
       await this.clock.settle();
-      if (this.#pending.size === 0) quiet += 1;
+      if (this.#pending.size === 0) idleRounds += 1;
       else {
-        quiet = 0;
+        idleRounds = 0;
         await Promise.allSettled(this.#pending);
       }
     }
@@ -109,24 +109,24 @@ export class Cluster {
 
   #databaseOf(node: ClusterNode): Database {
     /** A disconnected node gets an error; a killed node gets no response. */
-    const through = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    const execute = async <Result>(statement: () => Promise<Result>): Promise<Result> => {
       if (node.isDisconnected) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
-      const answer = ask();
-      this.#pending.add(answer);
-      const reply = await answer.finally(() => this.#pending.delete(answer));
-      return node.isDead ? new Promise<never>(() => {}) : reply;
+      const pending = statement();
+      this.#pending.add(pending);
+      const result = await pending.finally(() => this.#pending.delete(pending));
+      return node.isDead ? new Promise<never>(() => {}) : result;
     };
-    const atClusterTime = (text: string) =>
+    const withClusterTime = (text: string) =>
       text.replaceAll("clock_timestamp()", `timestamptz '${new Date(this.clock.now()).toISOString()}'`);
     return {
       query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
-        through(() => this.#real.query<Row>(atClusterTime(text), parameters)),
+        execute(() => this.#database.query<Row>(withClusterTime(text), parameters)),
       transaction: (run) =>
-        through(() =>
-          this.#real.transaction((transaction) =>
+        execute(() =>
+          this.#database.transaction((transaction) =>
             run({
               query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
-                transaction.query<Row>(atClusterTime(text), parameters),
+                transaction.query<Row>(withClusterTime(text), parameters),
             }),
           ),
         ),

@@ -10,12 +10,12 @@ import { copyStoreTemplate } from "./store-template.ts";
 const DATABASE_URL = process.env.TEST_DATABASE_URL;
 const SCHEMA = `test_${process.pid}_${Date.now().toString(36)}`;
 
-const opened: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<void>)[] = [];
 after(async () => {
-  for (const close of opened.reverse()) await close();
+  for (const close of cleanups.reverse()) await close();
 });
 
-/** Opened once per test file, because starting the engine takes seconds. */
+/** Opens the database once per test file, because starting the engine takes seconds. */
 function once(open: () => Promise<Database>): () => Promise<Database> {
   let database: Promise<Database> | null = null;
   return () => {
@@ -27,10 +27,10 @@ function once(open: () => Promise<Database>): () => Promise<Database> {
 /** The embedded store, migrated. */
 export const embeddedDatabase = once(async () => {
   const folder = await temporaryFolder();
-  opened.push(folder.release);
+  cleanups.push(folder.release);
   const isMigrated = await copyStoreTemplate(folder.path);
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-  opened.push(() => database.close());
+  cleanups.push(() => database.close());
   if (!isMigrated) await migrateDatabase(database);
   return database;
 });
@@ -39,7 +39,7 @@ export const embeddedDatabase = once(async () => {
 export const postgresDatabase = once(async () => {
   if (DATABASE_URL === undefined) throw new Error("TEST_DATABASE_URL is not set");
   const database = await openPostgresDatabase({ url: DATABASE_URL, schema: SCHEMA, log: quietLog });
-  opened.push(async () => {
+  cleanups.push(async () => {
     await database.query(`drop schema ${SCHEMA} cascade`);
     await database.close();
   });
@@ -48,7 +48,7 @@ export const postgresDatabase = once(async () => {
 });
 
 /** Empties every table and drops the tick partitions. */
-async function empty(database: Database): Promise<void> {
+async function clearTables(database: Database): Promise<void> {
   const partitions = await database.query<{ name: string }>(
     "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'ticks'::regclass",
   );
@@ -57,31 +57,30 @@ async function empty(database: Database): Promise<void> {
     `select quote_ident(tablename) as name from pg_tables
      where schemaname = current_schema() and tablename not like 'kysely%'`,
   );
-  // Most tables are empty. Truncating a table recreates its files; checking whether it is empty does not.
-  const looks = tables.map(({ name }) => `select '${name}' as name where exists (select from ${name})`);
-  const filled = await database.query<{ name: string }>(looks.join(" union all "));
-  if (filled.length > 0)
-    await database.query(`truncate ${filled.map(({ name }) => name).join(", ")} restart identity cascade`);
+  // Truncates only the few tables with rows, because truncating a table recreates its files.
+  const checks = tables.map(({ name }) => `select '${name}' as name where exists (select from ${name})`);
+  const nonEmpty = await database.query<{ name: string }>(checks.join(" union all "));
+  if (nonEmpty.length > 0)
+    await database.query(`truncate ${nonEmpty.map(({ name }) => name).join(", ")} restart identity cascade`);
 }
 
-/** A test that needs a server, for example for several connections. Skipped without one. */
+/** Runs a test on PostgreSQL, for example for several connections; skipped without `TEST_DATABASE_URL`. */
 export function onPostgres(name: string, fn: (database: Database) => Promise<void>): void {
   const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
   test(`${name} [postgres]`, { skip }, async () => {
     const database = await postgresDatabase();
-    await empty(database);
+    await clearTables(database);
     await fn(database);
   });
 }
 
 /**
- * Runs a test on the embedded store in memory, and on PostgreSQL if `TEST_DATABASE_URL` is set. All tables exist and are
- * empty.
+ * Runs a test on the embedded store, and on PostgreSQL if `TEST_DATABASE_URL` is set. All tables exist and are empty.
  */
 export function eachDatabase(name: string, fn: (database: Database) => Promise<void>): void {
   test(`${name} [embedded]`, async () => {
     const database = await embeddedDatabase();
-    await empty(database);
+    await clearTables(database);
     await fn(database);
   });
   onPostgres(name, fn);

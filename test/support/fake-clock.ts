@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { Clock } from "../../src/ports/clock.ts";
 
 interface Timer {
@@ -7,7 +7,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** More timers than this in one `advance` mean that a timer re-arms itself without delay. */
+/** More timers than this in one `advance` mean that a timer restarts itself without delay. */
 const TIMERS_PER_ADVANCE_MAX = 100_000;
 
 /**
@@ -83,7 +83,7 @@ export class FakeClock implements Clock {
 
   /** Runs pending promise callbacks without advancing time. */
   async settle(): Promise<void> {
-    await nextTurn();
+    await nextIteration();
   }
 
   async advance(byMs: number): Promise<void> {
@@ -92,7 +92,7 @@ export class FakeClock implements Clock {
     for (let fired = 0; ; fired++) {
       const timer = this.#next();
       if (timer === null || timer.dueAt > until) break;
-      if (fired >= TIMERS_PER_ADVANCE_MAX) throw new Error("a timer re-arms itself without delay");
+      if (fired >= TIMERS_PER_ADVANCE_MAX) throw new Error("a timer restarts itself without delay");
       this.#timers.delete(timer);
       this.#monotonic = Math.max(this.#monotonic, timer.dueAt);
       timer.run();
@@ -105,10 +105,10 @@ export class FakeClock implements Clock {
   /** Advances until `promise` settles, at most `limitMs`, and returns its result. */
   async until<Value>(promise: Promise<Value>, limitMs = 600_000): Promise<Value> {
     let isSettled = false;
-    const settled = () => {
+    const markSettled = () => {
       isSettled = true;
     };
-    promise.then(settled, settled);
+    promise.then(markSettled, markSettled);
     const limit = this.#monotonic + limitMs;
     for (;;) {
       await this.settle();

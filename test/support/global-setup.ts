@@ -7,7 +7,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>> | null = null;
 
 export async function globalSetup(): Promise<void> {
   folder = await temporaryFolder();
-  // Some two hundred programs load the same sources: what one has stripped of types and compiled, the next takes over.
+  // About 200 processes load the same sources. The cache saves removing types and compiling in all but the first.
   process.env.NODE_COMPILE_CACHE ??= join(folder.path, "compiled");
   await makeStoreTemplate(folder.path);
 }

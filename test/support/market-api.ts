@@ -69,8 +69,8 @@ interface ValidationBody {
   readonly detail: readonly { readonly type: string; readonly loc: readonly (string | number)[] }[];
 }
 
-/** A 422 as lines "type at location"; any other response as its status. */
-export function refusals(reply: LightMyRequestResponse): string[] {
-  if (reply.statusCode !== 422) return [String(reply.statusCode)];
-  return reply.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
+/** The errors of a 422 as "type at location"; the status of any other response. */
+export function refusals(response: LightMyRequestResponse): string[] {
+  if (response.statusCode !== 422) return [String(response.statusCode)];
+  return response.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
 }

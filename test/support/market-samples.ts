@@ -1,7 +1,7 @@
 import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../src/domain/market.ts";
 import type { ListingPage } from "../../src/ports/venue.ts";
 
-/** The time of the samples, a midnight; a `FakeClock` starts there too. */
+/** Timestamp of the samples, a midnight UTC; also the default start of a `FakeClock`. */
 export const SAMPLE_AT = Date.UTC(2026, 10, 21);
 
 export interface SampleParts {

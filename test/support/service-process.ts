@@ -14,11 +14,11 @@ export const START_ARGUMENTS: readonly string[] = JSON.parse(readFileSync(join(P
 const START_MS_MAX = 60_000;
 const POLL_MS = 50;
 
-export interface Reply {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and asserts on it
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on untyped JSON
   readonly json: any;
 }
 
@@ -30,10 +30,10 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Standard output and error so far. */
   output(): string;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<ServiceResponse>;
   /**
    * Sends a signal, waits for the exit and returns the exit code. The default is SIGINT, which shuts the service down
-   * gracefully without delay. On SIGTERM the service first keeps answering for two seconds.
+   * gracefully without delay. After SIGTERM the service continues to respond for two seconds.
    */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -44,20 +44,20 @@ export async function temporaryFolder(): Promise<{ path: string; release(): Prom
   return { path, release: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Runs the command as a user would and collects its output. */
+/** Runs a command in the project directory without `PARALLAX_*` settings of this process, and collects its output. */
 export function run(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): { child: ChildProcess; output(): string; ended: Promise<number | null> } {
-  const clean = Object.fromEntries(
+  const inheritedEnv = Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !name.startsWith("PARALLAX_") && name !== "DATABASE_URL" && !name.startsWith("NODE_TEST"),
     ),
   );
   const child = spawn(command, [...args], {
     cwd: PROJECT,
-    env: { ...clean, ...env },
+    env: { ...inheritedEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
@@ -71,17 +71,17 @@ export function run(
   return { child, output: () => text, ended };
 }
 
-/** Polls until `check` returns a value. It waits generously, because it does not test speed. */
+/** Polls until `check` returns a value. The default timeout is long, because it does not test speed. */
 export async function eventually<T>(
   check: () => Promise<T | null> | T | null,
-  what: string,
+  description: string,
   withinMs = START_MS_MAX,
 ): Promise<T> {
-  const until = performance.now() + withinMs;
+  const deadline = performance.now() + withinMs;
   for (;;) {
     const found = await check();
     if (found !== null) return found;
-    if (performance.now() > until) throw new Error(`timed out waiting for ${what}`);
+    if (performance.now() > deadline) throw new Error(`timed out waiting for ${description}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
@@ -89,27 +89,27 @@ export async function eventually<T>(
 /**
  * Starts the service on a free port and waits until it is ready.
  *
- * @param options.isFromNothing  the service creates its own store instead of using a template
+ * @param options.createsStore  the service creates the store; by default a template is copied
  */
 export async function startServiceProcess(options: {
   dataDir: string;
-  isFromNothing?: boolean;
+  createsStore?: boolean;
   env?: Readonly<Record<string, string>>;
   args?: readonly string[];
   isReady?: boolean;
 }): Promise<ServiceProcess> {
   const { dataDir } = options;
-  if (options.isFromNothing !== true && options.env?.DATABASE_URL === undefined) await copyStoreTemplate(dataDir);
+  if (options.createsStore !== true && options.env?.DATABASE_URL === undefined) await copyStoreTemplate(dataDir);
   const program = run(process.execPath, [...START_ARGUMENTS, ...(options.args ?? [])], {
     PARALLAX_PORT: "0",
     PARALLAX_DATA_DIR: dataDir,
     ...options.env,
   });
-  const isOver = program.ended.then(() => true);
+  const hasEnded = program.ended.then(() => true);
   const url = await eventually(async () => {
     const match = /Parallax {2}(http:\/\/\S+)/.exec(program.output());
     if (match?.[1] !== undefined) return match[1];
-    if (await Promise.race([isOver, false])) throw new Error(`the service exited:\n${program.output()}`);
+    if (await Promise.race([hasEnded, false])) throw new Error(`the service exited:\n${program.output()}`);
     return null;
   }, "the banner");
   const keys = await readFile(join(dataDir, "demo-keys.json"), "utf8").then(
@@ -119,7 +119,7 @@ export async function startServiceProcess(options: {
   const get = async (
     path: string,
     headers: Readonly<Record<string, string>> = { authorization: `Bearer ${keys.enterprise}` },
-  ): Promise<Reply> => {
+  ): Promise<ServiceResponse> => {
     const response = await fetch(`${url}${path}`, { headers, redirect: "manual" });
     const text = await response.text();
     let json: unknown = null;
@@ -147,17 +147,17 @@ export async function startServiceProcess(options: {
   };
 }
 
-/** Every market of a list; follows the Link headers. */
-// biome-ignore lint/suspicious/noExplicitAny: as above
+/** All markets of a list, read page by page through the `Link` headers. */
+// biome-ignore lint/suspicious/noExplicitAny: untyped JSON
 export async function everyMarket(service: ServiceProcess, query = ""): Promise<any[]> {
-  // biome-ignore lint/suspicious/noExplicitAny: as above
+  // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
   const markets: any[] = [];
   let path: string | null = `/v1/markets?limit=100${query}`;
   while (path !== null) {
-    const reply: Reply = await service.get(path);
-    if (reply.status !== 200) throw new Error(`${path} returned ${reply.status}: ${reply.text}`);
-    markets.push(...reply.json);
-    path = /<([^>]+)>; rel="next"/.exec(reply.headers.get("link") ?? "")?.[1] ?? null;
+    const response: ServiceResponse = await service.get(path);
+    if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${response.text}`);
+    markets.push(...response.json);
+    path = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? null;
   }
   return markets;
 }

@@ -5,16 +5,16 @@ import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-datab
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { quietLog } from "./quiet-log.ts";
 
-const SETTING = "TEST_STORE_TEMPLATE";
-const STORE = "store";
+const TEMPLATE_VARIABLE = "TEST_STORE_TEMPLATE";
+const STORE_DIR = "store";
 
 /** Creates an empty, migrated embedded store that the tests of this run copy. */
 export async function makeStoreTemplate(dataDir: string): Promise<void> {
   await makeNewStore(dataDir);
-  process.env[SETTING] = dataDir;
+  process.env[TEMPLATE_VARIABLE] = dataDir;
 }
 
-/** An empty, migrated embedded store, for a program that requires an existing store. */
+/** Creates an empty, migrated embedded store, for a program that requires an existing store. */
 export async function makeStore(dataDir: string): Promise<void> {
   if (!(await copyStoreTemplate(dataDir))) await makeNewStore(dataDir);
 }
@@ -26,21 +26,21 @@ async function makeNewStore(dataDir: string): Promise<void> {
 }
 
 /**
- * Copies the empty store of this test run into a data directory without one. Creating a store takes three seconds of CPU
- * time, and the tests need a hundred of them. Without a template (a test file run alone) it does nothing.
+ * Copies the empty store of this test run into a data directory that has none. Creating a store takes three seconds of CPU
+ * time, and the tests need about 100. Without a template (a test file run alone) it does nothing.
  *
- * @returns whether the directory now has a copy, which needs no migration
+ * @returns whether a copy was made; a copy needs no migration
  */
 export async function copyStoreTemplate(dataDir: string): Promise<boolean> {
-  const template = process.env[SETTING];
+  const template = process.env[TEMPLATE_VARIABLE];
   if (template === undefined) return false;
-  const isThere = await stat(join(dataDir, STORE)).then(
+  const hasStore = await stat(join(dataDir, STORE_DIR)).then(
     () => true,
     () => false,
   );
-  if (isThere) return false;
+  if (hasStore) return false;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // The store has a thousand small files. Copying them through the thread pool takes three times as long.
-  cpSync(join(template, STORE), join(dataDir, STORE), { recursive: true });
+  cpSync(join(template, STORE_DIR), join(dataDir, STORE_DIR), { recursive: true });
   return true;
 }

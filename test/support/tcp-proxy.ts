@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy that can be interrupted. */
+/** A TCP proxy whose connections a test can interrupt. */
 export interface TcpProxy {
   readonly port: number;
   /** Closes every connection; new ones are accepted and reset immediately. */
@@ -19,7 +19,7 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Forwards connections on 127.0.0.1 to a server until it is told to interrupt them. */
+/** Forwards connections on 127.0.0.1 to a server until the test interrupts them. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let mode: "passing" | "refusing" | "silent" = "passing";

@@ -1,7 +1,7 @@
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "./quiet-log.ts";
 
-/** Child process: writes numbers into a new store in the directory of argv and prints each number once it is acknowledged. */
+/** Child process: writes numbers to a new store in the directory in argv and prints each number after the store acknowledged it. */
 const WRITES_MAX = 1_000_000;
 const [dataDir = ""] = process.argv.slice(2);
 const database = await openEmbeddedDatabase({ dataDir, log: quietLog });

@@ -1,6 +1,6 @@
 import type { OutgoingSocket, SocketHandlers, SocketOut } from "../../../src/ports/socket-out.ts";
 
-/** One connection attempt. The test acts as the peer. */
+/** One connection attempt; the test plays the server. */
 export class FakeConnection {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -16,11 +16,11 @@ export interface FaultExpectation {
 }
 
 /**
- * Minimum number of injected faults from which a count of zero is an error. With all switches on, faults hide each other: a
- * crossed book is emptied, a page goes to a disconnected client, a message follows the one that closed its connection.
- * Below this number only the contract test, which enables one switch at a time, can detect a missing count.
+ * A drop count of zero is an error from this number of injected faults; the default is 1. With all switches on, faults hide
+ * each other: a crossed book is emptied, a page goes to a disconnected client, a message follows the one that closed its
+ * connection. Below this number only the contract test, which enables one switch at a time, detects a missing count.
  */
-const FAULTS_UNTIL_CERTAIN: Partial<Record<FaultName, number>> = {
+const FAULTS_MIN: Partial<Record<FaultName, number>> = {
   half_page: 20,
   crossed_book: 500,
   price_out_of_range: 500,
@@ -36,17 +36,17 @@ const each = (reason: string): FaultExpectation => ({
   why: "each fault fails one request",
 });
 const none = (why: string, ...reasons: readonly string[]): FaultExpectation => ({ relation: "none", reasons, why });
-const unlessSequenced = (why: string, kalshi: FaultExpectation, ...reasons: readonly string[]) =>
-  everywhere(none(why, ...reasons), { kalshi });
-const everywhere = (
+const onlyCountedAtKalshi = (why: string, kalshi: FaultExpectation, ...reasons: readonly string[]) =>
+  atAllVenues(none(why, ...reasons), { kalshi });
+const atAllVenues = (
   expectation: FaultExpectation,
-  others: Partial<Record<SandboxVenue, FaultExpectation>> = {},
+  exceptions: Partial<Record<SandboxVenue, FaultExpectation>> = {},
 ): Readonly<Record<SandboxVenue, FaultExpectation>> => ({
   kalshi: expectation,
   polymarket: expectation,
   limitless: expectation,
   manifold: expectation,
-  ...others,
+  ...exceptions,
 });
 
 const UNREADABLE = "the message cannot be parsed";
@@ -63,21 +63,21 @@ const SEQUENCE: FaultExpectation = {
 
 /** The expected drop reasons of each switch, by venue. */
 export const FAULT_EXPECTATIONS: Readonly<Record<FaultName, Readonly<Record<SandboxVenue, FaultExpectation>>>> = {
-  latency: everywhere(none("the response is complete")),
-  rate_limit: everywhere(each("attempt_rate_limited")),
-  rate_limit_seconds: everywhere(each("attempt_rate_limited")),
-  rate_limit_date: everywhere(each("attempt_rate_limited")),
-  rate_limit_absurd: everywhere(each("attempt_rate_limited")),
-  server_error: everywhere(each("attempt_server_error")),
-  cut_body: everywhere(each("attempt_bad_body")),
-  cut_socket: everywhere(each("attempt_network")),
-  garbage: everywhere(each("attempt_bad_body")),
-  half_page: everywhere({
+  latency: atAllVenues(none("the response is complete")),
+  rate_limit: atAllVenues(each("attempt_rate_limited")),
+  rate_limit_seconds: atAllVenues(each("attempt_rate_limited")),
+  rate_limit_date: atAllVenues(each("attempt_rate_limited")),
+  rate_limit_absurd: atAllVenues(each("attempt_rate_limited")),
+  server_error: atAllVenues(each("attempt_server_error")),
+  cut_body: atAllVenues(each("attempt_bad_body")),
+  cut_socket: atAllVenues(each("attempt_network")),
+  garbage: atAllVenues(each("attempt_bad_body")),
+  half_page: atAllVenues({
     relation: "some",
     reasons: ["page_rows_repeated", "page_loop", "page_short", "page_empty", "sweep_shrunk"],
     why: "detected by repeated rows, repeated cursors, or fewer rows than the venue's total; without these signs a half page looks like a shorter list, which two sweeps and a request by id correct",
   }),
-  crossed_book: everywhere(
+  crossed_book: atAllVenues(
     {
       relation: "some",
       reasons: ["crossed_book", "book_mismatch"],
@@ -85,44 +85,44 @@ export const FAULT_EXPECTATIONS: Readonly<Record<FaultName, Readonly<Record<Sand
     },
     { manifold: none("the venue has no books") },
   ),
-  empty_book: everywhere(none("undetectable: markets without orders are common; the next sweep corrects it")),
-  price_out_of_range: everywhere({
+  empty_book: atAllVenues(none("undetectable: markets without orders are common; the next sweep corrects it")),
+  price_out_of_range: atAllVenues({
     relation: "some",
     reasons: ["price_out_of_range", "bad_row", "bad_trade", "bad_history_point", "book_mismatch"],
     why: "adapters read only some prices of an object; a changed percentage may still be in [0, 1]",
   }),
-  clock_skew: everywhere({
+  clock_skew: atAllVenues({
     relation: "some",
     reasons: ["time_ahead", "stream_time_ahead", "out_of_order", "stream_frame_overtaken"],
     why: "only timestamps of stream messages are checked, because they determine the order",
   }),
-  frozen: everywhere({
+  frozen: atAllVenues({
     relation: "some",
     reasons: ["attempt_timeout", "stream_connection_lost"],
-    why: "requests time out unless the fault ends first; new sockets hang too",
+    why: "requests time out unless the fault ends first; new sockets time out too",
   }),
-  socket_duplicate: unlessSequenced("a repeated message changes nothing", DUPLICATE),
-  socket_out_of_order: unlessSequenced(
+  socket_duplicate: onlyCountedAtKalshi("a repeated message changes nothing", DUPLICATE),
+  socket_out_of_order: onlyCountedAtKalshi(
     "detectable only by an earlier timestamp of the same market",
     SEQUENCE,
     "out_of_order",
     "stream_frame_overtaken",
     "book_mismatch",
   ),
-  socket_gap: unlessSequenced("undetectable without sequence numbers", SEQUENCE, "book_mismatch"),
-  socket_garbage: everywhere(
+  socket_gap: onlyCountedAtKalshi("undetectable without sequence numbers", SEQUENCE, "book_mismatch"),
+  socket_garbage: atAllVenues(
     { relation: "at_most", reasons: ["bad_message"], why: UNREADABLE },
     {
       polymarket: { relation: "at_most", reasons: ["bad_frame"], why: UNREADABLE },
       limitless: { relation: "at_most", reasons: ["stream_connection_lost"], why: "Socket.IO closes the connection" },
     },
   ),
-  socket_drop: everywhere({
+  socket_drop: atAllVenues({
     relation: "at_most",
     reasons: ["stream_connection_lost"],
     why: "the venue closes the connection, possibly before the subscription",
   }),
-  socket_frozen: everywhere({
+  socket_frozen: atAllVenues({
     relation: "some",
     reasons: ["stream_silent", "stream_frozen", "stream_connection_lost"],
     why: "detected by the stall detector or by the protocol's heartbeat if the silence lasts long enough",
@@ -137,15 +137,15 @@ export interface FaultCountRow {
   /** Drop counts in health under the expected reasons. */
   readonly counted: Readonly<Record<string, number>>;
   readonly relation: FaultExpectation["relation"];
-  /** The fault was injected and must be counted, but no count exists. */
+  /** Whether a required count is missing. */
   readonly isUncounted: boolean;
 }
 
 type Counts = Readonly<Record<string, number>>;
 
 /**
- * Compares each injected fault with the drop counts in health. If several switches are on, they share reasons; a row then
- * only shows that the fault was not ignored.
+ * Compares each injected fault with the drop counts in health. Several active switches share reasons; a row then shows only
+ * that the fault was counted at all.
  */
 export function countFaults(
   injected: Readonly<Record<string, Counts>>,
@@ -162,8 +162,8 @@ export function countFaults(
           return count === 0 ? [] : [[reason, count]];
         }),
       );
-      const isCertain = relation !== "none" && faults >= (FAULTS_UNTIL_CERTAIN[fault] ?? 1);
-      const isUncounted = isCertain && Object.keys(counted).length === 0;
+      const mustBeCounted = relation !== "none" && faults >= (FAULTS_MIN[fault] ?? 1);
+      const isUncounted = mustBeCounted && Object.keys(counted).length === 0;
       return [{ venue, fault, faults, counted, relation, isUncounted }];
     }),
   );

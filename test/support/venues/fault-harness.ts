@@ -19,9 +19,9 @@ import { type FaultControl, faultControl } from "./fault-control.ts";
 import { testSandbox } from "./sandbox.ts";
 
 /** Time of the world, the venues and the ingest passes this much faster than the wall clock. */
-const HURRY = 100;
-/** Periodic work has longer pauses than the time factor implies; otherwise sweeps would take most of the time. */
-const REST_HURRY = 30;
+const TIME_FACTOR = 100;
+/** Sleeps are shortened less than `TIME_FACTOR`; otherwise sweeps would use most of the CPU time. */
+const SLEEP_FACTOR = 30;
 const GENESIS = Date.UTC(2026, 10, 20);
 
 export interface FaultHarness extends FaultControl {
@@ -29,43 +29,49 @@ export interface FaultHarness extends FaultControl {
   drops(): Record<string, Readonly<Record<string, number>>>;
   /** Whether every venue's stream is up. */
   areStreamsUp(): boolean;
-  /** Requests without a response time out faster, too. */
-  hurryDeadlines(isHurried: boolean): void;
+  /** Divides the request timeouts by the time factor as well. */
+  setShortDeadlines(isEnabled: boolean): void;
   close(): Promise<void>;
 }
 
 /** The production adapters and ingest against a small sandbox with fault switches. Only the stores are in memory. */
 export async function openFaultHarness(): Promise<FaultHarness> {
-  const begunAt = systemClock.monotonic();
-  const now = () => Math.floor(GENESIS + 3_600_000 + (systemClock.monotonic() - begunAt) * HURRY);
+  const startedAt = systemClock.monotonic();
+  const now = () => Math.floor(GENESIS + 3_600_000 + (systemClock.monotonic() - startedAt) * TIME_FACTOR);
   const clock: Clock = {
     now,
-    monotonic: () => systemClock.monotonic() * HURRY,
+    monotonic: () => systemClock.monotonic() * TIME_FACTOR,
     yieldToEventLoop: systemClock.yieldToEventLoop,
-    setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / HURRY),
-    sleep: (delayMs, signal) => systemClock.sleep(delayMs / REST_HURRY, signal),
+    setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / TIME_FACTOR),
+    sleep: (delayMs, signal) => systemClock.sleep(delayMs / SLEEP_FACTOR, signal),
   };
   const sandbox = await testSandbox({ marketCount: 60, speed: 20, genesis: GENESIS, now });
-  const wire = createUndiciHttp(clock);
-  let areDeadlinesHurried = false;
-  const http: Pick<typeof wire, "send"> = {
+  const realHttp = createUndiciHttp(clock);
+  let hasShortDeadlines = false;
+  const http: Pick<typeof realHttp, "send"> = {
     send: (request) =>
-      wire.send(areDeadlinesHurried ? { ...request, deadlineMs: Math.ceil(request.deadlineMs / HURRY) } : request),
+      realHttp.send(
+        hasShortDeadlines ? { ...request, deadlineMs: Math.ceil(request.deadlineMs / TIME_FACTOR) } : request,
+      ),
   };
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const key = { keyId: "bench", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+  const key = { keyId: "test", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
   const board = new MarketBoard(now);
   const store = new MemoryMarketStore();
-  const recorder = new StoreWriter({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
+  const storeWriter = new StoreWriter({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
   const openVenue = async (name: SandboxVenue) => {
     const createVenue = await loadVenue({ id: name, adapter: name, referenceOnly: false });
-    const early: DropCounter = (reason, count) => health.drop(reason, count);
+    const drop: DropCounter = (reason, count) => health.drop(reason, count);
     const adapter: VenueAdapter = createVenue(
       {
-        ...{ http, clock, random: systemRandom, log: quietLog, areLimitsLifted: true },
+        http,
+        clock,
+        random: systemRandom,
+        log: quietLog,
+        areLimitsLifted: true,
         sockets: createWsSockets(clock),
         socketIo: createSocketIoClient(clock),
-        drop: early,
+        drop,
         drift: () => {},
       },
       sandbox.urls[name] ?? {},
@@ -76,30 +82,30 @@ export async function openFaultHarness(): Promise<FaultHarness> {
   };
   const venues = await Promise.all(SANDBOX_VENUES.map(openVenue));
   const adapters = venues.map(({ adapter }) => adapter);
-  const past = new StoredPastPrices({
+  const pastPrices = new StoredPastPrices({
     history: new MemoryHistory(),
     venues: adapters,
     board,
     clock,
-    store: (market) => recorder.flushMarket(market),
+    store: (market) => storeWriter.flushMarket(market),
   });
   const areFirstSweepsOver = () => venues.every((each) => each.health.isSettled);
-  const shared = { board, storeWriter: recorder, pastPrices: past, areFirstSweepsOver, clock, log: quietLog };
+  const shared = { board, storeWriter, pastPrices, areFirstSweepsOver, clock, log: quietLog };
   const ingests = venues.map(({ adapter, health }) => new VenueIngest({ ...shared, venue: adapter, health }));
-  recorder.start();
+  storeWriter.start();
   for (const ingest of ingests) ingest.start();
-  const reports = () => venues.map(({ adapter, health }) => [adapter.id, health.report(0)] as const);
+  const healthReports = () => venues.map(({ adapter, health }) => [adapter.id, health.report(0)] as const);
   return {
     ...faultControl(sandbox),
-    drops: () => Object.fromEntries(reports().map(([venue, { drops }]) => [venue, drops])),
-    areStreamsUp: () => reports().every(([, { stream }]) => stream === "up"),
-    hurryDeadlines(isHurried) {
-      areDeadlinesHurried = isHurried;
+    drops: () => Object.fromEntries(healthReports().map(([venue, { drops }]) => [venue, drops])),
+    areStreamsUp: () => healthReports().every(([, { stream }]) => stream === "up"),
+    setShortDeadlines(isEnabled) {
+      hasShortDeadlines = isEnabled;
     },
     async close() {
       await Promise.all(ingests.map((ingest) => ingest.stop()));
-      await recorder.close();
-      await Promise.all([wire.close(), sandbox.close()]);
+      await storeWriter.close();
+      await Promise.all([realHttp.close(), sandbox.close()]);
     },
   };
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { RunningSandbox } from "../../../sandbox/main.ts";
 import {
   everyMarket,
-  type Reply,
   type ServiceProcess,
+  type ServiceResponse,
   startServiceProcess,
   temporaryFolder,
 } from "../service-process.ts";
@@ -13,15 +13,15 @@ import { type FaultControl, faultControl } from "./fault-control.ts";
 import { prepareStore } from "./lifted-limits.ts";
 import { testSandbox, venueSettings } from "./sandbox.ts";
 
-/** See truth.test.ts: a polled response gets the time at which its headers arrive; its book is at most this much older. */
-const READ_TO_ARRIVAL_MS_MAX = 1_000;
+/** A polled response is stamped when its headers arrive. The venue read the book at most this much earlier. */
+const BOOK_AGE_MS_MAX = 1_000;
 const AHEAD_MS_MAX = 2_000;
-const ANSWERS_OF_A_VENUE_IN_TROUBLE = [502, 503, 504];
-const VIOLATIONS_KEPT_MAX = 50;
+const VENUE_FAILURE_STATUSES = [502, 503, 504];
+const VIOLATIONS_MAX = 50;
 const PAGE_MARKETS = 100;
-/** Pause between two requests of a client. The venues run in the same process and need time to respond. */
-const ASK_EVERY_MS = 5;
-const HEALTH_EVERY_LOOPS = 4;
+/** Pause between two requests of a client. The venues run in this process and need time to respond. */
+const REQUEST_PAUSE_MS = 5;
+const LOOPS_PER_HEALTH_REQUEST = 4;
 const BACK_STEP_MS = 50;
 
 // biome-ignore lint/suspicious/noExplicitAny: the test reads and checks untyped JSON
@@ -34,21 +34,20 @@ export interface FaultStorm extends FaultControl {
   end(): Promise<void>;
 }
 
-/** Every switch with the same rate. */
+/** All fault switches, each with the same rate. */
 export async function everySwitch(storm: Pick<FaultStorm, "sandbox">, rate: number): Promise<Record<string, number>> {
   const state: Json = await (await fetch(`${storm.sandbox.urls.control?.rest}/faults`)).json();
   return Object.fromEntries(Object.keys(state.switches).map((name) => [name, rate]));
 }
 
-/** Starts both, with a key for the venue whose stream requires one. */
+/** Starts the sandbox and the service, with a key for Kalshi, whose stream requires one. */
 export async function openFaultStorm(options: {
   readonly marketCount: number;
   readonly seed?: number;
 }): Promise<FaultStorm> {
   const sandbox = await testSandbox({
-    marketCount: options.marketCount,
+    ...options,
     enforceLimits: true,
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
   });
   const folder = await temporaryFolder();
   const keyFile = join(folder.path, "key.pem");
@@ -78,10 +77,10 @@ export async function openFaultStorm(options: {
   };
 }
 
-/** Violations in a response: a 5xx status, a price outside (0, 1), a timestamp in the future. */
-export function violationsOf(path: string, reply: Pick<Reply, "status" | "json">, now: number): string[] {
-  if (reply.status !== 200)
-    return ANSWERS_OF_A_VENUE_IN_TROUBLE.includes(reply.status) ? [] : [`${path} answered ${reply.status}`];
+/** Violations in a response: an unexpected status, a price outside [0, 1], a crossed quote, a timestamp in the future. */
+export function violationsOf(path: string, response: Pick<ServiceResponse, "status" | "json">, now: number): string[] {
+  if (response.status !== 200)
+    return VENUE_FAILURE_STATUSES.includes(response.status) ? [] : [`${path} returned ${response.status}`];
   const found: string[] = [];
   const visit = (value: Json): void => {
     if (Array.isArray(value)) value.forEach(visit);
@@ -98,53 +97,55 @@ export function violationsOf(path: string, reply: Pick<Reply, "status" | "json">
       found.push(`${path}: updated_at is ${updatedAt}`);
     for (const field of Object.values(value)) visit(field);
   };
-  visit(reply.json);
+  visit(response.json);
   return found;
 }
 
 export interface WatchReport {
   /** Number of responses by status. */
-  readonly answers: Readonly<Record<number, number>>;
+  readonly responses: Readonly<Record<number, number>>;
   readonly violations: readonly string[];
 }
 
 /** Requests lists, markets, history, events and health in a loop and checks every response. */
-export function watchAnswers(service: ServiceProcess): { stop(): Promise<WatchReport> } {
-  const answers: Record<number, number> = {};
+export function watchResponses(service: ServiceProcess): { stop(): Promise<WatchReport> } {
+  const responses: Record<number, number> = {};
   const violations: string[] = [];
   let isOver = false;
-  const ask = async (path: string): Promise<Reply> => {
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
-    const reply = await service.get(path);
-    answers[reply.status] = (answers[reply.status] ?? 0) + 1;
-    const found = violationsOf(path, reply, Date.now());
-    violations.push(...found.slice(0, VIOLATIONS_KEPT_MAX - violations.length));
-    return reply;
+  const request = async (path: string): Promise<ServiceResponse> => {
+    await new Promise((resolve) => setTimeout(resolve, REQUEST_PAUSE_MS));
+    const response = await service.get(path);
+    responses[response.status] = (responses[response.status] ?? 0) + 1;
+    const found = violationsOf(path, response, Date.now());
+    violations.push(...found.slice(0, VIOLATIONS_MAX - violations.length));
+    return response;
   };
   const watch = async () => {
-    let turn = 0;
+    let index = 0;
     let loop = 0;
     while (!isOver) {
-      const list = await ask(`/v1/markets?limit=${PAGE_MARKETS}&sort=${turn % 2 === 0 ? "liquidity" : "volume_24h"}`);
+      const list = await request(
+        `/v1/markets?limit=${PAGE_MARKETS}&sort=${index % 2 === 0 ? "liquidity" : "volume_24h"}`,
+      );
       // Without a key, an address may send 600 requests a minute.
-      if (loop++ % HEALTH_EVERY_LOOPS === 0) await ask("/v1/health");
-      const events = await ask("/v1/events?limit=50");
+      if (loop++ % LOOPS_PER_HEALTH_REQUEST === 0) await request("/v1/health");
+      const events = await request("/v1/events?limit=50");
       const [event] = events.json ?? [];
-      if (event !== undefined) await ask(`/v1/events/${encodeURIComponent(event.slug)}`);
+      if (event !== undefined) await request(`/v1/events/${encodeURIComponent(event.slug)}`);
       const markets: Json[] = list.status === 200 ? list.json : [];
-      for (let count = 0; count < 10 && markets.length > 0 && !isOver; count++, turn++) {
-        const { platform, market_id: id } = markets[turn % markets.length];
-        await ask(`/v1/markets/${platform}/${encodeURIComponent(id)}`);
+      for (let count = 0; count < 10 && markets.length > 0 && !isOver; count++, index++) {
+        const { platform, market_id: id } = markets[index % markets.length];
+        await request(`/v1/markets/${platform}/${encodeURIComponent(id)}`);
       }
     }
   };
   /** Separate from the other requests, because history that must be fetched from a venue takes seconds. */
   const watchHistory = async () => {
-    for (let turn = 0; !isOver; turn++) {
-      const list = await ask("/v1/markets?limit=50");
-      const market = list.json?.[(turn * 7) % 50];
+    for (let index = 0; !isOver; index++) {
+      const list = await request("/v1/markets?limit=50");
+      const market = list.json?.[(index * 7) % 50];
       if (market === undefined) continue;
-      await ask(`/v1/markets/${market.platform}/${encodeURIComponent(market.market_id)}/history?period=48h`);
+      await request(`/v1/markets/${market.platform}/${encodeURIComponent(market.market_id)}/history?period=48h`);
     }
   };
   const running = Promise.all([watch(), watchHistory()]);
@@ -152,7 +153,7 @@ export function watchAnswers(service: ServiceProcess): { stop(): Promise<WatchRe
     async stop() {
       isOver = true;
       await running;
-      return { answers, violations };
+      return { responses, violations };
     },
   };
 }
@@ -177,29 +178,29 @@ export async function findWrongMarkets(
 }> {
   const control = `${storm.sandbox.urls.control?.rest}/truth`;
   const markets = await everyMarket(storm.service);
-  const currentTruths = new Map<string, Json>();
+  const currentStates = new Map<string, Json>();
   for (const venue of new Set(markets.map(({ platform }) => platform))) {
     const { markets: current }: Json = await (await fetch(`${control}/${venue}`)).json();
-    for (const truth of current) currentTruths.set(`${venue}/${truth.market_id}`, truth);
+    for (const state of current) currentStates.set(`${venue}/${state.market_id}`, state);
   }
-  const isEqual = (market: Json, truth: Json): boolean => {
-    if (truth === undefined) return false;
-    if (truth.lifecycle.phase !== "active") return market.bid === undefined && market.ask === undefined;
-    return truth.book.bids[0]?.price === market.bid && truth.book.asks[0]?.price === market.ask;
+  const isEqual = (market: Json, state: Json): boolean => {
+    if (state === undefined) return false;
+    if (state.lifecycle.phase !== "active") return market.bid === undefined && market.ask === undefined;
+    return state.book.bids[0]?.price === market.bid && state.book.asks[0]?.price === market.ask;
   };
-  const wasEqual = async (market: Json): Promise<boolean> => {
+  const wasEqualRecently = async (market: Json): Promise<boolean> => {
     const at = Date.parse(market.updated_at);
-    for (let back = 0; at >= since && back <= READ_TO_ARRIVAL_MS_MAX; back += back === 0 ? 1 : BACK_STEP_MS) {
+    for (let back = 0; at >= since && back <= BOOK_AGE_MS_MAX; back += back === 0 ? 1 : BACK_STEP_MS) {
       const url = `${control}/${market.platform}?market_id=${encodeURIComponent(market.market_id)}`;
-      const { markets: past }: Json = await (await fetch(`${url}&at=${Math.min(at, Date.now()) - back}`)).json();
-      if (isEqual(market, past[0])) return true;
+      const { markets: states }: Json = await (await fetch(`${url}&at=${Math.min(at, Date.now()) - back}`)).json();
+      if (isEqual(market, states[0])) return true;
     }
     return false;
   };
   const wrong: string[] = [];
   for (const market of markets) {
     const { platform, market_id: id, bid, ask, updated_at: at } = market;
-    if (isEqual(market, currentTruths.get(`${platform}/${id}`)) || (await wasEqual(market))) continue;
+    if (isEqual(market, currentStates.get(`${platform}/${id}`)) || (await wasEqualRecently(market))) continue;
     wrong.push(`${platform}/${id} bid ${bid} ask ${ask} at ${at}, ${Date.parse(at) < since ? "not updated" : "wrong"}`);
   }
   const compared = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Reads recorded responses from the `fixtures/` folder beside a test file.
+ * Reads venue responses from the `fixtures/` folder beside a test file.
  * @param testFileUrl the test's `import.meta.url`
  */
 export function fixtureReader(testFileUrl: string): (name: string) => unknown {

@@ -46,30 +46,44 @@ export function openIngestHarness(
   const store = new MemoryMarketStore();
   const ticks = new MemoryTicks();
   const history = new MemoryHistory();
-  const recorder = new StoreWriter({ board, store, ticks, clock, log: quietLog });
+  const storeWriter = new StoreWriter({ board, store, ticks, clock, log: quietLog });
   const venues = makeVenues(clock);
-  const past = new StoredPastPrices({ history, venues, board, clock, store: (market) => recorder.flushMarket(market) });
+  const past = new StoredPastPrices({
+    history,
+    venues,
+    board,
+    clock,
+    store: (market) => storeWriter.flushMarket(market),
+  });
   const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
   const health = (venue: ScriptedVenue): VenueHealth => {
-    const known = healths.get(venue);
-    if (known === undefined) throw new Error(`${venue.id} is not part of this harness`);
-    return known;
+    const venueHealth = healths.get(venue);
+    if (venueHealth === undefined) throw new Error(`${venue.id} is not part of this harness`);
+    return venueHealth;
   };
   const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
-  const shared = { board, storeWriter: recorder, pastPrices: past, areFirstSweepsOver, clock, log: quietLog };
+  const shared = { board, storeWriter, pastPrices: past, areFirstSweepsOver, clock, log: quietLog };
   const ingests = venues.map((venue) => new VenueIngest({ ...shared, venue, health: health(venue) }));
   const harness: IngestHarness = {
-    ...{ clock, board, store, ticks, history, storeWriter: recorder, past, venues, health },
+    clock,
+    board,
+    store,
+    ticks,
+    history,
+    storeWriter,
+    past,
+    venues,
+    health,
     async start() {
       started.add(harness);
-      recorder.start();
+      storeWriter.start();
       for (const ingest of ingests) ingest.start();
       await clock.settle();
     },
     async stop() {
       started.delete(harness);
       await Promise.all(ingests.map((ingest) => ingest.stop()));
-      await recorder.close();
+      await storeWriter.close();
     },
     market: (marketId, venue = "alpha") => board.find(venue, marketId),
     statusChanges: () =>
@@ -96,6 +110,6 @@ export function openIngestWith(...marketIds: readonly string[]): ReturnType<type
 }
 
 /** Differences between consecutive timestamps. */
-export function gaps(instants: readonly number[]): number[] {
-  return instants.slice(1).map((at, index) => at - (instants[index] ?? 0));
+export function gaps(timestamps: readonly number[]): number[] {
+  return timestamps.slice(1).map((at, index) => at - (timestamps[index] ?? 0));
 }

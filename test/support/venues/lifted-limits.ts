@@ -7,14 +7,19 @@ import type { Database } from "../../../src/ports/database.ts";
 import { quietLog } from "../quiet-log.ts";
 import { copyStoreTemplate } from "../store-template.ts";
 
-/** Limits that no test reaches. Requests are counted as usual. */
-const CALLS_A_MONTH = 1e12;
-const CALLS_A_MINUTE = 1e8;
+/** Requests are still counted. */
+const CALLS_PER_MONTH = 1e12;
+const CALLS_PER_MINUTE = 1e8;
 
 /** Sets the limits of enterprise customers so high that no test reaches them. */
 export async function liftLimits(database: Database): Promise<void> {
-  const quotas = { LISTING: CALLS_A_MONTH, INSIGHT: CALLS_A_MONTH, STRATEGY: CALLS_A_MONTH, DEEP: CALLS_A_MONTH };
-  const rateLimits = { general: CALLS_A_MINUTE, strategy: CALLS_A_MINUTE };
+  const quotas = {
+    LISTING: CALLS_PER_MONTH,
+    INSIGHT: CALLS_PER_MONTH,
+    STRATEGY: CALLS_PER_MONTH,
+    DEEP: CALLS_PER_MONTH,
+  };
+  const rateLimits = { general: CALLS_PER_MINUTE, strategy: CALLS_PER_MINUTE };
   await database.query(
     "update customers set quotas = $1::text::jsonb, rate_limits = $2::text::jsonb where plan = 'enterprise'",
     [JSON.stringify(quotas), JSON.stringify(rateLimits)],

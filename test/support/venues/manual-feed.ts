@@ -1,20 +1,20 @@
 import type { Feed, FeedEvent, ListedMarket, SandboxVenue, World } from "../../../sandbox/world/types.ts";
 
-/** A feed that emits events when the test requests them, instead of by the clock. */
+/** A feed that emits events when the test publishes them, not by the clock. */
 export class ManualFeed implements Feed {
   readonly #listeners = new Map<SandboxVenue, Set<(event: FeedEvent) => void>>();
 
   subscribe(venue: SandboxVenue, listener: (event: FeedEvent) => void): () => void {
-    const audience = this.#listeners.get(venue) ?? new Set();
-    this.#listeners.set(venue, audience.add(listener));
-    return () => audience.delete(listener);
+    const listeners = this.#listeners.get(venue) ?? new Set();
+    this.#listeners.set(venue, listeners.add(listener));
+    return () => listeners.delete(listener);
   }
 
   publish(event: FeedEvent): void {
     for (const listener of this.#listeners.get(event.market.venue) ?? []) listener(event);
   }
 
-  /** Emits every trade of these markets with from <= at < to in order of time, each before the book change that it caused. */
+  /** Emits every trade of these markets with from <= at < to in chronological order, each followed by its book change. */
   publishTrades(world: World, markets: readonly ListedMarket[], from: number, to: number): void {
     markets
       .flatMap((market) => world.trades(market, from, to).map((trade) => ({ market, trade, at: trade.at })))

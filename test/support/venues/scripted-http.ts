@@ -6,7 +6,7 @@ export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Duration of the response. Beyond the request's deadline it is a timeout. */
+  /** Response time. A value above the request's deadline causes a timeout. */
   readonly afterMs?: number;
 }
 
@@ -16,11 +16,11 @@ export class ScriptedHttp implements HttpOut {
   inFlight = 0;
   inFlightMax = 0;
   readonly #clock: Clock;
-  readonly #answer: (request: OutgoingRequest, turn: number) => ScriptedResponse | Error;
+  readonly #respond: (request: OutgoingRequest, index: number) => ScriptedResponse | Error;
 
-  constructor(clock: Clock, answer: (request: OutgoingRequest, turn: number) => ScriptedResponse | Error) {
+  constructor(clock: Clock, respond: (request: OutgoingRequest, index: number) => ScriptedResponse | Error) {
     this.#clock = clock;
-    this.#answer = answer;
+    this.#respond = respond;
   }
 
   async send(request: OutgoingRequest): Promise<IncomingResponse> {
@@ -28,16 +28,16 @@ export class ScriptedHttp implements HttpOut {
     this.inFlight += 1;
     this.inFlightMax = Math.max(this.inFlightMax, this.inFlight);
     try {
-      const answer = this.#answer(request, this.requests.length - 1);
-      if (answer instanceof Error) throw answer;
-      if (answer.afterMs !== undefined) {
-        const isLate = answer.afterMs > request.deadlineMs;
-        await this.#clock.sleep(Math.min(answer.afterMs, request.deadlineMs), request.signal).catch((cause) => {
-          throw new VenueError("network", "given up", { retryable: false, cause });
+      const response = this.#respond(request, this.requests.length - 1);
+      if (response instanceof Error) throw response;
+      if (response.afterMs !== undefined) {
+        const isLate = response.afterMs > request.deadlineMs;
+        await this.#clock.sleep(Math.min(response.afterMs, request.deadlineMs), request.signal).catch((cause) => {
+          throw new VenueError("network", "request aborted", { retryable: false, cause });
         });
-        if (isLate) throw new VenueError("timeout", "no answer", { retryable: true });
+        if (isLate) throw new VenueError("timeout", "no response", { retryable: true });
       }
-      const { status = 200, headers = {}, body = "{}" } = answer;
+      const { status = 200, headers = {}, body = "{}" } = response;
       return { status, headers, body, receivedAt: this.#clock.now() };
     } finally {
       this.inFlight -= 1;

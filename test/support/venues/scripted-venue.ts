@@ -30,11 +30,11 @@ export class ScriptedVenue implements VenueAdapter {
   readonly markets = new Map<string, MarketSnapshot>();
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
-  /** Reason that the last page of the listing gives for being incomplete. */
+  /** Marks the last page of the listing as incomplete for this reason. */
   incompleteReason: IncompleteReason | null = null;
-  /** Errors to throw instead of responding, by method, until removed. */
+  /** Errors that calls throw, by method. */
   readonly failing = new Map<VenueMethod, Error>();
-  /** Duration of a response. */
+  /** Response time. */
   responseMs = 0;
   stream: StreamHandlers | null = null;
   followed: readonly string[] = [];
@@ -56,18 +56,16 @@ export class ScriptedVenue implements VenueAdapter {
     this.#clock = clock;
     this.#hasStream = options.hasStream ?? true;
     this.profile = {
-      ...{
-        sweepPauseMs: 60_000,
-        activePollMs: null,
-        streamMarketsMax: 100,
-        staleAfterMs: 120_000,
-        volumeFromTrades: false,
-      },
+      sweepPauseMs: 60_000,
+      activePollMs: null,
+      streamMarketsMax: 100,
+      staleAfterMs: 120_000,
+      volumeFromTrades: false,
       ...options.profile,
     };
   }
 
-  /** Sets the venue's markets. The open ones are on the only page of its listing. */
+  /** Adds or replaces markets. The listing then has one page with all open markets. */
   show(...snapshots: readonly MarketSnapshot[]): void {
     for (const snapshot of snapshots) this.markets.set(snapshot.listing.marketId, snapshot);
     const open = [...this.markets.values()].filter(({ listing }) => listing.status === "active");
@@ -80,7 +78,7 @@ export class ScriptedVenue implements VenueAdapter {
   }
 
   async *listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage> {
-    await this.#answer("listOpenMarkets", [], signal);
+    await this.#recordCall("listOpenMarkets", [], signal);
     for (const [number, ids] of this.pages.entries()) {
       const page = await this.#page(ids, signal);
       const isLast = number === this.pages.length - 1;
@@ -90,12 +88,12 @@ export class ScriptedVenue implements VenueAdapter {
 
   async getMarkets(listings: readonly { readonly marketId: string }[], signal: AbortSignal): Promise<ListingPage> {
     const ids = listings.map(({ marketId }) => marketId);
-    await this.#answer("getMarkets", ids, signal);
+    await this.#recordCall("getMarkets", ids, signal);
     return this.#page(ids, signal);
   }
 
   async findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null> {
-    await this.#answer("findMarket", [marketId], signal);
+    await this.#recordCall("findMarket", [marketId], signal);
     return this.markets.has(marketId) ? this.#page([marketId], signal) : null;
   }
 
@@ -104,9 +102,9 @@ export class ScriptedVenue implements VenueAdapter {
   }
 
   async listTrades(listing: { readonly marketId: string }, sinceMs: number, limit: number, signal: AbortSignal) {
-    await this.#answer("listTrades", [listing.marketId], signal);
-    const since = (this.trades.get(listing.marketId) ?? []).filter((trade) => trade.executedAt >= sinceMs);
-    return since.sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
+    await this.#recordCall("listTrades", [listing.marketId], signal);
+    const recent = (this.trades.get(listing.marketId) ?? []).filter((trade) => trade.executedAt >= sinceMs);
+    return recent.sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
   }
 
   async getHistory(
@@ -114,7 +112,7 @@ export class ScriptedVenue implements VenueAdapter {
     range: { readonly fromMs: number; readonly toMs: number },
     signal: AbortSignal,
   ): Promise<readonly HistoryPoint[]> {
-    await this.#answer("getHistory", [listing.marketId], signal);
+    await this.#recordCall("getHistory", [listing.marketId], signal);
     const points = this.history.get(listing.marketId) ?? [];
     return points.filter(({ startAt, endAt }) => startAt >= range.fromMs && endAt <= range.toMs);
   }
@@ -132,21 +130,21 @@ export class ScriptedVenue implements VenueAdapter {
     };
   }
 
-  async #answer(method: VenueMethod, marketIds: readonly string[], signal: AbortSignal): Promise<void> {
+  async #recordCall(method: VenueMethod, marketIds: readonly string[], signal: AbortSignal): Promise<void> {
     this.calls.push({ at: this.#clock.now(), method, marketIds });
     if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
     const failure = this.failing.get(method);
     if (failure !== undefined) throw failure;
   }
 
-  /** Quotes carry the time of the response. */
+  /** `receivedAt` of each quote is the time of the response. */
   async #page(ids: readonly string[], signal: AbortSignal): Promise<ListingPage> {
     const requestedAt = this.#clock.now();
     if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
     const receivedAt = this.#clock.now();
     const markets = ids.flatMap((id) => {
-      const known = this.markets.get(id);
-      return known === undefined ? [] : [{ ...known, quote: { ...known.quote, receivedAt } }];
+      const snapshot = this.markets.get(id);
+      return snapshot === undefined ? [] : [{ ...snapshot, quote: { ...snapshot.quote, receivedAt } }];
     });
     return samplePage(markets, { requestedAt, totalRows: this.markets.size });
   }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import type { ExchangeFactory } from "../../../sandbox/protocol/exchange.ts";
 import { serveExchanges } from "../../../sandbox/serve.ts";
 import { createFeed, createWorld } from "../../../sandbox/world/index.ts";
@@ -20,11 +20,11 @@ export type VenueName = "kalshi" | "polymarket" | "limitless" | "manifold";
 export const VENUE_NAMES: readonly VenueName[] = ["kalshi", "polymarket", "limitless", "manifold"];
 
 export const GENESIS = Date.UTC(2026, 10, 20);
-/** The time at which the simulated world is stopped. */
+/** The constant time of the simulated world. */
 export const NOW = GENESIS + 6 * 3_600_000;
-/** Rate limits and retries of adapters pass this much faster than the wall clock. */
-const HURRY = 500;
-const TURNS_MAX = 100_000;
+/** Waits of adapters (rate limits, retries) are divided by this factor. */
+const TIME_FACTOR = 500;
+const ITERATIONS_MAX = 100_000;
 const EXCHANGES_DIR = new URL("../../../sandbox/protocol/", import.meta.url);
 const ADAPTERS_DIR = new URL("../../../src/venues/", import.meta.url);
 
@@ -36,16 +36,16 @@ export function hasVenue(name: VenueName): boolean {
 }
 
 /**
- * A clock whose wall time stands still at `now`, so that prices do not change during a test. Waits are real but shorter,
- * because HTTP runs over loopback.
+ * A clock whose wall time stays at `now`, which keeps prices constant during a test. Waits use the real clock, shortened by
+ * `TIME_FACTOR`, because HTTP runs over loopback.
  */
 export function fastClock(now: number): Clock {
   return {
     now: () => now,
-    monotonic: () => systemClock.monotonic() * HURRY,
+    monotonic: () => systemClock.monotonic() * TIME_FACTOR,
     yieldToEventLoop: systemClock.yieldToEventLoop,
-    setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / HURRY),
-    sleep: (delayMs, signal) => systemClock.sleep(delayMs / HURRY, signal),
+    setTimeout: (callback, delayMs) => systemClock.setTimeout(callback, delayMs / TIME_FACTOR),
+    sleep: (delayMs, signal) => systemClock.sleep(delayMs / TIME_FACTOR, signal),
   };
 }
 
@@ -53,12 +53,12 @@ export function harnessWorld(seed = 7, marketCount = 120): SimulatedWorld {
   return createWorld({ seed, genesis: GENESIS, speed: 1, marketCount });
 }
 
-/** One venue's sandbox exchange over a stopped world, its adapter, and hooks on the wire between them. */
+/** One venue's sandbox exchange at a constant time, its adapter, and hooks for the requests between them. */
 export interface VenueHarness {
   readonly world: SimulatedWorld;
   /** Base URLs of the exchange's HTTP services, without a trailing slash. */
-  readonly bases: readonly string[];
-  /** All requests of the adapters, including those that were not sent. */
+  readonly baseUrls: readonly string[];
+  /** All requests of the adapters, including intercepted ones. */
   readonly requests: OutgoingRequest[];
   readonly drops: Map<string, number>;
   /** Schema drift, as `object.field kind`. */
@@ -70,11 +70,11 @@ export interface VenueHarness {
   now(): number;
   /** A new adapter without state. */
   adapter(id?: string): VenueAdapter;
-  /** Number of requests of an action. */
+  /** Number of requests that an action sends. */
   count(action: () => Promise<unknown>): Promise<number>;
   /** Waits until the condition holds. */
-  until(isTrue: () => boolean): Promise<void>;
-  /** Event loop iterations within which any further request would be sent. */
+  until(condition: () => boolean): Promise<void>;
+  /** Waits long enough for any pending request to be sent. */
   pause(): Promise<void>;
   close(): Promise<void>;
 }
@@ -88,32 +88,32 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
   const served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
   const urls = served.urls[name] ?? {};
   const clock = fastClock(NOW);
-  const wire = createUndiciHttp(clock);
+  const realHttp = createUndiciHttp(clock);
   const create = await loadAdapter(name);
 
   const http: HttpOut = {
     async send(request) {
-      bench.requests.push(request);
-      const answer = bench.intercept?.(request) ?? null;
-      if (answer === null) {
-        const response = await wire.send(request);
-        return response.status === 200 && bench.rewrite !== null
-          ? { ...response, body: bench.rewrite(response.body) }
+      harness.requests.push(request);
+      const scripted = harness.intercept?.(request) ?? null;
+      if (scripted === null) {
+        const response = await realHttp.send(request);
+        return response.status === 200 && harness.rewrite !== null
+          ? { ...response, body: harness.rewrite(response.body) }
           : response;
       }
-      if (answer.afterMs !== undefined) {
-        await systemClock.sleep(answer.afterMs, request.signal).catch((cause) => {
-          throw new VenueError("network", "given up", { retryable: false, cause });
+      if (scripted.afterMs !== undefined) {
+        await systemClock.sleep(scripted.afterMs, request.signal).catch((cause) => {
+          throw new VenueError("network", "request aborted", { retryable: false, cause });
         });
       }
-      const { status = 200, headers = {}, body = "" } = answer;
+      const { status = 200, headers = {}, body = "" } = scripted;
       return { status, headers, body, receivedAt: NOW };
     },
   };
 
-  const bench: VenueHarness = {
+  const harness: VenueHarness = {
     world,
-    bases: services
+    baseUrls: services
       .filter(({ scheme }) => scheme === "http")
       .map((service) => (urls[service.name] ?? "").replace(/\/$/, "")),
     requests: [],
@@ -132,29 +132,30 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
           clock,
           random: systemRandom,
           log: quietLog,
-          drift: (kind, field) => bench.drift.set(`${field} ${kind}`, (bench.drift.get(`${field} ${kind}`) ?? 0) + 1),
-          drop: (reason, count = 1) => bench.drops.set(reason, (bench.drops.get(reason) ?? 0) + count),
+          drift: (kind, field) =>
+            harness.drift.set(`${field} ${kind}`, (harness.drift.get(`${field} ${kind}`) ?? 0) + 1),
+          drop: (reason, count = 1) => harness.drops.set(reason, (harness.drops.get(reason) ?? 0) + count),
         },
         urls,
       ),
     async count(action) {
-      const before = bench.requests.length;
+      const before = harness.requests.length;
       await action();
-      return bench.requests.length - before;
+      return harness.requests.length - before;
     },
-    async until(isTrue) {
-      for (let turn = 0; turn < TURNS_MAX && !isTrue(); turn++) await nextTurn();
-      if (!isTrue()) throw new Error("the condition did not become true");
+    async until(condition) {
+      for (let index = 0; index < ITERATIONS_MAX && !condition(); index++) await nextIteration();
+      if (!condition()) throw new Error("timed out waiting for the condition");
     },
     async pause() {
-      for (let turn = 0; turn < 100; turn++) await nextTurn();
+      for (let index = 0; index < 100; index++) await nextIteration();
     },
     async close() {
       feed.close();
-      await Promise.all([served.close(), wire.close()]);
+      await Promise.all([served.close(), realHttp.close()]);
     },
   };
-  return bench;
+  return harness;
 }
 
 async function loadExchange(name: VenueName): Promise<ExchangeFactory> {
@@ -162,10 +163,10 @@ async function loadExchange(name: VenueName): Promise<ExchangeFactory> {
   return module[`${name}Exchange`] as ExchangeFactory;
 }
 
-type Create = (ports: VenuePorts, urls: Readonly<Record<string, string>>) => VenueAdapter;
+type AdapterFactory = (ports: VenuePorts, urls: Readonly<Record<string, string>>) => VenueAdapter;
 
 /** Calls the adapter's factory. The URL of a service has the name of the service (`rest` is `restUrl`). */
-async function loadAdapter(name: VenueName): Promise<Create> {
+async function loadAdapter(name: VenueName): Promise<AdapterFactory> {
   const module: Record<string, unknown> = await import(new URL(`${name}/index.ts`, ADAPTERS_DIR).href);
   const create = module[`create${name.charAt(0).toUpperCase()}${name.slice(1)}Venue`] as (
     options: object,
