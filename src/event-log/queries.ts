@@ -119,7 +119,7 @@ export async function selectHead(database: Database): Promise<{ lastId: number; 
 
 /**
  * Advances the retention boundary to the first event that is not older than `days`, and returns the id before it. Uses
- * the database clock, which also set `appended_at`, so a node with a wrong clock deletes nothing early.
+ * the database clock, which also set `appended_at`, so a node whose clock is ahead deletes nothing early.
  */
 export async function advanceDropped(database: Database, days: number): Promise<number> {
   const [head] = await database.query<{ dropped_through: number }>(
