@@ -8,8 +8,12 @@ import type { BoardChange, BoardMarket, QuoteRefusal } from "./model.ts";
 const HOUR_MS = 3_600_000;
 
 /** A board whose clock is one hour after the samples were received. */
-function newBoard(now = SAMPLE_AT + HOUR_MS): MarketBoard {
-  return new MarketBoard(() => now);
+const newBoard = (now = SAMPLE_AT + HOUR_MS) => new MarketBoard(() => now);
+
+/** The same with the sample market "m". */
+function boardWithMarket(now = () => SAMPLE_AT + HOUR_MS) {
+  const board = new MarketBoard(now);
+  return { board, market: board.apply(sampleMarket("m"), SAMPLE_AT).market };
 }
 
 function findMarket(board: MarketBoard, marketId: string): BoardMarket {
@@ -46,8 +50,7 @@ test("reports a market as new on the first apply and as unchanged on the second"
 });
 
 test("the same market id at two venues identifies two markets", () => {
-  const board = newBoard();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board } = boardWithMarket();
   board.apply(sampleMarket("m", { listing: { venue: "beta", title: "Other" } }), SAMPLE_AT);
   assert.equal(board.size, 2);
   assert.equal(board.find("beta", "m")?.listing.title, "Other");
@@ -55,8 +58,7 @@ test("the same market id at two venues identifies two markets", () => {
 });
 
 test("a slow poll does not overwrite a quote streamed after the request was sent", () => {
-  const board = newBoard();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board } = boardWithMarket();
   for (const eventAt of [SAMPLE_AT + 2_000, null]) {
     board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt }, SAMPLE_AT + 2_010);
     const polled = sampleMarket("m", { listing: { title: "Renamed" }, quote: { receivedAt: SAMPLE_AT + 9_000 } });
@@ -68,8 +70,7 @@ test("a slow poll does not overwrite a quote streamed after the request was sent
 });
 
 test("a poll requested after the last streamed quote replaces it", () => {
-  const board = newBoard();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board } = boardWithMarket();
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 2_000 }, SAMPLE_AT + 2_010);
   const polled = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 9_000 } });
   assert.equal(board.apply(polled, SAMPLE_AT + 2_010).market.quote.bid, 0.4);
@@ -89,8 +90,7 @@ test("a slow poll does not overwrite a trade streamed after the request was sent
 
 test("after our clock was set back, polls are applied immediately", () => {
   let now = SAMPLE_AT + HOUR_MS;
-  const board = new MarketBoard(() => now);
-  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board } = boardWithMarket(() => now);
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: now }, now);
   now = SAMPLE_AT;
   const polled = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 100 } });
@@ -98,8 +98,7 @@ test("after our clock was set back, polls are applied immediately", () => {
 });
 
 test("rejects a streamed quote older than the current one and accepts one with the same time", () => {
-  const board = newBoard();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board } = boardWithMarket();
   board.applyQuote("alpha", "m", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 100 }, SAMPLE_AT + 101);
   const older = board.applyQuote("alpha", "m", { bid: 0.3, ask: 0.32, eventAt: SAMPLE_AT + 99 }, SAMPLE_AT + 102);
   assert.equal(older, "out_of_order");
@@ -109,16 +108,14 @@ test("rejects a streamed quote older than the current one and accepts one with t
 });
 
 test("a partial streamed quote leaves the other fields unchanged", () => {
-  const board = newBoard();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board } = boardWithMarket();
   const { market } = accepted(board.applyQuote("alpha", "m", { ask: 0.45 }, SAMPLE_AT + 10));
   assert.deepEqual([market.quote.bid, market.quote.ask, market.quote.lastPrice], [0.4, 0.45, 0.41]);
   assert.equal(market.yesPrice, 0.425);
 });
 
 test("rejects a streamed crossed book and clears the book of a polled one", () => {
-  const board = newBoard();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board } = boardWithMarket();
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.5 }, SAMPLE_AT + 10), "crossed_book");
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.42 }, SAMPLE_AT + 10), "crossed_book");
   assert.equal(findMarket(board, "m").quote.bid, 0.4);
@@ -146,8 +143,7 @@ test("updatedAt is the venue's time for streamed quotes, ours for polled quotes,
 });
 
 test("missing activity figures stay null, and known figures are retained when a later poll omits them", () => {
-  const board = newBoard();
-  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board, market } = boardWithMarket();
   assert.deepEqual(Object.values(market.activity), [null, null, null, null]);
   const activity = { volume24hUsd: 10, volumeTotalUsd: 100, liquidityUsd: 5, openInterestUsd: 7 };
   board.apply(sampleMarket("m", { activity }), SAMPLE_AT + 1);
@@ -163,8 +159,7 @@ test("reports a change of only the total volume as a quote change", () => {
 });
 
 test("a trade updates the last price unless a later trade is known", () => {
-  const board = newBoard();
-  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board, market } = boardWithMarket();
   assert.equal(board.applyTrade(market, trade(0.5, SAMPLE_AT + 20))?.market.quote.lastPrice, 0.5);
   assert.equal(board.applyTrade(market, trade(0.3, SAMPLE_AT + 10)), null);
   assert.equal(board.applyTrade(market, trade(0.5, SAMPLE_AT + 30)), null);
@@ -173,16 +168,14 @@ test("a trade updates the last price unless a later trade is known", () => {
 
 test("a trade with a timestamp in the future does not suppress later trades", () => {
   let now = SAMPLE_AT;
-  const board = new MarketBoard(() => now);
-  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board, market } = boardWithMarket(() => now);
   board.applyTrade(market, trade(0.5, SAMPLE_AT + 1_000 * HOUR_MS));
   now = SAMPLE_AT + 60_000;
   assert.equal(board.applyTrade(market, trade(0.3, SAMPLE_AT + 59_000))?.market.quote.lastPrice, 0.3);
 });
 
 test("annotations survive changes of the listing and the quote", () => {
-  const board = newBoard();
-  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board, market } = boardWithMarket();
   board.annotate(market, { storeKey: 9, priceDayAgo: 0.3, volume24hUsd: 55 });
   const changed = sampleMarket("m", { listing: { title: "Other" }, quote: { bid: 0.5, ask: 0.52 } });
   const { storeKey, priceDayAgo, activity } = board.apply(changed, SAMPLE_AT + 1).market;
@@ -200,8 +193,7 @@ test("annotating an outdated copy of a market does not restore its old values", 
 });
 
 test("annotations can be reset to null", () => {
-  const board = newBoard();
-  const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { board, market } = boardWithMarket();
   board.annotate(market, { priceDayAgo: 0.3, volume24hUsd: 5 });
   const cleared = board.annotate(market, { priceDayAgo: null, volume24hUsd: null });
   assert.deepEqual([cleared.priceDayAgo, cleared.activity.volume24hUsd], [null, null]);
@@ -221,14 +213,8 @@ test("a removed market is no longer found, and its row is reused", () => {
 
   const next = board.apply(sampleMarket("n", { listing: { title: "Plain" } }), SAMPLE_AT).market;
   assert.equal(next.row, market.row);
-  const query = {
-    venues: ["alpha"],
-    statuses: ["active" as const],
-    category: null,
-    sort: "volume_24h" as const,
-    limit: 10,
-    after: null,
-  };
+  const statuses = ["active"] as const;
+  const query = { venues: ["alpha"], statuses, category: null, sort: "volume_24h", limit: 10, after: null } as const;
   assert.deepEqual(board.list({ ...query, text: "unusual" }), []);
   assert.deepEqual(
     board.list({ ...query, text: "plain" }).map(({ row }) => row),

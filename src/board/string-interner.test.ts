@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { StringInterner } from "./string-interner.ts";
 
-test("gives referenced strings distinct numbers and reuses the numbers of released strings", () => {
+test("assigns referenced strings distinct numbers and reuses the numbers of released strings", () => {
   const text = fc.constantFrom("a", "b", "c", "d", "constructor");
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), text)), (steps) => {

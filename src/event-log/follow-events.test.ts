@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { eachDatabase, embeddedDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
@@ -49,8 +49,8 @@ function openHarness(database: Database) {
     for (let count = -1; count !== reads.length; ) {
       count = reads.length;
       await Promise.all(reads);
-      await nextTurn();
-      await nextTurn();
+      await yieldToEventLoop();
+      await yieldToEventLoop();
     }
   };
   return { bus, clock, log, state, controller, follow, append, settle };
@@ -110,8 +110,8 @@ eachDatabase("does not lose a wake-up during a read", async (database) => {
     duringRead = async () => {};
     await append("late");
     log.announce();
-    await nextTurn();
-    await nextTurn();
+    await yieldToEventLoop();
+    await yieldToEventLoop();
   };
   assert.equal(keysOf(await events.next()), "late");
   assert.equal(clock.monotonic(), 0);
@@ -129,7 +129,7 @@ test("a burst of wake-ups causes few reads, and none while the consumer is busy"
   await append("2");
   for (let number = 0; number < BURST; number++) {
     log.announce();
-    if (number % 100 === 0) await nextTurn();
+    if (number % 100 === 0) await yieldToEventLoop();
   }
   await settle();
   assert.equal(state.reads, readsBefore);
@@ -179,7 +179,7 @@ eachDatabase("waits while the database is unavailable and ignores wake-ups", asy
   await settle();
   for (let number = 0; number < 100; number++) {
     log.announce();
-    await nextTurn();
+    await yieldToEventLoop();
   }
   assert.equal(state.reads, 1);
   await clock.advance(1_000);

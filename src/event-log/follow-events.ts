@@ -2,19 +2,14 @@ import { AppError } from "../domain/errors.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import { EVENTS_TOPIC, type EventLog } from "./event-log.ts";
-import type { EventFilter, LoggedEvent } from "./model.ts";
+import type { EventFilter, EventPage } from "./model.ts";
 
 /** Polling interval in addition to wake-ups: a lost wake-up delays events by at most this time. */
 const POLL_MS = 1_000;
 const BATCH_DEFAULT = 200;
 
-export interface EventBatch {
-  readonly events: readonly LoggedEvent[];
-  /** Position to resume from after this batch has been processed. */
-  readonly through: number;
-  /** Events before this batch are missing: they were deleted by retention, or the position was never assigned. */
-  readonly hasGap: boolean;
-}
+/** A batch of events. Resume from `through` after it has been processed. */
+export type EventBatch = Omit<EventPage, "latestId">;
 
 /**
  * Follows the log after the id `after` until the signal aborts: yields existing events, then waits for new ones. It reads

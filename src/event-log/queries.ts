@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "../ports/database.ts";
-import { EVENT_TYPES, type EventFilter, type EventPage, type EventType, type LoggedEvent } from "./model.ts";
+import { EVENT_TYPES, type EventFilter, type EventPage, type LoggedEvent, type NewEvent } from "./model.ts";
 
 /** Maximum number of ids that one read scans, which bounds a read with a selective filter. */
 const SCAN_IDS_MAX = 10_000;
@@ -29,14 +29,8 @@ with bound as materialized (
   returning 1
 ) select count(*) as count from added`;
 
-export interface EventRow {
-  readonly key: string;
-  readonly type: EventType;
-  readonly venue: string | null;
-  readonly marketId: string | null;
-  readonly occurredAt: number;
-  readonly payload: string;
-}
+/** An event whose payload is encoded as JSON. */
+type EventRow = Omit<NewEvent, "payload"> & { readonly payload: string };
 
 /** Returns how many events were new. */
 export async function insertEvents(transaction: Transaction, rows: readonly EventRow[]): Promise<number> {
@@ -70,17 +64,15 @@ from start left join lateral (
   order by id limit $2
 ) event on true order by event.id`;
 
-type ReadRow = { last_id: number; dropped_through: number; after: number } & (
-  | { id: null }
-  | {
-      id: number;
-      type: string;
-      venue: string | null;
-      market_id: string | null;
-      occurred_at: Date;
-      payload: string;
-    }
-);
+interface LoggedRow extends Record<string, unknown> {
+  readonly id: number;
+  readonly type: string;
+  readonly venue: string | null;
+  readonly market_id: string | null;
+  readonly occurred_at: Date;
+  readonly payload: string;
+}
+type ReadRow = { last_id: number; dropped_through: number; after: number } & (LoggedRow | { id: null });
 
 export async function selectEventsAfter(
   database: Database,
@@ -107,7 +99,7 @@ export async function selectEventsAfter(
   };
 }
 
-function toEvent(row: Exclude<ReadRow, { id: null }>): LoggedEvent {
+function toEvent(row: LoggedRow): LoggedEvent {
   const type = EVENT_TYPES.find((eventType) => eventType === row.type);
   if (type === undefined) throw new Error(`The event log contains an event of unknown type: ${row.type}`);
   return {
@@ -127,7 +119,7 @@ export async function selectHead(database: Database): Promise<{ lastId: number; 
 
 /**
  * Advances the retention boundary to the first event that is not older than `days`, and returns the id before it. Uses
- * the database clock, which also set `appended_at`, so a node with a wrong clock deletes nothing early.
+ * the database clock, which also set `appended_at`, so a node whose clock is ahead deletes nothing early.
  */
 export async function advanceDropped(database: Database, days: number): Promise<number> {
   const [head] = await database.query<{ dropped_through: number }>(

@@ -24,7 +24,7 @@ export interface Grid {
  * The grid for a period that ends now. It uses the smallest interval that needs at most `maxPoints` bins. Bins start at
  * whole multiples of the interval since the epoch, and the last bin contains `now` or ends at it.
  *
- * @throws RangeError when `maxPoints` is below 10, fewer than any named interval can serve
+ * @throws RangeError if `maxPoints` is below 10
  */
 export function historyGrid(period: HistoryPeriod, maxPoints: number, now: number): Grid {
   const periodMs = PERIOD_MS[period];

@@ -21,7 +21,7 @@ export interface PastPricesOptions {
   readonly venues: readonly VenueAdapter[];
   readonly board: MarketBoard;
   readonly clock: Clock;
-  /** Stores a new market immediately, which gives it a key. */
+  /** Stores a new market immediately, which assigns its key. */
   readonly store: (market: BoardMarket) => Promise<void>;
 }
 

@@ -2,12 +2,12 @@ import type { Database } from "../ports/database.ts";
 import { DAY_MS, HOUR_MS } from "./model.ts";
 import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
 
-/** Retention periods. Hourly bars and status changes are kept as long as their market. */
+/** Retention periods. Hourly bars and status changes are deleted with their market. */
 export interface RetentionDays {
   readonly tickDays: number;
   readonly tradeDays: number;
   readonly fiveMinuteBarDays: number;
-  /** Days since the last update of a settled market; null keeps settled markets and their data permanently. */
+  /** Days since the last update of a settled market; null retains settled markets and their data permanently. */
   readonly settledMarketDays: number | null;
 }
 

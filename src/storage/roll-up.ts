@@ -19,7 +19,7 @@ const pricesAndSource = (row: string) => [...PRICES, "source"].map((column) => `
 const COUNT_CHANGED = "returning 1) select count(*)::int4 as count from changed";
 
 /**
- * The volume of an interval only grows, so the larger of the stored and the computed volume is kept. Rows that would
+ * The volume of an interval only grows, so the larger of the stored and the computed volume is stored. Rows that would
  * not change are not updated, because each update writes a new row version.
  */
 const ROLL_UP_TICKS = `

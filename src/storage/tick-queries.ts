@@ -55,7 +55,7 @@ function deduplicate(rows: readonly TickRow[]): TickRow[] {
 }
 
 /**
- * Stores ticks. Of several ticks for the same market and timestamp, the one received last is kept, within a batch and
+ * Stores ticks. Of several ticks for the same market and timestamp, the one received last is stored, within a batch and
  * across batches.
  *
  * @returns how many ticks were rejected because their venue lease has been taken over

@@ -11,7 +11,7 @@ import { createTickWriter, tickTime } from "./tick-writer.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 23, 59, 59);
 eachDatabase(
-  "stores prices in micros in daily partitions, and keeps the tick received last per timestamp",
+  "stores prices in micros in daily partitions, and only the tick received last per timestamp",
   async (database) => {
     const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
     writer.write(sampleTick(1, NOW, { yesPrice: 0.1 }));
@@ -89,7 +89,7 @@ test("retries with backoff while the database is unavailable and loses no tick",
   assert.deepEqual(writer.counters, { written: 10, dropped: 0, queued: 0 });
 });
 
-test("writes a batch in primary key order, and keeps the last queued of two ticks with equal times", async () => {
+test("writes a batch in primary key order, and stores the last queued of two ticks with equal times", async () => {
   const { state, writer } = openHarness();
   writer.write(sampleTick(7, NOW, { bid: 0.1 }));
   writer.write(sampleTick(3, NOW + 1, { bid: 0.2 }));

@@ -8,7 +8,7 @@ import { type Sentiment, sentiment } from "./sentiment.ts";
 const NO_TREND: MarketWideTrend = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
 
 /** Markets with a current price of 0.41. */
-function moodOf(
+function sentimentOf(
   markets: Readonly<Record<string, SampleParts & { readonly priceDayAgo?: number }>>,
   trend: MarketWideTrend = NO_TREND,
 ): Sentiment {
@@ -24,15 +24,18 @@ const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volu
 
 test("the index is the share of upward moves, weighted by volume", () => {
   // Up: 100 * 0.10 = 10. Down: 50 * 0.04 = 2. 100 * 10 / 12 = 83.3.
-  const mood = moodOf({ up: { ...volume(100), priceDayAgo: 0.31 }, down: { ...volume(50), priceDayAgo: 0.45 } });
-  assert.equal(mood.fearGreedIndex, 83);
-  assert.equal(mood.marketRegime, "risk_on");
+  const result = sentimentOf({ up: { ...volume(100), priceDayAgo: 0.31 }, down: { ...volume(50), priceDayAgo: 0.45 } });
+  assert.equal(result.fearGreedIndex, 83);
+  assert.equal(result.marketRegime, "risk_on");
 });
 
 test("the regime is risk_on from 60, risk_off up to 40, neutral between", () => {
   const regime = (up: number, down: number) => {
-    const mood = moodOf({ up: { ...volume(up), priceDayAgo: 0.31 }, down: { ...volume(down), priceDayAgo: 0.51 } });
-    return [mood.fearGreedIndex, mood.marketRegime];
+    const result = sentimentOf({
+      up: { ...volume(up), priceDayAgo: 0.31 },
+      down: { ...volume(down), priceDayAgo: 0.51 },
+    });
+    return [result.fearGreedIndex, result.marketRegime];
   };
   assert.deepEqual(regime(60, 40), [60, "risk_on"]);
   assert.deepEqual(regime(59, 41), [59, "neutral"]);
@@ -42,22 +45,22 @@ test("the regime is risk_on from 60, risk_off up to 40, neutral between", () => 
 });
 
 test("without a known price change the index is null and the regime is neutral", () => {
-  const mood = moodOf({ unmoved: { ...volume(9), priceDayAgo: 0.41 }, unknown: volume(5) });
-  assert.deepEqual([mood.fearGreedIndex, mood.marketRegime, mood.topMovers.length], [null, "neutral", 0]);
+  const result = sentimentOf({ unmoved: { ...volume(9), priceDayAgo: 0.41 }, unknown: volume(5) });
+  assert.deepEqual([result.fearGreedIndex, result.marketRegime, result.topMovers.length], [null, "neutral", 0]);
 });
 
 test("a price change without a known volume has no weight but can be a top mover", () => {
-  const mood = moodOf({ m: { priceDayAgo: 0.2 } });
-  assert.deepEqual([mood.fearGreedIndex, mood.topMovers.length], [null, 1]);
+  const result = sentimentOf({ m: { priceDayAgo: 0.2 } });
+  assert.deepEqual([result.fearGreedIndex, result.topMovers.length], [null, 1]);
 });
 
 test("counts only active markets with a price", () => {
-  const mood = moodOf({
+  const result = sentimentOf({
     open: {},
     closed: { listing: { status: "closed" }, priceDayAgo: 0.1, ...volume(5) },
     unpriced: { quote: { bid: null, ask: null, lastPrice: null } },
   });
-  assert.deepEqual([mood.activeMarketCount, mood.fearGreedIndex], [1, null]);
+  assert.deepEqual([result.activeMarketCount, result.fearGreedIndex], [1, null]);
 });
 
 test("the dominant category has the highest known volume, and is null if none is known", () => {
@@ -65,29 +68,29 @@ test("the dominant category has the highest known volume, and is null if none is
     listing: { category },
     activity: { volume24hUsd },
   });
-  const mood = moodOf({
+  const result = sentimentOf({
     a: market("Sports", 4),
     b: market("Politics", 3),
     c: market("Politics", 2),
     d: market(null, 99),
   });
-  assert.equal(mood.dominantCategory, "Politics");
-  assert.equal(moodOf({ a: market("Sports", null), b: market("Politics", 0) }).dominantCategory, null);
+  assert.equal(result.dominantCategory, "Politics");
+  assert.equal(sentimentOf({ a: market("Sports", null), b: market("Politics", 0) }).dominantCategory, null);
 });
 
 test("the top movers are the ten largest price changes in either direction, equal ones sorted by id", () => {
   const markets = Object.fromEntries(
     Array.from({ length: 12 }, (_, number) => [`m${number}`, { priceDayAgo: 0.4 - number * 0.01 }]),
   );
-  const mood = moodOf({ ...markets, z: { priceDayAgo: 0.91 }, y: { priceDayAgo: 0.91 } });
-  const ids = mood.topMovers.map(({ listing }) => listing.marketId);
+  const result = sentimentOf({ ...markets, z: { priceDayAgo: 0.91 }, y: { priceDayAgo: 0.91 } });
+  const ids = result.topMovers.map(({ listing }) => listing.marketId);
   assert.deepEqual(ids, ["y", "z", "m11", "m10", "m9", "m8", "m7", "m6", "m5", "m4"]);
 });
 
 test("a trend requires a difference of more than 10% from yesterday", () => {
   const trends = (now: number | null, before: number | null) => {
-    const mood = moodOf({}, { volumeUsd: now, volumeBeforeUsd: before, spread: now, spreadBefore: before });
-    return [mood.volumeTrend, mood.spreadTrend];
+    const result = sentimentOf({}, { volumeUsd: now, volumeBeforeUsd: before, spread: now, spreadBefore: before });
+    return [result.volumeTrend, result.spreadTrend];
   };
   assert.deepEqual(trends(111, 100), ["rising", "widening"]);
   assert.deepEqual(trends(110, 100), ["stable", "stable"]);
