@@ -10,7 +10,6 @@ export interface VenueFacts {
   readonly records: Map<string, MarketRecord>;
 }
 
-/** The markets of one venue of a recording. */
 export interface VenueRecords {
   readonly records: ReadonlyMap<ListedMarket, MarketRecord>;
   /** Events with at least one market listed by `at`, oldest listing first. */

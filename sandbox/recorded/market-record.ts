@@ -36,7 +36,7 @@ export class MarketRecord {
   readonly #tradeIds = new Set<string>();
   /** Times at which the book or the last price may have changed, ascending, unique. */
   #changes: number[] = [];
-  /** Time of the first line. */
+  /** Time of the first market line; on the wall clock after `finish`. */
   listedAt: number;
 
   constructor(at: number, first: MarketFact) {
@@ -249,7 +249,7 @@ function lastIndexAt(times: readonly number[], at: number): number {
   return partitionPoint(times, (time) => time <= at) - 1;
 }
 
-/** Number of leading items that satisfy a predicate, by binary search: it must not hold again after it failed once. */
+/** Number of leading items that satisfy a predicate, by binary search. No item after the first failing one may pass. */
 export function partitionPoint<T>(items: readonly T[], predicate: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -10,7 +10,6 @@ const QUEUE_SIZE_PER_MARKET = 2;
 interface TrackedMarket {
   readonly market: ListedMarket;
   phase: Phase;
-  /** Time of the next lifecycle change. */
   nextPhaseAt: number;
   /** Time of the next book change; Infinity while no subscriber follows the market. */
   nextBookAt: number;

@@ -17,7 +17,7 @@ export interface WorldOptions extends UniverseOptions {
   readonly speed: number;
 }
 
-/** Creates a deterministic world: the same options give the same books, trades and outcomes at any time. */
+/** Creates a deterministic world: the same options produce the same books, trades and outcomes at any time. */
 export function createWorld(options: WorldOptions): SimulatedWorld {
   const { seed, genesis, speed } = options;
   const universe = new Universe(options);

@@ -86,7 +86,6 @@ function normalQuantile(p: number): number {
   );
 }
 
-/** A standard normal number. */
 export function gaussian(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
   return gaussianFromHash(hashKeys(a, b, c, d, e, f));
 }

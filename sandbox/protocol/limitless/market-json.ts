@@ -80,7 +80,6 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? Math.max(a, 1) : greatestCommonDivisor(b, a % b);
 }
 
-/** The raw status and the fields that depend on it. */
 function statusFields(context: ExchangeContext, market: ListedMarket, now: number): Record<string, unknown> {
   const { phase, outcome, since } = context.world.lifecycle(market, now);
   if (phase === "finalized" && outcome !== null) {

@@ -50,7 +50,6 @@ export class Publisher {
     return this.#context.now() < market.finalizeAt;
   }
 
-  /** Sends the current book of an order-book market to a new subscriber. */
   sendSnapshot(socket: Socket, market: ListedMarket): void {
     socket.emit("orderbookUpdate", this.#bookFrame(market, this.#stamp(market, this.#context.now())));
   }

@@ -13,7 +13,6 @@ const PAGE_ROWS_MAX = 25;
 const PAGE_ROWS_DEFAULT = 10;
 const PAGE_MAX = 100_000;
 
-/** Active list, single markets and categories. */
 export function installMarketRoutes(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { now } = context;
 

@@ -12,7 +12,6 @@ const TRADES_DEFAULT = 30;
 const FEED_EVENTS_DEFAULT = 10;
 const PAGE_MAX = 1_000;
 
-/** Order book, trades and price history of single markets. */
 export function installTradingRoutes(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { now, world } = context;
   const history = new TradeHistory(context);

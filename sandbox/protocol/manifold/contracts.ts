@@ -11,7 +11,6 @@ const CREATORS = 97;
 const ANTE = 1_000;
 const LIQUIDITY_PER_TRADER = 20;
 
-/** The constant part of a contract. */
 export interface Contract {
   readonly id: string;
   readonly slug: string;
@@ -24,7 +23,6 @@ export interface Contract {
   readonly answerIds: ReadonlyMap<ListedMarket, string>;
 }
 
-/** Resolution of a single question. */
 export interface Resolution {
   readonly resolution: (typeof RESOLUTIONS)[keyof typeof RESOLUTIONS];
   readonly resolutionTime: number;
@@ -98,7 +96,6 @@ export function creatorOf(event: ListedEvent): number {
   return event.index % CREATORS;
 }
 
-/** Manifold's main topic for a category. */
 function topicOf(category: string): string {
   if (category === "Tech") return "technology-default";
   if (category === "Crypto") return "crypto-speculation";
@@ -106,7 +103,6 @@ function topicOf(category: string): string {
   return `${slugify(category)}-default`;
 }
 
-/** Probability that Manifold publishes for an open question. */
 export function manifoldProbability(world: World, market: ListedMarket, at: number): number {
   const probability = world.probability(market, at);
   if (probability === null) throw new Error("markets without a probability must not be listed");
@@ -116,7 +112,7 @@ export function manifoldProbability(world: World, market: ListedMarket, at: numb
 }
 
 /**
- * The creator resolves when the result is proposed. A disputed result is un-resolved until it is final.
+ * The creator resolves when the result is proposed. A disputed result counts as unresolved until it is final.
  * @returns null while unresolved
  */
 export function resolutionOf(world: World, market: ListedMarket, at: number): Resolution | null {

@@ -42,14 +42,12 @@ function unscramble(text: string): number | null {
   return value === null || value >= UINT32_RANGE ? null : Math.imul(value, MULTIPLIER_INVERSE) >>> 0;
 }
 
-/** Contract id of an event. */
 export function manifoldContractId(event: ListedEvent): string {
   const { recorded } = event.markets[0] ?? {};
   if (recorded !== undefined) return recorded.keys.contractId ?? recorded.marketId.split(":", 1)[0] ?? "";
   return scramble(event.index) + encode(hash(event.title), 6);
 }
 
-/** Answer id of a market inside a group. */
 export function manifoldAnswerId(market: ListedMarket): string {
   const { recorded } = market;
   if (recorded !== undefined) return recorded.keys.answerId ?? recorded.marketId.split(":")[1] ?? "";

@@ -14,7 +14,6 @@ import { displayNameOf, userIdOf, userNameOf } from "./ids.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Lifecycle fields of a contract. */
 export interface ContractState {
   readonly closeTime: number;
   readonly isResolved: boolean;

@@ -52,7 +52,6 @@ const BET_POINTS_PARAMS = {
   includeZeroShareRedemptions: flag,
 } as const;
 
-/** Manifold's public REST interface under /v0. */
 export function installRest(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, now } = context;
   const isWithinLimit = createRateLimit(now);

@@ -73,7 +73,6 @@ export const SEARCH_PARAMS = {
 
 type SearchParams = Params<typeof SEARCH_PARAMS>;
 
-/** Contracts of one search result page. */
 export function search(world: World, contracts: readonly Contract[], params: SearchParams, now: number): Contract[] {
   const terms = (params.term ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const matching = contracts.filter((contract) => {

@@ -1,4 +1,3 @@
-/** Templates of simulated real-world events by topic. */
 import { coinPrice } from "./crypto.ts";
 import { bestPicture } from "./culture.ts";
 import { deadlines } from "./deadlines.ts";
