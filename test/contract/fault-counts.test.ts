@@ -13,6 +13,8 @@ import { type FaultHarness, openFaultHarness } from "../support/venues/fault-har
 
 /** Minimum number of injected faults per venue. */
 const INJECTED_MIN = 3;
+/** Consecutive polls without a newly counted lost connection that end the wait between two cases. */
+const UNCHANGED_POLLS_MIN = 10;
 /** Fault settings other than a rate of 1. */
 const SETTINGS: Partial<Record<FaultName, object>> = {
   latency: { rate: 1, ms: 1, jitter_ms: 1 },
@@ -30,12 +32,29 @@ let countsBefore: ReturnType<FaultHarness["drops"]>;
 before(async () => {
   harness = await openFaultHarness();
   await eventually(async () => (harness.areStreamsUp() ? true : null), "the streams");
+  countsBefore = harness.drops();
 });
 after(() => harness.close());
 beforeEach(async () => {
   await harness.clearFaults();
+  if (lostConnections(harness.drops()) > lostConnections(countsBefore)) await drainLostConnections();
   countsBefore = harness.drops();
 });
+
+const lostConnections = (counts: ReturnType<FaultHarness["drops"]>): number =>
+  SANDBOX_VENUES.reduce((sum, venue) => sum + (counts[venue]?.stream_connection_lost ?? 0), 0);
+
+/** Under load, lost connections of the previous case are still in the message queues of the adapters when it ends. */
+async function drainLostConnections(): Promise<void> {
+  let lost = lostConnections(harness.drops());
+  let unchangedPolls = 0;
+  await eventually(() => {
+    const current = lostConnections(harness.drops());
+    unchangedPolls = current === lost ? unchangedPolls + 1 : 0;
+    lost = current;
+    return harness.areStreamsUp() && unchangedPolls >= UNCHANGED_POLLS_MIN ? true : null;
+  }, "the end of lost connections");
+}
 
 /** Drops counted by health since the fault was enabled, by venue and reason. */
 function newDrops(): Record<string, Record<string, number>> {
