@@ -17,9 +17,9 @@ import { ScriptedVenue } from "../support/venues/scripted-venue.ts";
 
 const DATABASE_URL = process.env.TEST_DATABASE_URL;
 const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
-const SCHEMA = `away_${process.pid}_${Date.now().toString(36)}`;
-/** A read that is given up, or a connection that never comes about, and something for a busy machine. */
-const TOLD_MS_MAX = 8_000;
+const SCHEMA = `unavailable_${process.pid}_${Date.now().toString(36)}`;
+/** Timeout of a read or a connection attempt, with a margin for a busy machine. */
+const FAILURE_MS_MAX = 8_000;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 let proxy: TcpProxy;
@@ -61,36 +61,36 @@ after(async () => {
 
 const statusOf = async (url: string) =>
   (await app.http.inject({ url, headers: { authorization: `Bearer ${key}` } })).statusCode;
-const becomes = (url: string, status: number) =>
-  eventually(async () => ((await statusOf(url)) === status ? true : null), `${url} to be ${status}`);
+const waitForStatus = (url: string, status: number) =>
+  eventually(async () => ((await statusOf(url)) === status ? true : null), `${url} to return ${status}`);
 
-for (const way of ["refuse", "blackhole"] as const) {
-  test(`an unavailable PostgreSQL (${way}) is reported, no write succeeds falsely, and queued writes are stored once after recovery`, {
+for (const outage of ["refuse", "blackhole"] as const) {
+  test(`readiness reports an unavailable PostgreSQL (${outage}), no write reports success, and queued writes are stored once after recovery`, {
     skip,
   }, async () => {
     const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
     const now = Date.now();
-    const tick = { marketKey: way === "refuse" ? 1 : 2, eventAt: now, receivedAt: now, volumeUsd: null };
+    const tick = { marketKey: outage === "refuse" ? 1 : 2, eventAt: now, receivedAt: now, volumeUsd: null };
     const prices = { bid: 0.4, ask: 0.42, lastPrice: null, yesPrice: 0.41 };
-    await becomes("/readyz", 200);
+    await waitForStatus("/readyz", 200);
     assert.equal(await statusOf("/v1/markets"), 200);
 
-    proxy[way]();
+    proxy[outage]();
     writer.write({ ...tick, ...prices });
     const flushed = writer.flush().then(
       () => null,
       (error: unknown) => error,
     );
-    await becomes("/readyz", 503);
+    await waitForStatus("/readyz", 503);
     assert.equal(await statusOf("/livez"), 200);
     assert.equal(writer.counters.written, 0);
     assert.equal(writer.counters.queued, 1);
-    await becomes("/v1/markets", 503);
+    await waitForStatus("/v1/markets", 503);
 
     proxy.restore();
     assert.ok(isUnavailable(await flushed));
-    await becomes("/readyz", 200);
-    await becomes("/v1/markets", 200);
+    await waitForStatus("/readyz", 200);
+    await waitForStatus("/v1/markets", 200);
     await eventually(
       () =>
         writer.flush().then(
@@ -106,40 +106,42 @@ for (const way of ["refuse", "blackhole"] as const) {
   });
 }
 
-test("a read without a response on an open connection returns 503 within seconds", {
+test("a read on an open connection without a response fails with store_unavailable within seconds", {
   skip,
 }, async () => {
   await database.query("select 1");
   proxy.blackhole();
-  const askedAt = performance.now();
+  const requestedAt = performance.now();
   await assert.rejects(database.query("select 1", [], "request"), isUnavailable);
-  assert.ok(performance.now() - askedAt < TOLD_MS_MAX, `failed after ${performance.now() - askedAt} ms`);
+  assert.ok(performance.now() - requestedAt < FAILURE_MS_MAX, `failed after ${performance.now() - requestedAt} ms`);
   proxy.restore();
-  await becomes("/readyz", 200);
+  await waitForStatus("/readyz", 200);
 });
 
-test("the account page reports a database without responses within seconds", { skip }, async () => {
+test("the account page returns 503 within seconds if the database does not respond", { skip }, async () => {
   const actor = { kind: "operator", id: "test" } as const;
   const { customerId } = await app.customers.create({ email: "ada@example.org", name: null, plan: "free" }, actor);
   const submit = (path: string, fields: Readonly<Record<string, string>>) =>
     app.http.inject({
-      ...{ method: "POST", url: path, payload: String(new URLSearchParams(fields)) },
+      method: "POST",
+      url: path,
+      payload: String(new URLSearchParams(fields)),
       headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
     });
-  const shown = await submit("/account/sign-in", { email: "ada@example.org" });
-  const token = /enter\?token=([a-z2-7]+)/.exec(shown.payload)?.[1] ?? "";
+  const signInPage = await submit("/account/sign-in", { email: "ada@example.org" });
+  const token = /enter\?token=([a-z2-7]+)/.exec(signInPage.payload)?.[1] ?? "";
   const cookie = String((await submit("/account/enter", { token })).headers["set-cookie"]).split(";")[0] ?? "";
   const visit = async () => (await app.http.inject({ url: "/account", headers: { cookie } })).statusCode;
   // Two parallel requests open two connections.
   assert.deepEqual(await Promise.all([visit(), visit()]), [200, 200]);
   proxy.blackhole();
   try {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const [status] = await Promise.all([visit(), assert.rejects(app.customers.account(customerId), isUnavailable)]);
     assert.equal(status, 503);
-    assert.ok(performance.now() - askedAt < TOLD_MS_MAX, `failed after ${performance.now() - askedAt} ms`);
+    assert.ok(performance.now() - requestedAt < FAILURE_MS_MAX, `failed after ${performance.now() - requestedAt} ms`);
   } finally {
     proxy.restore();
   }
-  await becomes("/readyz", 200);
+  await waitForStatus("/readyz", 200);
 });

@@ -7,7 +7,7 @@ import { eventually, run, temporaryFolder } from "../support/service-process.ts"
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
-const sh = promisify(execFile);
+const execute = promisify(execFile);
 
 let readme: string;
 let folder: { path: string; release(): Promise<void> };
@@ -18,14 +18,14 @@ before(async () => {
 });
 after(() => folder.release());
 
-/** Shell blocks of the README, in order. */
 /** The README's request that injects faults into a simulated venue. */
 const FAULTS_CALL =
   /^curl -X PUT http:\/\/127\.0\.0\.1:8790(\/faults\/kalshi) -H "Content-Type: application\/json" -d '(.*)'$/;
+/** Shell blocks of the README, in order. */
 const commands = () => [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]?.trim() ?? "");
 
 /** Runs an npm script as the README shows it and returns the URL in its banner. */
-async function started(args: readonly string[], env: Record<string, string>) {
+async function startProgram(args: readonly string[], env: Record<string, string>) {
   const program = run("npm", args, env);
   const url = await eventually(
     () => /Parallax {2}(http:\/\/\S+)/.exec(program.output())?.[1] ?? null,
@@ -35,8 +35,8 @@ async function started(args: readonly string[], env: Record<string, string>) {
   return { url, program };
 }
 
-test("every command of the README is tested: two by .ci/run, the others below", async () => {
-  const [start, call, check, live, sandbox, faults, ...more] = commands();
+test("every command of the README is tested by .ci/run or in this file", async () => {
+  const [start, call, check, live, sandbox, faults, ...others] = commands();
   assert.equal(start, "npm ci && npm start");
   assert.match(
     call ?? "",
@@ -46,18 +46,18 @@ test("every command of the README is tested: two by .ci/run, the others below", 
   assert.equal(live, "npm start -- --live");
   assert.equal(sandbox, "npm run sandbox");
   assert.match(faults ?? "", FAULTS_CALL);
-  assert.deepEqual(more, []);
+  assert.deepEqual(others, []);
   const ci = await readFile(`${PROJECT}.ci/run`, "utf8");
   for (const command of ["npm ci", "npm test", "npm run check"]) assert.ok(ci.includes(`\n${command}\n`));
 });
 
 test("`npm start` and the first request return the fields that the README shows", async () => {
-  const { url, program } = await started(["start"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
+  const { url, program } = await startProgram(["start"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
   const script = (commands()[1] ?? "").replace("./.parallax", folder.path).replace("http://127.0.0.1:8787", url);
-  const { stdout } = await sh("sh", ["-c", script], { cwd: PROJECT });
+  const { stdout } = await execute("sh", ["-c", script], { cwd: PROJECT });
   const [market] = JSON.parse(stdout);
-  const [shown] = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? "[]");
-  const always = [
+  const [example] = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? "[]");
+  const requiredFields = [
     "platform",
     "market_id",
     "title",
@@ -70,8 +70,8 @@ test("`npm start` and the first request return the fields that the README shows"
     "event_slug",
     "event_title",
   ];
-  for (const field of always) {
-    assert.equal(typeof market[field], typeof shown[field], field);
+  for (const field of requiredFields) {
+    assert.equal(typeof market[field], typeof example[field], field);
   }
   assert.match(`${market.title} ${market.event_title}`, /fed/i);
   program.child.kill("SIGTERM");
@@ -80,22 +80,22 @@ test("`npm start` and the first request return the fields that the README shows"
 
 test("`npm start -- --live` serves live data from the configured URLs", async () => {
   const sandbox = await testSandbox();
-  const home = await temporaryFolder();
-  const { url, program } = await started(["start", "--", "--live"], {
+  const dataFolder = await temporaryFolder();
+  const { url, program } = await startProgram(["start", "--", "--live"], {
     PARALLAX_PORT: "0",
-    PARALLAX_DATA_DIR: home.path,
+    PARALLAX_DATA_DIR: dataFolder.path,
     ...venueSettings(sandbox),
   });
-  const reply = await fetch(`${url}/v1/health`);
-  assert.equal(reply.headers.get("x-parallax-data"), "live");
-  const health = (await reply.json()) as { data: string; checks: { venues: Record<string, { markets: number }> } };
+  const response = await fetch(`${url}/v1/health`);
+  assert.equal(response.headers.get("x-parallax-data"), "live");
+  const health = (await response.json()) as { data: string; checks: { venues: Record<string, { markets: number }> } };
   assert.equal(health.data, "live");
   for (const [venue, { markets }] of Object.entries(health.checks.venues)) assert.ok(markets > 0, venue);
   assert.doesNotMatch(program.output(), /Demo keys/);
   program.child.kill("SIGTERM");
   await program.ended;
   await sandbox.close();
-  await home.release();
+  await dataFolder.release();
 });
 
 test("`npm run sandbox` prints one JSON line of base URLs and serves the control page", async () => {
@@ -109,11 +109,13 @@ test("`npm run sandbox` prints one JSON line of base URLs and serves the control
   for (const url of [urls.kalshi.rest, urls.polymarket.clob, urls.limitless.ws, urls.manifold.rest])
     assert.ok(page.includes(url));
   const [, path, body] = commands().flatMap((command) => FAULTS_CALL.exec(command) ?? []);
-  const reply = await fetch(`${urls.control.rest}${path}`, {
-    ...{ method: "PUT", headers: { "content-type": "application/json" }, body: body ?? "" },
+  const response = await fetch(`${urls.control.rest}${path}`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: body ?? "",
   });
-  assert.equal(reply.status, 200);
-  const { venues } = (await reply.json()) as { venues: { kalshi: { on: Record<string, { rate: number }> } } };
+  assert.equal(response.status, 200);
+  const { venues } = (await response.json()) as { venues: { kalshi: { on: Record<string, { rate: number }> } } };
   assert.deepEqual(
     Object.entries(venues.kalshi.on).map(([name, { rate }]) => [name, rate]),
     Object.entries(JSON.parse(body ?? "")),

@@ -17,7 +17,7 @@ import { eventually, run, temporaryFolder } from "../support/service-process.ts"
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 const VENUES = ["kalshi", "polymarket", "limitless", "manifold"] as const;
-const FACTS_ENOUGH = 600;
+const FACTS_MIN = 600;
 
 let folder: { path: string; release(): Promise<void> };
 let file: string;
@@ -28,11 +28,11 @@ let replay: RunningSandbox;
 let shiftMs: number;
 const http = createUndiciHttp(systemClock);
 const TIGHT_SPREAD = 0.1;
-const PAST_SHARE = 0.2;
+const HISTORY_SHARE = 0.2;
 /** Replay time per step. */
 const STEP_MS = 500;
-/** First steps, in which replay time hardly advances: a venue sends updates only after it has processed the subscription. */
-const SLOW_LOOKS = 5;
+/** Number of first steps of 1 ms: a venue sends updates only after it has processed the subscription. */
+const SLOW_STEPS = 5;
 const STREAM_MS_MAX = 10_000;
 
 /** Records a simulated sandbox with the command, then replays the whole recording as history in another sandbox. */
@@ -43,7 +43,7 @@ before(async () => {
   const program = run(process.execPath, ["bin/parallax.mjs", "record", "--out", file], venueSettings(simulated));
   await eventually(() => {
     const [, count] = [...program.output().matchAll(/^(\d+) records/gm)].at(-1) ?? [];
-    return Number(count) >= FACTS_ENOUGH ? true : null;
+    return Number(count) >= FACTS_MIN ? true : null;
   }, "enough records");
   program.child.kill("SIGINT");
   assert.equal(await program.ended, 0);
@@ -61,17 +61,21 @@ after(async () => {
   await folder.release();
 });
 
-/** One venue requires a key for its stream. The simulated venue accepts any key. */
+/** Kalshi requires a key for its stream. The sandbox accepts any key. */
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const venueKey = { keyId: "replay", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
 
 async function adapterOf(venue: string, sandbox = replay): Promise<VenueAdapter> {
   const setting = { id: venue, adapter: venue, referenceOnly: venue === "manifold" };
   const ports = {
-    ...{ http, sockets: createWsSockets(systemClock), socketIo: createSocketIoClient(systemClock) },
-    ...{ clock: systemClock, random: systemRandom, log: quietLog },
+    http,
+    sockets: createWsSockets(systemClock),
+    socketIo: createSocketIoClient(systemClock),
+    clock: systemClock,
+    random: systemRandom,
+    log: quietLog,
     drop: (reason: string) => assert.fail(`${venue} dropped ${reason}`),
-    // Fields that a recording does not contain are missing on the replayed wire, but all values are documented ones.
+    // A recording does not contain all fields, so they may be missing; every value that is sent must be documented.
     drift: (kind: string, field: string) => {
       if (kind === "unknown_value") assert.fail(`${venue} ${kind} ${field}`);
     },
@@ -89,7 +93,7 @@ async function sweep(adapter: VenueAdapter): Promise<Map<string, MarketSnapshot>
 
 const factsOf = <Kind extends Fact["kind"]>(venue: string, kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.venue === venue && fact.kind === kind);
-const moved = (at: number | null) => (at === null ? null : at + shiftMs);
+const toReplayTime = (at: number | null) => (at === null ? null : at + shiftMs);
 
 test("the record command reports its output file, and the recording contains no keys or addresses", async () => {
   assert.match(output, /Written to .*recording\.jsonl\.gz/);
@@ -100,8 +104,8 @@ test("the record command reports its output file, and the recording contains no 
 });
 
 for (const venue of VENUES) {
-  test(`${venue}: adapters read the recorded listings, quotes and figures from the replay`, async () => {
-    const shown = await sweep(await adapterOf(venue));
+  test(`${venue}: the adapter reads the recorded listings and quotes from the replay`, async () => {
+    const listed = await sweep(await adapterOf(venue));
     const recorded = new Map<string, Extract<Fact, { kind: "market" }>["market"]>();
     for (const { market } of factsOf(venue, "market"))
       if (!recorded.has(market.marketId)) recorded.set(market.marketId, market);
@@ -109,17 +113,20 @@ for (const venue of VENUES) {
     const books = new Map(factsOf(venue, "book").map((fact) => [fact.marketId, fact]));
     const quoteAt = new Map(factsOf(venue, "quote").map(({ marketId, at }) => [marketId, at]));
     let compared = 0;
-    for (const [marketId, { listing, quote }] of shown) {
+    for (const [marketId, { listing, quote }] of listed) {
       const first = recorded.get(marketId);
       assert.ok(first !== undefined, `${marketId} was not recorded`);
-      const { venue: _, ...present } = listing;
-      assert.deepEqual(present, {
+      const { venue: _, ...listingFields } = listing;
+      assert.deepEqual(listingFields, {
         ...first,
         // These fields change while the recording is made. All others equal the first record.
-        ...{ status: present.status, outcome: present.outcome, paused: present.paused, resolvedAt: present.resolvedAt },
-        openAt: moved(first.openAt),
-        closeAt: moved(first.closeAt),
-        expectedResolutionAt: moved(first.expectedResolutionAt),
+        status: listingFields.status,
+        outcome: listingFields.outcome,
+        paused: listingFields.paused,
+        resolvedAt: listingFields.resolvedAt,
+        openAt: toReplayTime(first.openAt),
+        closeAt: toReplayTime(first.closeAt),
+        expectedResolutionAt: toReplayTime(first.expectedResolutionAt),
       });
       const last = quotes.get(marketId);
       if (last === undefined) continue;
@@ -134,46 +141,51 @@ for (const venue of VENUES) {
       if (!isBookNewer && !isTight) assert.equal(quote.indicativePrice, last.indicativePrice, marketId);
       compared += 1;
     }
-    assert.ok(compared >= 5, `${compared} compared`);
+    assert.ok(compared >= 5, `${compared} markets compared`);
   });
 }
 
-/** Messages received from a venue's stream, and recorded messages that have not arrived yet. */
-async function playTheRest(venue: (typeof VENUES)[number], onEnd: (release: () => unknown) => void) {
+/** Replays the part of the recording after `HISTORY_SHARE` and collects the messages of a venue's stream. */
+async function openReplay(venue: (typeof VENUES)[number], addCleanup: (release: () => unknown) => void) {
   const genesis = Date.now();
   let now = genesis;
-  const playing = await testSandbox({ genesis, speed: 1, now: () => now, recording: { file, pastShare: PAST_SHARE } });
-  onEnd(() => playing.close());
-  const adapter = await adapterOf(venue, playing);
-  const shown = await sweep(adapter);
+  const sandbox = await testSandbox({
+    genesis,
+    speed: 1,
+    now: () => now,
+    recording: { file, pastShare: HISTORY_SHARE },
+  });
+  addCleanup(() => sandbox.close());
+  const adapter = await adapterOf(venue, sandbox);
+  const listed = await sweep(adapter);
   const quotes = new Map<string, MarketSnapshot["quote"]>();
   const trades: string[] = [];
-  const isUp = Promise.withResolvers<void>();
+  const isConnected = Promise.withResolvers<void>();
   const stream = adapter.openStream({
-    onUp: isUp.resolve,
+    onUp: isConnected.resolve,
     onDown: () => {},
     onMessage(message) {
       const { marketId } = message;
-      const known = quotes.get(marketId) ?? shown.get(marketId)?.quote;
+      const known = quotes.get(marketId) ?? listed.get(marketId)?.quote;
       if (message.kind === "trade") trades.push(`${marketId} ${message.trade.size} at ${message.trade.yesPrice}`);
       if (message.kind === "quote" && known !== undefined) quotes.set(marketId, { ...known, ...message.quote });
     },
   });
   assert.ok(stream !== null, `${venue} has no stream`);
-  onEnd(() => stream.close());
-  stream.follow([...shown.values()].map(({ listing }) => listing));
-  await isUp.promise;
+  addCleanup(() => stream.close());
+  stream.follow([...listed.values()].map(({ listing }) => listing));
+  await isConnected.promise;
   const [startedAt = 0, endedAt = 0] = [facts[0]?.at, facts.at(-1)?.at];
-  const pivotAt = startedAt + (endedAt - startedAt) * PAST_SHARE + SLOW_LOOKS;
+  const pivotAt = startedAt + (endedAt - startedAt) * HISTORY_SHARE + SLOW_STEPS;
   return {
-    ...{ shown, quotes, trades, pivotAt },
+    ...{ listed, quotes, trades, pivotAt },
     /** Advances the replay time until all expected messages have arrived. */
     async play(missing: () => readonly string[]) {
       const end = genesis + (endedAt - pivotAt) + STEP_MS;
-      let looks = 0;
+      let steps = 0;
       const check = () => {
-        looks += 1;
-        now = Math.min(end, now + (looks <= SLOW_LOOKS ? 1 : STEP_MS));
+        steps += 1;
+        now = Math.min(end, now + (steps <= SLOW_STEPS ? 1 : STEP_MS));
         return now === end && missing().length === 0 ? true : null;
       };
       await eventually(check, `the stream of ${venue}`, STREAM_MS_MAX).catch((error: unknown) => {
@@ -185,11 +197,11 @@ async function playTheRest(venue: (typeof VENUES)[number], onEnd: (release: () =
 
 for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
   test(`${venue}: the stream of a replay sends the recorded prices at their recorded times`, async (t) => {
-    const { shown, quotes, pivotAt, play } = await playTheRest(venue, (release) => t.after(release));
+    const { listed, quotes, pivotAt, play } = await openReplay(venue, (release) => t.after(release));
     const expected = new Map<string, string>();
     const topOf = ({ bid, ask }: { bid: number | null; ask: number | null }) => `${bid}/${ask}`;
     for (const fact of facts) {
-      if (fact.venue !== venue || fact.at <= pivotAt || !("marketId" in fact) || !shown.has(fact.marketId)) continue;
+      if (fact.venue !== venue || fact.at <= pivotAt || !("marketId" in fact) || !listed.has(fact.marketId)) continue;
       if (fact.kind === "quote") expected.set(fact.marketId, topOf(fact.quote));
       if (fact.kind !== "book") continue;
       const [[bid], [ask]] = [fact.book.bids, fact.book.asks];
@@ -198,25 +210,25 @@ for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
     const before = new Map(quotes);
     await play(() =>
       [...expected].flatMap(([marketId, top]) => {
-        const quote = quotes.get(marketId) ?? shown.get(marketId)?.quote;
+        const quote = quotes.get(marketId) ?? listed.get(marketId)?.quote;
         return quote !== undefined && topOf(quote) === top ? [] : [`${marketId} ${top}`];
       }),
     );
     const changed = [...expected.keys()].filter((marketId) => quotes.get(marketId) !== before.get(marketId));
-    assert.ok(changed.length > 0, "nothing was streamed");
+    assert.ok(changed.length > 0, "no quote was streamed");
   });
 }
 
 test("manifold: the stream of a replay sends the recorded bets at their recorded times", async (t) => {
-  const { shown, quotes, trades, pivotAt, play } = await playTheRest("manifold", (release) => t.after(release));
+  const { listed, quotes, trades, pivotAt, play } = await openReplay("manifold", (release) => t.after(release));
   const expected = factsOf("manifold", "trade").filter(
-    ({ marketId, trade }) => trade.executedAt > pivotAt && shown.has(marketId),
+    ({ marketId, trade }) => trade.executedAt > pivotAt && listed.has(marketId),
   );
-  assert.ok(expected.length > 0, "the rest of the recording contains bets");
+  assert.ok(expected.length > 0, "the replayed part of the recording contains no bets");
   await play(() =>
     expected
       .map(({ marketId, trade }) => `${marketId} ${trade.size} at ${trade.yesPrice}`)
       .filter((text) => !trades.includes(text)),
   );
-  assert.ok(quotes.size > 0, "the bets carry probabilities");
+  assert.ok(quotes.size > 0, "no bet had a probability");
 });

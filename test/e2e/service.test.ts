@@ -11,9 +11,9 @@ import {
   temporaryFolder,
 } from "../support/service-process.ts";
 
-const MONEY_VENUES = ["kalshi", "polymarket", "limitless"];
+const REAL_MONEY_VENUES = ["kalshi", "polymarket", "limitless"];
 
-describe("the service as the README starts it", () => {
+describe("the service started by npm start", () => {
   let folder: { path: string; release(): Promise<void> };
   let service: ServiceProcess;
 
@@ -26,11 +26,11 @@ describe("the service as the README starts it", () => {
     await folder.release();
   });
 
-  test("has at least 400 open markets over three venues, each with a price in [0, 1] and a fresh time", async () => {
+  test("lists at least 400 open markets of three venues, each with a price in [0, 1] and a recent timestamp", async () => {
     const markets = await everyMarket(service);
     assert.ok(markets.length >= 400, `${markets.length} markets`);
     for (const market of markets) {
-      assert.ok(MONEY_VENUES.includes(market.platform));
+      assert.ok(REAL_MONEY_VENUES.includes(market.platform));
       assert.ok(market.yes_price >= 0 && market.yes_price <= 1, `${market.market_id} at ${market.yes_price}`);
       if (market.bid !== undefined && market.ask !== undefined) assert.ok(market.bid < market.ask);
       assert.ok(
@@ -38,12 +38,12 @@ describe("the service as the README starts it", () => {
         `${market.market_id} of ${market.updated_at}`,
       );
     }
-    assert.deepEqual(new Set(markets.map((market) => market.platform)), new Set(MONEY_VENUES));
+    assert.deepEqual(new Set(markets.map((market) => market.platform)), new Set(REAL_MONEY_VENUES));
     assert.equal(new Set(markets.map((market) => `${market.platform}/${market.market_id}`)).size, markets.length);
   });
 
-  test("gives 30 days of history on request, on a fixed grid, on every venue", async () => {
-    for (const venue of MONEY_VENUES) {
+  test("returns 30 days of history of every venue, at fixed intervals", async () => {
+    for (const venue of REAL_MONEY_VENUES) {
       const [market] = await everyMarket(service, `&source=${venue}&sort=volume_24h`).then((markets) =>
         markets.filter((candidate) => candidate.resolution_date > new Date(Date.now() + 16 * 86_400_000).toISOString()),
       );
@@ -59,33 +59,33 @@ describe("the service as the README starts it", () => {
     }
   });
 
-  test("shows prices that move between two calls", async () => {
+  test("prices change between two calls", async () => {
     const pricesNow = async () =>
       new Map(
         (await everyMarket(service)).map((market) => [`${market.platform}/${market.market_id}`, market.yes_price]),
       );
     const before = await pricesNow();
-    for (const venue of MONEY_VENUES) {
+    for (const venue of REAL_MONEY_VENUES) {
       await eventually(async () => {
         const now = await pricesNow();
         return [...now].some(([id, price]) => id.startsWith(venue) && before.has(id) && before.get(id) !== price)
           ? true
           : null;
-      }, `a price of ${venue} to move`);
+      }, `a price of ${venue} to change`);
     }
   });
 
-  test("keeps play money out of paths, filters, lists and events", async () => {
+  test("does not serve play-money venues in paths, filters, lists and events", async () => {
     assert.equal((await service.get("/v1/markets?source=manifold")).status, 422);
     assert.equal((await service.get("/v1/markets/manifold/anything")).status, 422);
     const events = (await service.get("/v1/events?limit=100")).json;
     assert.ok(events.length > 20);
-    assert.ok(events.every((event: { platform: string }) => MONEY_VENUES.includes(event.platform)));
+    assert.ok(events.every((event: { platform: string }) => REAL_MONEY_VENUES.includes(event.platform)));
     const health = (await service.get("/v1/health", {})).json;
     assert.ok(health.checks.venues.manifold.markets > 0, "reference venues are ingested too");
   });
 
-  test("makes the demo keys readable by their owner only, and logs no key", async () => {
+  test("stores the demo keys in a file that only its owner can read, and logs no key", async () => {
     const { mode } = await stat(join(folder.path, "demo-keys.json"));
     assert.equal(mode & 0o777, 0o600);
     const log = service
@@ -97,7 +97,7 @@ describe("the service as the README starts it", () => {
     for (const key of Object.values(service.keys)) assert.ok(!log.includes(key));
   });
 
-  test("rejects a second process on the same data directory with one sentence, and keeps running", async () => {
+  test("a second process on the same data directory exits with a one-line error, and the first continues to serve", async () => {
     const second = run(process.execPath, ["bin/parallax.mjs", "serve"], {
       PARALLAX_PORT: "0",
       PARALLAX_DATA_DIR: folder.path,
@@ -108,7 +108,7 @@ describe("the service as the README starts it", () => {
     assert.equal((await service.get("/v1/markets?limit=1")).status, 200);
   });
 
-  test("serves the committed OpenAPI document, and a page that displays it", async () => {
+  test("serves an OpenAPI 3.1 document, and a page that displays it", async () => {
     const description = (await service.get("/openapi.json", {})).json;
     assert.equal(description.openapi, "3.1.0");
     assert.equal(description.info.version, "1.0.0");
@@ -117,15 +117,15 @@ describe("the service as the README starts it", () => {
     assert.match(page.headers.get("content-type") ?? "", /text\/html/);
   });
 
-  test("survives a kill: the next start serves the stored markets with their true age before the venues respond", async () => {
-    const known = await everyMarket(service);
+  test("after a kill the next start serves the stored markets", async () => {
+    const marketsBefore = await everyMarket(service);
     await service.end("SIGKILL");
     service = await startServiceProcess({ dataDir: folder.path });
-    const again = await everyMarket(service);
-    const ids = new Set(again.map((market) => `${market.platform}/${market.market_id}`));
-    const lost = known.filter((market) => !ids.has(`${market.platform}/${market.market_id}`));
+    const marketsAfter = await everyMarket(service);
+    const ids = new Set(marketsAfter.map((market) => `${market.platform}/${market.market_id}`));
+    const lost = marketsBefore.filter((market) => !ids.has(`${market.platform}/${market.market_id}`));
     // The simulated world continues while the service is down, so a few markets may have closed.
-    assert.ok(lost.length < known.length * 0.1, `${lost.length} of ${known.length} are gone`);
+    assert.ok(lost.length < marketsBefore.length * 0.1, `${lost.length} of ${marketsBefore.length} are missing`);
   });
 
   test("shuts down gracefully on SIGTERM", async () => {
@@ -162,11 +162,11 @@ test("a separate port serves metrics of ingest and storage to clients with the t
   });
   const url = /"url":"([^"]+\/metrics)"/.exec(service.output())?.[1] ?? "";
   const scrape = async () => {
-    const reply = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-    assert.equal(reply.status, 200);
-    return reply.text();
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    assert.equal(response.status, 200);
+    return response.text();
   };
-  const figure = (text: string, sample: string) =>
+  const readMetric = (text: string, sample: string) =>
     Number(
       text
         .split("\n")
@@ -175,15 +175,15 @@ test("a separate port serves metrics of ingest and storage to clients with the t
     );
   assert.equal((await service.get("/v1/markets?limit=1")).status, 200);
   const text = await eventually(async () => {
-    const now = await scrape();
-    return figure(now, "parallax_store_ticks_written_total") > 0 ? now : null;
+    const metrics = await scrape();
+    return readMetric(metrics, "parallax_store_ticks_written_total") > 0 ? metrics : null;
   }, "ticks in the metrics");
-  for (const venue of MONEY_VENUES) {
-    assert.ok(figure(text, `parallax_venue_markets{venue="${venue}"}`) > 0, venue);
-    assert.ok(figure(text, `parallax_venue_lag_seconds{venue="${venue}"}`) < 60, venue);
+  for (const venue of REAL_MONEY_VENUES) {
+    assert.ok(readMetric(text, `parallax_venue_markets{venue="${venue}"}`) > 0, venue);
+    assert.ok(readMetric(text, `parallax_venue_lag_seconds{venue="${venue}"}`) < 60, venue);
   }
-  const counted = 'parallax_http_request_duration_seconds_count{method="GET",route="/v1/markets",status="200"}';
-  assert.equal(figure(text, counted), 1);
+  const requestCount = 'parallax_http_request_duration_seconds_count{method="GET",route="/v1/markets",status="200"}';
+  assert.equal(readMetric(text, requestCount), 1);
   assert.equal((await fetch(url)).status, 401);
   assert.equal((await service.get("/metrics")).status, 404);
   assert.ok(!service.output().includes(token));
@@ -191,7 +191,7 @@ test("a separate port serves metrics of ingest and storage to clients with the t
   await folder.release();
 });
 
-test("reports all invalid settings together", async () => {
+test("reports all invalid settings in one run", async () => {
   const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], {
     PARALLAX_PORT: "no",
     PARALLAX_MODE: "demo",

@@ -11,10 +11,10 @@ import {
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 /**
- * A polled response gets the time at which its headers arrive. The venue read the book at most this much earlier. Streamed
- * quotes carry the venue's own timestamp and need no tolerance.
+ * A polled response is stamped when its headers arrive. The venue read the book at most this much earlier. Streamed
+ * quotes have the venue's timestamp and need no tolerance.
  */
-const READ_TO_ARRIVAL_MS_MAX = 1_000;
+const BOOK_AGE_MS_MAX = 1_000;
 
 let sandbox: RunningSandbox;
 let folder: { path: string; release(): Promise<void> };
@@ -33,11 +33,11 @@ after(async () => {
 
 /** The simulator's book of a market at a timestamp. */
 async function truthAt(venue: string, marketId: string, at: number) {
-  const reply = await fetch(
+  const response = await fetch(
     `${sandbox.urls.control?.rest}/truth/${venue}?at=${at}&market_id=${encodeURIComponent(marketId)}`,
   );
-  // biome-ignore lint/suspicious/noExplicitAny: the sandbox's own JSON
-  const { markets } = (await reply.json()) as { markets: any[] };
+  // biome-ignore lint/suspicious/noExplicitAny: untyped JSON of the sandbox
+  const { markets } = (await response.json()) as { markets: any[] };
   return markets[0];
 }
 
@@ -53,18 +53,18 @@ test("every served price equals the sandbox's book at its updated_at, on every v
   let exact = 0;
   for (const market of markets) {
     const at = Date.parse(market.updated_at);
-    let isTrue = false;
-    for (let back = 0; back <= READ_TO_ARRIVAL_MS_MAX && !isTrue; back += back === 0 ? 1 : 25) {
-      const truth = await truthAt(market.platform, market.market_id, at - back);
-      if (truth === undefined || truth.lifecycle.phase !== "active")
-        isTrue = truth !== undefined && market.bid === undefined;
+    let isEqual = false;
+    for (let back = 0; back <= BOOK_AGE_MS_MAX && !isEqual; back += back === 0 ? 1 : 25) {
+      const expected = await truthAt(market.platform, market.market_id, at - back);
+      if (expected === undefined || expected.lifecycle.phase !== "active")
+        isEqual = expected !== undefined && market.bid === undefined;
       else
-        isTrue =
-          (truth.book.bids[0]?.price ?? undefined) === market.bid &&
-          (truth.book.asks[0]?.price ?? undefined) === market.ask;
-      if (isTrue && back === 0) exact += 1;
+        isEqual =
+          (expected.book.bids[0]?.price ?? undefined) === market.bid &&
+          (expected.book.asks[0]?.price ?? undefined) === market.ask;
+      if (isEqual && back === 0) exact += 1;
     }
-    if (!isTrue)
+    if (!isEqual)
       wrong.push(`${market.platform}/${market.market_id} bid ${market.bid} ask ${market.ask} at ${market.updated_at}`);
   }
   assert.deepEqual(wrong, []);

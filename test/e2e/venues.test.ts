@@ -54,7 +54,7 @@ describe("a deployment that renames its venues", () => {
     ]);
   });
 
-  test("accepts no other ids, in filters and in the OpenAPI document", async () => {
+  test("uses no other ids in filters and in the OpenAPI document", async () => {
     assert.equal(
       (await service.get("/v1/markets?source=kalshi")).json.detail[0].msg,
       "Input should be 'venue_a', 'venue_b' or 'venue_c'",
@@ -65,40 +65,40 @@ describe("a deployment that renames its venues", () => {
   });
 });
 
-describe("a venue that goes down", () => {
-  let up: RunningSandbox;
+describe("the service while one venue is unavailable", () => {
+  let healthy: RunningSandbox;
   let failing: RunningSandbox;
   let folder: { path: string; release(): Promise<void> };
   let service: ServiceProcess;
 
   before(async () => {
     const genesis = Date.now();
-    [up, failing] = await Promise.all([testSandbox({ genesis }), testSandbox({ genesis })]);
+    [healthy, failing] = await Promise.all([testSandbox({ genesis }), testSandbox({ genesis })]);
     folder = await temporaryFolder();
     service = await startServiceProcess({
       dataDir: folder.path,
-      env: { ...venueSettings(up), ...venueSettings(failing, ["polymarket"]) },
+      env: { ...venueSettings(healthy), ...venueSettings(failing, ["polymarket"]) },
     });
   });
   after(async () => {
     await service.end();
-    await up.close();
+    await healthy.close();
     await folder.release();
   });
 
-  test("keeps its last values with their true age, is degraded in health, and returns 502 only if the venue must be queried", async () => {
-    const known = (await service.get("/v1/markets?source=polymarket&limit=1")).json[0];
+  test("serves the last values with their old timestamp, reports degraded health, and returns 502 only if the venue must be queried", async () => {
+    const marketBefore = (await service.get("/v1/markets?source=polymarket&limit=1")).json[0];
     await failing.close();
     const downSince = Date.now();
     const health = await eventually(async () => {
       const { json } = await service.get("/v1/health", {});
       return json.checks.venues.polymarket.status === "ok" ? null : json;
-    }, "health to notice");
+    }, "degraded health");
     assert.equal(health.status, "degraded");
     assert.equal(health.checks.venues.kalshi.status, "ok");
     assert.equal(health.checks.venues.limitless.status, "ok");
 
-    const stale = await service.get(`/v1/markets/polymarket/${known.market_id}`);
+    const stale = await service.get(`/v1/markets/polymarket/${marketBefore.market_id}`);
     assert.equal(stale.status, 200);
     assert.ok(Date.parse(stale.json.updated_at) <= downSince + 1_000, "updated_at is unchanged");
 
@@ -132,22 +132,22 @@ describe("hostile input to the running service", () => {
   });
 
   /** Sends the path unchanged; `fetch` would normalise it. */
-  const raw = (path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
+  const sendRaw = (path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
     new Promise<{ status: number; text: string; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
       const { hostname, port } = new URL(service.url);
       const headers = { authorization: `Bearer ${service.keys.enterprise}`, ...options.headers };
-      const outgoing = request({ hostname, port, path, method: options.method ?? "GET", headers }, (reply) => {
+      const outgoing = request({ hostname, port, path, method: options.method ?? "GET", headers }, (response) => {
         let text = "";
-        reply.on("data", (chunk) => {
+        response.on("data", (chunk) => {
           text += chunk;
         });
-        reply.on("end", () => resolve({ status: reply.statusCode ?? 0, text, headers: reply.headers }));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }));
       });
       outgoing.on("error", reject);
       outgoing.end(options.body);
     });
 
-  test("unusual ids are unknown markets, never a 5xx", async () => {
+  test("unusual market ids return 404", async () => {
     const ids = [
       "%2F",
       "%2e%2e%2f",
@@ -172,16 +172,16 @@ describe("hostile input to the running service", () => {
       "-1",
       "1e400",
     ];
-    const askAll = async (venue: string) => {
+    const requestAll = async (venue: string) => {
       for (const id of ids) {
         for (const rest of ["", "/history"]) {
-          const { status, text } = await raw(`/v1/markets/${venue}/${id}${rest}`);
+          const { status, text } = await sendRaw(`/v1/markets/${venue}/${id}${rest}`);
           assert.equal(status, 404, `${venue} ${id.slice(0, 40)}${rest}: ${status} ${text.slice(0, 200)}`);
         }
       }
     };
-    // Each venue has its own rate limit to wait for.
-    await Promise.all(["kalshi", "polymarket", "limitless"].map(askAll));
+    // In parallel, because requests to each venue wait for its rate limit.
+    await Promise.all(["kalshi", "polymarket", "limitless"].map(requestAll));
   });
 
   test("invalid parameters, paths and methods return the documented 4xx", async () => {
@@ -211,7 +211,7 @@ describe("hostile input to the running service", () => {
       ["/v1/markets", 401, { headers: { authorization: "Basic abc" } }],
     ];
     for (const [path, expected, options] of cases) {
-      const { status, text } = await raw(path, options);
+      const { status, text } = await sendRaw(path, options);
       assert.equal(
         status,
         expected,
@@ -221,13 +221,13 @@ describe("hostile input to the running service", () => {
     }
   });
 
-  test("a caller's key never reaches the log, wherever it was sent", async () => {
+  test("a key is never logged, whether it was sent in a header, the query or the path", async () => {
     const canary = "plx_pro_canarycanarycanarycanarycanary";
-    await raw(`/v1/markets?api_key=${canary}&query=${canary}`, {
+    await sendRaw(`/v1/markets?api_key=${canary}&query=${canary}`, {
       headers: { authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary },
     });
-    await raw(`/v1/markets/kalshi/${canary}`);
-    await raw(`/${canary}`);
+    await sendRaw(`/v1/markets/kalshi/${canary}`);
+    await sendRaw(`/${canary}`);
     assert.ok(!service.output().includes(canary));
   });
 });
