@@ -4,11 +4,11 @@ import type { IncomingHttpHeaders } from "node:http";
 /** RSA public keys by key id; null accepts every well-formed signature. */
 export type KeyRing = ReadonlyMap<string, KeyObject> | null;
 
-/** "none": the request is unsigned; "invalid": the headers are malformed, the key is unknown or the signature differs. */
+/** "none": the request is unsigned; "bad": its signature is malformed, unknown or wrong. */
 export type Identity =
   | { readonly kind: "none" }
   | { readonly kind: "key"; readonly keyId: string }
-  | { readonly kind: "invalid" };
+  | { readonly kind: "bad" };
 
 const BASE64 = /^[A-Za-z0-9+/]{80,1400}={0,2}$/;
 
@@ -28,15 +28,15 @@ export function identify(keys: KeyRing, headers: IncomingHttpHeaders, method: st
     /^\d{13}$/.test(timestamp) &&
     typeof signature === "string" &&
     BASE64.test(signature);
-  if (!isWellFormed) return { kind: "invalid" };
+  if (!isWellFormed) return { kind: "bad" };
   if (keys === null) return { kind: "key", keyId };
   const key = keys.get(keyId);
-  if (key === undefined) return { kind: "invalid" };
+  if (key === undefined) return { kind: "bad" };
   const isValid = verify(
     "sha256",
     Buffer.from(timestamp + method + path),
     { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
     Buffer.from(signature, "base64"),
   );
-  return isValid ? { kind: "key", keyId } : { kind: "invalid" };
+  return isValid ? { kind: "key", keyId } : { kind: "bad" };
 }

@@ -86,13 +86,15 @@ export function candleJson(candle: Candle): Record<string, unknown> {
     yes_bid: range(candle.bid),
     yes_ask: range(candle.ask),
     price: {
-      ...(price && {
-        ...range(price),
-        mean_dollars: dollars(price.mean),
-        min_dollars: dollars(price.low),
-        max_dollars: dollars(price.high),
-      }),
-      previous_dollars: previous === null ? undefined : dollars(previous),
+      ...(price === null
+        ? {}
+        : {
+            ...range(price),
+            mean_dollars: dollars(price.mean),
+            min_dollars: dollars(price.low),
+            max_dollars: dollars(price.high),
+          }),
+      ...(previous === null ? {} : { previous_dollars: dollars(previous) }),
     },
     volume_fp: count(candle.volume),
     open_interest_fp: count(candle.openInterest),
@@ -102,12 +104,11 @@ export function candleJson(candle: Candle): Record<string, unknown> {
 /** Candle of the historical tier: names carry no unit suffixes, price fields are null without trades. */
 export function historicalCandleJson(candle: Candle): Record<string, unknown> {
   const { price, previous } = candle;
-  const dollarsOrNull = (value: number | undefined) => (value === undefined ? null : dollars(value));
   const range = (of: Range | null) => ({
-    open: dollarsOrNull(of?.open),
-    low: dollarsOrNull(of?.low),
-    high: dollarsOrNull(of?.high),
-    close: dollarsOrNull(of?.close),
+    open: of === null ? null : dollars(of.open),
+    low: of === null ? null : dollars(of.low),
+    high: of === null ? null : dollars(of.high),
+    close: of === null ? null : dollars(of.close),
   });
   return {
     end_period_ts: Math.floor(candle.endAt / 1_000),
@@ -115,10 +116,33 @@ export function historicalCandleJson(candle: Candle): Record<string, unknown> {
     yes_ask: range(candle.ask),
     price: {
       ...range(price),
-      mean: dollarsOrNull(price?.mean),
+      mean: price === null ? null : dollars(price.mean),
       previous: previous === null ? null : dollars(previous),
     },
     volume: count(candle.volume),
     open_interest: count(candle.openInterest),
   };
+}
+
+/**
+ * The extra first candle of `include_latest_before_start`: the last period before `from`, moved to the first period end at
+ * or after `from`, with the previous price only. Null if there is no earlier period.
+ */
+export function latestBeforeJson(
+  world: World,
+  market: ListedMarket,
+  from: number,
+  intervalMs: number,
+): Record<string, unknown> | null {
+  const [latest] = candlesOf(world, market, from - intervalMs, from - 1, intervalMs).slice(-1);
+  if (latest === undefined) return null;
+  const previous = latest.price?.close ?? latest.previous;
+  const carriedForward = {
+    ...latest,
+    endAt: Math.ceil(from / intervalMs) * intervalMs,
+    price: null,
+    previous,
+    volume: 0,
+  };
+  return candleJson(carriedForward);
 }

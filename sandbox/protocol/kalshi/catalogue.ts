@@ -1,15 +1,12 @@
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
-import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
-import { notFound } from "./query.ts";
+import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 
 const HOUR_MS = 3_600_000;
+/** Markets settled longer ago than this are in the historical tier only. */
 const LIVE_TIER_MS = 7 * 24 * HOUR_MS;
 /** The ticker maps are rebuilt this often, which removes markets that the world no longer lists. */
 const REBUILD_MS = HOUR_MS;
-
-/** A market is in the historical tier if it settled before the cutoff, else in the live tier. */
-export type Tier = "live" | "historical";
 
 /** Finds the world's events and markets by ticker. */
 export class Catalogue {
@@ -45,6 +42,11 @@ export class Catalogue {
     return tickers.map((ticker) => this.market(ticker)).filter((market) => market !== null);
   }
 
+  /** All events of a series, oldest listing first; empty if the series does not exist. */
+  eventsOfSeries(seriesTicker: string): readonly ListedEvent[] {
+    return this.events().filter((event) => kalshiSeriesTicker(event) === seriesTicker);
+  }
+
   events(): readonly ListedEvent[] {
     return this.#world.events("kalshi", this.#now());
   }
@@ -53,20 +55,16 @@ export class Catalogue {
     return this.#world.markets("kalshi", this.#now());
   }
 
-  /** Start of the live tier of markets and trades, Unix milliseconds on a whole hour. */
+  /**
+   * Start of the live tier, Unix milliseconds on a whole hour. Markets settled and trades made before it are in the
+   * historical tier.
+   */
   cutoff(): number {
     return Math.floor((this.#now() - LIVE_TIER_MS) / HOUR_MS) * HOUR_MS;
   }
 
-  tierOf(market: ListedMarket): Tier {
-    return market.finalizeAt < this.cutoff() ? "historical" : "live";
-  }
-
-  /** @throws KalshiError (404) if the tier has no such market */
-  marketInTier(ticker: string, tier: Tier): ListedMarket {
-    const market = this.market(ticker);
-    if (market === null || this.tierOf(market) !== tier) throw notFound();
-    return market;
+  isHistorical(market: ListedMarket): boolean {
+    return market.finalizeAt < this.cutoff();
   }
 
   #refresh(): void {

@@ -190,10 +190,15 @@ export function marketJson(world: World, market: ListedMarket, at: number): Reco
   };
 }
 
-/** Both sides are bids, worst first. */
-export function orderbookJson({ bids, asks }: BookState): { yes_dollars: string[][]; no_dollars: string[][] } {
+/** Both sides are bids, worst first: the best `depth` levels of each, or all if `depth` is 0 or less. */
+export function orderbookJson(book: BookState, depth: number): { yes_dollars: string[][]; no_dollars: string[][] } {
+  const bestLevels = <Item>(levels: readonly Item[]) => (depth > 0 ? levels.slice(0, depth) : levels);
   return {
-    yes_dollars: bids.map(({ price, size }) => [dollars(price), count(size)]).reverse(),
-    no_dollars: asks.map(({ price, size }) => [dollars(opposite(price)), count(size)]).reverse(),
+    yes_dollars: bestLevels(book.bids)
+      .map(({ price, size }) => [dollars(price), count(size)])
+      .reverse(),
+    no_dollars: bestLevels(book.asks)
+      .map(({ price, size }) => [dollars(opposite(price)), count(size)])
+      .reverse(),
   };
 }

@@ -5,8 +5,6 @@ import type { Feed } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiExchange, kalshiSeriesTicker, kalshiTicker } from "./index.ts";
 import { allMarkets, firstOf, GENESIS, HOUR_MS, marketsInPhase, NOW, world } from "./test-world.ts";
 
-/** Markets settled before this time are in the historical tier. */
-const CUTOFF = Math.floor((NOW - 7 * 24 * HOUR_MS) / HOUR_MS) * HOUR_MS;
 const feed: Feed = { subscribe: () => () => {}, close() {} };
 const serve = (enforceLimits: boolean) =>
   serveExchanges(kalshiExchange({ world, feed, now: () => NOW, enforceLimits }), { host: "127.0.0.1", firstPort: 0 });
@@ -23,6 +21,7 @@ interface Row {
   readonly series_ticker: string;
   readonly title: string;
   readonly status: string;
+  readonly category: string;
   readonly markets: readonly Row[];
 }
 
@@ -72,21 +71,32 @@ test("the pages of the market list contain every live market once and end with a
     tickers.push(...json.markets.map(({ ticker }) => ticker));
     cursor = json.cursor;
   } while (cursor !== "");
-  const expected = allMarkets().filter(({ finalizeAt }) => finalizeAt >= CUTOFF);
+  const cutoff = Math.floor((NOW - 7 * 24 * HOUR_MS) / HOUR_MS) * HOUR_MS;
+  const expected = allMarkets().filter(({ finalizeAt }) => finalizeAt >= cutoff);
   assert.deepEqual(tickers, expected.map(kalshiTicker));
 });
 
-test("400: rejects unknown status filters, bad limits and bad cursors", async () => {
-  // "active" is a value of the status field, not of the status filter.
-  for (const query of ["status=active", "limit=1001", "limit=x", "cursor=nonsense"]) {
+test("400: rejects unknown status filters, conflicting time filters, bad limits and bad cursors", async () => {
+  for (const query of [
+    // A value of the status field, not of the status filter.
+    "status=active",
+    "status=open&min_close_ts=1",
+    "min_created_ts=1&min_close_ts=1",
+    "status=open&mve_filter=exclude&min_updated_ts=1",
+    "min_updated_ts=1",
+    "limit=1001",
+    "limit=x",
+    "cursor=nonsense",
+  ]) {
     const { status, json } = await get(`/markets?${query}`);
     assert.deepEqual([status, json.error.code], [400, "bad_request"], query);
   }
 });
 
-test("filters settled markets by status; no market is multivariate", async () => {
-  const settled = marketsInPhase("finalized").filter(({ finalizeAt }) => finalizeAt >= CUTOFF);
-  const { json } = await get("/markets?status=settled&limit=1000");
+test("filters settled markets by status and settlement time; no market is multivariate", async () => {
+  const since = NOW - 6 * 24 * HOUR_MS;
+  const settled = marketsInPhase("finalized").filter(({ finalizeAt }) => finalizeAt > since);
+  const { json } = await get(`/markets?status=settled&min_settled_ts=${Math.floor(since / 1_000)}&limit=1000`);
   assert.deepEqual(
     json.markets.map(({ ticker }) => ticker),
     settled.map(kalshiTicker),
@@ -96,10 +106,10 @@ test("filters settled markets by status; no market is multivariate", async () =>
 });
 
 test("404: a market settled before the cutoff is in the historical tier only, with its trades and candles", async () => {
-  assert.equal(Date.parse((await get("/historical/cutoff")).json.market_settled_ts), CUTOFF);
+  const cutoff = Date.parse((await get("/historical/cutoff")).json.market_settled_ts);
   const market = firstOf(
     marketsInPhase("finalized").filter(
-      (item) => item.finalizeAt < CUTOFF && world.activity(item, NOW).volumeContracts > 0,
+      (item) => item.finalizeAt < cutoff && world.activity(item, NOW).volumeContracts > 0,
     ),
   );
   const ticker = kalshiTicker(market);
@@ -125,12 +135,15 @@ test("single and batch candlesticks are equal, and candles without trades have n
   const query = `start_ts=${GENESIS / 1_000 - 6 * 3_600}&end_ts=${GENESIS / 1_000}&period_interval=60`;
   const path = `/series/${kalshiSeriesTicker(market.event)}/markets/${ticker}/candlesticks`;
   const { candlesticks } = (await get(`${path}?${query}`)).json;
-  const batch = await get(`/markets/candlesticks?market_tickers=${ticker}&${query}`);
+  const batch = async (parameters: string) =>
+    (await get(`/markets/candlesticks?market_tickers=${ticker}&${parameters}`)).json.markets[0]?.candlesticks;
   assert.equal(candlesticks.length, 7);
-  assert.deepEqual(batch.json.markets[0]?.candlesticks, candlesticks);
+  assert.deepEqual(await batch(query), candlesticks);
   for (const candle of candlesticks) {
     assert.equal("close_dollars" in candle.price, candle.volume_fp !== "0.00");
   }
+  const withLatest = await batch(`${query}&include_latest_before_start=true`);
+  assert.deepEqual(Object.keys(withLatest?.[0]?.price ?? {}), ["previous_dollars"]);
 });
 
 test("400: rejects a range of more than 10,000 candlesticks", async () => {
@@ -139,18 +152,19 @@ test("400: rejects a range of more than 10,000 candlesticks", async () => {
   assert.equal((await get(`/markets/candlesticks?${query}`)).status, 400);
 });
 
-test("both sides of a book are bids with the best level last", async () => {
+test("both sides of a book are bids with the best level last, and depth keeps the best levels", async () => {
   const market = firstOf(marketsInPhase("active").filter((item) => world.book(item, NOW).asks.length > 2));
   const { bids, asks } = world.book(market, NOW);
-  const { json } = await get(`/markets/${kalshiTicker(market)}/orderbook`);
+  const { json } = await get(`/markets/${kalshiTicker(market)}/orderbook?depth=2`);
   assert.equal(Number(json.orderbook_fp.yes_dollars.at(-1)?.[0]), bids[0]?.price);
   assert.equal(Number((1 - Number(json.orderbook_fp.no_dollars.at(-1)?.[0])).toFixed(6)), asks[0]?.price);
+  assert.equal(json.orderbook_fp.no_dollars.length, 2);
 });
 
 test("429: rejects request 21 of one client, without Retry-After or rate limit headers", async (t) => {
   const limited = await serve(true);
   t.after(() => limited.close());
-  const userAgent = { "user-agent": "client/1" };
+  const userAgent = { "user-agent": "hasty/1" };
   for (let request = 0; request < 20; request++) {
     assert.equal((await get("/exchange/status", limited, userAgent)).status, 200);
   }
@@ -162,16 +176,21 @@ test("429: rejects request 21 of one client, without Retry-After or rate limit h
     [...rejected.headers.keys()].filter((name) => name.includes("rate")),
     [],
   );
-  assert.equal((await get("/exchange/status", limited, { "user-agent": "client/2" })).status, 200);
+  assert.equal((await get("/exchange/status", limited, { "user-agent": "patient/1" })).status, 200);
 });
 
-test("the event list is consistent with the series list and filters by ticker", async () => {
-  const { json } = await get("/events?limit=200");
+test("the event list is consistent with the series list and filters by ticker and category", async () => {
+  const { json } = await get("/events?status=open&limit=200&with_nested_markets=true");
   assert.ok(json.events.length > 0);
   const { series } = (await get("/series")).json;
   const seriesTickers = new Set(series.map(({ ticker }) => ticker));
-  assert.equal(seriesTickers.size, series.length);
-  for (const event of json.events) assert.ok(seriesTickers.has(event.series_ticker));
+  for (const event of json.events) {
+    assert.ok(seriesTickers.has(event.series_ticker));
+    assert.ok(event.markets.some(({ status }) => status === "active" || status === "inactive"));
+  }
+  const category = series[0]?.category ?? "";
+  const inCategory = (await get(`/series?category=${encodeURIComponent(category)}`)).json.series;
+  assert.ok(inCategory.length > 0 && inCategory.every((row) => row.category === category));
   const tickers = json.events.slice(0, 2).map(({ event_ticker }) => event_ticker);
   const byTicker = (await get(`/events?tickers=${tickers.join(",")}`)).json.events;
   assert.deepEqual(

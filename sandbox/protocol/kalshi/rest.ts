@@ -6,13 +6,15 @@ import { KalshiError, Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { installCandles } from "./routes-candles.ts";
 import { installEvents } from "./routes-events.ts";
+import { installHistorical } from "./routes-historical.ts";
 import { installMarkets } from "./routes-markets.ts";
+import { installSeries } from "./routes-series.ts";
 import { installTrades } from "./routes-trades.ts";
 
 export const REST_PATH = "/trade-api/v2";
 /** Limit of the venue's Basic plan. */
 const READS_PER_SECOND = 20;
-/** Clients with a rate limit in memory; the oldest is evicted. */
+/** Rate-limited clients kept in memory; the oldest is evicted. */
 const CLIENTS_MAX = 10_000;
 
 /** Kalshi's public REST interface. */
@@ -31,8 +33,7 @@ export function installRest(app: FastifyInstance, options: RestOptions): void {
       const client = identity.kind === "key" ? `key ${identity.keyId}` : anonymousClient(request);
       // The venue sends neither Retry-After nor rate limit headers.
       if (!isWithinLimits(client)) throw new KalshiError(429, "too_many_requests");
-      if (identity.kind === "invalid")
-        throw new KalshiError(401, "authentication_error", "INCORRECT_API_KEY_SIGNATURE");
+      if (identity.kind === "bad") throw new KalshiError(401, "authentication_error", "INCORRECT_API_KEY_SIGNATURE");
       const params = request.params as Readonly<Record<string, string>>;
       return handler({
         query: new Query(request),
@@ -45,6 +46,8 @@ export function installRest(app: FastifyInstance, options: RestOptions): void {
   installTrades(get, options);
   installCandles(get, options);
   installEvents(get, options);
+  installSeries(get, options);
+  installHistorical(get, options);
   get("/exchange/status", () => ({
     exchange_active: true,
     trading_active: true,

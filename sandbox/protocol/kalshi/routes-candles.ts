@@ -1,5 +1,5 @@
 import type { ListedMarket } from "../../world/types.ts";
-import { candleJson, candlesOf, historicalCandleJson } from "./candles.ts";
+import { candleJson, candlesOf, historicalCandleJson, latestBeforeJson } from "./candles.ts";
 import { kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 import { badRequest, notFound, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
@@ -35,32 +35,44 @@ function readCandleRange(query: Query, now: number, marketCount = 1): CandleRang
 export function installCandles(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  const candlesIn = (market: ListedMarket, { from, to, intervalMs }: CandleRange) =>
-    candlesOf(world, market, from, to, intervalMs);
+  const liveCandles = (market: ListedMarket, { from, to, intervalMs }: CandleRange, includeLatest: boolean) => {
+    const latest = includeLatest ? latestBeforeJson(world, market, from, intervalMs) : null;
+    const candles = candlesOf(world, market, from, to, intervalMs).map(candleJson);
+    return latest === null ? candles : [latest, ...candles];
+  };
 
   get("/markets/candlesticks", ({ query }) => {
     const tickers = query.list("market_tickers", CANDLE_MARKETS_MAX);
     if (tickers === null) throw badRequest("invalid parameters: market_tickers is required");
     const range = readCandleRange(query, now(), tickers.length);
-    const markets = catalogue.marketsByTicker(tickers).filter((market) => catalogue.tierOf(market) === "live");
+    const includeLatest = query.flag("include_latest_before_start");
+    const markets = catalogue.marketsByTicker(tickers).filter((market) => !catalogue.isHistorical(market));
     return {
       markets: markets.map((market) => ({
         market_ticker: kalshiTicker(market),
-        candlesticks: candlesIn(market, range).map(candleJson),
+        candlesticks: liveCandles(market, range, includeLatest),
       })),
     };
   });
 
   get("/series/:series/markets/:ticker/candlesticks", ({ query, path }) => {
-    const market = catalogue.marketInTier(path("ticker"), "live");
+    const market = catalogue.market(path("ticker"));
+    if (market === null || catalogue.isHistorical(market)) throw notFound();
     if (kalshiSeriesTicker(market.event) !== path("series")) throw notFound();
-    const candles = candlesIn(market, readCandleRange(query, now()));
-    return { ticker: kalshiTicker(market), candlesticks: candles.map(candleJson) };
+    const range = readCandleRange(query, now());
+    return {
+      ticker: kalshiTicker(market),
+      candlesticks: liveCandles(market, range, query.flag("include_latest_before_start")),
+    };
   });
 
   get("/historical/markets/:ticker/candlesticks", ({ query, path }) => {
-    const market = catalogue.marketInTier(path("ticker"), "historical");
-    const candles = candlesIn(market, readCandleRange(query, now()));
-    return { ticker: kalshiTicker(market), candlesticks: candles.map(historicalCandleJson) };
+    const market = catalogue.market(path("ticker"));
+    if (market === null || !catalogue.isHistorical(market)) throw notFound();
+    const { from, to, intervalMs } = readCandleRange(query, now());
+    return {
+      ticker: kalshiTicker(market),
+      candlesticks: candlesOf(world, market, from, to, intervalMs).map(historicalCandleJson),
+    };
   });
 }

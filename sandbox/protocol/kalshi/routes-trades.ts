@@ -1,3 +1,4 @@
+import type { ListedMarket } from "../../world/types.ts";
 import { type Query, readCursor, writeCursor } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { newestTrades, tradeJson } from "./trades.ts";
@@ -12,9 +13,13 @@ export function installTrades(get: Get, { context, catalogue }: RestOptions): vo
     const limit = query.limit(100, TRADES_MAX);
     const ticker = query.text("ticker");
     const market = ticker === null ? null : catalogue.market(ticker);
-    if (ticker !== null && market === null) return { trades: [], cursor: "" };
-    const markets = market === null ? catalogue.markets() : [market];
-    const range = { from: Math.max(query.time("min_ts") ?? 0, tier.from), to: tier.to };
+    // Block trades are not simulated. An unknown ticker has no trades.
+    if (query.flag("is_block_trade") || (ticker !== null && market === null)) return { trades: [], cursor: "" };
+    const markets: readonly ListedMarket[] = market === null ? catalogue.markets() : [market];
+    const range = {
+      from: Math.max(query.time("min_ts") ?? 0, tier.from),
+      to: Math.min((query.time("max_ts") ?? Number.POSITIVE_INFINITY) + 1, tier.to),
+    };
     const cursor = readCursor(query.text("cursor"), 2);
     const position = cursor === null ? null : { at: cursor[0] ?? 0, skip: cursor[1] ?? 0 };
     const found = newestTrades(world, markets, range, limit + 1, position);

@@ -14,7 +14,13 @@ import {
   tradeMessage,
 } from "./socket-json.ts";
 
-const CHANNELS = ["ticker", "trade", "orderbook_delta", "market_lifecycle_v2"] as const;
+const CHANNELS = [
+  "ticker",
+  "trade",
+  "orderbook_delta",
+  "market_lifecycle_v2",
+  "multivariate_market_lifecycle",
+] as const;
 type Channel = (typeof CHANNELS)[number];
 const TICKERS_MAX = 10_000;
 
@@ -23,6 +29,8 @@ interface Subscription {
   readonly channel: Channel;
   /** Subscribed markets; null for all markets. */
   readonly tickers: Set<string> | null;
+  /** Whether the "no" side of books has YES prices. */
+  readonly usesYesPrices: boolean;
   /** Last published book by ticker. */
   readonly books: Map<string, Ladders>;
   seq: number;
@@ -63,7 +71,7 @@ export class Session {
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       const { code, message } = error;
-      this.#options.send({ id, type: "error", msg: { code, msg: message } });
+      this.#options.send({ ...(id === undefined ? {} : { id }), type: "error", msg: { code, msg: message } });
     }
   }
 
@@ -94,7 +102,8 @@ export class Session {
       const subscription: Subscription = {
         sid: ++this.#lastSid,
         channel,
-        tickers: channel === "market_lifecycle_v2" || tickers === null ? null : new Set(tickers),
+        tickers: channel.endsWith("lifecycle") || channel.endsWith("lifecycle_v2") ? null : tickers && new Set(tickers),
+        usesYesPrices: params.use_yes_price === true,
         books: new Map(),
         seq: 0,
       };
@@ -124,7 +133,9 @@ export class Session {
     if (subscription === undefined) throw new CommandError(7, "Unknown subscription ID");
     const { action } = params;
     if (action === undefined) throw new CommandError(15, "Action required");
-    if (action !== "add_markets" && action !== "delete_markets") throw new CommandError(13, "Unsupported action");
+    if (action !== "add_markets" && action !== "delete_markets" && action !== "get_snapshot") {
+      throw new CommandError(13, "Unsupported action");
+    }
     const { tickers: subscribed } = subscription;
     const tickers = tickersOf(params);
     if (tickers === null || subscribed === null) throw new CommandError(14, "Market ticker required");
@@ -135,7 +146,8 @@ export class Session {
     }
     this.#options.send({ id, sid, seq: ++subscription.seq, type: "ok", msg: { market_tickers: [...subscribed] } });
     const sendsSnapshot = subscription.channel === "orderbook_delta" || params.send_initial_snapshot === true;
-    if (action === "add_markets" && sendsSnapshot) this.#publishSnapshots(subscription, tickers);
+    if (action === "get_snapshot" || (action === "add_markets" && sendsSnapshot))
+      this.#publishSnapshots(subscription, tickers);
   }
 
   /** Publishes the current state of the given markets; unknown tickers are skipped. */
@@ -148,7 +160,7 @@ export class Session {
         const { changedAt } = world.book(market, now());
         this.#publish(subscription, "ticker", tickerMessage(world, market, changedAt), false);
       } else if (subscription.channel === "orderbook_delta") {
-        const ladders = laddersOf(world.book(market, now()));
+        const ladders = laddersOf(world.book(market, now()), subscription.usesYesPrices);
         subscription.books.set(ticker, ladders);
         this.#publish(subscription, "orderbook_snapshot", snapshotMessage(market, ladders));
       }
@@ -159,7 +171,7 @@ export class Session {
   followedMarkets(): readonly ListedMarket[] | null {
     const followed: ListedMarket[] = [];
     for (const { channel, tickers } of this.#subscriptions.values()) {
-      if (channel === "market_lifecycle_v2") continue;
+      if (channel === "market_lifecycle_v2" || channel === "multivariate_market_lifecycle") continue;
       if (tickers === null) return null;
       for (const ticker of tickers) {
         const market = this.#options.catalogue.market(ticker);
@@ -187,7 +199,7 @@ export class Session {
     const ticker = kalshiTicker(market);
     const previous = subscription.books.get(ticker);
     if (previous === undefined) return;
-    const current = laddersOf(this.#options.world.book(market, at));
+    const current = laddersOf(this.#options.world.book(market, at), subscription.usesYesPrices);
     subscription.books.set(ticker, current);
     for (const message of deltaMessages(market, previous, current, at))
       this.#publish(subscription, "orderbook_delta", message);

@@ -98,13 +98,13 @@ export function eventMessage(event: ListedEvent): Record<string, unknown> {
   return { event_ticker, series_ticker, title, subtitle, collateral_return_type };
 }
 
-/** Resting size by side and price of that side. */
+/** Resting size by side and price. The "no" side has NO prices unless the subscription uses YES prices. */
 export type Ladders = Readonly<Record<"yes" | "no", ReadonlyMap<string, number>>>;
 
-export function laddersOf(book: BookState): Ladders {
+export function laddersOf(book: BookState, usesYesPrices: boolean): Ladders {
   return {
     yes: new Map(book.bids.map(({ price, size }) => [dollars(price), size])),
-    no: new Map(book.asks.map(({ price, size }) => [dollars(opposite(price)), size])),
+    no: new Map(book.asks.map(({ price, size }) => [dollars(usesYesPrices ? price : opposite(price)), size])),
   };
 }
 
@@ -113,8 +113,8 @@ export function snapshotMessage(market: ListedMarket, ladders: Ladders): Record<
   const levels = (side: "yes" | "no") => [...ladders[side]].map(([price, size]) => [price, count(size)]).reverse();
   return {
     ...marketIds(market),
-    yes_dollars_fp: ladders.yes.size === 0 ? undefined : levels("yes"),
-    no_dollars_fp: ladders.no.size === 0 ? undefined : levels("no"),
+    ...(ladders.yes.size === 0 ? {} : { yes_dollars_fp: levels("yes") }),
+    ...(ladders.no.size === 0 ? {} : { no_dollars_fp: levels("no") }),
   };
 }
 

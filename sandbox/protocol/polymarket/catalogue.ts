@@ -3,11 +3,15 @@ import type { Now } from "../exchange.ts";
 import {
   eventIndexOfId,
   indexOfHex,
+  indexOfSlug,
   indexOfToken,
   marketIndexOfId,
   polymarketConditionId,
   polymarketEventId,
+  polymarketEventSlug,
   polymarketMarketId,
+  polymarketMarketSlug,
+  polymarketQuestionId,
   polymarketTokenIds,
   type TokenSide,
 } from "./ids.ts";
@@ -25,9 +29,8 @@ export class Catalogue {
   readonly #world: World;
   readonly #now: Now;
   #snapshot: Snapshot | null = null;
-  /** Recorded markets by kind and value of their ids, which do not contain an index. */
+  /** Recorded markets and events by kind and value of their ids, which do not contain an index. */
   readonly #recorded = new Map<string, ListedMarket>();
-  /** Recorded events by id. */
   readonly #recordedEvents = new Map<string, ListedEvent>();
 
   constructor(world: World, now: Now) {
@@ -47,13 +50,21 @@ export class Catalogue {
     return this.#findMarket("id", id, marketIndexOfId(id), polymarketMarketId);
   }
 
+  marketBySlug(slug: string): ListedMarket | null {
+    return this.#findMarket("slug", slug, indexOfSlug(slug), polymarketMarketSlug);
+  }
+
   marketByCondition(conditionId: string): ListedMarket | null {
     return this.#findMarket("condition", conditionId, indexOfHex(conditionId), polymarketConditionId);
   }
 
+  marketByQuestion(questionId: string): ListedMarket | null {
+    const market = this.#marketByIndex(indexOfHex(questionId));
+    return market !== null && polymarketQuestionId(market) === questionId ? market : null;
+  }
+
   marketByToken(token: string): { readonly market: ListedMarket; readonly side: TokenSide } | null {
-    const { markets } = this.#current();
-    const market = this.#recorded.get(`token ${token}`) ?? findByIndex(markets, indexOfToken(token));
+    const market = this.#findRecorded(`token ${token}`) ?? this.#marketByIndex(indexOfToken(token));
     if (market === null) return null;
     const [yes, no] = polymarketTokenIds(market);
     if (token === yes) return { market, side: 0 };
@@ -61,9 +72,18 @@ export class Catalogue {
   }
 
   eventById(id: string): ListedEvent | null {
-    const { events } = this.#current();
-    const event = this.#recordedEvents.get(id) ?? findByIndex(events, eventIndexOfId(id));
+    const recorded = this.#findRecordedEvent(`id ${id}`);
+    const event = recorded ?? this.eventByIndex(eventIndexOfId(id));
     return event !== null && polymarketEventId(event) === id ? event : null;
+  }
+
+  eventBySlug(slug: string): ListedEvent | null {
+    const event = this.#findRecordedEvent(`slug ${slug}`) ?? this.eventByIndex(indexOfSlug(slug));
+    return event !== null && polymarketEventSlug(event) === slug ? event : null;
+  }
+
+  eventByIndex(index: number | null): ListedEvent | null {
+    return index === null ? null : findByIndex(this.#current().events, index);
   }
 
   /** The index decoded from an id may belong to a market with another id, so the ids are compared. */
@@ -73,23 +93,39 @@ export class Catalogue {
     index: number | null,
     idOf: (market: ListedMarket) => string,
   ): ListedMarket | null {
-    const { markets } = this.#current();
-    const recorded = this.#recorded.get(`${kind} ${id}`);
-    if (recorded !== undefined) return recorded;
-    const market = findByIndex(markets, index);
+    const recorded = this.#findRecorded(`${kind} ${id}`);
+    if (recorded !== null) return recorded;
+    const market = this.#marketByIndex(index);
     return market !== null && idOf(market) === id ? market : null;
   }
 
+  #findRecorded(key: string): ListedMarket | null {
+    if (this.#world.recording === undefined) return null;
+    this.#current();
+    return this.#recorded.get(key) ?? null;
+  }
+
+  #findRecordedEvent(key: string): ListedEvent | null {
+    if (this.#world.recording === undefined) return null;
+    this.#current();
+    return this.#recordedEvents.get(key) ?? null;
+  }
+
   #indexRecorded(event: ListedEvent): void {
-    const id = polymarketEventId(event);
-    if (event.recorded === undefined || this.#recordedEvents.get(id) === event) return;
-    this.#recordedEvents.set(id, event);
+    if (event.recorded === undefined || this.#recordedEvents.get(`id ${polymarketEventId(event)}`) === event) return;
+    this.#recordedEvents.set(`id ${polymarketEventId(event)}`, event);
+    this.#recordedEvents.set(`slug ${polymarketEventSlug(event)}`, event);
     for (const market of event.markets) {
       if (market.recorded === undefined) continue;
       this.#recorded.set(`id ${market.recorded.marketId}`, market);
+      this.#recorded.set(`slug ${polymarketMarketSlug(market)}`, market);
       this.#recorded.set(`condition ${polymarketConditionId(market)}`, market);
       for (const token of polymarketTokenIds(market)) this.#recorded.set(`token ${token}`, market);
     }
+  }
+
+  #marketByIndex(index: number | null): ListedMarket | null {
+    return index === null ? null : findByIndex(this.#current().markets, index);
   }
 
   #current(): Snapshot {
@@ -119,11 +155,7 @@ export function positionAfter(items: readonly { readonly index: number }[], inde
   return low;
 }
 
-function findByIndex<Item extends { readonly index: number }>(
-  items: readonly Item[],
-  index: number | null,
-): Item | null {
-  if (index === null) return null;
+function findByIndex<Item extends { readonly index: number }>(items: readonly Item[], index: number): Item | null {
   const item = items[positionAfter(items, index) - 1];
   return item !== undefined && item.index === index ? item : null;
 }

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
+import type { ListedMarket } from "../../world/types.ts";
 import { polymarketConditionId } from "./index.ts";
 import { activeMarkets, get, serve } from "./test-server.ts";
-
-const [busiestMarket] = activeMarkets;
-assert.ok(busiestMarket !== undefined);
-const condition = polymarketConditionId(busiestMarket);
 
 let data: FastifyInstance;
 before(async () => {
@@ -14,8 +11,14 @@ before(async () => {
 });
 after(() => data.close());
 
+function busiestMarket(): ListedMarket {
+  const [market] = activeMarkets;
+  assert.ok(market !== undefined);
+  return market;
+}
+
 test("cursor pages of /v2/trades contain the same rows as one large page, newest first", async () => {
-  const path = `/v2/trades?condition=${condition}`;
+  const path = `/v2/trades?condition=${polymarketConditionId(busiestMarket())}`;
   interface Page {
     readonly data: readonly { readonly timestamp: number }[];
     readonly pagination: { readonly next_cursor: string | null };
@@ -33,29 +36,31 @@ test("cursor pages of /v2/trades contain the same rows as one large page, newest
   assert.ok(rows.every((row, index) => row.timestamp <= (rows[index - 1]?.timestamp ?? row.timestamp)));
 });
 
-test("400: trades and resolutions reject missing conditions, bad limits and malformed cursors", async () => {
-  for (const path of [
-    `/v2/trades?condition=${condition}&limit=1001`,
-    `/v2/trades?condition=${condition}&cursor=bm9wZQ`,
-    "/v2/trades",
-    "/trades",
-    "/v2/resolutions",
-  ]) {
-    assert.equal((await get(data, path)).status, 400, path);
+test("400: /v2/trades rejects an offset, a limit over 1,000 and a forged cursor; /trades an offset over 10,000", async () => {
+  const condition = polymarketConditionId(busiestMarket());
+  for (const query of ["offset=5", "limit=1001", "cursor=bm9wZQ"]) {
+    assert.equal((await get(data, `/v2/trades?condition=${condition}&${query}`)).status, 400, query);
   }
+  assert.equal((await get(data, `/trades?market=${condition}&offset=10001`)).status, 400);
 });
 
-test("/trades and /v2/trades return the same trades", async () => {
-  const v1: { transactionHash: string }[] = (await get(data, `/trades?market=${condition}&limit=50`)).body;
-  const v2: { data: { transaction_hash: string }[] } = (await get(data, `/v2/trades?condition=${condition}&limit=50`))
-    .body;
-  assert.equal(v1.length, 50);
-  assert.deepEqual(
-    v1.map((row) => row.transactionHash),
-    v2.data.map((row) => row.transaction_hash),
-  );
+test("takerOnly=false returns both sides of every match at the same YES price", async () => {
+  const url = `/trades?market=${polymarketConditionId(busiestMarket())}&limit=50&takerOnly=false`;
+  const rows: { transactionHash: string; price: number; outcomeIndex: number }[] = (await get(data, url)).body;
+  const match = rows.filter((row) => row.transactionHash === rows[0]?.transactionHash);
+  assert.equal(match.length % 2, 0);
+  const yesPrices = match.map((row) => Math.round((row.outcomeIndex === 0 ? row.price : 1 - row.price) * 1e6));
+  assert.equal(new Set(yesPrices).size, 1);
 });
 
-test("unknown conditions have no resolutions", async () => {
+test("/trades filters by wallet", async () => {
+  const [latest]: { proxyWallet: string }[] = (await get(data, "/trades?limit=1")).body;
+  const rows: { proxyWallet: string }[] = (await get(data, `/trades?user=${latest?.proxyWallet}&takerOnly=false`)).body;
+  assert.ok(rows.length > 0 && rows.every((row) => row.proxyWallet === latest?.proxyWallet));
+});
+
+test("resolutions require exactly one kind of id, and unknown ids return an empty list", async () => {
+  assert.equal((await get(data, "/v2/resolutions")).status, 400);
+  assert.equal((await get(data, "/v2/resolutions?condition=0x1&event_id=2")).status, 400);
   assert.deepEqual((await get(data, `/v2/resolutions?condition=0x${"1".repeat(64)}`)).body, { data: [] });
 });

@@ -3,18 +3,13 @@ import type { ListedMarket, World } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { installTrades } from "./data-trades.ts";
 import { polymarketConditionId, polymarketQuestionId, sha256Hex } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
 import { decimal, marketState, payoutsOf } from "./market-state.ts";
-import { integerParam, listParam, type Query, textParam, ValidationError } from "./query.ts";
-import { newestTrades, tradeRowV1, tradeRowV2 } from "./trades.ts";
+import { listParam, type Query, textParam, ValidationError } from "./query.ts";
 
-const ROWS_DEFAULT = 100;
-const ROWS_V1_MAX = 10_000;
-const ROWS_V2_MAX = 1_000;
-/** `/v2/trades` omits trades of fewer tokens. */
-const DUST_TOKENS = 0.01;
-const CONDITIONS_MAX = 20;
+const IDS_MAX = 20;
 /** Sentinel of the oracle for a price that was never proposed. */
 const UNSET_PRICE = "69";
 const PAYOUT_UNIT = 1_000_000;
@@ -46,60 +41,19 @@ export function dataService(context: ExchangeContext, catalogue: Catalogue): Exc
   };
 }
 
-interface Cursor {
-  /** Time of the last row returned, Unix milliseconds. */
-  readonly until: number;
-  /** Number of rows with that time which were already returned. */
-  readonly skip: number;
-}
-
-const encodeCursor = ({ until, skip }: Cursor) => Buffer.from(`${until}.${skip}`).toString("base64url");
-
-function decodeCursor(text: string): Cursor {
-  const [, until, skip] = /^(\d{1,15})\.(\d{1,9})$/.exec(Buffer.from(text, "base64url").toString("utf8")) ?? [];
-  if (until === undefined) throw new ValidationError("invalid cursor");
-  return { until: Number(until), skip: Number(skip) };
-}
-
-/** The markets of the condition ids in parameter `name`; unknown ids are ignored. */
-function requestedMarkets(catalogue: Catalogue, query: Query, name: string, idsMax: number): ListedMarket[] {
-  const conditionIds = listParam(query, name);
-  if (conditionIds === null) throw new ValidationError(`${name} is required`);
-  if (conditionIds.length > idsMax) throw new ValidationError(`${name} takes at most ${idsMax} values`);
-  return conditionIds.flatMap((id) => catalogue.marketByCondition(id) ?? []);
-}
-
-/** Registers `/trades` and `/v2/trades`: the trades of some markets as seen by the taker. */
-function installTrades(app: FastifyInstance, { world, now }: ExchangeContext, catalogue: Catalogue): void {
-  app.get<{ Querystring: Query }>("/trades", async ({ query }) => {
-    const count = Math.min(ROWS_V1_MAX, integerParam(query, "limit") ?? ROWS_DEFAULT);
-    const markets = requestedMarkets(catalogue, query, "market", Number.POSITIVE_INFINITY);
-    return newestTrades(world, { markets, until: now(), count }).map(tradeRowV1);
-  });
-
-  app.get<{ Querystring: Query }>("/v2/trades", async ({ query }) => {
-    const limit = integerParam(query, "limit") ?? ROWS_DEFAULT;
-    if (limit < 1 || limit > ROWS_V2_MAX) throw new ValidationError(`limit must be between 1 and ${ROWS_V2_MAX}`);
-    const markets = requestedMarkets(catalogue, query, "condition", CONDITIONS_MAX);
-    const cursorText = textParam(query, "cursor");
-    const cursor = cursorText === null ? { until: now(), skip: 0 } : decodeCursor(cursorText);
-    const count = cursor.skip + limit + 1;
-    const rows = newestTrades(world, { markets, until: cursor.until, count, sizeMin: DUST_TOKENS }).slice(cursor.skip);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const hasMore = rows.length > limit && last !== undefined;
-    const withLastTime = page.filter((row) => row.at === last?.at).length;
-    const skip = last?.at === cursor.until ? cursor.skip + withLastTime : withLastTime;
-    return {
-      data: page.map(tradeRowV2),
-      pagination: { has_more: hasMore, next_cursor: hasMore ? encodeCursor({ until: last.at, skip }) : null },
-    };
-  });
-}
-
 function installResolutions(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/v2/resolutions", async ({ query }) => {
-    const markets = requestedMarkets(catalogue, query, "condition", CONDITIONS_MAX);
+    const idParams = ["question_id", "condition", "event_id"].filter((name) => textParam(query, name) !== null);
+    const [name] = idParams;
+    if (idParams.length !== 1 || name === undefined)
+      throw new ValidationError("exactly one of question_id, condition, event_id is required");
+    const ids = listParam(query, name) ?? [];
+    if (ids.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
+    const markets = ids.flatMap((id): readonly ListedMarket[] => {
+      if (name === "event_id") return catalogue.eventById(id)?.markets ?? [];
+      const market = name === "condition" ? catalogue.marketByCondition(id) : catalogue.marketByQuestion(id);
+      return market === null ? [] : [market];
+    });
     return { data: markets.map((market) => resolutionRow(context.world, market, context.now())) };
   });
 }

@@ -97,7 +97,7 @@ export function gammaMarket(
     umaResolutionStatuses: JSON.stringify(oracle.umaResolutionStatuses),
     automaticallyResolved: event.frequency === "fifteen_min",
     resolvedBy: ORACLE,
-    // The venue sets it only for markets with an automated market maker.
+    // Set only for old markets with an automated market maker.
     marketMakerAddress: "",
     ...(recorded === undefined ? { startDate: openedAt, startDateIso: openedAt.slice(0, 10) } : {}),
     endDate: closesAt,
@@ -256,7 +256,7 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
 }
 
 /** The "Other" market of an augmented event: all outcomes that are not listed yet. It is not tradable. */
-function otherMarket(event: ListedEvent, isClosed: boolean) {
+export function otherMarket(event: ListedEvent, isClosed: boolean) {
   const id = otherMarketId(event);
   return {
     id,

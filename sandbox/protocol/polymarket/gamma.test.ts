@@ -7,6 +7,7 @@ import { get, NOW, serve, world } from "./test-server.ts";
 interface Row {
   readonly id: string;
   readonly closed: boolean;
+  readonly volume24hr: number;
   readonly markets: readonly Row[];
 }
 
@@ -37,10 +38,15 @@ async function readAllPages(path: string, key: "markets" | "events"): Promise<Ro
   throw new Error("the list does not end after 100 pages");
 }
 
-test("keyset pages contain every market once and end without next_cursor", async () => {
-  const rows = await readAllPages("/markets/keyset?limit=7", "markets");
-  assert.deepEqual(idsOf(rows).sort(), markets.map(polymarketMarketId).sort());
-});
+for (const order of ["", "&order=volume24hr&ascending=false", "&order=endDate&ascending=true", "&ascending=false"]) {
+  test(`keyset pages contain every market once and end without next_cursor (${order || "default order"})`, async () => {
+    const rows = await readAllPages(`/markets/keyset?limit=7${order}`, "markets");
+    assert.deepEqual(idsOf(rows).sort(), markets.map(polymarketMarketId).sort());
+    if (order.includes("volume24hr")) {
+      assert.ok(rows.every((row, index) => index === 0 || row.volume24hr <= (rows[index - 1]?.volume24hr ?? 0)));
+    }
+  });
+}
 
 test("event keyset pages with closed=false contain exactly the events with an unsettled market", async () => {
   const open = await readAllPages("/events/keyset?limit=9&closed=false", "events");
@@ -64,8 +70,11 @@ test("clamps the page size to 100 markets without an error", async () => {
 for (const url of [
   "/markets/keyset?offset=5",
   "/events/keyset?offset=0",
+  "/markets/keyset?order=volume_24hr",
+  "/markets?order=volume24hr,nonsense",
   "/markets/keyset?closed=maybe",
   "/markets/keyset?after_cursor=%21",
+  "/markets?offset=2001",
   "/markets/abc",
 ]) {
   test(`422: ${url}`, async () => {
@@ -76,45 +85,93 @@ for (const url of [
 }
 
 test("accepts all spellings of booleans that Go parses, and Python's True and False", async () => {
-  const read = async (query: string): Promise<Page> => (await get(gamma, `/markets/keyset?limit=100&${query}`)).body;
-  for (const [isClosed, spellings] of [
-    [false, ["false", "False", "FALSE", "0", "f", "F"]],
-    [true, ["true", "True", "TRUE", "1", "t", "T"]],
-  ] as const) {
-    const expected = await read(`closed=${isClosed}`);
-    for (const spelling of spellings) assert.deepEqual(await read(`closed=${spelling}`), expected, spelling);
-    assert.ok(expected.markets.length > 0 && expected.markets.every((row) => row.closed === isClosed));
+  const expected: Row[] = (await get(gamma, "/markets?limit=100&closed=false&active=true")).body;
+  for (const query of ["closed=False&active=True", "closed=0&active=1", "closed=f&active=t"]) {
+    assert.deepEqual((await get(gamma, `/markets?limit=100&${query}`)).body, expected, query);
   }
+  assert.ok(expected.length > 0 && expected.every((row) => !row.closed));
 });
 
-test("allows cross-origin requests and responds to preflight requests with 204", async () => {
+test("accepts several order fields and sorts by the first", async () => {
+  const oneField: Row[] = (await get(gamma, "/markets?limit=20&order=volumeNum&ascending=false")).body;
+  const twoFields: Row[] = (await get(gamma, "/markets?limit=20&order=volumeNum,liquidityNum&ascending=false")).body;
+  assert.deepEqual(idsOf(twoFields), idsOf(oneField));
+});
+
+test("allows cross-origin requests and answers preflight requests with 204", async () => {
   const headers = { origin: "https://example.com" };
-  const preflight = await gamma.inject({ method: "OPTIONS", url: "/markets/keyset", headers });
+  const preflight = await gamma.inject({ method: "OPTIONS", url: "/markets", headers });
   assert.equal(preflight.statusCode, 204);
-  const response = await get(gamma, "/markets/keyset?limit=1", headers);
+  const response = await get(gamma, "/markets?limit=1", headers);
   assert.equal(response.headers["access-control-allow-origin"], "*");
 });
 
-test("every market has an empty marketMakerAddress", async () => {
-  const page: { markets: Record<string, unknown>[] } = (await get(gamma, "/markets/keyset?limit=100")).body;
-  assert.ok(page.markets.length > 0 && page.markets.every((row) => row.marketMakerAddress === ""));
+test("search sorts by snake_case fields in both directions", async () => {
+  for (const [ascending, sign] of [
+    ["true", 1],
+    ["false", -1],
+  ] as const) {
+    const url = `/public-search?q=will&limit_per_type=50&sort=volume_24hr&ascending=${ascending}`;
+    const { events } = Object((await get(gamma, url)).body);
+    const volumes: number[] = events.map((row: Row) => row.volume24hr);
+    assert.ok(volumes.length > 3);
+    assert.deepEqual(
+      volumes,
+      volumes.toSorted((a, b) => sign * (a - b)),
+    );
+  }
 });
 
-test("finds a market by id in the path and in the list filter", async () => {
+test("every market has an empty marketMakerAddress", async () => {
+  const rows: Record<string, unknown>[] = (await get(gamma, "/markets?limit=100")).body;
+  assert.ok(rows.length > 0 && rows.every((row) => row.marketMakerAddress === ""));
+});
+
+test("the legacy lists are plain arrays with limit and offset", async () => {
+  const first: Row[] = (await get(gamma, "/markets?limit=5&offset=0&closed=false")).body;
+  const second: Row[] = (await get(gamma, "/markets?limit=5&offset=5&closed=false")).body;
+  const both: Row[] = (await get(gamma, "/markets?limit=10&closed=false")).body;
+  assert.deepEqual(idsOf([...first, ...second]), idsOf(both));
+  assert.ok(both.every((row) => !row.closed));
+  const events: Row[] = (await get(gamma, "/events?limit=1000")).body;
+  assert.equal(events.length, Math.min(100, world.events("polymarket", NOW).length));
+});
+
+test("finds a market by id, slug, condition id, token id and tag", async () => {
   const [market] = markets;
   assert.ok(market !== undefined);
   const row = Object((await get(gamma, `/markets/${polymarketMarketId(market)}?include_tag=true`)).body);
   assert.deepEqual(JSON.parse(row.clobTokenIds), polymarketTokenIds(market));
-  assert.ok(row.tags.length > 0);
-  const page: Page = (await get(gamma, `/markets/keyset?id=${row.id}`)).body;
-  assert.deepEqual(idsOf(page.markets), [row.id]);
+  assert.equal(Object((await get(gamma, `/markets/slug/${row.slug}`)).body).id, row.id);
+  for (const filter of [
+    `condition_ids=${row.conditionId}`,
+    `clob_token_ids=${polymarketTokenIds(market)[1]}`,
+    `slug=${row.slug}`,
+    `id=${row.id}`,
+  ]) {
+    const page: Page = (await get(gamma, `/markets/keyset?${filter}`)).body;
+    assert.deepEqual(idsOf(page.markets), [row.id], filter);
+  }
+  const tagged: Page = (await get(gamma, `/events/keyset?tag_id=${row.tags[0].id}&limit=500`)).body;
+  assert.ok(tagged.events.some((event) => idsOf(event.markets).includes(row.id)));
 });
 
-for (const url of ["/markets/1", "/events/3"]) {
+for (const url of ["/markets/1", "/markets/slug/nothing-7", "/events/3", "/events/slug/nothing-7"]) {
   test(`404: ${url}`, async () => {
     assert.equal((await get(gamma, url)).status, 404);
   });
 }
+
+test("search finds an event by the words of its title and returns the total", async () => {
+  const event = world
+    .events("polymarket", NOW)
+    .find((candidate) => candidate.markets.some((market) => NOW < market.finalizeAt));
+  assert.ok(event !== undefined);
+  const url = `/public-search?q=${encodeURIComponent(event.title)}&limit_per_type=50`;
+  const result = Object((await get(gamma, url)).body);
+  assert.ok(idsOf(result.events).includes(polymarketEventId(event)));
+  assert.ok(result.pagination.totalResults >= result.events.length);
+});
 
 test("an augmented event has an Other market that does not accept orders", async () => {
   const event = world
@@ -125,6 +182,7 @@ test("an augmented event has an Other market that does not accept orders", async
   assert.equal(row.negRiskAugmented, true);
   const other = row.markets.at(-1);
   assert.deepEqual([other.negRiskOther, other.acceptingOrders], [true, false]);
+  assert.equal(Object((await get(gamma, `/markets/${other.id}`)).body).id, other.id);
 });
 
 test("429: rejects market request 301 within ten seconds with Retry-After, per client", async (t) => {

@@ -1,28 +1,34 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { ListedMarket } from "../../world/types.ts";
+import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { gammaEvent, gammaMarket, isEventClosed, isMarketClosed } from "./gamma-json.ts";
-import { keysetPage } from "./gamma-paging.ts";
+import { eventFilter, eventSortKey, marketFilter, marketSortKey } from "./gamma-filters.ts";
+import { gammaEvent, gammaMarket, isEventClosed, otherMarket } from "./gamma-json.ts";
+import { keysetPage, offsetPage, type Selection, SortedCache } from "./gamma-paging.ts";
+import { installSearch } from "./gamma-search.ts";
+import { eventIndexOfOtherId } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { marketState } from "./market-state.ts";
-import { booleanParam, listParam, type Query, ValidationError } from "./query.ts";
+import { isAugmented, marketState } from "./market-state.ts";
+import { booleanParam, integerParam, listParam, type Query, textParam, ValidationError } from "./query.ts";
 
 const MARKETS_PAGE_MAX = 100;
 const EVENTS_PAGE_MAX = 500;
-const IDS_MAX = 100;
+const LEGACY_PAGE_MAX = 100;
+const LEGACY_OFFSET_MAX = 2_000;
+const PAGE_DEFAULT = 20;
 
 const LIMIT_RULES = {
   total: 4_000,
   paths: [
     { name: "events", matches: (path: string) => path.startsWith("/events"), limit: 500 },
     { name: "markets", matches: (path: string) => path.startsWith("/markets"), limit: 300 },
-    { name: "listings", matches: (path: string) => /^\/(events|markets)\/keyset$/.test(path), limit: 900 },
+    { name: "listings", matches: (path: string) => /^\/(events|markets)(\/keyset)?$/.test(path), limit: 900 },
+    { name: "search", matches: (path: string) => path === "/public-search", limit: 350 },
   ],
 };
 
-/** Gamma, the venue's catalogue of markets and events. */
+/** Gamma, the venue's catalogue: markets, events and search. */
 export function gammaService(context: ExchangeContext, catalogue: Catalogue): ExchangeService {
   return {
     venue: "polymarket",
@@ -39,7 +45,9 @@ export function gammaService(context: ExchangeContext, catalogue: Catalogue): Ex
         return reply.code(500).send({ type: "internal error", error: "internal server error" });
       });
       app.setNotFoundHandler((_request, reply) => notFound(reply, "page not found"));
-      installRoutes(app, context, catalogue);
+      installLists(app, context, catalogue);
+      installObjects(app, context, catalogue);
+      installSearch(app, context, catalogue);
     },
   };
 }
@@ -48,58 +56,123 @@ function notFound(reply: FastifyReply, error: string) {
   return reply.code(404).send({ type: "not found error", error });
 }
 
-function assertId(id: string): void {
-  if (!/^\d{1,15}$/.test(id)) throw new ValidationError("id is invalid");
+/** Limits outside [1, `max`] are clamped without an error. */
+function clampLimit(limit: number | null, max: number): number {
+  return Math.min(max, Math.max(1, limit ?? PAGE_DEFAULT));
 }
 
-/** Unknown parameters are ignored, as by the venue. */
-function installRoutes(app: FastifyInstance, { world, now }: ExchangeContext, catalogue: Catalogue): void {
-  type List = { Querystring: Query };
-  type ById = { Params: { id: string }; Querystring: Query };
-  const presentMarket = (market: ListedMarket, query: Query, at: number, withLongChanges: boolean) => {
+function installLists(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
+  const { world } = context;
+  const cache = new SortedCache();
+  const marketSelection = (query: Query, now: number): Selection<ListedMarket> => ({
+    items: candidateMarkets(catalogue, query),
+    matches: marketFilter(world, query, now),
+    key: marketSortKey(world, query, now),
+    ascending: booleanParam(query, "ascending") ?? true,
+  });
+  const eventSelection = (query: Query, now: number): Selection<ListedEvent> => ({
+    items: candidateEvents(catalogue, query),
+    matches: eventFilter(world, query, now),
+    key: eventSortKey(world, query, now),
+    ascending: booleanParam(query, "ascending") ?? true,
+  });
+  const marketsJson = (markets: readonly ListedMarket[], query: Query, now: number) => {
     const withTags = booleanParam(query, "include_tag") ?? false;
-    return gammaMarket(world, marketState(world, market, at), at, { withEvents: true, withTags, withLongChanges });
+    const options = { withEvents: true, withTags, withLongChanges: false };
+    return markets.map((market) => gammaMarket(world, marketState(world, market, now), now, options));
   };
 
-  app.get<List>("/markets/keyset", async ({ query }) => {
-    const at = now();
-    const closed = booleanParam(query, "closed");
-    const { page, nextCursor } = keysetPage(
-      candidateMarkets(catalogue, query),
-      query,
-      MARKETS_PAGE_MAX,
-      (market) => closed === null || isMarketClosed(market, at) === closed,
-    );
-    return { markets: page.map((market) => presentMarket(market, query, at, false)), next_cursor: nextCursor };
+  app.get<{ Querystring: Query }>("/markets/keyset", async ({ query }) => {
+    const now = context.now();
+    const selection = marketSelection(query, now);
+    const { items, next } = keysetPage(cache, "markets", query, selection, keysetParams(query, MARKETS_PAGE_MAX), now);
+    return { markets: marketsJson(items, query, now), ...(next === null ? {} : { next_cursor: next }) };
   });
-  app.get<List>("/events/keyset", async ({ query }) => {
-    const at = now();
-    const closed = booleanParam(query, "closed");
-    const { page, nextCursor } = keysetPage(
-      catalogue.events(),
-      query,
-      EVENTS_PAGE_MAX,
-      (event) => closed === null || isEventClosed(event, at) === closed,
-    );
-    return { events: page.map((event) => gammaEvent(world, event, at)), next_cursor: nextCursor };
+  app.get<{ Querystring: Query }>("/events/keyset", async ({ query }) => {
+    const now = context.now();
+    const selection = eventSelection(query, now);
+    const { items, next } = keysetPage(cache, "events", query, selection, keysetParams(query, EVENTS_PAGE_MAX), now);
+    const events = items.map((event) => gammaEvent(world, event, now));
+    return { events, ...(next === null ? {} : { next_cursor: next }) };
   });
+  app.get<{ Querystring: Query }>("/markets", async ({ query }) => {
+    const now = context.now();
+    const markets = offsetPage(cache, "markets", query, marketSelection(query, now), offsetParams(query), now);
+    return marketsJson(markets, query, now);
+  });
+  app.get<{ Querystring: Query }>("/events", async ({ query }) => {
+    const now = context.now();
+    const events = offsetPage(cache, "events", query, eventSelection(query, now), offsetParams(query), now);
+    return events.map((event) => gammaEvent(world, event, now));
+  });
+}
+
+/** The venue ignores a parameter called `cursor`: a client that sends it always reads the first page. */
+function keysetParams(query: Query, limitMax: number) {
+  if (query.offset !== undefined) throw new ValidationError("offset is not supported, use after_cursor");
+  return { limit: clampLimit(integerParam(query, "limit"), limitMax), after: textParam(query, "after_cursor") };
+}
+
+function offsetParams(query: Query) {
+  const offset = integerParam(query, "offset") ?? 0;
+  if (offset > LEGACY_OFFSET_MAX)
+    throw new ValidationError("offset too large, use /markets/keyset for deeper pagination");
+  return { limit: clampLimit(integerParam(query, "limit"), LEGACY_PAGE_MAX), offset };
+}
+
+function uniqueByIndex<Item extends { readonly index: number }>(items: readonly (Item | null)[]): Item[] {
+  return [...new Set(items.filter((item) => item !== null))].sort((a, b) => a.index - b.index);
+}
+
+/** The markets to filter: those named by an id filter, else all. */
+function candidateMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
+  const matches =
+    listParam(query, "id")?.map((id) => catalogue.marketById(id)) ??
+    listParam(query, "condition_ids")?.map((id) => catalogue.marketByCondition(id)) ??
+    listParam(query, "clob_token_ids")?.map((token) => catalogue.marketByToken(token)?.market ?? null) ??
+    listParam(query, "slug")?.map((slug) => catalogue.marketBySlug(slug));
+  return matches === undefined ? catalogue.markets() : uniqueByIndex(matches);
+}
+
+function candidateEvents(catalogue: Catalogue, query: Query): readonly ListedEvent[] {
+  const matches =
+    listParam(query, "id")?.map((id) => catalogue.eventById(id)) ??
+    listParam(query, "slug")?.map((slug) => catalogue.eventBySlug(slug));
+  return matches === undefined ? catalogue.events() : uniqueByIndex(matches);
+}
+
+function installObjects(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
+  const { world } = context;
+  const presentMarket = (reply: FastifyReply, market: ListedMarket | null, query: Query, missing: string) => {
+    if (market === null) return notFound(reply, missing);
+    const now = context.now();
+    const withTags = booleanParam(query, "include_tag") ?? false;
+    const options = { withEvents: true, withTags, withLongChanges: true };
+    return gammaMarket(world, marketState(world, market, now), now, options);
+  };
+  type ById = { Params: { id: string }; Querystring: Query };
+  type BySlug = { Params: { slug: string }; Querystring: Query };
+  const assertId = (id: string) => {
+    if (!/^\d{1,15}$/.test(id)) throw new ValidationError("id is invalid");
+  };
+
   app.get<ById>("/markets/:id", async ({ params, query }, reply) => {
     assertId(params.id);
-    const market = catalogue.marketById(params.id);
-    return market === null ? notFound(reply, "id not found") : presentMarket(market, query, now(), true);
+    const event = catalogue.eventByIndex(eventIndexOfOtherId(params.id));
+    if (event !== null && event.recorded === undefined && isAugmented(event))
+      return otherMarket(event, isEventClosed(event, context.now()));
+    return presentMarket(reply, catalogue.marketById(params.id), query, "id not found");
   });
+  app.get<BySlug>("/markets/slug/:slug", async ({ params, query }, reply) =>
+    presentMarket(reply, catalogue.marketBySlug(params.slug), query, "slug not found"),
+  );
   app.get<ById>("/events/:id", async ({ params }, reply) => {
     assertId(params.id);
     const event = catalogue.eventById(params.id);
-    return event === null ? notFound(reply, "id not found") : gammaEvent(world, event, now());
+    return event === null ? notFound(reply, "id not found") : gammaEvent(world, event, context.now());
   });
-}
-
-/** The markets of the parameter `id`, sorted by index, or all markets if it is absent. */
-function candidateMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
-  const ids = listParam(query, "id");
-  if (ids === null) return catalogue.markets();
-  if (ids.length > IDS_MAX) throw new ValidationError(`id takes at most ${IDS_MAX} values`);
-  const found = new Set(ids.map((id) => catalogue.marketById(id)).filter((market) => market !== null));
-  return [...found].sort((a, b) => a.index - b.index);
+  app.get<BySlug>("/events/slug/:slug", async ({ params }, reply) => {
+    const event = catalogue.eventBySlug(params.slug);
+    return event === null ? notFound(reply, "slug not found") : gammaEvent(world, event, context.now());
+  });
 }

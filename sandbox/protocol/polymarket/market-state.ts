@@ -67,7 +67,7 @@ export interface OracleState {
 }
 
 /** A disputed proposal stays disputed for the first half of the time to settlement and is then proposed again. */
-function oracleState(market: ListedMarket, phase: Phase, since: number, now: number): OracleState {
+export function oracleState(market: ListedMarket, phase: Phase, since: number, now: number): OracleState {
   const steps = market.disputed ? ["proposed", "disputed", "proposed"] : ["proposed"];
   if (phase === "finalized") {
     return { umaResolutionStatus: "resolved", umaResolutionStatuses: [...steps, "resolved"], status: "resolved" };

@@ -48,3 +48,11 @@ export function booleanParam(query: Query, name: string): boolean | null {
   if (value === undefined) throw new ValidationError(`${name} must be a boolean`);
   return value;
 }
+
+export function dateParam(query: Query, name: string): number | null {
+  const text = textParam(query, name);
+  if (text === null) return null;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new ValidationError(`${name} must be a date`);
+  return at;
+}

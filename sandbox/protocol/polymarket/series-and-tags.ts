@@ -22,16 +22,29 @@ export function tagsOf(event: ListedEvent): Tag[] {
   return [...bySlug.values()];
 }
 
-function recurrenceOf({ frequency }: ListedEvent): string {
-  if (frequency === "fifteen_min") return "15m";
-  return frequency === "one_off" ? "" : frequency;
+const RECURRENCE: Readonly<Record<ListedEvent["frequency"], string>> = {
+  fifteen_min: "15m",
+  hourly: "hourly",
+  daily: "daily",
+  weekly: "weekly",
+  monthly: "monthly",
+  annual: "annual",
+  one_off: "",
+};
+
+export function recurrenceOf(event: ListedEvent): string {
+  return RECURRENCE[event.frequency];
+}
+
+export function seriesId(event: ListedEvent): string {
+  return String(numberOfText(`series:${event.series}`));
 }
 
 /** The series of an event, as included in event objects. */
 export function seriesObject(event: ListedEvent) {
   const slug = event.series.toLowerCase();
   return {
-    id: String(numberOfText(`series:${event.series}`)),
+    id: seriesId(event),
     ticker: slug,
     slug,
     title: event.seriesTitle,

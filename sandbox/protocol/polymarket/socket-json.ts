@@ -61,7 +61,7 @@ export function priceChangeMessage(state: MarketState, previous: Sides, sides: r
 /** The messages of a trade, each for the token that the taker traded. */
 export function lastTradeMessages(market: ListedMarket, trade: WorldTrade) {
   const tokens = polymarketTokenIds(market);
-  return tradeRows(market, trade).map((row) => ({
+  return tradeRows(market, trade, false).map((row) => ({
     side: row.token,
     message: {
       event_type: "last_trade_price",

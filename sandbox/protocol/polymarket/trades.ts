@@ -16,7 +16,7 @@ const WINDOW_GROWTH = 4;
 /** One trade in this many is returned as two equal rows: on the venue, one transaction can have identical rows. */
 const SPLIT_EVERY = 32;
 
-/** One match, in terms of the token that the taker traded. */
+/** One side of a match, in terms of the token that this side traded. */
 export interface TradeRow {
   readonly market: ListedMarket;
   /** Unix milliseconds; responses have whole seconds. */
@@ -31,51 +31,61 @@ export interface TradeRow {
 }
 
 /**
- * The taker's rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id decides which of
- * them the taker did.
+ * The rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id decides which of them the
+ * taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other token.
  */
-export function tradeRows(market: ListedMarket, trade: WorldTrade): TradeRow[] {
+export function tradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
   const transactionHash = `0x${sha256Hex(`transaction:${trade.id}`)}`;
   const hashNumber = Number.parseInt(transactionHash.slice(2, 10), 16);
   const isDirect = hashNumber % 10 < 7;
-  const token: TokenSide = (trade.takerSide === "yes") === isDirect ? 0 : 1;
-  const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
-  const sizes = hashNumber % SPLIT_EVERY === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
-  return sizes.map((size) => ({
+  const takerToken: TokenSide = (trade.takerSide === "yes") === isDirect ? 0 : 1;
+  const leg = (token: TokenSide, side: "BUY" | "SELL", wallet: string, size: number): TradeRow => ({
     market,
     at: trade.at,
     transactionHash,
-    wallet: walletOf(trade.taker),
-    side: isDirect ? "BUY" : "SELL",
+    wallet,
+    side,
     token,
     price: token === 0 ? trade.yesPrice : mirrored(trade.yesPrice),
     size,
-  }));
+  });
+  const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
+  const sizes = hashNumber % SPLIT_EVERY === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
+  return sizes.flatMap((size) => {
+    const takerLeg = leg(takerToken, isDirect ? "BUY" : "SELL", walletOf(trade.taker), size);
+    if (!withMakers) return [takerLeg];
+    const isMint = (hashNumber >>> 8) % 2 === 0;
+    const makerToken: TokenSide = isMint ? (takerToken === 0 ? 1 : 0) : takerToken;
+    const makerSide = isMint === isDirect ? "BUY" : "SELL";
+    return [takerLeg, leg(makerToken, makerSide, walletOf(`maker:${trade.id}`), size)];
+  });
 }
 
-interface TradeSelection {
+export interface TradeSelection {
   readonly markets: readonly ListedMarket[];
   /** Time of the newest row to return, Unix milliseconds. */
   readonly until: number;
   /** Maximum number of rows. */
   readonly count: number;
-  /** Minimum number of tokens of a row. */
-  readonly sizeMin?: number;
+  readonly withMakers: boolean;
+  readonly accepts: (row: TradeRow) => boolean;
+  /** Maximum age of a row before `until`. */
+  readonly lookBackMs: number;
 }
 
 /** The newest rows of some markets, newest first. Reads backwards in growing windows until `count` rows are found. */
 export function newestTrades(world: World, selection: TradeSelection): TradeRow[] {
-  const { markets, until, count, sizeMin = 0 } = selection;
-  const oldest = Math.min(...markets.map((market) => market.openAt));
+  const { markets, until, count } = selection;
+  const oldest = Math.max(until - selection.lookBackMs, Math.min(...markets.map((market) => market.openAt)));
   const rows: TradeRow[] = [];
   let to = until + 1;
   for (let spanMs = HOUR_MS; to > oldest && rows.length < count; spanMs *= WINDOW_GROWTH) {
     const from = Math.max(oldest, to - spanMs);
     const found = markets.flatMap((market) =>
-      world.trades(market, from, to).flatMap((trade) => tradeRows(market, trade)),
+      world.trades(market, from, to).flatMap((trade) => tradeRows(market, trade, selection.withMakers)),
     );
     found.sort((a, b) => b.at - a.at || compare(a.transactionHash, b.transactionHash));
-    rows.push(...found.filter((row) => row.size >= sizeMin));
+    for (const row of found) if (selection.accepts(row)) rows.push(row);
     to = from;
   }
   return rows.slice(0, count);
@@ -88,7 +98,18 @@ function compare(a: string, b: string): number {
 
 /** The newest row of a market, or null without trades. */
 export function lastTrade(world: World, market: ListedMarket, now: number): TradeRow | null {
-  return newestTrades(world, { markets: [market], until: now, count: 1 })[0] ?? null;
+  return newestTakerTrades(world, market, now, 1)[0] ?? null;
+}
+
+function newestTakerTrades(world: World, market: ListedMarket, now: number, count: number): TradeRow[] {
+  return newestTrades(world, {
+    markets: [market],
+    until: now,
+    count,
+    withMakers: false,
+    accepts: () => true,
+    lookBackMs: Number.POSITIVE_INFINITY,
+  });
 }
 
 /** Row of `/trades`. Names of traders are derived from the wallet. */
@@ -144,7 +165,7 @@ const CLOB_ACTIVITY_ROWS = 10;
 
 /** Response of the CLOB's activity endpoint: the newest trades of a market. */
 export function clobActivity(world: World, market: ListedMarket, now: number) {
-  return newestTrades(world, { markets: [market], until: now, count: CLOB_ACTIVITY_ROWS }).map((row) => {
+  return newestTakerTrades(world, market, now, CLOB_ACTIVITY_ROWS).map((row) => {
     const v1 = tradeRowV1(row);
     return {
       event_type: "trade",

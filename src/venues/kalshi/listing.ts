@@ -127,11 +127,11 @@ async function toListingPage(
     listedEvents.add(row.event_ticker);
     eventListings.push(event.listing);
   }
-  return {
+  const listing = {
     markets,
     events: eventListings,
     totalRows: null,
     requestedAt: page.requestedAt,
-    incompleteReason: page.cut ?? undefined,
   };
+  return page.cut === null ? listing : { ...listing, incompleteReason: page.cut };
 }

@@ -41,7 +41,7 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
   for await (const { page, cut } of pages) {
     const { markets, events } = parseRows(page.rows, { ...context, receivedAt: page.receivedAt });
     const { total, requestedAt } = page;
-    yield { markets, events, totalRows: total, requestedAt, incompleteReason: cut ?? undefined };
+    yield { markets, events, totalRows: total, requestedAt, ...(cut === null ? {} : { incompleteReason: cut }) };
   }
 }
 

@@ -40,7 +40,7 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
   for await (const { page, cut } of walk) {
     const { events, requestedAt, receivedAt } = page;
     const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, detectors });
-    yield { ...listing, incompleteReason: cut ?? undefined };
+    yield { ...listing, ...(cut === null ? {} : { incompleteReason: cut }) };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Quote } from "../../domain/market.ts";
+import { type Quote, VENUE_CLOCK_AHEAD_MS_MAX } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter, StreamMessage } from "../../ports/venue.ts";
@@ -7,9 +7,6 @@ import { parseLevels } from "./parse-book.ts";
 import { parseStreamTrade, type TokenPair } from "./parse-trades.ts";
 import { millisecondsOf, priceOf } from "./parse-values.ts";
 import { isBook, isPriceChangeMessage } from "./wire.ts";
-
-/** Timestamps of the venue that are further ahead of our clock are not used to order messages. */
-const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
 
 /** Why the local book is inconsistent and needs a new snapshot; null if it is consistent. */
 export type BookFault = "book_mismatch" | "crossed_book" | null;

@@ -1,0 +1,209 @@
+import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
+import { isEventClosed, isMarketClosed } from "./gamma-json.ts";
+import {
+  polymarketConditionId,
+  polymarketEventId,
+  polymarketEventSlug,
+  polymarketMarketId,
+  polymarketMarketSlug,
+  polymarketQuestionId,
+  polymarketTokenIds,
+} from "./ids.ts";
+import { marketState, oracleState } from "./market-state.ts";
+import { booleanParam, dateParam, listParam, numberParam, type Query, textParam, ValidationError } from "./query.ts";
+import { recurrenceOf, seriesId, tagsOf } from "./series-and-tags.ts";
+
+const IDS_MAX = 100;
+
+type Predicate<Item> = (item: Item) => boolean;
+
+/** Predicates for the optional parameters `<name>_min` and `<name>_max`. */
+function rangePredicates<Item>(
+  query: Query,
+  name: string,
+  readParam: (query: Query, name: string) => number | null,
+  value: (item: Item) => number,
+): Predicate<Item>[] {
+  const min = readParam(query, `${name}_min`);
+  const max = readParam(query, `${name}_max`);
+  const predicates: Predicate<Item>[] = [];
+  if (min !== null) predicates.push((item) => value(item) >= min);
+  if (max !== null) predicates.push((item) => value(item) <= max);
+  return predicates;
+}
+
+function tagPredicates(query: Query): Predicate<ListedEvent>[] {
+  const predicates: Predicate<ListedEvent>[] = [];
+  const ids = listParam(query, "tag_id");
+  const matchesAll = textParam(query, "tag_match") === "all";
+  if (ids !== null) {
+    predicates.push((event) => {
+      const eventTags = new Set(tagsOf(event).map((tag) => tag.id));
+      return matchesAll ? ids.every((id) => eventTags.has(id)) : ids.some((id) => eventTags.has(id));
+    });
+  }
+  const slug = textParam(query, "tag_slug");
+  if (slug !== null) predicates.push((event) => tagsOf(event).some((tag) => tag.slug === slug));
+  const excluded = listParam(query, "exclude_tag_id");
+  if (excluded !== null) predicates.push((event) => !tagsOf(event).some((tag) => excluded.includes(tag.id)));
+  return predicates;
+}
+
+function idPredicates<Item>(query: Query, name: string, ids: (item: Item) => readonly string[]): Predicate<Item>[] {
+  const values = listParam(query, name);
+  if (values === null) return [];
+  if (values.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
+  const accepted = new Set(values);
+  return [(item) => ids(item).some((id) => accepted.has(id))];
+}
+
+/** The filter parameters of the market list as one predicate. Unknown parameters are ignored, as by the venue. */
+export function marketFilter(world: World, query: Query, now: number): Predicate<ListedMarket> {
+  const closed = booleanParam(query, "closed");
+  const status = textParam(query, "uma_resolution_status");
+  const activity = (market: ListedMarket) => world.activity(market, now);
+  const predicates: Predicate<ListedMarket>[] = [
+    ...(closed === null ? [] : [(market: ListedMarket) => isMarketClosed(market, now) === closed]),
+    ...(booleanParam(query, "active") === false || booleanParam(query, "archived") === true ? [() => false] : []),
+    ...idPredicates<ListedMarket>(query, "id", (market) => [polymarketMarketId(market)]),
+    ...idPredicates<ListedMarket>(query, "slug", (market) => [polymarketMarketSlug(market)]),
+    ...idPredicates<ListedMarket>(query, "condition_ids", (market) => [polymarketConditionId(market)]),
+    ...idPredicates<ListedMarket>(query, "question_ids", (market) => [polymarketQuestionId(market)]),
+    ...idPredicates<ListedMarket>(query, "clob_token_ids", polymarketTokenIds),
+    ...tagPredicates(query).map((predicate) => (market: ListedMarket) => predicate(market.event)),
+    ...(status === null ? [] : [(market: ListedMarket) => umaStatus(world, market, now) === status]),
+    ...rangePredicates<ListedMarket>(query, "start_date", dateParam, (market) => market.openAt),
+    ...rangePredicates<ListedMarket>(query, "end_date", dateParam, (market) => market.closeAt),
+    ...rangePredicates<ListedMarket>(query, "volume_num", numberParam, (market) => activity(market).volumeUsd ?? 0),
+    ...rangePredicates<ListedMarket>(
+      query,
+      "liquidity_num",
+      numberParam,
+      (market) => activity(market).liquidityUsd ?? 0,
+    ),
+  ];
+  return (market) => predicates.every((predicate) => predicate(market));
+}
+
+function umaStatus(world: World, market: ListedMarket, now: number): string {
+  const { phase, since } = world.lifecycle(market, now);
+  return oracleState(market, phase, since, now).umaResolutionStatus;
+}
+
+/** The filter parameters of the event list as one predicate. */
+export function eventFilter(world: World, query: Query, now: number): Predicate<ListedEvent> {
+  const closed = booleanParam(query, "closed");
+  const featured = booleanParam(query, "featured");
+  const title = textParam(query, "title_search")?.toLowerCase() ?? null;
+  const series = listParam(query, "series_id");
+  const recurrence = textParam(query, "recurrence");
+  const ended = booleanParam(query, "ended");
+  const predicates: Predicate<ListedEvent>[] = [
+    ...(closed === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === closed]),
+    ...(ended === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === ended]),
+    ...(booleanParam(query, "active") === false || booleanParam(query, "archived") === true ? [() => false] : []),
+    ...(booleanParam(query, "live") === true || textParam(query, "parent_event_id") !== null ? [() => false] : []),
+    ...(featured === null ? [] : [(event: ListedEvent) => event.featured === featured]),
+    ...idPredicates<ListedEvent>(query, "id", (event) => [polymarketEventId(event)]),
+    ...idPredicates<ListedEvent>(query, "slug", (event) => [polymarketEventSlug(event)]),
+    ...tagPredicates(query),
+    ...(series === null ? [] : [(event: ListedEvent) => series.includes(seriesId(event))]),
+    ...(recurrence === null ? [] : [(event: ListedEvent) => recurrenceOf(event) === recurrence]),
+    ...(title === null ? [] : [(event: ListedEvent) => event.title.toLowerCase().includes(title)]),
+    ...rangePredicates<ListedEvent>(query, "start_date", dateParam, (event) => event.openAt),
+    ...rangePredicates<ListedEvent>(query, "end_date", dateParam, (event) => event.closeAt),
+    ...rangePredicates<ListedEvent>(query, "volume", numberParam, (event) => eventSum(world, event, now, "volumeUsd")),
+    ...rangePredicates<ListedEvent>(query, "liquidity", numberParam, (event) =>
+      eventSum(world, event, now, "liquidityUsd"),
+    ),
+  ];
+  return (event) => predicates.every((predicate) => predicate(event));
+}
+
+function eventSum(
+  world: World,
+  event: ListedEvent,
+  now: number,
+  name: "volumeUsd" | "volume24hUsd" | "liquidityUsd" | "openInterestContracts",
+): number {
+  return event.markets.reduce((sum, market) => sum + (world.activity(market, now)[name] ?? 0), 0);
+}
+
+/** Returns the value to sort by; null for the default order by id. */
+export type SortKey<Item> = ((item: Item) => number | string) | null;
+
+/**
+ * Reads the `order` parameter: one or more comma-separated camelCase field names, which must all be valid. Only the first
+ * one is used, because ties are rare.
+ */
+function sortKey<Item>(query: Query, keys: Readonly<Record<string, (item: Item) => number | string>>): SortKey<Item> {
+  const names = listParam(query, "order") ?? ["id"];
+  const sortKeys = names.map((name) => {
+    const field = name.trim();
+    const key = field === "id" ? null : Object.hasOwn(keys, field) ? keys[field] : undefined;
+    if (key === undefined) throw new ValidationError("order fields are not valid");
+    return key;
+  });
+  return sortKeys[0] ?? null;
+}
+
+const DAY_MS = 86_400_000;
+/** Volume of the last `days`. It is known only for items listed since then; others sort last. */
+function recentVolume(openAt: number, now: number, days: number, volume: () => number): number {
+  return now - openAt <= days * DAY_MS ? volume() : -1;
+}
+
+export function marketSortKey(world: World, query: Query, now: number): SortKey<ListedMarket> {
+  const activity = (market: ListedMarket) => world.activity(market, now);
+  const state = (market: ListedMarket) => marketState(world, market, now);
+  return sortKey<ListedMarket>(query, {
+    question: (market) => market.question,
+    slug: polymarketMarketSlug,
+    createdAt: (market) => market.openAt,
+    startDate: (market) => market.openAt,
+    endDate: (market) => market.closeAt,
+    closedTime: (market) => (isMarketClosed(market, now) ? market.finalizeAt : 0),
+    updatedAt: (market) => world.book(market, now).changedAt,
+    volume: (market) => activity(market).volumeUsd ?? 0,
+    volumeNum: (market) => activity(market).volumeUsd ?? 0,
+    volumeClob: (market) => activity(market).volumeUsd ?? 0,
+    volume24hr: (market) => activity(market).volume24hUsd ?? 0,
+    volume24hrClob: (market) => activity(market).volume24hUsd ?? 0,
+    volume1wk: (market) => recentVolume(market.openAt, now, 7, () => activity(market).volumeUsd ?? 0),
+    volume1mo: (market) => recentVolume(market.openAt, now, 30, () => activity(market).volumeUsd ?? 0),
+    volume1yr: (market) => recentVolume(market.openAt, now, 365, () => activity(market).volumeUsd ?? 0),
+    liquidityClob: (market) => activity(market).liquidityUsd ?? 0,
+    competitive: () => 0,
+    liquidity: (market) => activity(market).liquidityUsd ?? 0,
+    liquidityNum: (market) => activity(market).liquidityUsd ?? 0,
+    lastTradePrice: (market) => state(market).book.lastPrice ?? 0,
+    bestBid: (market) => state(market).book.bids[0]?.price ?? 0,
+    bestAsk: (market) => state(market).book.asks[0]?.price ?? 1,
+    spread: (market) => (state(market).book.asks[0]?.price ?? 1) - (state(market).book.bids[0]?.price ?? 0),
+  });
+}
+
+export function eventSortKey(world: World, query: Query, now: number): SortKey<ListedEvent> {
+  return sortKey<ListedEvent>(query, {
+    title: (event) => event.title,
+    slug: polymarketEventSlug,
+    createdAt: (event) => event.openAt,
+    creationDate: (event) => event.openAt,
+    startDate: (event) => event.openAt,
+    endDate: (event) => event.closeAt,
+    updatedAt: (event) => event.openAt,
+    closedTime: (event) =>
+      isEventClosed(event, now) ? Math.max(...event.markets.map((market) => market.finalizeAt)) : 0,
+    volume: (event) => eventSum(world, event, now, "volumeUsd"),
+    volume24hr: (event) => eventSum(world, event, now, "volume24hUsd"),
+    volume1wk: (event) => recentVolume(event.openAt, now, 7, () => eventSum(world, event, now, "volumeUsd")),
+    volume1mo: (event) => recentVolume(event.openAt, now, 30, () => eventSum(world, event, now, "volumeUsd")),
+    volume1yr: (event) => recentVolume(event.openAt, now, 365, () => eventSum(world, event, now, "volumeUsd")),
+    liquidityClob: (event) => eventSum(world, event, now, "liquidityUsd"),
+    featured: (event) => Number(event.featured),
+    competitive: () => 0,
+    commentCount: () => 0,
+    liquidity: (event) => eventSum(world, event, now, "liquidityUsd"),
+    openInterest: (event) => eventSum(world, event, now, "openInterestContracts"),
+  });
+}
