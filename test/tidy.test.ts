@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 
@@ -15,7 +15,7 @@ async function listSources(folder: string): Promise<string[]> {
     .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)));
 }
 
-/** Runs one of the checks and returns its output and whether it hasPassed. */
+/** Runs a check and returns its output and whether it passed. */
 async function check(command: string, args: readonly string[]): Promise<{ hasPassed: boolean; output: string }> {
   return run(join(PROJECT, "node_modules/.bin", command), [...args], {
     cwd: PROJECT,
@@ -83,7 +83,7 @@ test("the import check reads every source file", async () => {
   for (const file of await productSources()) assert.ok(cruised.has(file), `${file} was not read`);
 });
 
-test("each check of `npm run check` fails on a planted error and names the file", async () => {
+test("each check of `npm run check` fails on a planted error and names it", async () => {
   const folder = await mkdtemp(join(PROJECT, "src/lib/planted-"));
   const plant = async (name: string, text: string) => writeFile(join(folder, name), text);
   try {
@@ -93,29 +93,84 @@ test("each check of `npm run check` fails on a planted error and names the file"
     assert.match(types.output, /wrong-type\.ts.*TS2322/);
     await rm(join(folder, "wrong-type.ts"));
 
-    await plant("wrong-style.ts", "export default function (a: any) { return a }\n");
+    const longFunction = `export function long() {\n${"  Math.abs(1);\n".repeat(130)}}\n`;
+    await plant("wrong-style.ts", `export default function (a: any) { return a }\n${longFunction}`);
     const style = await check("biome", ["check", folder]);
     assert.equal(style.hasPassed, false);
-    for (const rule of ["noDefaultExport", "noExplicitAny", "format"]) assert.match(style.output, new RegExp(rule));
+    for (const rule of ["noDefaultExport", "noExplicitAny", "noExcessiveLinesPerFunction", "format"])
+      assert.match(style.output, new RegExp(rule));
     await rm(join(folder, "wrong-style.ts"));
 
-    await plant(
-      "wrong-arrow.ts",
-      'import { yesPrice } from "../../domain/market.ts";\nexport const planted = yesPrice;\n',
-    );
-    const imports = await check("depcruise", ["--config", ".dependency-cruiser.js", "src"]);
-    assert.equal(imports.hasPassed, false);
-    assert.match(imports.output, /lib-imports-only-itself.*wrong-arrow/);
-
-    const unused = await check("knip", []);
-    assert.equal(unused.hasPassed, false);
-    assert.match(unused.output, /wrong-arrow\.ts/);
+    await plant("unused.ts", "export const planted = 1;\n");
+    const dead = await check("knip", []);
+    assert.equal(dead.hasPassed, false);
+    assert.match(dead.output, /unused\.ts/);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 });
 
-test("openapi.json equals the OpenAPI document that the code generates", async () => {
+/** One forbidden import per rule: the folder of the planted file, what it imports, and the rule that must report it. */
+const FORBIDDEN_IMPORTS: readonly (readonly [folder: string, imported: string, rule: string])[] = [
+  ["src/lib", "src/domain/market.ts", "lib-imports-only-itself"],
+  ["src/lib", "node:fs", "pure-folders-do-no-io"],
+  ["src/domain", "src/ports/clock.ts", "domain-imports-only-lib"],
+  ["src/ports", "src/lib/once.ts", "ports-imports-only-domain"],
+  ["src/adapters", "src/board/index.ts", "adapters-imports-only-ports-domain-lib"],
+  ["src/venues", "src/ingest/index.ts", "venues-imports-only-ports-domain-lib"],
+  ["src/http", "src/capabilities/keys/index.ts", "http-imports-only-ports-domain-lib"],
+  ["src/recording", "src/venues/registry.ts", "recording-imports-only-ports-domain-lib"],
+  ["src/board", "src/storage/index.ts", "board-imports-only-ports-domain-lib"],
+  ["src/event-log", "src/board/index.ts", "event-log-imports-only-ports-domain-lib"],
+  ["src/storage", "src/ingest/index.ts", "storage-imports-only-board-event-log-ports-domain-lib"],
+  ["src/ingest", "src/capabilities/markets/index.ts", "ingest-imports-only-board-storage-event-log-ports-domain-lib"],
+  ["src/ingest", "src/board/board.ts", "import-through-the-index"],
+  ["src/capabilities/markets", "src/app.ts", "capabilities-imports-only-"],
+  ["src/capabilities/markets", "src/adapters/system/system-clock.ts", "capabilities-imports-only-"],
+  ["src/capabilities/markets", "src/capabilities/keys/queries.ts", "import-through-the-index"],
+  ["src/capabilities/markets", "src/http/route.ts", "only-http-files-of-a-capability-import-http"],
+  ["src/config", "src/ingest/index.ts", "config-imports-only-"],
+  ["src/config", "src/adapters/system/system-clock.ts", "commands-load-on-demand"],
+  ["src/board", "sandbox/main.ts", "only-commands-start-the-sandbox"],
+  ["sandbox", "src/domain/market.ts", "the-sandbox-imports-only-lib-and-recordings"],
+];
+
+test("each import rule reports a planted forbidden import", async () => {
+  const folders: string[] = [];
+  try {
+    for (const [index, [parent, imported]] of FORBIDDEN_IMPORTS.entries()) {
+      const folder = await mkdtemp(join(PROJECT, parent, `planted-${index}-`));
+      folders.push(folder);
+      const path = imported.startsWith("node:") ? imported : relative(folder, join(PROJECT, imported));
+      await writeFile(join(folder, "forbidden.ts"), `import * as planted from "${path}";\nexport { planted };\n`);
+      if (index === 0) {
+        await writeFile(join(folder, "a.ts"), 'import { b } from "./b.ts";\nexport const a = () => b;\n');
+        await writeFile(join(folder, "b.ts"), 'import { a } from "./a.ts";\nexport const b = () => a;\n');
+      }
+    }
+    const { hasPassed, output } = await check("depcruise", ["--config", ".dependency-cruiser.js", "src", "sandbox"]);
+    assert.equal(hasPassed, false);
+    assert.match(output, /no-cycles: .*planted-0-/);
+    for (const [index, [parent, , rule]] of FORBIDDEN_IMPORTS.entries())
+      assert.match(output, new RegExp(`${rule}[a-z-]*: ${parent}/planted-${index}-`), `${rule} in ${parent}`);
+  } finally {
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("app.ts, files and folders stay small", async () => {
+  const files = [...(await productSources()), ...(await listSources("test")), ...(await listSources("bench"))];
+  const filesInFolder = new Map<string, number>();
+  for (const file of files) {
+    const lines = (await readFile(join(PROJECT, file), "utf8")).split("\n").length - 1;
+    const linesMax = file === "src/app.ts" ? 200 : 450;
+    assert.ok(lines <= linesMax, `${file} has ${lines} lines, more than ${linesMax}`);
+    if (!isTest(file)) filesInFolder.set(dirname(file), (filesInFolder.get(dirname(file)) ?? 0) + 1);
+  }
+  for (const [folder, count] of filesInFolder) assert.ok(count <= 25, `${folder} has ${count} files, more than 25`);
+});
+
+test("openapi.json is up to date", async () => {
   const { stdout } = await run(process.execPath, ["bin/parallax.mjs", "openapi"], {
     cwd: PROJECT,
     maxBuffer: 64 * 1024 * 1024,
@@ -127,23 +182,16 @@ test("openapi.json equals the OpenAPI document that the code generates", async (
   );
 });
 
-test(".env.example contains every setting with its default", async () => {
-  const { SETTINGS } = await import("../src/config/settings.ts");
-  const example = await readFile(join(PROJECT, ".env.example"), "utf8");
-  for (const { name, defaultValue } of SETTINGS)
-    assert.ok(example.includes(`\n${name}=${defaultValue}\n`), `${name}=${defaultValue}`);
-});
-
-test("npm ci installs all native packages under the oldest supported Node version", async () => {
-  // npm silently skips an optional package whose `engines` exclude the Node version that runs npm. The service runs on a
-  // newer Node, which is installed as a package. If this test fails, delete `engines` from these entries of the lock file.
+test("npm ci installs the native parts of all packages under the oldest supported Node", async () => {
+  // npm skips an optional package without a message if its `engines` exclude the Node that runs npm. The native parts of
+  // Biome and others are such packages. If an update adds `engines` to them, remove it from package-lock.json.
   const lock = JSON.parse(await readFile(join(PROJECT, "package-lock.json"), "utf8"));
   const entries = Object.entries(lock.packages) as [string, { os?: string[]; engines?: { node?: string } }][];
-  const excluded = entries.filter(
+  const affected = entries.filter(
     ([, { os, engines }]) => os !== undefined && /^>=? ?(?:2[1-9]|[3-9]\d)/.test(engines?.node ?? ""),
   );
   assert.deepEqual(
-    excluded.map(([name]) => name),
+    affected.map(([name]) => name),
     [],
   );
 });

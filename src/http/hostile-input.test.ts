@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from "node:test";
 import fc from "fast-check";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import Type from "typebox";
-import { GOOD_KEY, testServer } from "../../test/support/test-app.ts";
+import { testServer, VALID_KEY } from "../../test/support/test-app.ts";
 import { AppError } from "../domain/errors.ts";
 import { METERING } from "../domain/metering.ts";
 import { defineRoute } from "./route.ts";
@@ -65,7 +65,7 @@ before(async () => {
     operationId: "broken",
     responses: { 200: Type.Object({}) },
     handler: () => {
-      throw new Error(`failed with Bearer ${GOOD_KEY} and ${SECRET}`);
+      throw new Error(`failed with Bearer ${VALID_KEY} and ${SECRET}`);
     },
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -79,7 +79,7 @@ beforeEach(() => {
 after(() => app.close());
 
 async function send(request: InjectOptions) {
-  const reply = await app.inject({ ...request, headers: { authorization: `Bearer ${GOOD_KEY}`, ...request.headers } });
+  const reply = await app.inject({ ...request, headers: { authorization: `Bearer ${VALID_KEY}`, ...request.headers } });
   return { status: reply.statusCode, body: reply.body, headers: reply.headers };
 }
 
@@ -197,20 +197,20 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
     "Bearer",
     "Bearer ",
     "Bearer  a",
-    `Bearer  ${GOOD_KEY}`,
-    `Bearer\t${GOOD_KEY}`,
-    `Basic ${GOOD_KEY}`,
-    GOOD_KEY,
+    `Bearer  ${VALID_KEY}`,
+    `Bearer\t${VALID_KEY}`,
+    `Basic ${VALID_KEY}`,
+    VALID_KEY,
   ];
   invalid.push(
-    `Bearer ${GOOD_KEY}, Bearer ${GOOD_KEY}`,
-    `Bearer ${GOOD_KEY} x`,
-    `Bearer "${GOOD_KEY}"`,
+    `Bearer ${VALID_KEY}, Bearer ${VALID_KEY}`,
+    `Bearer ${VALID_KEY} x`,
+    `Bearer "${VALID_KEY}"`,
     `Bearer ${"x".repeat(9_000)}`,
   );
   invalid.push(
-    `Bearer ${GOOD_KEY}x`,
-    `Bearer ${GOOD_KEY.toUpperCase()}`,
+    `Bearer ${VALID_KEY}x`,
+    `Bearer ${VALID_KEY.toUpperCase()}`,
     "Bearer é",
     "Bearer null",
     "Bearer undefined",
@@ -228,13 +228,13 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
     assert.deepEqual(reply.json(), { detail: "Invalid or expired API key", code: "unauthorized" });
   }
   for (const scheme of ["Bearer", "bearer", "BEARER"]) {
-    const headers = { authorization: `${scheme} ${GOOD_KEY}` };
+    const headers = { authorization: `${scheme} ${VALID_KEY}` };
     assert.equal((await app.inject({ url: "/v1/markets/kalshi/a", headers })).statusCode, 200);
   }
 });
 
 test("401: rejects two Authorization headers, even if both are valid", async () => {
-  const twice = [`Authorization: Bearer ${GOOD_KEY}`, `authorization: Bearer ${GOOD_KEY}`];
+  const twice = [`Authorization: Bearer ${VALID_KEY}`, `authorization: Bearer ${VALID_KEY}`];
   assert.equal((await sendRaw(head("/v1/markets/kalshi/a", ...twice))).status, 401);
   assert.equal((await sendRaw(head("/v1/markets/kalshi/a", ...twice.slice(1)))).status, 200);
 });
@@ -314,7 +314,7 @@ test("413 and 415: rejects bodies that are too large, not JSON, or compressed", 
 });
 
 test("413: a body above the limit gets a response, with Content-Length and with chunked encoding", async () => {
-  const start = `POST /v1/webhooks HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${GOOD_KEY}\r\ncontent-type: application/json\r\n`;
+  const start = `POST /v1/webhooks HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${VALID_KEY}\r\ncontent-type: application/json\r\n`;
   const megabyte = "x".repeat(1024 * 1024);
   const announced = await sendRaw(`${start}content-length: ${megabyte.length}\r\n\r\n${megabyte}`);
   assert.equal(announced.status, 413);
@@ -357,7 +357,7 @@ test("500: the response has no internal details, and the log has the cause with 
   assert.equal(headers["cache-control"], "no-store");
   const text = JSON.stringify(lines);
   assert.match(text, /failed with Bearer \*\*\*/);
-  assert.ok(!text.includes(GOOD_KEY) && !text.includes(SECRET));
+  assert.ok(!text.includes(VALID_KEY) && !text.includes(SECRET));
 });
 
 test("x-ignored-parameters lists unknown parameters, escaped and limited in length", async () => {
@@ -406,5 +406,5 @@ test("generated paths, queries and bodies cause no 5xx and no credential in the 
   );
   assert.ok(lines.length >= 400);
   const logged = JSON.stringify(lines);
-  assert.ok(!logged.includes(GOOD_KEY) && !logged.includes("canary"));
+  assert.ok(!logged.includes(VALID_KEY) && !logged.includes("canary"));
 });

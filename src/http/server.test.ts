@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { FastifyContextConfig, FastifyInstance } from "fastify";
 import Type from "typebox";
-import { CUSTOMER, GOOD_KEY, testServer } from "../../test/support/test-app.ts";
+import { CUSTOMER, testServer, VALID_KEY } from "../../test/support/test-app.ts";
 import { AppError, VenueError } from "../domain/errors.ts";
 import { METERING } from "../domain/metering.ts";
 import { sendPreserialised } from "./response/preserialised.ts";
 import { defineRoute } from "./route.ts";
 import { commaListOf, compileRequestValidator, emptyIsAbsent, invalidRequest, valueError } from "./validation/index.ts";
 
-const KEY = { authorization: `Bearer ${GOOD_KEY}` };
+const KEY = { authorization: `Bearer ${VALID_KEY}` };
 const ANY = { 200: Type.Unknown() };
 const PUBLIC_GET = {
   method: "GET",

@@ -71,7 +71,7 @@ eachDatabase(
   "is settled when the first sweep of every venue has ended; health counts the active markets",
   async (database) => {
     const { clock, venue, ingest } = createTestIngest(database);
-    venue.show(sampleMarket("a"), sampleMarket("b"), sampleMarket("closed", { listing: { status: "closed" } }));
+    venue.setMarkets(sampleMarket("a"), sampleMarket("b"), sampleMarket("closed", { listing: { status: "closed" } }));
     venue.responseMs = 1_000;
     assert.equal(ingest.isSettled, false);
     ingest.start();

@@ -54,7 +54,7 @@ function openNodes(database: Database, bus?: Bus) {
     });
     const member = { node, board, ingest, venues };
     members.push(member);
-    for (const market of shown) venues.get(market.listing.venue)?.show(market);
+    for (const market of shown) venues.get(market.listing.venue)?.setMarkets(market);
     await ingest.restore();
     ingest.start();
     return member;
@@ -62,7 +62,7 @@ function openNodes(database: Database, bus?: Bus) {
   const show = (venue: VenueId, id: string, parts: SampleParts = {}) => {
     const market = sampleMarket(id, { ...parts, listing: { venue, ...parts.listing } });
     shown.push(market);
-    for (const { venues } of members) venues.get(venue)?.show(market);
+    for (const { venues } of members) venues.get(venue)?.setMarkets(market);
   };
   /** Nodes that read a venue, without paused ones, which cannot stop. */
   const readers = (venue: VenueId) =>
@@ -144,7 +144,7 @@ eachDatabase(
     const reader = await add({ serves: false });
     const server = await add({ ingests: false, maintains: false });
     show("alpha", "a", { activity: { volumeTotalUsd: 7 } });
-    reader.venues.get("alpha")?.show();
+    reader.venues.get("alpha")?.setMarkets();
     await advance(4_000);
     const followed = server.board.find("alpha", "a");
     assert.deepEqual(
@@ -211,7 +211,7 @@ eachDatabase("a paused node does not write its queued prices after another node 
   const other = reader === first ? second : first;
   assert.ok(reader !== undefined);
   // Only the reader receives this price, and it cannot write it.
-  reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.11 } }));
+  reader.venues.get("alpha")?.setMarkets(sampleMarket("a", { quote: { bid: 0.11 } }));
   for (let steps = 0; bidOn(reader, "alpha", "a") !== 0.11 && steps < 100; steps++) {
     reader.node.isDisconnected = true;
     await cluster.advance(100);
@@ -222,7 +222,7 @@ eachDatabase("a paused node does not write its queued prices after another node 
   assert.deepEqual(readers("alpha"), [other]);
   reader.node.isDisconnected = false;
   reader.node.resume();
-  reader.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.3 } }));
+  reader.venues.get("alpha")?.setMarkets(sampleMarket("a", { quote: { bid: 0.3 } }));
   await cluster.advance(6_000);
   assert.deepEqual(await ticksOf(database, "a"), [0.3]);
   const [row] = await database.query<{ snapshot: string }>("select snapshot from markets where market_id = 'a'");
@@ -288,12 +288,12 @@ eachDatabase(
     const server = await add({ ingests: false });
     await advance(5_000);
     const closed = sampleMarket("old", { listing: { status: "closed" } });
-    server.venues.get("alpha")?.show(closed);
+    server.venues.get("alpha")?.setMarkets(closed);
     assert.deepEqual(
       [await server.ingest.lookUp("alpha", "old"), await server.ingest.lookUp("alpha", "none")],
       [true, false],
     );
-    server.venues.get("alpha")?.show(sampleMarket("a", { quote: { bid: 0.11 } }));
+    server.venues.get("alpha")?.setMarkets(sampleMarket("a", { quote: { bid: 0.11 } }));
     await server.ingest.lookUp("alpha", "a");
     await advance(3_000);
     assert.ok(server.board.find("alpha", "old")?.storeKey !== null);

@@ -20,7 +20,7 @@ test("requests only listings until the first sweep of every venue has ended", as
   const harness = openIngestHarness((clock) => ["alpha", "slow"].map((id) => new ScriptedVenue(id, clock)));
   const [venue, slow] = harness.venues;
   assert.ok(venue && slow);
-  venue.show(withVolume("a", 1));
+  venue.setMarkets(withVolume("a", 1));
   slow.responseMs = 20_000;
   await harness.start();
   await harness.clock.advance(19_000);
@@ -31,7 +31,7 @@ test("requests only listings until the first sweep of every venue has ended", as
 
 test("reads trades in order of volume, every market once before any is read again", async () => {
   const { clock, venue, start } = openScriptedVenue();
-  venue.show(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
+  venue.setMarkets(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
   await clock.advance(3_200);
   assert.deepEqual(requestedIds(venue, "listTrades").slice(0, 5), ["large", "small", "unknown", "large", "small"]);
@@ -39,7 +39,7 @@ test("reads trades in order of volume, every market once before any is read agai
 
 test("stores a trade once when a later read returns it again", async () => {
   const { clock, venue, store, start } = openScriptedVenue();
-  venue.show(withVolume("a", 1));
+  venue.setMarkets(withVolume("a", 1));
   venue.trades.set("a", [trade("t1", SAMPLE_AT - 1_000, 3), trade("t0", SAMPLE_AT - 86_500_000, 3)]);
   await start();
   await clock.advance(5_000);
@@ -50,7 +50,7 @@ test("stores a trade once when a later read returns it again", async () => {
 test("sums the 24-hour volume from trades only for venues that publish no volume", async () => {
   for (const volumeFromTrades of [true, false]) {
     const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades } });
-    venue.show(withVolume("a", null));
+    venue.setMarkets(withVolume("a", null));
     venue.trades.set("a", [trade("t1", SAMPLE_AT - 1_000, 3), trade("t2", SAMPLE_AT - 2 * MINUTE_MS, 4)]);
     await start();
     await clock.advance(2_000);
@@ -60,7 +60,7 @@ test("sums the 24-hour volume from trades only for venues that publish no volume
 
 test("more trades than one read returns leave the volume unknown instead of too small", async () => {
   const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
-  venue.show(withVolume("a", null));
+  venue.setMarkets(withVolume("a", null));
   venue.trades.set(
     "a",
     Array.from({ length: 1_500 }, (_, number) => trade(`t${number}`, SAMPLE_AT - number * 1_000, 1)),
@@ -72,7 +72,7 @@ test("more trades than one read returns leave the volume unknown instead of too 
 
 test("does not read trades of a play-money venue", async () => {
   const { clock, venue, start } = openScriptedVenue({ playMoney: true });
-  venue.show(withVolume("a", null));
+  venue.setMarkets(withVolume("a", null));
   await start();
   await clock.advance(5_000);
   assert.deepEqual(requestedIds(venue, "listTrades"), []);
@@ -80,7 +80,7 @@ test("does not read trades of a play-money venue", async () => {
 
 test("backfills in order of volume, every market once at two intervals", async () => {
   const { clock, venue, history, start } = openScriptedVenue();
-  venue.show(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
+  venue.setMarkets(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
   await clock.advance(10_000);
   assert.deepEqual(requestedIds(venue, "getHistory"), ["large", "large", "small", "small", "unknown", "unknown"]);
@@ -92,7 +92,7 @@ test("backfills in order of volume, every market once at two intervals", async (
 
 test("if volumes are summed from trades, reads the trades of every market before the backfill", async () => {
   const { clock, venue, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
-  venue.show(withVolume("a", null), withVolume("b", null), withVolume("c", null));
+  venue.setMarkets(withVolume("a", null), withVolume("b", null), withVolume("c", null));
   venue.trades.set("c", [trade("t", SAMPLE_AT - 1_000, 9)]);
   await start();
   await clock.advance(10_000);
@@ -108,23 +108,23 @@ test("if volumes are summed from trades, reads the trades of every market before
 
 test("tries a failing backfill three times, then continues with the next market", async () => {
   const { clock, venue, start } = openScriptedVenue();
-  venue.show(withVolume("a", 9));
+  venue.setMarkets(withVolume("a", 9));
   venue.failing.set("getHistory", timeout());
   await start();
   await clock.advance(30_000);
   assert.deepEqual(requestedIds(venue, "getHistory"), ["a", "a", "a"]);
   venue.failing.clear();
-  venue.show(withVolume("b", 1));
+  venue.setMarkets(withVolume("b", 1));
   await clock.advance(2 * MINUTE_MS);
   assert.deepEqual(requestedIds(venue, "getHistory").slice(3), ["b", "b"]);
 });
 
 test("backfills a market that is listed later", async () => {
   const { clock, venue, start } = openScriptedVenue();
-  venue.show(withVolume("a", 9));
+  venue.setMarkets(withVolume("a", 9));
   await start();
   await clock.advance(5_000);
-  venue.show(withVolume("late", 99));
+  venue.setMarkets(withVolume("late", 99));
   await clock.advance(65_000);
   assert.deepEqual(requestedIds(venue, "getHistory"), ["a", "a", "late", "late"]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleMarket } from "../../test/support/market-samples.ts";
 import {
-  gaps,
+  intervalsBetween,
   openIngestHarness,
   openIngestWith,
   openScriptedVenue,
@@ -13,7 +13,7 @@ import { VenueError } from "../domain/errors.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** From the start of each sweep to the start of the next. */
-const sweepPauses = (venue: ScriptedVenue) => gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
+const sweepPauses = (venue: ScriptedVenue) => intervalsBetween(venue.callsOf("listOpenMarkets").map(({ at }) => at));
 const timeout = () => new VenueError("timeout", "no response", { retryable: true });
 
 test("retries a failing venue until it responds", async () => {
@@ -60,7 +60,7 @@ test("a failing or unresponsive venue does not delay another", async () => {
   assert.ok(broken && slow && good);
   broken.failing.set("listOpenMarkets", timeout());
   slow.responseMs = 3 * HOUR_MS;
-  good.show(sampleMarket("a"));
+  good.setMarkets(sampleMarket("a"));
   await harness.start();
   assert.ok(harness.market("a"));
   assert.equal(harness.health(good).report(0).status, "ok");
@@ -78,7 +78,7 @@ test("probes a failing venue once a second and reads it within seconds of its re
   await clock.advance(MINUTE_MS);
   assert.equal(venue.callsOf("findMarket").length - probesBefore, 60);
   venue.failing.clear();
-  venue.show(sampleMarket("b"));
+  venue.setMarkets(sampleMarket("b"));
   await clock.advance(4_000);
   assert.equal(board.find("alpha", "b")?.listing.marketId, "b");
   assert.equal(health(venue).report(0).status, "ok");

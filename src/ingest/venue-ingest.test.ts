@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
-import { gaps, openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
+import { intervalsBetween, openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import type { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import type { MarketListing } from "../domain/market.ts";
 
@@ -31,7 +31,7 @@ test("the next sweep starts one pause after the end of the last", async () => {
   venue.responseMs = 500;
   await start();
   await clock.advance(3 * MINUTE_MS);
-  const [first, ...others] = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
+  const [first, ...others] = intervalsBetween(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.equal(first, MINUTE_MS + 1_000);
   assert.ok(others.every((gap) => gap === first));
 });
@@ -41,14 +41,14 @@ test("a long sweep is followed by a pause twice as long", async () => {
   venue.responseMs = MINUTE_MS;
   await start();
   await clock.advance(20 * MINUTE_MS);
-  const [first] = gaps(venue.callsOf("listOpenMarkets").map(({ at }) => at));
+  const [first] = intervalsBetween(venue.callsOf("listOpenMarkets").map(({ at }) => at));
   assert.equal(first, 2 * MINUTE_MS + 4 * MINUTE_MS);
 });
 
 test("polls active markets in order of volume if sweeps take longer than the poll interval and the stream is down", async () => {
   const profile = { activePollMs: 5_000, streamMarketsMax: 1 };
   const { clock, venue, start } = openScriptedVenue({ profile });
-  venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
+  venue.setMarkets(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
   await start();
   await clock.advance(30_000);
   assert.deepEqual(readsOf(venue), []);
@@ -115,7 +115,7 @@ test("reads a market individually after it is missing from two consecutive sweep
 test("detects a market that settled between sweeps with one individual read", async () => {
   const { clock, venue, market, statusChanges, start } = openIngestWith("a", "b");
   await start();
-  venue.show(withListing("b", { status: "finalized", outcome: { kind: "yes" } }));
+  venue.setMarkets(withListing("b", { status: "finalized", outcome: { kind: "yes" } }));
   await clock.advance(2 * MINUTE_MS + 2_000);
   assert.deepEqual(market("b")?.listing.outcome, { kind: "yes" });
   assert.deepEqual(statusChanges(), ["active to finalized"]);
@@ -136,22 +136,22 @@ test("reads a market that its venue no longer has once per sweep", async () => {
 test("reads a market at its close, then at growing intervals until it is finalized", async () => {
   const { clock, venue, market, start } = openIngestWith();
   const closeAt = SAMPLE_AT + 5 * MINUTE_MS;
-  venue.show(withListing("a", { closeAt }));
+  venue.setMarkets(withListing("a", { closeAt }));
   await start();
   await clock.advance(5 * MINUTE_MS - 1);
   assert.deepEqual(readsOf(venue), []);
-  venue.show(withListing("a", { closeAt, status: "closed" }));
+  venue.setMarkets(withListing("a", { closeAt, status: "closed" }));
   await clock.advance(HOUR_MS);
   const times = venue.callsOf("getMarkets").map(({ at }) => at - closeAt);
   assert.ok((times[0] ?? -1) >= 0 && (times[0] ?? -1) <= 1_000, String(times[0]));
-  const pauses = gaps(times);
+  const pauses = intervalsBetween(times);
   assert.ok(
     pauses.every((pause, index) => pause >= Math.max(15_000, (pauses[index - 1] ?? 0) - 1_000)),
     String(pauses),
   );
   assert.ok((pauses.at(-1) ?? 0) >= 4 * MINUTE_MS, String(pauses));
 
-  venue.show(withListing("a", { closeAt, status: "finalized", outcome: { kind: "no" } }));
+  venue.setMarkets(withListing("a", { closeAt, status: "finalized", outcome: { kind: "no" } }));
   await clock.advance(7 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");
   const readsBefore = readsOf(venue).length;
@@ -175,7 +175,7 @@ test("reads a market that awaits its result for days once an hour, also if it is
 
 test("schedules a distant close when a later sweep finds it near", async () => {
   const { clock, venue, start } = openIngestWith();
-  venue.show(withListing("a", { closeAt: SAMPLE_AT + 10 * HOUR_MS }));
+  venue.setMarkets(withListing("a", { closeAt: SAMPLE_AT + 10 * HOUR_MS }));
   await start();
   clock.jumpWallClock(10 * HOUR_MS - 5 * MINUTE_MS);
   await clock.advance(5 * MINUTE_MS - 1);
@@ -187,11 +187,11 @@ test("schedules a distant close when a later sweep finds it near", async () => {
 test("records a reverted result as a status change and continues to read the market", async () => {
   const { clock, venue, market, statusChanges, start } = openIngestWith("a");
   await start();
-  venue.show(withListing("a", { status: "finalized", outcome: { kind: "yes" } }));
+  venue.setMarkets(withListing("a", { status: "finalized", outcome: { kind: "yes" } }));
   venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
   await clock.advance(1_000);
   assert.equal(market("a")?.listing.status, "finalized");
-  venue.show(withListing("a", { status: "active", outcome: null }));
+  venue.setMarkets(withListing("a", { status: "active", outcome: null }));
   await clock.advance(MINUTE_MS + 1_000);
   assert.deepEqual([market("a")?.listing.status, market("a")?.listing.outcome], ["active", null]);
   assert.deepEqual(statusChanges(), ["active to finalized", "finalized to active"]);
@@ -202,7 +202,7 @@ test("reads restored markets that await a result after a restart", async () => {
   const waiting = { status: "determined", closeAt: SAMPLE_AT - HOUR_MS } as const;
   board.restore(withListing("a", waiting), 1);
   board.restore(withListing("old", { status: "finalized" }), 2);
-  venue.show(withListing("a", { ...waiting, status: "finalized", outcome: { kind: "yes" } }));
+  venue.setMarkets(withListing("a", { ...waiting, status: "finalized", outcome: { kind: "yes" } }));
   await start();
   await clock.advance(10 * MINUTE_MS);
   assert.equal(market("a")?.listing.status, "finalized");

@@ -7,7 +7,7 @@ import type { StreamMessage } from "../ports/venue.ts";
 
 async function startVenue(options?: Parameters<typeof openScriptedVenue>[0]) {
   const harness = openScriptedVenue(options);
-  harness.venue.show(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 9 } }));
+  harness.venue.setMarkets(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 9 } }));
   await harness.start();
   await harness.clock.advance(1_000);
   return { ...harness, send: (message: StreamMessage) => harness.venue.stream?.onMessage(message) };
@@ -82,7 +82,7 @@ test("subscribes to the most traded markets, up to the stream's limit, and updat
   const { clock, venue } = await startVenue({ profile: { streamMarketsMax: 1 } });
   await clock.advance(5_000);
   assert.deepEqual(venue.followed, ["b"]);
-  venue.show(sampleMarket("a", { activity: { volume24hUsd: 99 } }));
+  venue.setMarkets(sampleMarket("a", { activity: { volume24hUsd: 99 } }));
   await clock.advance(66_000);
   assert.deepEqual(venue.followed, ["a"]);
 });

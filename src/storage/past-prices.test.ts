@@ -18,7 +18,7 @@ function openHarness(listing: Partial<MarketListing> = {}) {
   const [venue] = harness.venues;
   if (venue === undefined) throw new Error("The harness has no venue");
   const snapshot = sampleMarket("m", { listing });
-  venue.show(snapshot);
+  venue.setMarkets(snapshot);
   harness.storeWriter.queueChange(harness.board.apply(snapshot, SAMPLE_AT));
   const market = (): BoardMarket => {
     const found = harness.market("m");
@@ -30,9 +30,9 @@ function openHarness(listing: Partial<MarketListing> = {}) {
 }
 
 test("the first read of a new market stores it and fetches its hourly and five-minute history once", async () => {
-  const { venue, past, history, current, requestCount } = openHarness();
+  const { venue, pastPrices, history, current, requestCount } = openHarness();
   venue.history.set("m", [point(SAMPLE_AT - DAY_MS, 0.3), point(SAMPLE_AT, 0.4)]);
-  const reading = await past.read(current(), "7d", 48);
+  const reading = await pastPrices.read(current(), "7d", 48);
   assert.deepEqual([current().storeKey, reading.period, reading.generatedAt], [1, "7d", SAMPLE_AT]);
   assert.ok(reading.points.length > 0);
   assert.deepEqual(
@@ -42,34 +42,34 @@ test("the first read of a new market stores it and fetches its hourly and five-m
       [HOUR_MS / 12, 2 * DAY_MS, SAMPLE_AT],
     ],
   );
-  await past.read(current(), "30d", 10);
+  await pastPrices.read(current(), "30d", 10);
   assert.equal(requestCount(), 2);
 });
 
 test("concurrent calls share one fetch", async () => {
-  const { venue, clock, past, current, requestCount } = openHarness();
+  const { venue, clock, pastPrices, current, requestCount } = openHarness();
   venue.responseMs = 100;
   const reads = Promise.all([
-    past.read(current(), "7d", 48),
-    past.read(current(), "48h", 48),
-    past.read(current(), "7d", 10),
+    pastPrices.read(current(), "7d", 48),
+    pastPrices.read(current(), "48h", 48),
+    pastPrices.read(current(), "7d", 10),
   ]);
   await clock.until(reads);
   assert.equal(requestCount(), 2);
 });
 
 test("does not fetch stored history again after a restart", async () => {
-  const { past, history, current, requestCount } = openHarness();
+  const { pastPrices, history, current, requestCount } = openHarness();
   for (const intervalMs of [HOUR_MS, HOUR_MS / 12]) {
     history.ranges.push({ key: 1, intervalMs, fromMs: SAMPLE_AT - DAY_MS, toMs: SAMPLE_AT - HOUR_MS });
   }
-  await past.read(current(), "7d", 48);
+  await pastPrices.read(current(), "7d", 48);
   assert.equal(requestCount(), 0);
 });
 
 test("requests no history from before the market opened", async () => {
-  const { past, history, current } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
-  await past.read(current(), "7d", 48);
+  const { pastPrices, history, current } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
+  await pastPrices.read(current(), "7d", 48);
   assert.deepEqual(
     history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs),
     [2 * HOUR_MS, 90 * 60_000],
@@ -77,55 +77,55 @@ test("requests no history from before the market opened", async () => {
 });
 
 test("requests no history for a market that has not opened yet", async () => {
-  const { past, current, requestCount } = openHarness({ openAt: SAMPLE_AT + DAY_MS });
-  assert.deepEqual((await past.read(current(), "7d", 48)).points, []);
+  const { pastPrices, current, requestCount } = openHarness({ openAt: SAMPLE_AT + DAY_MS });
+  assert.deepEqual((await pastPrices.read(current(), "7d", 48)).points, []);
   assert.equal(requestCount(), 0);
 });
 
 test("throws the venue error if nothing is stored, and the next read requests again", async () => {
-  const { venue, past, current, requestCount } = openHarness();
+  const { venue, pastPrices, current, requestCount } = openHarness();
   venue.failing.set("getHistory", failure);
-  await assert.rejects(past.read(current(), "7d", 48), (error) => error === failure);
-  assert.equal(past.has(current()), false);
+  await assert.rejects(pastPrices.read(current(), "7d", 48), (error) => error === failure);
+  assert.equal(pastPrices.has(current()), false);
   venue.failing.clear();
-  await past.read(current(), "7d", 48);
-  assert.deepEqual([requestCount(), past.has(current())], [3, true]);
+  await pastPrices.read(current(), "7d", 48);
+  assert.deepEqual([requestCount(), pastPrices.has(current())], [3, true]);
 });
 
 test("returns stored history if the venue request fails", async () => {
-  const { venue, storeWriter, past, history, current } = openHarness();
+  const { venue, storeWriter, pastPrices, history, current } = openHarness();
   await storeWriter.flush();
   history.points.set(1, [point(SAMPLE_AT, 0.4)]);
   venue.failing.set("getHistory", failure);
-  assert.equal((await past.read(current(), "7d", 48)).points.length, 1);
+  assert.equal((await pastPrices.read(current(), "7d", 48)).points.length, 1);
 });
 
 test("sets the price a day ago from the last point at or before that time", async () => {
-  const { venue, past, current } = openHarness();
+  const { venue, pastPrices, current } = openHarness();
   const dayAgo = SAMPLE_AT - DAY_MS;
   venue.history.set("m", [point(dayAgo - HOUR_MS, 0.2), point(dayAgo, null), point(dayAgo + HOUR_MS, 0.9)]);
-  await past.read(current(), "7d", 48);
+  await pastPrices.read(current(), "7d", 48);
   assert.equal(current().priceDayAgo, 0.2);
 });
 
 test("returns stored history of a market whose venue is no longer configured", async () => {
-  const { past, board, history } = openHarness();
+  const { pastPrices, board, history } = openHarness();
   board.restore(sampleMarket("m", { listing: { venue: "removed" } }), 7);
   history.points.set(7, [point(SAMPLE_AT, 0.4)]);
   const market = board.find("removed", "m");
   assert.ok(market);
-  assert.equal((await past.read(market, "7d", 48)).points.length, 1);
+  assert.equal((await pastPrices.read(market, "7d", 48)).points.length, 1);
 });
 
 test("throws store_unavailable for a new market until it can be stored", async () => {
-  const { store, past, current, requestCount } = openHarness();
+  const { store, pastPrices, current, requestCount } = openHarness();
   const upsert = store.upsertMarkets.bind(store);
   store.upsertMarkets = async () => {
     throw new AppError("store_unavailable", "The database is unavailable");
   };
   const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
-  await assert.rejects(past.read(current(), "7d", 48), isUnavailable);
+  await assert.rejects(pastPrices.read(current(), "7d", 48), isUnavailable);
   assert.equal(requestCount(), 0);
   store.upsertMarkets = upsert;
-  assert.equal((await past.read(current(), "7d", 48)).intervalSeconds, 3_600);
+  assert.equal((await pastPrices.read(current(), "7d", 48)).intervalSeconds, 3_600);
 });

@@ -6,7 +6,7 @@ import { createMarketsService, type MarketsPorts } from "../../src/capabilities/
 import type { HistoryReading } from "../../src/storage/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { SAMPLE_AT } from "./market-samples.ts";
-import { GOOD_KEY, testServer } from "./test-app.ts";
+import { testServer, VALID_KEY } from "./test-app.ts";
 
 export interface MarketApi {
   readonly app: FastifyInstance;
@@ -61,7 +61,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
   const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
   marketRoutes(app, { service, board, venues, publicUrl, now: () => clock.now() });
   const get: MarketApi["get"] = (url, headers = {}) =>
-    app.inject({ method: "GET", url, headers: { authorization: `Bearer ${GOOD_KEY}`, ...headers } });
+    app.inject({ method: "GET", url, headers: { authorization: `Bearer ${VALID_KEY}`, ...headers } });
   return { app, board, clock, get };
 }
 
@@ -70,7 +70,7 @@ interface ValidationBody {
 }
 
 /** The errors of a 422 as "type at location"; the status of any other response. */
-export function refusals(response: LightMyRequestResponse): string[] {
+export function describeErrors(response: LightMyRequestResponse): string[] {
   if (response.statusCode !== 422) return [String(response.statusCode)];
   return response.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
 }

@@ -15,7 +15,7 @@ export interface TcpProxy {
   /** Connections accepted since the start. */
   readonly accepted: number;
   /** Chunks from clients that were discarded. */
-  readonly swallowed: number;
+  readonly discardedChunks: number;
   close(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     get accepted() {
       return accepted;
     },
-    get swallowed() {
+    get discardedChunks() {
       return swallowed;
     },
     async close() {

@@ -17,7 +17,7 @@ export function recordingLog(): {
   return { log, lines };
 }
 
-export const GOOD_KEY = "plx_free_goodgoodgoodgoodgoodgoodgood";
+export const VALID_KEY = "plx_free_goodgoodgoodgoodgoodgoodgood";
 export const CUSTOMER: Principal = {
   kind: "customer",
   customerId: "cus-1",
@@ -41,7 +41,7 @@ export async function testServer(
       },
     },
     data: "sandbox",
-    authentication: { authenticate: (bearer) => (bearer === GOOD_KEY ? CUSTOMER : null) },
+    authentication: { authenticate: (bearer) => (bearer === VALID_KEY ? CUSTOMER : null) },
     docs: false,
     successLogSample: 1,
     ...options,

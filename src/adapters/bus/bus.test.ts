@@ -317,7 +317,7 @@ eachConnectedKind("sends a message again if its connection was lost before the s
   const volumes = listen(there, "volumes");
   proxy.blackhole();
   for (const topic of ["prices", "volumes"]) here.publish(topic, "1");
-  await until(() => proxy.swallowed > 0);
+  await until(() => proxy.discardedChunks > 0);
   here.publish("prices", "2");
   proxy.restore();
   await until(() => !here.isConnected);
@@ -336,7 +336,7 @@ eachConnectedKind(
     const remote = listen(there, "prices");
     proxy.blackhole();
     here.publish("prices", "1");
-    await until(() => proxy.swallowed > 0);
+    await until(() => proxy.discardedChunks > 0);
     await clock.advance(1_500);
     assert.equal(here.isConnected, false);
     proxy.restore();

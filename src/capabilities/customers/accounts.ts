@@ -171,14 +171,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         assertKeyName(name);
         // Locked first, so that concurrent calls cannot exceed the limit.
         const customer = await lock(transaction, customerId, actor);
-        const active = await countActiveKeys(transaction, customerId, name);
-        if (active.withName > 0)
-          throw new AppError(
-            "key_name_taken",
-            "An active key already has this name: choose another name, or rotate that key",
-          );
-        if (active.total >= ACTIVE_KEYS_MAX)
-          throw new AppError("key_limit_reached", `At most ${ACTIVE_KEYS_MAX} keys can be active: revoke one first`);
+        assertKeyAllowed(await countActiveKeys(transaction, customerId, name));
         const key = await issue(transaction, customer, name, actor);
         const details = { key_id: key.keyId, name };
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
@@ -228,6 +221,16 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
     auditLog: ({ customerId = null, before = null, limit }) =>
       selectAudit(database, { customerId, before, limit: assertListLimit(limit) }),
   };
+}
+
+function assertKeyAllowed({ total, withName }: Awaited<ReturnType<typeof countActiveKeys>>): void {
+  if (withName > 0)
+    throw new AppError(
+      "key_name_taken",
+      "An active key already has this name: choose another name, or rotate that key",
+    );
+  if (total >= ACTIVE_KEYS_MAX)
+    throw new AppError("key_limit_reached", `At most ${ACTIVE_KEYS_MAX} keys can be active: revoke one first`);
 }
 
 export const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");

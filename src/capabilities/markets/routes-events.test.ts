@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type MarketApi, openMarketApi, refusals } from "../../../test/support/market-api.ts";
+import { describeErrors, type MarketApi, openMarketApi } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { AppError } from "../../domain/errors.ts";
 
@@ -192,7 +192,7 @@ test("422: each invalid parameter is rejected with its specific error", async ()
     "/v1/events/alpha:fed?expand=history": "literal_error at query.expand",
   };
   for (const [url, expected] of Object.entries(cases))
-    assert.deepEqual(refusals(await get(url)), [expected], url.slice(0, 60));
+    assert.deepEqual(describeErrors(await get(url)), [expected], url.slice(0, 60));
 });
 
 test("503: sentiment returns store_unavailable if the trend cannot be read", async () => {

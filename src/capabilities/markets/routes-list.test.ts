@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type MarketApi, openMarketApi, refusals } from "../../../test/support/market-api.ts";
+import { describeErrors, type MarketApi, openMarketApi } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/market-samples.ts";
 
 async function withMarkets(count: number): Promise<MarketApi> {
@@ -152,9 +152,9 @@ test("422: each invalid parameter is rejected with its specific error", async ()
     [`cursor=${"A".repeat(2_049)}`]: "string_too_long at query.cursor",
   };
   for (const [query, expected] of Object.entries(cases)) {
-    assert.deepEqual(refusals(await get(`/v1/markets?${query}`)), [expected], query.slice(0, 40));
+    assert.deepEqual(describeErrors(await get(`/v1/markets?${query}`)), [expected], query.slice(0, 40));
   }
-  const several = refusals(await get("/v1/markets?limit=0&sort=x&source=y"));
+  const several = describeErrors(await get("/v1/markets?limit=0&sort=x&source=y"));
   assert.deepEqual(several.sort(), [
     "greater_than_equal at query.limit",
     "literal_error at query.sort",
@@ -179,7 +179,7 @@ test("422: a cursor is invalid for other filters or another sort, but valid for 
   assert.equal((await get(`/v1/markets?limit=5&cursor=${cursor}`)).statusCode, 200);
   for (const other of ["sort=liquidity", "status=all", "source=alpha", "category=Sports", "query=question"]) {
     assert.deepEqual(
-      refusals(await get(`/v1/markets?${other}&cursor=${cursor}`)),
+      describeErrors(await get(`/v1/markets?${other}&cursor=${cursor}`)),
       ["value_error at query.cursor"],
       other,
     );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openMarketApi, refusals } from "../../../test/support/market-api.ts";
+import { describeErrors, openMarketApi } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { samplePoint } from "../../../test/support/storage-samples.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
@@ -149,7 +149,8 @@ test("422: each invalid parameter is rejected before the market is looked up", a
     "/v1/markets/alpha/m/history?max_points=201": "less_than_equal at query.max_points",
     "/v1/markets/alpha/m/history?max_points=many": "int_parsing at query.max_points",
   };
-  for (const [url, expected] of Object.entries(cases)) assert.deepEqual(refusals(await get(url)), [expected], url);
+  for (const [url, expected] of Object.entries(cases))
+    assert.deepEqual(describeErrors(await get(url)), [expected], url);
 });
 
 test("502: a failed venue request returns venue_unavailable without internal details", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openMarketApi, refusals } from "../../../test/support/market-api.ts";
+import { describeErrors, openMarketApi } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { VENUE_SERVICES } from "../../venues/registry.ts";
 
@@ -30,10 +30,10 @@ test("200: paths, filters, slugs and bodies use the configured venue ids", async
 test("422: adapter names and reference venues are rejected in paths and filters", async () => {
   const { get } = await openNamedApi();
   for (const name of [...Object.keys(VENUE_SERVICES), "venue_d"]) {
-    assert.deepEqual(refusals(await get(`/v1/markets/${name}/m`)), ["literal_error at path.platform"]);
-    assert.deepEqual(refusals(await get(`/v1/markets/${name}/m/history`)), ["literal_error at path.platform"]);
-    assert.deepEqual(refusals(await get(`/v1/markets?source=${name}`)), ["literal_error at query.source"]);
-    assert.deepEqual(refusals(await get(`/v1/events?platform=${name}`)), ["literal_error at query.platform"]);
+    assert.deepEqual(describeErrors(await get(`/v1/markets/${name}/m`)), ["literal_error at path.platform"]);
+    assert.deepEqual(describeErrors(await get(`/v1/markets/${name}/m/history`)), ["literal_error at path.platform"]);
+    assert.deepEqual(describeErrors(await get(`/v1/markets?source=${name}`)), ["literal_error at query.source"]);
+    assert.deepEqual(describeErrors(await get(`/v1/events?platform=${name}`)), ["literal_error at query.platform"]);
     assert.equal((await get(`/v1/events/${name}:e`)).statusCode, 404);
   }
 });

@@ -18,7 +18,7 @@ export interface IngestHarness {
   readonly ticks: MemoryTicks;
   readonly history: MemoryHistory;
   readonly storeWriter: StoreWriter;
-  readonly past: StoredPastPrices;
+  readonly pastPrices: StoredPastPrices;
   readonly venues: readonly ScriptedVenue[];
   health(venue: ScriptedVenue): VenueHealth;
   /** Starts everything and waits for the first responses. */
@@ -71,7 +71,7 @@ export function openIngestHarness(
     ticks,
     history,
     storeWriter,
-    past,
+    pastPrices: past,
     venues,
     health,
     async start() {
@@ -105,11 +105,11 @@ export function openScriptedVenue(
 /** A harness with one venue, "alpha", that lists open markets with these ids. */
 export function openIngestWith(...marketIds: readonly string[]): ReturnType<typeof openScriptedVenue> {
   const harness = openScriptedVenue();
-  harness.venue.show(...marketIds.map((id) => sampleMarket(id)));
+  harness.venue.setMarkets(...marketIds.map((id) => sampleMarket(id)));
   return harness;
 }
 
 /** Differences between consecutive timestamps. */
-export function gaps(timestamps: readonly number[]): number[] {
+export function intervalsBetween(timestamps: readonly number[]): number[] {
   return timestamps.slice(1).map((at, index) => at - (timestamps[index] ?? 0));
 }

@@ -66,7 +66,7 @@ export class ScriptedVenue implements VenueAdapter {
   }
 
   /** Adds or replaces markets. The listing then has one page with all open markets. */
-  show(...snapshots: readonly MarketSnapshot[]): void {
+  setMarkets(...snapshots: readonly MarketSnapshot[]): void {
     for (const snapshot of snapshots) this.markets.set(snapshot.listing.marketId, snapshot);
     const open = [...this.markets.values()].filter(({ listing }) => listing.status === "active");
     this.pages = [open.map(({ listing }) => listing.marketId)];
