@@ -14,10 +14,10 @@ const READS_MAX = 2;
 /** Reads order books. If the venue requires a key and none is configured, reads the top of book from the market row. */
 export class BookReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">;
   #refusedUntil = 0;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -37,7 +37,7 @@ export class BookReader {
         return this.#getTop(path, signal);
       }
       receivedAt = response.receivedAt;
-      this.#ports.detectors.book.check(response.json, isOrderbook);
+      this.#ports.driftDetectors.book.check(response.json, isOrderbook);
       const book = parseBook(expectShape(response.json, isOrderbook, path), this.#ports.drop);
       if (!isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) {
         return { ...book, lastPrice: null, eventAt: null, receivedAt };
@@ -51,7 +51,7 @@ export class BookReader {
     const response = await this.#client.get(path, {}, signal, [404]);
     if (response.status === 404) return null;
     const { market } = expectShape(response.json, isOneMarket, path);
-    if (!this.#ports.detectors.market.check(market, isMarket)) {
+    if (!this.#ports.driftDetectors.market.check(market, isMarket)) {
       this.#ports.drop("bad_market");
       return null;
     }

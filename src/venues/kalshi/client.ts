@@ -36,10 +36,10 @@ export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly prefetch?: boolean;
 }
 
-export type KalshiPorts = VenuePorts & { readonly detectors: KalshiDriftDetectors };
+export type KalshiPorts = VenuePorts & { readonly driftDetectors: KalshiDriftDetectors };
 
 export interface KalshiClientOptions
-  extends Pick<KalshiPorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted" | "detectors"> {
+  extends Pick<KalshiPorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted" | "driftDetectors"> {
   readonly restUrl: string;
   readonly signer: Signer | null;
 }
@@ -48,25 +48,25 @@ export interface KalshiClientOptions
 export class KalshiClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
-  readonly #drop: VenuePorts["drop"];
-  readonly #detectors: KalshiDriftDetectors;
+  readonly #countDrop: VenuePorts["drop"];
+  readonly #driftDetectors: KalshiDriftDetectors;
 
   constructor(options: KalshiClientOptions) {
-    const { http, clock, random, signer, drop } = options;
+    const { http, clock, random, signer, drop: countDrop } = options;
     const perSecond = signer === null ? PER_SECOND_WITHOUT_KEY : PER_SECOND_WITH_KEY;
     this.#client = new VenueClient({
       http,
       clock,
       random,
-      drop,
+      countDrop,
       limits: limitsFor(options, { perSecond, burst: perSecond, concurrency: CONCURRENCY }),
       deadlineMs: DEADLINE_MS,
       maxBodyBytes: BODY_BYTES_MAX,
       headers: signer === null ? undefined : (method, url) => signer(method, url.pathname, clock.now()),
     });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
-    this.#drop = drop;
-    this.#detectors = options.detectors;
+    this.#countDrop = countDrop;
+    this.#driftDetectors = options.driftDetectors;
   }
 
   /** @param accept statuses besides 2xx that are returned and not thrown */
@@ -92,7 +92,7 @@ export class KalshiClient {
       fetch: async (cursor) => {
         const response = await this.get(request.path, { ...request.query, cursor: cursor ?? undefined }, signal);
         const { json, requestedAt, receivedAt } = response;
-        if (!this.#detectors.page.check(json, request.isEnvelope)) throw unknownShape(request.path);
+        if (!this.#driftDetectors.page.check(json, request.isEnvelope)) throw unknownShape(request.path);
         return { cursor: json.cursor ?? "", rows: request.rowsOf(json), requestedAt, receivedAt };
       },
       nextOf: ({ cursor }) => (cursor === "" ? null : cursor),
@@ -100,7 +100,7 @@ export class KalshiClient {
       rowsOf: ({ rows }) => rows.length,
       pagesMax: request.pagesMax,
       prefetch: request.prefetch,
-      drop: this.#drop,
+      countDrop: this.#countDrop,
     });
     for await (const { page, cut } of walk) {
       yield { rows: page.rows, requestedAt: page.requestedAt, receivedAt: page.receivedAt, cut };

@@ -30,14 +30,14 @@ interface Entry {
  */
 export class EventCache {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">;
+  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "driftDetectors">;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
   /** When a missing ticker may be requested again. */
   readonly #retryAt = new Map<string, number>();
   #refreshedAt: number | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -137,12 +137,12 @@ export class EventCache {
   }
 
   #storeEvent(row: unknown): void {
-    if (this.#ports.detectors.event.check(row, isEvent)) this.#put(row);
+    if (this.#ports.driftDetectors.event.check(row, isEvent)) this.#put(row);
     else this.#ports.drop("bad_event");
   }
 
   #storeSeries(row: unknown): void {
-    if (this.#ports.detectors.series.check(row, isSeries)) {
+    if (this.#ports.driftDetectors.series.check(row, isSeries)) {
       this.#series.set(row.ticker, row);
       evictOldest(this.#series, SERIES_MAX);
     } else this.#ports.drop("bad_series");

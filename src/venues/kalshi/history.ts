@@ -24,7 +24,7 @@ function periodFor(intervalMs: number): number {
 /** Candlesticks as price history, oldest first. Candlesticks of settled markets may be in the historical tier. */
 export async function fetchHistory(
   client: KalshiClient,
-  { drop, detectors }: Pick<KalshiPorts, "drop" | "detectors">,
+  { drop: countDrop, driftDetectors }: Pick<KalshiPorts, "drop" | "driftDetectors">,
   listing: Pick<MarketListing, "marketId" | "venueKeys" | "openAt" | "closeAt">,
   range: HistoryRange,
   signal: AbortSignal,
@@ -40,16 +40,16 @@ export async function fetchHistory(
       period_interval: periodMs / MINUTE_MS,
     };
     for (const row of await fetchCandles(client, listing, query, signal)) {
-      if (!detectors.candle.check(row, isCandle)) {
-        drop("bad_candle");
+      if (!driftDetectors.candle.check(row, isCandle)) {
+        countDrop("bad_candle");
         continue;
       }
-      const point = parseCandle(row, periodMs, drop);
+      const point = parseCandle(row, periodMs, countDrop);
       if (point.startAt >= range.fromMs && point.endAt <= range.toMs) points.set(point.startAt, point);
     }
     start = end;
   }
-  if (start < range.toMs) drop("history_too_long");
+  if (start < range.toMs) countDrop("history_too_long");
   return [...points.values()].sort((a, b) => a.startAt - b.startAt);
 }
 

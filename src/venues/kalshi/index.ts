@@ -32,7 +32,7 @@ const STALE_AFTER_MS = 60_000;
  */
 export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const { id, playMoney, restUrl, wsUrl, keyId, privateKeyPem } = options;
-  const ports: KalshiPorts = { ...options, detectors: detectKalshiDrift(options.drift) };
+  const ports: KalshiPorts = { ...options, driftDetectors: detectKalshiDrift(options.drift) };
   const signer = keyId === undefined || privateKeyPem === undefined ? null : createSigner({ keyId, privateKeyPem });
   const client = new KalshiClient({ ...ports, restUrl, signer });
   const books = new BookReader(client, ports);

@@ -15,7 +15,7 @@ const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 export interface ListingOptions {
   readonly client: KalshiClient;
   readonly events: EventCache;
-  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "detectors">;
+  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "driftDetectors">;
 }
 
 /** Open, paused and unopened markets, page by page. An event is listed once, with the first of its markets. */
@@ -107,9 +107,9 @@ async function toListingPage(
   signal: AbortSignal,
 ): Promise<ListingPage> {
   const rows: MarketWire[] = [];
-  ports.detectors.market.startPage(page.rows);
+  ports.driftDetectors.market.startPage(page.rows);
   for (const row of page.rows) {
-    if (ports.detectors.market.check(row, isMarket)) rows.push(row);
+    if (ports.driftDetectors.market.check(row, isMarket)) rows.push(row);
     else ports.drop("bad_market");
   }
   await events.ensure(
@@ -120,7 +120,7 @@ async function toListingPage(
   const eventListings: EventListing[] = [];
   for (const row of rows) {
     const event = events.find(row.event_ticker);
-    const market = parseMarket(row, { venue: ports.id, event, receivedAt: page.receivedAt, drop: ports.drop });
+    const market = parseMarket(row, { venue: ports.id, event, receivedAt: page.receivedAt, countDrop: ports.drop });
     if (market === null) continue;
     markets.push(market);
     if (event === null || listedEvents.has(row.event_ticker)) continue;

@@ -10,8 +10,8 @@ const readFixture = fixtureReader(import.meta.url);
 function parseFixture(name: string) {
   const wire = readFixture(name);
   assert.ok(isOrderbook(wire));
-  const { drop, drops } = countDrops();
-  return { ...parseBook(wire, drop), drops };
+  const { drop: countDrop, drops } = countDrops();
+  return { ...parseBook(wire, countDrop), drops };
 }
 
 const twoSided = {

@@ -29,8 +29,8 @@ const rainEvent: EventFacts = parseEvent(readEvent(), readSeries("KXRAINNYC"), "
 
 function parse(row: unknown, event: EventFacts | null = rainEvent) {
   assert.ok(isMarket(row));
-  const { drop, drops } = countDrops();
-  return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, drop }), drops };
+  const { drop: countDrop, drops } = countDrops();
+  return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, countDrop }), drops };
 }
 
 function parseFixture(name: string, event: EventFacts | null = rainEvent): MarketSnapshot & { drops: object } {
@@ -174,8 +174,8 @@ test("keeps the valid rows of a page with invalid ones", () => {
   const { markets } = readFixture("market/page-with-garbage") as { markets: unknown[] };
   const rows = markets.filter(isMarket);
   assert.equal(markets.length - rows.length, 6);
-  const { drop, drops } = countDrops();
-  const context = { venue: "kalshi", event: rainEvent, receivedAt: RECEIVED_AT, drop };
+  const { drop: countDrop, drops } = countDrops();
+  const context = { venue: "kalshi", event: rainEvent, receivedAt: RECEIVED_AT, countDrop };
   const listings = rows.flatMap((row) => parseMarket(row, context)?.listing ?? []);
   assert.deepEqual(
     listings.map(({ marketId, status }) => [marketId, status]),

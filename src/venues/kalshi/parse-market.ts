@@ -28,12 +28,12 @@ const TICK_SIZES: Readonly<Record<string, number>> = { linear_cent: 0.01, deci_c
 /** Parses the top of book of a market row or a ticker message. If it is crossed, both sides are null. */
 export function parseTopOfBook(
   row: Pick<MarketWire, "yes_bid_dollars" | "yes_bid_size_fp" | "yes_ask_dollars" | "yes_ask_size_fp">,
-  drop: DropCounter,
+  countDrop: DropCounter,
 ): Pick<Quote, "bid" | "ask" | "bidSize" | "askSize"> {
-  const bid = parsePrice(row.yes_bid_dollars, drop);
-  const ask = parsePrice(row.yes_ask_dollars, drop);
+  const bid = parsePrice(row.yes_bid_dollars, countDrop);
+  const ask = parsePrice(row.yes_ask_dollars, countDrop);
   if (isCrossed(bid, ask)) {
-    drop("crossed_book");
+    countDrop("crossed_book");
     return { bid: null, ask: null, bidSize: null, askSize: null };
   }
   return {
@@ -45,13 +45,13 @@ export function parseTopOfBook(
 }
 
 /** `result` appears when the market is determined and may change until it is finalized. */
-function parseOutcome(row: MarketWire, status: MarketStatus, drop: DropCounter): Outcome | null {
+function parseOutcome(row: MarketWire, status: MarketStatus, countDrop: DropCounter): Outcome | null {
   if (status !== "determined" && status !== "finalized") return null;
   if (row.result === "yes" || row.result === "no") return { kind: row.result };
   if (row.result === "scalar") {
     const value = parseDecimal(row.settlement_value_dollars);
     if (value !== null && value >= 0 && value <= 1) return { kind: "partial", value };
-    drop("outcome_without_value");
+    countDrop("outcome_without_value");
   }
   return null;
 }
@@ -94,16 +94,16 @@ export interface MarketContext {
   readonly event: EventFacts | null;
   /** When the response arrived, Unix milliseconds. */
   readonly receivedAt: number;
-  readonly drop: DropCounter;
+  readonly countDrop: DropCounter;
 }
 
 /** Parses one row of a listing; returns null, and counts it, for combos. */
 export function parseMarket(row: MarketWire, context: MarketContext): MarketSnapshot | null {
-  const { event, receivedAt, drop } = context;
+  const { event, receivedAt, countDrop } = context;
   // A market with an unknown status is listed but not as tradable.
   const status = Object.hasOwn(STATUSES, row.status) ? (STATUSES[row.status] ?? "closed") : "closed";
   if (typeof row.mve_collection_ticker === "string" && row.mve_collection_ticker !== "") {
-    drop("combo_market");
+    countDrop("combo_market");
     return null;
   }
   const label = labelOf(row, event);
@@ -121,7 +121,7 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     category: event?.listing.category ?? null,
     status,
     paused: row.status === "inactive",
-    outcome: parseOutcome(row, status, drop),
+    outcome: parseOutcome(row, status, countDrop),
     rules: rules.length === 0 ? null : rules.join("\n\n").slice(0, TEXT_LENGTH_MAX),
     openAt: parseTime(row.open_time),
     closeAt: parseTime(row.close_time),
@@ -132,8 +132,8 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     venueKeys: event === null ? {} : { series: event.seriesTicker },
   };
   const quote: Quote = {
-    ...parseTopOfBook(row, drop),
-    lastPrice: parsePrice(row.last_price_dollars, drop),
+    ...parseTopOfBook(row, countDrop),
+    lastPrice: parsePrice(row.last_price_dollars, countDrop),
     indicativePrice: null,
     // `updated_time` covers changes other than trading, so the time of the quote is unknown.
     eventAt: null,

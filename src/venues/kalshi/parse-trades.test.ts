@@ -9,8 +9,8 @@ const readFixture = fixtureReader(import.meta.url);
 
 function parseTrades(name: string) {
   const { trades } = readFixture(name) as { trades: unknown[] };
-  const { drop, drops } = countDrops();
-  return { trades: trades.filter(isTrade).map((row) => parseTrade(row, drop)), drops };
+  const { drop: countDrop, drops } = countDrops();
+  return { trades: trades.filter(isTrade).map((row) => parseTrade(row, countDrop)), drops };
 }
 
 test("truncates times to milliseconds and reports the side that the taker bought", () => {

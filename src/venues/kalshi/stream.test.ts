@@ -26,7 +26,7 @@ function setUp(marketsMax = 100) {
   const harness = streamHarness();
   const { ports, clock, sockets, handlers } = harness;
   const stream = openKalshiStream({
-    ports: { ...ports, detectors: detectKalshiDrift(() => {}) },
+    ports: { ...ports, driftDetectors: detectKalshiDrift(() => {}) },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),
     handlers,

@@ -12,10 +12,10 @@ const CUTOFF_CACHE_MS = 10 * 60_000;
 /** Reads the trades of a market from the live and the historical tier. */
 export class TradeReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">;
   #cutoff: { readonly tradesAt: number; readonly readAt: number } | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -54,7 +54,7 @@ export class TradeReader {
     );
     for await (const { rows } of pages) {
       for (const row of rows) {
-        if (!this.#ports.detectors.trade.check(row, isTrade)) {
+        if (!this.#ports.driftDetectors.trade.check(row, isTrade)) {
           this.#ports.drop("bad_trade");
           continue;
         }

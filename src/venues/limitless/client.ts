@@ -21,8 +21,8 @@ export interface LimitlessContext {
   readonly client: LimitlessClient;
   readonly venue: VenueId;
   readonly clock: Clock;
-  readonly drop: DropCounter;
-  readonly detectors: LimitlessDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: LimitlessDriftDetectors;
 }
 
 /** REST requests to Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource. */
@@ -33,8 +33,8 @@ export class LimitlessClient {
   constructor(
     options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { readonly restUrl: string },
   ) {
-    const { http, clock, random, drop } = options;
-    this.#client = new VenueClient({ http, clock, random, drop, limits: limitsFor(options, LIMITS) });
+    const { http, clock, random, drop: countDrop } = options;
+    this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
     this.#restUrl = options.restUrl.replace(/\/$/, "");
   }
 

@@ -19,12 +19,12 @@ const LIST_PAGES_MAX = 4_000;
 
 /** Every open market, newest first. */
 export async function* listOpenMarkets(context: LimitlessContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { client, detectors } = context;
+  const { client, driftDetectors } = context;
   const pages = walkPages({
     fetch: async (cursor) => {
       const number = cursor === null ? 1 : Number(cursor);
       const { json, requestedAt, receivedAt } = await client.listActive(number, signal);
-      if (!detectors.page.check(json, isActivePage)) throw badBody("a page of markets");
+      if (!driftDetectors.page.check(json, isActivePage)) throw badBody("a page of markets");
       return { number, rows: json.data, total: parseDecimal(json.totalMarketsCount), requestedAt, receivedAt };
     },
     nextOf({ number, rows, total }) {
@@ -36,7 +36,7 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
     totalOf: ({ total }) => total,
     prefetch: true,
     pagesMax: LIST_PAGES_MAX,
-    drop: context.drop,
+    countDrop: context.countDrop,
   });
   for await (const { page, cut } of pages) {
     const { markets, events } = parseRows(page.rows, { ...context, receivedAt: page.receivedAt });
@@ -105,13 +105,13 @@ async function fetchRow(
   marketId: string,
   signal: AbortSignal,
 ): Promise<{ row: MarketRow; context: ParseContext } | null> {
-  const { client, drop, detectors } = context;
+  const { client, countDrop, driftDetectors } = context;
   const response = await client.findMarket(marketId, signal);
   if (response === null) return null;
   const { json } = response;
-  if (!detectors.market.check(json, isMarketRow)) {
+  if (!driftDetectors.market.check(json, isMarketRow)) {
     if (typeof json !== "object" || json === null) throw badBody("a market");
-    drop("bad_market_row");
+    countDrop("bad_market_row");
     return null;
   }
   if (isGroupRow(json)) return null;

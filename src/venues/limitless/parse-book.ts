@@ -14,39 +14,39 @@ const LEVELS_MAX = 2_000;
 export function parseBook(
   wire: Book,
   times: { eventAt: number | null; receivedAt: number },
-  drop: DropCounter,
+  countDrop: DropCounter,
 ): OrderBook {
-  const { bids, asks } = normaliseBook(parseLevels(wire.bids, drop), parseLevels(wire.asks, drop));
+  const { bids, asks } = normaliseBook(parseLevels(wire.bids, countDrop), parseLevels(wire.asks, countDrop));
   const hasCrossed = isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null);
-  if (hasCrossed) drop("crossed_book");
+  if (hasCrossed) countDrop("crossed_book");
   return {
     bids: hasCrossed ? [] : bids,
     asks: hasCrossed ? [] : asks,
-    lastPrice: parsePrice(wire.lastTradePrice, drop),
+    lastPrice: parsePrice(wire.lastTradePrice, countDrop),
     ...times,
   };
 }
 
-function parseLevels(rows: readonly unknown[], drop: DropCounter): BookLevel[] {
-  if (rows.length > LEVELS_MAX) drop("book_too_deep", rows.length - LEVELS_MAX);
+function parseLevels(rows: readonly unknown[], countDrop: DropCounter): BookLevel[] {
+  if (rows.length > LEVELS_MAX) countDrop("book_too_deep", rows.length - LEVELS_MAX);
   const levels: BookLevel[] = [];
   for (const row of rows.slice(0, LEVELS_MAX)) {
     if (!isLevel(row)) {
-      drop("bad_book_level");
+      countDrop("bad_book_level");
       continue;
     }
-    const price = parsePrice(row.price, drop);
+    const price = parsePrice(row.price, countDrop);
     const size = parseRawSize(row.size);
     if (price !== null && size !== null) levels.push({ price, size });
-    else if (size === null) drop("bad_book_level");
+    else if (size === null) countDrop("bad_book_level");
   }
   return levels;
 }
 
 /** Each frame is a complete book: an empty side is reported as null. */
-export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropCounter): PartialQuote {
+export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: DropCounter): PartialQuote {
   const times = { eventAt: parseTime(frame.timestamp), receivedAt };
-  const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, drop);
+  const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, countDrop);
   const [bid, ask] = [bids[0], asks[0]];
   return {
     bid: bid?.price ?? null,
@@ -59,12 +59,12 @@ export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropC
 }
 
 /** The current price of an AMM, or null without a valid price. Older frames have {yes, no} instead of a list. */
-export function parsePriceFrame(frame: PriceFrame, drop: DropCounter): PartialQuote | null {
+export function parsePriceFrame(frame: PriceFrame, countDrop: DropCounter): PartialQuote | null {
   const { updatedPrices: updated } = frame;
   const address = frame.marketAddress.toLowerCase();
   const yes = Array.isArray(updated)
     ? (updated.find((entry) => entry.marketAddress?.toLowerCase() === address) ?? updated[0])?.yesPrice
     : updated.yes;
-  const indicativePrice = parsePrice(yes, drop);
+  const indicativePrice = parsePrice(yes, countDrop);
   return indicativePrice === null ? null : { indicativePrice, eventAt: parseTime(frame.timestamp) };
 }

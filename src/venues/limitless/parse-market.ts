@@ -39,7 +39,9 @@ const GROUP_CHILDREN_MAX = 1_000;
 /** Categories that are durations, not topics. */
 const TIME_FRAME = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
-export type ParseContext = Pick<LimitlessContext, "venue" | "drop" | "detectors"> & { readonly receivedAt: number };
+export type ParseContext = Pick<LimitlessContext, "venue" | "countDrop" | "driftDetectors"> & {
+  readonly receivedAt: number;
+};
 
 /** The group of a child. Slug and title are stored in `venueKeys`, because a child row alone does not name its group. */
 export interface Parent {
@@ -57,10 +59,10 @@ export interface ParsedRows {
 /** Parses listing rows or single markets: a group becomes an event with its children, any other row a market. */
 export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
   const parsed: ParsedRows = { markets: [], events: [] };
-  context.detectors.market.startPage(rows);
+  context.driftDetectors.market.startPage(rows);
   for (const row of rows) {
-    if (!context.detectors.market.check(row, isMarketRow)) {
-      context.drop("bad_market_row");
+    if (!context.driftDetectors.market.check(row, isMarketRow)) {
+      context.countDrop("bad_market_row");
       continue;
     }
     if (isGroupRow(row)) parseGroup(row, context, parsed);
@@ -82,11 +84,11 @@ export function isChildRow(row: MarketRow): boolean {
 
 function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): void {
   const children = row.markets ?? [];
-  if (children.length > GROUP_CHILDREN_MAX) context.drop("group_too_large", children.length - GROUP_CHILDREN_MAX);
+  if (children.length > GROUP_CHILDREN_MAX) context.countDrop("group_too_large", children.length - GROUP_CHILDREN_MAX);
   const parent: Parent = { slug: row.slug, title: row.title, row };
   for (const child of children.slice(0, GROUP_CHILDREN_MAX)) {
-    if (context.detectors.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
-    else context.drop("bad_market_row");
+    if (context.driftDetectors.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
+    else context.countDrop("bad_market_row");
   }
   parsed.events.push({
     venue: context.venue,
@@ -112,7 +114,7 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   const isAmm = row.tradeType === "amm";
   const marketId = isAmm ? row.address : row.slug;
   if (typeof marketId !== "string" || marketId === "") {
-    context.drop("market_without_id");
+    context.countDrop("market_without_id");
     return null;
   }
   const quote = parseQuote(row, isAmm, context);
@@ -186,11 +188,11 @@ function parseOutcome(row: MarketRow): Outcome | null {
 }
 
 function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quote {
-  const { drop, receivedAt } = context;
-  let bid = isAmm ? null : parsePairPrice(row.tradePrices?.sell?.market, drop);
-  let ask = isAmm ? null : parsePairPrice(row.tradePrices?.buy?.market, drop);
+  const { countDrop, receivedAt } = context;
+  let bid = isAmm ? null : parsePairPrice(row.tradePrices?.sell?.market, countDrop);
+  let ask = isAmm ? null : parsePairPrice(row.tradePrices?.buy?.market, countDrop);
   if (isCrossed(bid, ask)) {
-    drop("crossed_book");
+    countDrop("crossed_book");
     bid = null;
     ask = null;
   }
@@ -203,7 +205,7 @@ function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quot
     bidSize: null,
     askSize: null,
     lastPrice: null,
-    indicativePrice: isNarrow || isPlaceholder ? null : parsePairPrice(row.prices, drop),
+    indicativePrice: isNarrow || isPlaceholder ? null : parsePairPrice(row.prices, countDrop),
     eventAt: null,
     receivedAt,
   };

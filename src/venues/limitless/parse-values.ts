@@ -27,10 +27,10 @@ export function parseRawSize(value: unknown): number | null {
 }
 
 /** The YES price of a [yes, no] pair. A pair that adds up to about 100 is in percent. */
-export function parsePairPrice(pair: readonly unknown[] | null | undefined, drop: DropCounter): number | null {
+export function parsePairPrice(pair: readonly unknown[] | null | undefined, countDrop: DropCounter): number | null {
   const [yes, no] = pair ?? [];
   const [yesNumber, noNumber] = [parseDecimal(yes), parseDecimal(no)];
   const sum = (yesNumber ?? 0) + (noNumber ?? 0);
   const isPercent = yesNumber !== null && noNumber !== null && yesNumber >= 0 && noNumber >= 0 && sum > 80 && sum < 125;
-  return parsePrice(isPercent ? yesNumber / 100 : yes, drop);
+  return parsePrice(isPercent ? yesNumber / 100 : yes, countDrop);
 }

@@ -17,13 +17,13 @@ export interface FrameListenerOptions {
   readonly onMessage: StreamHandlers["onMessage"];
   /** Called for every book or price frame of a followed market. */
   readonly onMarketData: () => void;
-  readonly drop: DropCounter;
-  readonly detectors: LimitlessDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: LimitlessDriftDetectors;
 }
 
 /** Listeners by Socket.IO event name that convert frames to stream messages. */
 export function createFrameListeners(options: FrameListenerOptions): Readonly<Record<string, FrameListener>> {
-  const { followed, onMessage, drop, detectors } = options;
+  const { followed, onMessage, countDrop, driftDetectors } = options;
   const resolvedSlugs = new Set<string>();
 
   const deliverQuote = (
@@ -32,13 +32,13 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
     receivedAt: number,
     parse: () => PartialQuote | null,
   ) => {
-    if (market === undefined) return drop("stream_frame_not_followed");
+    if (market === undefined) return countDrop("stream_frame_not_followed");
     options.onMarketData();
-    if (isOutdated(market, timestamp, receivedAt)) return drop("stream_frame_overtaken");
+    if (isOutdated(market, timestamp, receivedAt)) return countDrop("stream_frame_overtaken");
     const quote = parse();
     if (quote === null) return;
     const isAhead = typeof quote.eventAt === "number" && quote.eventAt > receivedAt + FRAME_AHEAD_MS_MAX;
-    if (isAhead) drop("stream_time_ahead");
+    if (isAhead) countDrop("stream_time_ahead");
     onMessage({
       kind: "quote",
       marketId: market.marketId,
@@ -49,17 +49,17 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
 
   return {
     orderbookUpdate(payload, receivedAt) {
-      if (!detectors.stream_book.check(payload, isBookFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_book.check(payload, isBookFrame)) return countDrop("bad_stream_frame");
       const market = followed.findBySlug(payload.marketSlug);
-      deliverQuote(market, payload.timestamp, receivedAt, () => parseBookFrame(payload, receivedAt, drop));
+      deliverQuote(market, payload.timestamp, receivedAt, () => parseBookFrame(payload, receivedAt, countDrop));
     },
     newPriceData(payload, receivedAt) {
-      if (!detectors.stream_price.check(payload, isPriceFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_price.check(payload, isPriceFrame)) return countDrop("bad_stream_frame");
       const market = followed.findByAddress(payload.marketAddress);
-      deliverQuote(market, payload.timestamp, receivedAt, () => parsePriceFrame(payload, drop));
+      deliverQuote(market, payload.timestamp, receivedAt, () => parsePriceFrame(payload, countDrop));
     },
     marketResolved(payload, receivedAt) {
-      if (!detectors.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_lifecycle.check(payload, isLifecycleFrame)) return countDrop("bad_stream_frame");
       if (resolvedSlugs.has(payload.slug)) return;
       resolvedSlugs.add(payload.slug);
       const [oldest] = resolvedSlugs;
@@ -68,7 +68,7 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
       onMessage({ kind: "changed", marketId, receivedAt });
     },
     marketCreated(payload, receivedAt) {
-      if (!detectors.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_lifecycle.check(payload, isLifecycleFrame)) return countDrop("bad_stream_frame");
       onMessage({ kind: "listed", marketId: payload.slug, receivedAt });
     },
   };

@@ -23,7 +23,7 @@ const AMM = listing(ADDRESS, { slug: "eth-above-5000", kind: "amm" });
 /** A stream over a fake Socket.IO connection that records sent events and can deliver frames. */
 function setUp(marketsMax = 10) {
   const harness = streamHarness(NOW);
-  const { clock, log, drop } = harness.ports;
+  const { clock, log, drop: countDrop } = harness.ports;
   const sent: [string, unknown][] = [];
   const emit = (event: string, payload: unknown) => {
     sent.push([event, payload]);
@@ -38,9 +38,9 @@ function setUp(marketsMax = 10) {
       return { emit, close: () => (isClosed = true) };
     },
   };
-  const detectors = detectLimitlessDrift(() => {});
+  const driftDetectors = detectLimitlessDrift(() => {});
   const stream = openLimitlessStream(
-    { socketIo, wsUrl: "ws://127.0.0.1:1", marketsMax, clock, log, detectors, drop },
+    { socketIo, wsUrl: "ws://127.0.0.1:1", marketsMax, clock, log, driftDetectors, countDrop },
     harness.handlers,
   );
   const handlers = (): SocketIoHandlers => {

@@ -12,8 +12,8 @@ const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTi
 
 export interface BroadcastReaderOptions {
   readonly onMessage: StreamHandlers["onMessage"];
-  readonly drop: DropCounter;
-  readonly detectors: ManifoldDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: ManifoldDriftDetectors;
 }
 
 /** Converts broadcasts of the global topics to stream messages of the followed markets. */
@@ -48,39 +48,39 @@ export class BroadcastReader {
   }
 
   readBets(rows: readonly unknown[], receivedAt: number): void {
-    const { drop, detectors } = this.#options;
+    const { countDrop, driftDetectors } = this.#options;
     for (const row of rows) {
-      if (!detectors.bet.check(row, isBet)) drop("bad_bet");
+      if (!driftDetectors.bet.check(row, isBet)) countDrop("bad_bet");
       else this.#readBet(row, receivedAt);
     }
   }
 
   #readBet(bet: BetWire, receivedAt: number) {
-    const { onMessage, drop } = this.#options;
+    const { onMessage, countDrop } = this.#options;
     const at = parseTime(bet.createdTime);
     const marketId = marketIdOf(bet.contractId, bet.answerId);
-    if (at === null) return drop("bad_bet");
+    if (at === null) return countDrop("bad_bet");
     this.#newestBetAt = Math.max(this.#newestBetAt ?? 0, at);
     if (this.#followed.get(bet.contractId)?.has(marketId) !== true || bet.isRedemption === true) return;
-    const trade = parseTrade(bet, drop);
+    const trade = parseTrade(bet, countDrop);
     if (trade !== null) onMessage({ kind: "trade", marketId, trade, receivedAt });
     const indicativePrice = parseTradablePrice(bet.probAfter);
-    if (indicativePrice === null) return drop("price_out_of_range");
+    if (indicativePrice === null) return countDrop("price_out_of_range");
     onMessage({ kind: "quote", marketId, quote: { indicativePrice, eventAt: at }, receivedAt });
   }
 
   #readUpdatedContract(contract: unknown, receivedAt: number) {
-    const { onMessage, drop } = this.#options;
+    const { onMessage, countDrop } = this.#options;
     if (typeof contract !== "object" || contract === null || !("id" in contract) || typeof contract.id !== "string") {
-      return drop("bad_update");
+      return countDrop("bad_update");
     }
     if (!("answers" in contract) && !LIFECYCLE_FIELDS.some((field) => field in contract)) return;
     for (const marketId of this.#followed.get(contract.id) ?? []) onMessage({ kind: "changed", marketId, receivedAt });
   }
 
   #readNewContract(contract: unknown, receivedAt: number) {
-    const { onMessage, drop, detectors } = this.#options;
-    if (!detectors.contract.check(contract, isContract)) return drop("bad_market");
+    const { onMessage, countDrop, driftDetectors } = this.#options;
+    if (!driftDetectors.contract.check(contract, isContract)) return countDrop("bad_market");
     for (const marketId of marketIdsOf(contract)) onMessage({ kind: "listed", marketId, receivedAt });
   }
 }

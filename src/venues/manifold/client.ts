@@ -19,8 +19,8 @@ export interface ManifoldContext {
   readonly cache: ContractCache;
   readonly venue: VenueId;
   readonly clock: Clock;
-  readonly drop: DropCounter;
-  readonly detectors: ManifoldDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: ManifoldDriftDetectors;
 }
 
 export interface Rows {
@@ -47,8 +47,8 @@ export class ManifoldClient {
   constructor(
     options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { restUrl: string },
   ) {
-    const { http, clock, random, drop } = options;
-    this.#client = new VenueClient({ http, clock, random, drop, limits: limitsFor(options, LIMITS) });
+    const { http, clock, random, drop: countDrop } = options;
+    this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
   }
 

@@ -29,10 +29,10 @@ const PROFILE: VenueProfile = {
 };
 
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
-  const { id, clock, drop, wsUrl } = options;
-  const detectors = detectManifoldDrift(options.drift);
+  const { id, clock, drop: countDrop, wsUrl } = options;
+  const driftDetectors = detectManifoldDrift(options.drift);
   const client = new ManifoldClient(options);
-  const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, drop, detectors };
+  const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, countDrop, driftDetectors };
   return {
     id,
     playMoney: options.playMoney,
@@ -48,7 +48,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
     openStream: (handlers) =>
       openManifoldStream({
-        ports: { ...options, detectors },
+        ports: { ...options, driftDetectors },
         wsUrl,
         handlers,
         marketsMax: PROFILE.streamMarketsMax,

@@ -67,14 +67,14 @@ async function fetchContract(
   contractId: string,
   signal: AbortSignal,
 ): Promise<(ParsedContract & { readonly requestedAt: number }) | null> {
-  const { client, cache, venue, drop, detectors } = context;
+  const { client, cache, venue, countDrop, driftDetectors } = context;
   const response = await client.findContract(contractId, signal);
   if (response === null) return null;
   const { row, receivedAt, requestedAt } = response;
   if (typeof row !== "object" || row === null || Array.isArray(row)) {
     throw new VenueError("bad_body", "market response is not a contract", { retryable: true });
   }
-  const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, cached: null, drop, detectors });
+  const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, cached: null, countDrop, driftDetectors });
   if (parsed === null || parsed.contractId !== contractId) return null;
   cache.set(contractId, parsed.cacheEntry);
   return { ...parsed, requestedAt };
@@ -103,7 +103,7 @@ async function* listType(
     overlap: true,
     prefetch: true,
     pagesMax: PAGES_MAX,
-    drop: context.drop,
+    countDrop: context.countDrop,
   });
   for await (const { page, cut } of pages) {
     if (cut !== null) yield { ...page.listing, incompleteReason: cut };
@@ -124,17 +124,17 @@ async function searchWithRetry(
 }
 
 function parsePage(context: ManifoldContext, contractType: ContractType, response: Rows, seenIds: Set<string>) {
-  const { venue, cache, drop, detectors } = context;
+  const { venue, cache, countDrop, driftDetectors } = context;
   const { rows, receivedAt, requestedAt } = response;
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
   const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";
   let validRows = 0;
   let oldestAt: number | null = null;
-  detectors.contract.startPage(rows);
+  driftDetectors.contract.startPage(rows);
   for (const row of rows) {
     const cached = isContract(row) ? cache.find(row.id) : null;
-    const parsed = parseContract(row, { venue, receivedAt, sumsToOne, cached, drop, detectors });
+    const parsed = parseContract(row, { venue, receivedAt, sumsToOne, cached, countDrop, driftDetectors });
     if (isContract(row)) {
       validRows += 1;
       oldestAt = parseTime(row.createdTime) ?? oldestAt;

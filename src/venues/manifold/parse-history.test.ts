@@ -11,9 +11,9 @@ const NOW = 1_795_230_000_000;
 const HOUR_MS = 3_600_000;
 
 test("sorts bet points oldest first and counts a price outside (0, 1)", () => {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const rows = fixture("history/bet-points") as unknown[];
-  const points = parsePricePoints(rows, null, { drop, detectors: detectManifoldDrift(() => {}) });
+  const points = parsePricePoints(rows, null, { countDrop, driftDetectors: detectManifoldDrift(() => {}) });
   assert.deepEqual(
     points.map(({ at, before, price }) => [NOW - at, before, price]),
     [

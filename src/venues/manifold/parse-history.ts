@@ -24,18 +24,18 @@ export interface PricePoint {
 export function parsePricePoints(
   rows: readonly unknown[],
   answerId: string | null,
-  { drop, detectors }: Pick<ManifoldContext, "drop" | "detectors">,
+  { countDrop, driftDetectors }: Pick<ManifoldContext, "countDrop" | "driftDetectors">,
 ): PricePoint[] {
   const points: PricePoint[] = [];
   for (const row of rows) {
-    if (!detectors.bet_point.check(row, isBetPoint)) {
-      drop("bad_bet");
+    if (!driftDetectors.bet_point.check(row, isBetPoint)) {
+      countDrop("bad_bet");
       continue;
     }
     if (answerId !== null && row.answerId !== undefined && row.answerId !== null && row.answerId !== answerId) continue;
     const at = parseTime(row.createdTime);
     const price = parseTradablePrice(row.probAfter);
-    if (at === null || price === null) drop("price_out_of_range");
+    if (at === null || price === null) countDrop("price_out_of_range");
     else points.push({ at, before: parseTradablePrice(row.probBefore), price });
   }
   return points.sort((a, b) => a.at - b.at);

@@ -11,14 +11,14 @@ const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
 
 function setUp(options: Partial<ParseContext> = {}) {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const context: ParseContext = {
     venue: "manifold",
     receivedAt: NOW,
     sumsToOne: null,
     cached: null,
-    drop,
-    detectors: detectManifoldDrift(() => {}),
+    countDrop,
+    driftDetectors: detectManifoldDrift(() => {}),
     ...options,
   };
   return { drops, parse: (row: unknown) => parseContract(row, context) };

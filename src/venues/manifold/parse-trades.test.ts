@@ -8,13 +8,13 @@ import { isBet } from "./wire.ts";
 const fixture = fixtureReader(import.meta.url);
 
 function parseTrades(name: string) {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const trades = (fixture(name) as unknown[]).flatMap((row) => {
     if (!isBet(row)) {
-      drop("bad_bet");
+      countDrop("bad_bet");
       return [];
     }
-    return parseTrade(row, drop) ?? [];
+    return parseTrade(row, countDrop) ?? [];
   });
   return { trades, drops };
 }

@@ -11,7 +11,7 @@ const IMMEDIATE_FILL_MS_MAX = 1_000;
  * A bet as a trade, or null for redemptions, automatic rebalancing between answers and unfilled limit orders. The price
  * is the average price of the bet (mana paid per share), converted to YES.
  */
-export function parseTrade(bet: BetWire, drop: DropCounter): Trade | null {
+export function parseTrade(bet: BetWire, countDrop: DropCounter): Trade | null {
   if (bet.isRedemption === true || bet.isRebalance === true) return null;
   const { amount, shares } = immediateFill(bet);
   if (amount === 0 || shares === 0) return null;
@@ -20,11 +20,11 @@ export function parseTrade(bet: BetWire, drop: DropCounter): Trade | null {
   const yesPrice = parseTradablePrice(isYes ? sidePrice : 1 - sidePrice);
   const executedAt = parseTime(bet.createdTime);
   if ((!isYes && bet.outcome !== "NO") || executedAt === null || !Number.isFinite(shares)) {
-    drop("bad_bet");
+    countDrop("bad_bet");
     return null;
   }
   if (yesPrice === null) {
-    drop("price_out_of_range");
+    countDrop("price_out_of_range");
     return null;
   }
   const isBuy = amount > 0;

@@ -16,7 +16,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   const { ports, sockets, handlers } = harness;
   const backfilledFrom: number[] = [];
   const stream = openManifoldStream({
-    ports: { ...ports, detectors: detectManifoldDrift(() => {}) },
+    ports: { ...ports, driftDetectors: detectManifoldDrift(() => {}) },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,
     handlers,

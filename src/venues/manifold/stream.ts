@@ -16,7 +16,7 @@ const ACK_MS_MAX = 5_000;
 
 export interface StreamOptions {
   readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop"> & {
-    readonly detectors: ManifoldDriftDetectors;
+    readonly driftDetectors: ManifoldDriftDetectors;
   };
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
@@ -28,9 +28,13 @@ export interface StreamOptions {
 /** One socket subscribed to the three global topics; broadcasts about markets that are not followed are ignored. */
 export function openManifoldStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
-  const { clock, drop, log, detectors } = ports;
+  const { clock, drop: countDrop, log, driftDetectors } = ports;
   const stallDetector = new StallDetector(clock);
-  const reader = new BroadcastReader({ onMessage: (message) => handlers.onMessage(message), drop, detectors });
+  const reader = new BroadcastReader({
+    onMessage: (message) => handlers.onMessage(message),
+    countDrop,
+    driftDetectors,
+  });
   const closing = new AbortController();
   let txid = 0;
   let subscribeTxid = 0;
@@ -72,15 +76,15 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
     url: options.wsUrl,
     heartbeat: { text: () => JSON.stringify({ type: "ping", txid: ++txid }), everyMs: PING_MS },
     silenceMsMax: SILENCE_MS_MAX,
-    drop,
+    countDrop,
     isStalled: () => stallDetector.detectStall(),
     onOpen(send) {
       stallDetector.restart();
       subscribe(send);
     },
     onMessage(text, receivedAt) {
-      const message = detectors.stream.parse(text, isSocketMessage);
-      if (message === null) return drop("bad_message");
+      const message = driftDetectors.stream.parse(text, isSocketMessage);
+      if (message === null) return countDrop("bad_message");
       if (message.type === "ack") return onAck(message);
       // All topics are global, so any broadcast proves that the subscription works.
       stallDetector.recordMessage();

@@ -69,7 +69,7 @@ export class MarketReader {
     const response = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
     if (response.status >= 400) return null;
     const market = response.json;
-    if (!ports.detectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
+    if (!ports.driftDetectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
       throw badBody("the market has an unknown shape or another id");
     }
     const short = shortEventOf(market);
@@ -88,10 +88,10 @@ export class MarketReader {
     const { ports, urls, clients } = this.#context;
     const url = urlOf(urls.gammaUrl, "/markets/keyset", { id: ids, closed, include_tag: true, limit: IDS_MAX });
     const { json, requestedAt, receivedAt } = await clients.gamma.fetchJson(url, { signal });
-    if (!ports.detectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
+    if (!ports.driftDetectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
     const requested = new Set(ids);
     const rows = json.markets.filter((row): row is GammaMarket => {
-      const isValid = ports.detectors.market.check(row, isGammaMarket);
+      const isValid = ports.driftDetectors.market.check(row, isGammaMarket);
       if (!isValid) ports.drop("bad_row");
       return isValid && requested.has(String(row.id));
     });
@@ -103,7 +103,7 @@ export class MarketReader {
     const { ports, urls, clients } = this.#context;
     const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
     const { status, json } = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
-    return status < 400 && ports.detectors.event.check(json, isGammaEvent) ? json : null;
+    return status < 400 && ports.driftDetectors.event.check(json, isGammaEvent) ? json : null;
   }
 
   async #toListingPage(
@@ -112,7 +112,7 @@ export class MarketReader {
     receivedAt: number,
     signal: AbortSignal,
   ): Promise<ListingPage> {
-    const { id: venue, drop, detectors } = this.#context.ports;
+    const { id: venue, drop: countDrop, driftDetectors } = this.#context.ports;
     const conditionIds = rows
       .filter(({ market }) => mayBeResolving(market))
       .flatMap(({ market }) => textOf(market.conditionId) ?? []);
@@ -122,7 +122,7 @@ export class MarketReader {
     for (const row of rows) {
       const resolution = resolutions.get(textOf(row.market.conditionId) ?? "") ?? null;
       const related = { event: row.event, isSole: row.isSole, resolution };
-      const snapshot = parseMarket(row.market, related, { venue, receivedAt, drop, detectors });
+      const snapshot = parseMarket(row.market, related, { venue, receivedAt, drop: countDrop, driftDetectors });
       if (snapshot === null) continue;
       markets.push(snapshot);
       const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);

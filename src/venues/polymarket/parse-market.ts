@@ -16,7 +16,7 @@ import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
 
-export interface ParseContext extends Pick<PolymarketPorts, "drop" | "detectors"> {
+export interface ParseContext extends Pick<PolymarketPorts, "drop" | "driftDetectors"> {
   readonly venue: VenueId;
   /** When the response began to arrive, Unix milliseconds. */
   readonly receivedAt: number;
@@ -35,13 +35,13 @@ export interface RelatedData {
  * placeholder for outcomes that are not listed yet (not counted).
  */
 export function parseMarket(row: GammaMarket, related: RelatedData, context: ParseContext): MarketSnapshot | null {
-  const { drop } = context;
+  const { drop: countDrop } = context;
   // The meaning of "Other" changes each time an outcome is added, so its price does not belong to a fixed question.
   if (row.negRiskOther === true) return null;
   const tokens = tokenPair(row.clobTokenIds);
   const conditionId = textOf(row.conditionId);
   if (tokens === null || conditionId === null) {
-    drop("not_binary");
+    countDrop("not_binary");
     return null;
   }
   const marketId = String(row.id);
@@ -144,13 +144,13 @@ function takerFeeOf(row: GammaMarket): TakerFee | null {
 }
 
 /** The listing's top of book, which has neither sizes nor a timestamp. Only active markets have bid and ask. */
-function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, drop }: ParseContext): Quote {
-  const bid = priceOf(row.bestBid, drop);
-  const ask = priceOf(row.bestAsk, drop);
+function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, drop: countDrop }: ParseContext): Quote {
+  const bid = priceOf(row.bestBid, countDrop);
+  const ask = priceOf(row.bestAsk, countDrop);
   const isBookCrossed = isCrossed(bid, ask);
-  if (isBookCrossed) drop("crossed_book");
+  if (isBookCrossed) countDrop("crossed_book");
   const top = isBookCrossed || status !== "active" ? { bid: null, ask: null } : { bid, ask };
-  const lastPrice = priceOf(row.lastTradePrice, drop);
+  const lastPrice = priceOf(row.lastTradePrice, countDrop);
   return { ...top, bidSize: null, askSize: null, lastPrice, indicativePrice: null, eventAt: null, receivedAt };
 }
 

@@ -30,11 +30,11 @@ const CHAIN_UNIT = 1e18;
 const CHAIN_PRICE_MIN = 1e9;
 
 /** Parses a resolutions row. A contested proposal has no outcome. */
-export function parseResolution(row: Resolution, drop: DropCounter): ResolutionFacts {
+export function parseResolution(row: Resolution, countDrop: DropCounter): ResolutionFacts {
   const state = Object.hasOwn(STATES, row.status) ? (STATES[row.status] ?? "open") : "open";
   if (state === "settled") {
     const outcome = outcomeOfPayouts(row.payouts);
-    if (outcome === null) drop("bad_payouts");
+    if (outcome === null) countDrop("bad_payouts");
     const seconds = parseDecimal(row.resolved_at);
     return { state, outcome, resolvedAt: seconds === null ? null : plausibleTime(seconds * 1000) };
   }

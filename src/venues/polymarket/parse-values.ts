@@ -55,6 +55,6 @@ export function amountOf(...values: readonly unknown[]): number | null {
 }
 
 /** A price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it. */
-export function priceOf(value: unknown, drop: DropCounter): number | null {
-  return value === "" ? null : parsePrice(value, drop);
+export function priceOf(value: unknown, countDrop: DropCounter): number | null {
+  return value === "" ? null : parsePrice(value, countDrop);
 }

@@ -27,7 +27,7 @@ export class ResolutionReader {
         const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition });
         const { json } = await clients.data.fetchJson(url, { signal });
         for (const row of isResolutionsReply(json) ? json.data : []) {
-          if (!ports.detectors.resolution.check(row, isResolution)) ports.drop("bad_row");
+          if (!ports.driftDetectors.resolution.check(row, isResolution)) ports.drop("bad_row");
           else resolutions.set(row.condition_id, parseResolution(row, ports.drop));
         }
       } catch (error) {

@@ -21,7 +21,7 @@ function setUp() {
   const harness = streamHarness(Date.UTC(2026, 10, 21, 3));
   const { ports, clock, sockets, handlers } = harness;
   const stream = openMarketStream({
-    ports: { ...ports, detectors: detectPolymarketDrift(() => {}) },
+    ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}) },
     wsUrl: "ws://venue.test/ws/market",
     handlers,
   });

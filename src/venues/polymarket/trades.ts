@@ -72,7 +72,8 @@ export class TradeReader {
           cursor,
         });
         const { json } = await clients.data.fetchJson(url, { signal });
-        if (!ports.detectors.page.check(json, isTradesPageV2)) throw badBody("the trade list has an unknown shape");
+        if (!ports.driftDetectors.page.check(json, isTradesPageV2))
+          throw badBody("the trade list has an unknown shape");
         return json;
       },
       nextOf: ({ pagination }) => pagination?.next_cursor || null,
@@ -80,7 +81,7 @@ export class TradeReader {
       idsOf: () => [],
       rowsOf: ({ data }) => data.length,
       pagesMax: PAGES_V2_MAX,
-      drop: ports.drop,
+      countDrop: ports.drop,
     });
     for await (const { page } of walk) {
       rows.push(...page.data);

@@ -12,7 +12,7 @@ interface Page {
 
 /** Walks the pages that `pageAt` returns by cursor; the cursor of the first page is "". */
 async function walk(pageAt: (cursor: string) => Page, options: { pagesMax?: number; overlap?: boolean } = {}) {
-  const { drop, drops } = countDrops();
+  const { drop: countDrop, drops } = countDrops();
   const cuts: (string | null)[] = [];
   const seen: string[] = [];
   let requests = 0;
@@ -27,7 +27,7 @@ async function walk(pageAt: (cursor: string) => Page, options: { pagesMax?: numb
     totalOf: ({ total }) => total ?? null,
     pagesMax: options.pagesMax ?? 100,
     overlap: options.overlap ?? false,
-    drop,
+    countDrop,
   });
   for await (const { page, cut } of pages) {
     cuts.push(cut);
@@ -56,7 +56,7 @@ test("requests the next page before yielding the current one, none after the las
       rowsOf: (page) => page.ids.length,
       prefetch: true,
       pagesMax,
-      drop() {},
+      countDrop() {},
     });
   let requests = 0;
   const pages = prefetched(() => {

@@ -15,7 +15,7 @@ export interface PageWalkOptions<Page> {
   /** Requests the next page while the caller processes the current one. Only for walks that are read to the end. */
   readonly prefetch?: boolean;
   readonly pagesMax: number;
-  readonly drop: DropCounter;
+  readonly countDrop: DropCounter;
 }
 
 export interface WalkedPage<Page> {
@@ -34,7 +34,7 @@ const TOTAL_SLACK_ROWS = 25;
  * are repeated on a later page are common in changing listings and are counted as `page_rows_repeated`.
  */
 export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGenerator<WalkedPage<Page>> {
-  const { fetch, nextOf, idsOf, rowsOf, pagesMax, drop } = options;
+  const { fetch, nextOf, idsOf, rowsOf, pagesMax, countDrop } = options;
   const cursors = new Set<string>();
   const ids = new Set<string>();
   let rows = 0;
@@ -56,8 +56,8 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
     else if (next === null && total !== null && rows < total * TOTAL_SHARE_MIN - TOTAL_SLACK_ROWS) cut = "page_short";
     // Overlapping pages do not explain a row that is repeated within one page.
     const unexplained = options.overlap === true ? pageIds.length - new Set(pageIds).size : repeated;
-    if (cut !== null) drop(cut);
-    else if (unexplained > 0) drop("page_rows_repeated", unexplained);
+    if (cut !== null) countDrop(cut);
+    else if (unexplained > 0) countDrop("page_rows_repeated", unexplained);
     const isLast = cut !== null || next === null;
     if (!isLast && options.prefetch === true) {
       nextPage = fetch(next);

@@ -22,7 +22,7 @@ function setUp(options: Partial<ReconnectingSocketOptions> = {}, uniform = 1) {
     },
     onMessage: (text) => events.push(`message ${text}`),
     onDown: (reason) => events.push(`down ${reason}`),
-    drop: (reason) => drops.push(reason),
+    countDrop: (reason) => drops.push(reason),
     ...options,
   });
   return { clock, sockets, events, drops, socket };

@@ -19,7 +19,7 @@ export interface ReconnectingSocketOptions {
   /**
    * Counts sockets closed here (`stream_silent`, `stream_frozen`) and sockets that failed (`stream_connection_lost`).
    */
-  readonly drop: DropCounter;
+  readonly countDrop: DropCounter;
   onOpen(send: (text: string) => void): void;
   onMessage(text: string, receivedAt: number): void;
   onDown(reason: string): void;
@@ -51,7 +51,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
     const isSilent = silentMs > options.silenceMsMax;
     if (isSilent || options.isStalled?.() === true) {
       isUnresponsive = true;
-      options.drop(isSilent ? "stream_silent" : "stream_frozen");
+      options.countDrop(isSilent ? "stream_silent" : "stream_frozen");
       return opened.close();
     }
     const { heartbeat } = options;
@@ -90,7 +90,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
           cancelTimer();
           socket = null;
           if (isClosed) return;
-          if (!isUnresponsive) options.drop("stream_connection_lost");
+          if (!isUnresponsive) options.countDrop("stream_connection_lost");
           options.onDown(reason);
           const delayMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failures) * (0.5 + random.uniform() / 2);
           failures = Math.min(failures + 1, 10);

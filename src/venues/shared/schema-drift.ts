@@ -146,7 +146,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** Returns a function that creates one detector for each kind of object. The kinds prefix the reported field names. */
 export function driftDetectorsFor<Schemas extends Readonly<Record<string, Type.TObject>>>(schemas: Schemas) {
   return (drift: DriftCounter): { readonly [Kind in keyof Schemas]: DriftDetector } => {
-    const detectors = Object.entries(schemas).map(([kind, schema]) => [kind, new DriftDetector(kind, schema, drift)]);
-    return Object.fromEntries(detectors);
+    const driftDetectors = Object.entries(schemas).map(([kind, schema]) => [
+      kind,
+      new DriftDetector(kind, schema, drift),
+    ]);
+    return Object.fromEntries(driftDetectors);
   };
 }

@@ -29,7 +29,7 @@ export interface VenueClientOptions {
   readonly random: Random;
   readonly limits: RequestLimits;
   /** Counts failed attempts as `attempt_` and the kind of failure, including those whose retry succeeds. */
-  readonly drop?: DropCounter;
+  readonly countDrop?: DropCounter;
   /** Maximum duration of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
@@ -160,7 +160,7 @@ export class VenueClient {
       else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.succeeded();
       else {
         this.#breaker.failed(clock.monotonic());
-        if (error instanceof VenueError) this.#options.drop?.(`attempt_${error.failure}`);
+        if (error instanceof VenueError) this.#options.countDrop?.(`attempt_${error.failure}`);
       }
       throw error;
     }
