@@ -6,9 +6,9 @@ import { parseBook } from "./parse-book.ts";
 import { parseTopOfBook } from "./parse-market.ts";
 import { isMarket, isOneMarket, isOrderbook } from "./wire.ts";
 
-/** After Kalshi refuses an unsigned request for a book, only the top of book is read for this long. */
-const REFUSED_MS = 10 * 60_000;
-/** A crossed book is an inconsistent read; a second read is nearly always consistent. */
+/** How long only the top of book is read after Kalshi refuses an unsigned request for a book. */
+const TOP_OF_BOOK_ONLY_MS = 10 * 60_000;
+/** Maximum reads of a crossed book, which is an inconsistent read. The second read is nearly always consistent. */
 const READS_MAX = 2;
 
 /** Reads order books. If the venue requires a key and none is configured, reads the top of book from the market row. */
@@ -33,7 +33,7 @@ export class BookReader {
       if (response.status === 404) return null;
       if (response.status === 401 || response.status === 403) {
         this.#ports.drop("book_needs_key");
-        this.#refusedUntil = this.#ports.clock.now() + REFUSED_MS;
+        this.#refusedUntil = this.#ports.clock.now() + TOP_OF_BOOK_ONLY_MS;
         return this.#getTop(path, signal);
       }
       receivedAt = response.receivedAt;

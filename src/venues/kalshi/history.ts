@@ -16,12 +16,14 @@ export interface HistoryRange {
   readonly intervalMs: number;
 }
 
-/** The longest period that does not exceed the interval, otherwise the shortest period. */
-function periodFor(intervalMs: number): number {
+/** Returns the longest period that does not exceed the interval, or the shortest period if all exceed it. */
+function choosePeriodMs(intervalMs: number): number {
   return PERIODS_MS.find((periodMs) => periodMs <= intervalMs) ?? MINUTE_MS;
 }
 
-/** Candlesticks as price history, oldest first. Candlesticks of settled markets may be in the historical tier. */
+/**
+ * Returns candlesticks as price history, oldest first. Candlesticks of settled markets may be in the historical tier.
+ */
 export async function fetchHistory(
   client: KalshiClient,
   { drop: countDrop, driftDetectors }: Pick<KalshiPorts, "drop" | "driftDetectors">,
@@ -29,7 +31,7 @@ export async function fetchHistory(
   range: HistoryRange,
   signal: AbortSignal,
 ): Promise<readonly HistoryPoint[]> {
-  const periodMs = periodFor(range.intervalMs);
+  const periodMs = choosePeriodMs(range.intervalMs);
   const points = new Map<number, HistoryPoint>();
   let start = Math.max(range.fromMs, listing.openAt === null ? 0 : listing.openAt - periodMs);
   for (let request = 0; request < REQUESTS_MAX && start < range.toMs; request++) {

@@ -1,4 +1,6 @@
-/** Kalshi: order books in US dollars, polled over REST; with the operator's key also streamed over a WebSocket. */
+/**
+ * Kalshi: order books in US dollars, polled over REST. With the operator's key, quotes and trades are also streamed.
+ */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { BookReader } from "./book.ts";

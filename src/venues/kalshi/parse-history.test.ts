@@ -23,7 +23,7 @@ const expected = [
     ask: 0.45,
     volumeUsd: 89.25,
   },
-  // Without trades and quotes in the period, the price is that of the last trade before it.
+  // If a period has no trades and no quotes, its price is the price of the last trade before it.
   {
     startAt: 1_795_233_600_000 - HOUR_MS,
     endAt: 1_795_233_600_000,
@@ -34,7 +34,7 @@ const expected = [
   },
 ];
 
-test("parses candlesticks of the live tier; a crossed one has neither bid nor ask and is counted", () => {
+test("parses candlesticks of the live tier; a crossed candlestick has no bid or ask and is counted", () => {
   const { points, drops } = parseCandles("history/candlesticks-live");
   assert.deepEqual(points.slice(0, 2), expected);
   assert.deepEqual(points[2], {
@@ -62,6 +62,6 @@ test("omits and counts each invalid price of a candlestick", () => {
   assert.deepEqual([bid, ask, yesPrice, drops], [null, null, 0.4, { price_out_of_range: 3 }]);
 });
 
-test("parses the names without suffixes of the historical tier", () => {
+test("parses the historical tier's field names without suffixes", () => {
   assert.deepEqual(parseCandles("history/candlesticks-historical").points, expected);
 });

@@ -22,7 +22,7 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** Tick size of the price grids that Kalshi names; the smallest step where a grid has several. */
+/** Tick size by name of Kalshi's price grid. If a grid has several steps, the smallest step. */
 const TICK_SIZES: Readonly<Record<string, number>> = { linear_cent: 0.01, deci_cent: 0.001, tapered_deci_cent: 0.001 };
 
 /** Parses the top of book of a market row or a ticker message. If it is crossed, both sides are null. */
@@ -73,13 +73,15 @@ function parseActivity(row: MarketWire, quote: Quote): Activity {
   };
 }
 
-/** Name of the outcome within its event; null if the event has only this question. */
+/** Returns the name of the outcome within its event, or null if the event has only this question. */
 function labelOf(row: MarketWire, event: EventFacts | null): string | null {
   const label = row.yes_sub_title?.trim() ?? "";
   return label === "" || label === "Yes" || label === event?.listing.title ? null : label.slice(0, TITLE_LENGTH_MAX);
 }
 
-/** The event's title and the outcome's name. The market's own title is deprecated and only used without an event. */
+/**
+ * Returns the event's title and the outcome's name. Uses the market's deprecated title only if the event is unknown.
+ */
 function titleOf(row: MarketWire, event: EventFacts | null, label: string | null): string {
   const question = event?.listing.title ?? row.title?.trim() ?? "";
   const title = [question, event === null && question !== "" ? "" : (label ?? "")]
@@ -92,15 +94,15 @@ export interface MarketContext {
   readonly venue: string;
   /** The event of the market; null if it could not be read. */
   readonly event: EventFacts | null;
-  /** When the response arrived, Unix milliseconds. */
+  /** Arrival time of the response in Unix milliseconds. */
   readonly receivedAt: number;
   readonly countDrop: DropCounter;
 }
 
-/** Parses one row of a listing; returns null, and counts it, for combos. */
+/** Parses a row of a listing. Returns null for a combo and counts it. */
 export function parseMarket(row: MarketWire, context: MarketContext): MarketSnapshot | null {
   const { event, receivedAt, countDrop } = context;
-  // A market with an unknown status is listed but not as tradable.
+  // A market with an unknown status is listed as closed.
   const status = Object.hasOwn(STATUSES, row.status) ? (STATUSES[row.status] ?? "closed") : "closed";
   if (typeof row.mve_collection_ticker === "string" && row.mve_collection_ticker !== "") {
     countDrop("combo_market");

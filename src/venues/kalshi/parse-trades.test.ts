@@ -27,7 +27,7 @@ test("truncates times to milliseconds and reports the side that the taker bought
   ]);
 });
 
-test("reads the deprecated side if the new one is missing, and null if both are missing", () => {
+test("reads `taker_side` if `taker_outcome_side` is missing, and returns a null side if both are missing", () => {
   assert.deepEqual(
     parseTrades("trades/deprecated-side").trades.map((trade) => trade?.takerSide),
     ["no", null],

@@ -17,9 +17,9 @@ import {
   isTradeMessage,
 } from "./wire.ts";
 
-/** The server pings about every 10 s, so this is two missed pings and a margin. */
+/** Two missed pings and a margin: the server pings about every 10 s. */
 const SILENCE_MS_MAX = 25_000;
-const TOO_MANY_MARKETS = 26;
+const TOO_MANY_MARKETS_CODE = 26;
 
 export interface KalshiStreamOptions {
   readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "drop" | "driftDetectors">;
@@ -53,14 +53,14 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     isStalled: () => subscriptions.followedCount > 0 && stallDetector.detectStall(),
     onOpen(send) {
       stallDetector.restart();
-      subscriptions.connected(send);
+      subscriptions.onConnected(send);
     },
     onMessage(text, receivedAt) {
       const message = ports.driftDetectors.stream.parse(text, isSocketMessage);
       if (message === null) return ports.drop("bad_message");
       if (message.type === "subscribed") return readers.subscribed(message.msg);
       if (message.type === "error") return readers.error(message.msg);
-      // Covers a lost confirmation: its subscription id is unknown here.
+      // If a confirmation was lost, the subscription id of its messages is unknown.
       if (!subscriptions.isCurrent(message)) return ports.drop("message_not_subscribed");
       if (!subscriptions.isInSequence(message)) {
         ports.drop("sequence_gap");
@@ -71,7 +71,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
       else if (message.type === LIFECYCLE_CHANNEL) readers.lifecycle(message.msg, receivedAt);
     },
     onDown(reason) {
-      subscriptions.disconnected();
+      subscriptions.onDisconnected();
       handlers.onDown(reason);
     },
   });
@@ -104,7 +104,7 @@ function createMessageReaders(
       if (!isErrorMessage(msg)) return countDrop("bad_message");
       countDrop(`stream_error_${msg.code}`);
       ports.log.warn({ code: msg.code, text: msg.msg ?? null }, "the venue refused a stream command");
-      if (msg.code === TOO_MANY_MARKETS) subscriptions.halveMarkets();
+      if (msg.code === TOO_MANY_MARKETS_CODE) subscriptions.halveMarkets();
       // After any refusal the subscriptions no longer match the followed markets.
       subscriptions.renew(`error ${msg.code}`);
     },
@@ -113,9 +113,9 @@ function createMessageReaders(
       if (!subscriptions.isFollowed(msg.market_ticker)) return;
       stallDetector.recordMessage();
       const lastPrice = parsePrice(msg.price_dollars, countDrop);
-      const hasTop = msg.yes_bid_dollars !== undefined || msg.yes_ask_dollars !== undefined;
+      const hasTopOfBook = msg.yes_bid_dollars !== undefined || msg.yes_ask_dollars !== undefined;
       const quote = {
-        ...(hasTop ? parseTopOfBook(msg, countDrop) : {}),
+        ...(hasTopOfBook ? parseTopOfBook(msg, countDrop) : {}),
         // The price is 0 in markets without a trade; the key is omitted to keep the previous last price.
         ...(lastPrice === null ? {} : { lastPrice }),
         eventAt: parseMs(msg.ts_ms),

@@ -14,7 +14,7 @@ import {
 } from "./parse-market.ts";
 import { isActivePage, isMarketRow, isSlugRow, type MarketRow } from "./wire.ts";
 
-/** 100,000 rows; the venue has a few hundred. */
+/** Limit of pages per sweep: 100,000 rows. The venue has a few hundred. */
 const LIST_PAGES_MAX = 4_000;
 
 /** Every open market, newest first. */
@@ -38,10 +38,16 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
     pagesMax: LIST_PAGES_MAX,
     countDrop: context.countDrop,
   });
-  for await (const { page, cut } of pages) {
+  for await (const { page, incompleteReason } of pages) {
     const { markets, events } = parseRows(page.rows, { ...context, receivedAt: page.receivedAt });
     const { total, requestedAt } = page;
-    yield { markets, events, totalRows: total, requestedAt, ...(cut === null ? {} : { incompleteReason: cut }) };
+    yield {
+      markets,
+      events,
+      totalRows: total,
+      requestedAt,
+      ...(incompleteReason === null ? {} : { incompleteReason }),
+    };
   }
 }
 

@@ -13,9 +13,9 @@ import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaM
  * if a response is too large.
  */
 const PAGE_SIZES = [200, 50, 10] as const;
-/** An event with at least this many markets is checked for usually present fields, like a page. */
+/** Minimum number of markets in an event to report `usually` fields that no market has. */
 const MARKETS_PER_PAGE_MIN = 20;
-/** 200,000 events. */
+/** Limit of pages per sweep: 200,000 events at 200 per page. */
 const PAGES_MAX = 1_000;
 
 /**
@@ -37,14 +37,14 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
     pagesMax: PAGES_MAX,
     countDrop,
   });
-  for await (const { page, cut } of walk) {
+  for await (const { page, incompleteReason } of walk) {
     const { events, requestedAt, receivedAt } = page;
     const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop: countDrop, driftDetectors });
-    yield { ...listing, ...(cut === null ? {} : { incompleteReason: cut }) };
+    yield { ...listing, ...(incompleteReason === null ? {} : { incompleteReason }) };
   }
 }
 
-/** Fetches a page; if it is too large, requests fewer events with the same cursor. */
+/** Fetches a page. If the response is too large, requests fewer events with the same cursor. */
 async function fetchPage(
   context: PolymarketContext,
   cursor: string | null,
