@@ -17,7 +17,7 @@ import { isActivePage, isMarketRow, isSlugRow, type MarketRow } from "./wire.ts"
 /** Limit of pages per sweep: 100,000 rows. The venue has a few hundred. */
 const LIST_PAGES_MAX = 4_000;
 
-/** Every open market, newest first. */
+/** Yields every open market, newest first. */
 export async function* listOpenMarkets(context: LimitlessContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
   const { client, driftDetectors } = context;
   const pages = walkPages({
@@ -52,8 +52,8 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
 }
 
 /**
- * Current state of single markets by id. The venue does not list closed markets, so each one is a request; children of
- * a group share one request for the group, whose response also has the data they inherit.
+ * Returns the current state of single markets by id. The venue does not list closed markets, so each market is a
+ * request. Children of a group share one request for the group, whose response includes the data they inherit.
  */
 export async function getMarkets(
   context: LimitlessContext,
@@ -81,7 +81,7 @@ export async function getMarkets(
   return { markets: [...markets.values()], events, totalRows: null, requestedAt };
 }
 
-/** One market by id. A child row does not name its group, so the group is looked up in the list of slugs. */
+/** Returns a market by id. A child row does not name its group, so the group is looked up in the list of slugs. */
 export async function findMarket(
   context: LimitlessContext,
   marketId: string,
@@ -124,7 +124,7 @@ async function fetchRow(
   return { row: json, context: { ...context, receivedAt: response.receivedAt } };
 }
 
-/** Slug of the open group that contains the child, or null. */
+/** Returns the slug of the open group that contains the child, or null. */
 async function findGroupSlug(
   { client }: LimitlessContext,
   childSlug: string,
@@ -138,7 +138,7 @@ async function findGroupSlug(
   return null;
 }
 
-/** The group recorded in `venueKeys` when the market was listed. */
+/** Returns the group that was stored in `venueKeys` when the market was listed. */
 function parentOf({ venueKeys }: Pick<MarketListing, "venueKeys">): Parent | null {
   const { groupSlug, groupTitle } = venueKeys;
   return groupSlug === undefined ? null : { slug: groupSlug, title: groupTitle ?? groupSlug, row: null };

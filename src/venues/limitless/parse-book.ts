@@ -5,12 +5,14 @@ import { parsePrice } from "../shared/parse-price.ts";
 import { parseRawSize, parseTime } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
-/** The quote fields that a frame contains; the others are unchanged. */
+/** The quote fields that a frame contains. Other fields keep their values. */
 export type PartialQuote = Partial<Omit<Quote, "receivedAt">>;
 
 const LEVELS_MAX = 2_000;
 
-/** The YES book, which already includes orders on NO. A crossed book loses all its levels and is counted. */
+/**
+ * Parses the YES book, which already includes orders on NO. A crossed book is counted and all its levels are removed.
+ */
 export function parseBook(
   wire: Book,
   times: { eventAt: number | null; receivedAt: number },
@@ -43,7 +45,7 @@ function parseLevels(rows: readonly unknown[], countDrop: DropCounter): BookLeve
   return levels;
 }
 
-/** Each frame is a complete book: an empty side is reported as null. */
+/** Parses a frame, which is a complete book: an empty side becomes null. */
 export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: DropCounter): PartialQuote {
   const times = { eventAt: parseTime(frame.timestamp), receivedAt };
   const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, countDrop);
@@ -58,7 +60,10 @@ export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: 
   };
 }
 
-/** The current price of an AMM, or null without a valid price. Older frames have {yes, no} instead of a list. */
+/**
+ * Parses the current price of an AMM. Returns null if there is no valid price. Older frames have {yes, no} instead of a
+ * list.
+ */
 export function parsePriceFrame(frame: PriceFrame, countDrop: DropCounter): PartialQuote | null {
   const { updatedPrices: updated } = frame;
   const address = frame.marketAddress.toLowerCase();

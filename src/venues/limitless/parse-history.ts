@@ -17,7 +17,7 @@ interface Series {
 export interface HistoryQuery {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Requested interval, and the longest interval of a returned point. */
+  /** Requested interval, and the maximum length of a returned interval. */
   readonly stepMs: number;
   /** Possible titles of the market's series in a response with several series. */
   readonly titles: readonly string[];
@@ -59,7 +59,7 @@ function parsePoints(
     if (at === null || price === null) countDrop("bad_history_point");
     else points.push({ at, price });
   }
-  // Most points of a series in percent are above 1; a probability never is.
+  // A probability is never above 1, but most points of a series in percent are.
   const isPercent = points.filter((point) => point.price > 1).length > points.length / 2;
   return points.flatMap(({ at, price }) => {
     const tradable = parseTradablePrice(isPercent ? price / 100 : price);
@@ -68,7 +68,7 @@ function parsePoints(
   });
 }
 
-/** All price series of a response, at most two levels deep. */
+/** Returns all price series of a response, at most two levels deep. */
 function listSeries(json: unknown, depth: number): Series[] {
   if (Array.isArray(json)) {
     const isPointList = json.every((item) => typeof item === "object" && item !== null && "timestamp" in item);
@@ -82,8 +82,8 @@ function listSeries(json: unknown, depth: number): Series[] {
 }
 
 /**
- * The only series, else the series with the market's title, else the YES token's. Returns null rather than guessing:
- * another series has the prices of another market.
+ * Returns the only series, or the series with the market's title, or the YES token's series. Otherwise returns null,
+ * because another series may contain the prices of another market.
  */
 function chooseSeries(series: readonly Series[], titles: readonly string[]): Series | null {
   const [first] = series;

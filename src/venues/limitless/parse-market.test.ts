@@ -28,7 +28,7 @@ function parseOne(name: string): { market: MarketSnapshot; drops: Record<string,
   return { market, drops };
 }
 
-describe("a page with a single market and a group", () => {
+describe("parses a page with a single market and a group", () => {
   const page = fixture("market/page-single-and-group") as { data: unknown[] };
   const { markets, events, drops } = parse(page.data);
 
@@ -155,7 +155,7 @@ test("metadata.fee = false is parsed as no fee", () => {
   assert.deepEqual(parseOne("market/flagged-without-fee").market.listing.takerFee, { kind: "none" });
 });
 
-test("ignores the placeholder strike of a round that has not started and a time frame as category", () => {
+test("ignores the placeholder strike of a market that has not started, and a time frame as category", () => {
   const { market } = parseOne("market/round-not-started");
   assert.equal(market.listing.category, "Crypto");
   assert.ok(!JSON.stringify(market).includes("---"));

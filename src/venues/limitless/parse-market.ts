@@ -36,8 +36,8 @@ const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
 ];
 const DOLLAR_TOKENS = new Set(["USDC", "USDBC", "USDC.E", "USDT", "DAI", "USD"]);
 const GROUP_CHILDREN_MAX = 1_000;
-/** Categories that are durations, not topics. */
-const TIME_FRAME = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
+/** Matches categories that are durations, not topics. */
+const TIME_FRAME_PATTERN = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
 export type ParseContext = Pick<LimitlessContext, "venue" | "countDrop" | "driftDetectors"> & {
   readonly receivedAt: number;
@@ -77,7 +77,7 @@ export function isGroupRow(row: MarketRow): boolean {
   return row.markets.length > 0 || (row.marketType === "group" && !row.tokens && !row.address);
 }
 
-/** Whether the row belongs to a group. A row outside its group does not name it. */
+/** Returns whether the row belongs to a group. A row outside its group's response does not name the group. */
 export function isChildRow(row: MarketRow): boolean {
   return [row.groupId, row.orderInGroup, row.negRiskRequestId].some((value) => value !== null && value !== undefined);
 }
@@ -109,7 +109,7 @@ function addMarket(row: MarketRow, parent: Parent | null, context: ParseContext,
   if (market !== null) parsed.markets.push(market);
 }
 
-/** Parses one market; null (and counted) if it has no id. */
+/** Parses a market. Returns null and counts the row if it has no id. */
 export function parseMarket(row: MarketRow, parent: Parent | null, context: ParseContext): MarketSnapshot | null {
   const isAmm = row.tradeType === "amm";
   const marketId = isAmm ? row.address : row.slug;
@@ -129,7 +129,7 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
     outcomeLabel: parent === null ? null : row.title,
     url: pageUrl(parent?.slug ?? row.slug),
     category: parseCategory(row.categories) ?? parseCategory(parent?.row?.categories),
-    // RESOLVED without a result: the result is still being determined.
+    // A market with status RESOLVED and no result is still being determined.
     status: status === "finalized" && outcome === null ? "determined" : status,
     paused: false,
     outcome,
@@ -151,7 +151,10 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   return { listing, quote, activity: parseActivity(row, parent) };
 }
 
-/** An unknown status counts as closed. FUNDED includes markets past their deadline, which accept no orders. */
+/**
+ * Returns the status. An unknown status counts as closed. FUNDED includes markets past their deadline, which accept no
+ * orders.
+ */
 function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus {
   if (row.status === "RESOLVED") return "finalized";
   if (row.status === "LOCKED") return "closed";
@@ -159,13 +162,14 @@ function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus {
   if (row.status !== "FUNDED" && row.status !== "FUNDED_FLAGGED") return "closed";
   const deadline = parseTime(row.expirationTimestamp);
   if (row.expired === true || (deadline !== null && now >= deadline)) return "closed";
-  // Recurring rounds may be quoted before they start. Without quotes, a round that starts later is not yet tradable.
+  // A recurring market may be quoted before its start. A market that starts in the future and has no quotes is not yet
+  // tradable.
   const startAt = parseTime(row.startAt);
   const isQuoted = quote.bid !== null || quote.ask !== null;
   return startAt !== null && startAt > now && !isQuoted ? "pending" : "active";
 }
 
-/** The payout numerators define the outcome; without them the winning index does. */
+/** Returns the outcome from the payout numerators, or from the winning index if there are none. */
 function parseOutcome(row: MarketRow): Outcome | null {
   const numerators = (row.payoutNumerators ?? []).map(parseDecimal);
   const [yes, no] = numerators;
@@ -236,7 +240,7 @@ function parseFee(row: MarketRow, isAmm: boolean): TakerFee {
 
 function parseCategory(categories: readonly unknown[] | null | undefined): string | null {
   const topic = (categories ?? []).find(
-    (name): name is string => typeof name === "string" && name.trim() !== "" && !TIME_FRAME.test(name.trim()),
+    (name): name is string => typeof name === "string" && name.trim() !== "" && !TIME_FRAME_PATTERN.test(name.trim()),
   );
   return topic?.trim().slice(0, 100) ?? null;
 }

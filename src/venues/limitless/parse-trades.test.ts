@@ -49,7 +49,7 @@ test("drops and counts invalid rows and events that are not trades", () => {
   assert.deepEqual(drops, { bad_trade_row: 5, price_out_of_range: 1 });
 });
 
-test("reads an AMM trade's YES price as dollars per contract", () => {
+test("calculates an AMM trade's YES price as dollars per contract", () => {
   const { drops, drop: countDrop } = countDrops();
   const { trades } = parseFeed(fixture("trades/amm-feed"), { countDrop, driftDetectors });
   assert.deepEqual(

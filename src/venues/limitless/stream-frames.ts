@@ -5,9 +5,9 @@ import { parseTime } from "./parse-values.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
 
-/** Number of resolved markets remembered to deliver a repeated `marketResolved` frame only once. */
+/** Limit of stored slugs of resolved markets, which prevent delivering a repeated `marketResolved` frame. */
 const RESOLVED_MAX = 5_000;
-/** A frame whose timestamp is further ahead of our clock has an invalid timestamp. */
+/** Maximum time that a frame's timestamp may be ahead of our clock. A later timestamp is invalid. */
 const FRAME_AHEAD_MS_MAX = 60_000;
 
 export type FrameListener = (payload: unknown, receivedAt: number) => void;
@@ -75,8 +75,8 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
 }
 
 /**
- * Whether a newer frame was already delivered; otherwise records the frame's time. An invalid future time is not
- * recorded, because it would make all later frames outdated.
+ * Returns whether a newer frame was already delivered, and records the frame's time if not. An invalid future time is
+ * not recorded, because it would make the following frames outdated.
  */
 function isOutdated(market: FollowedMarket, timestamp: unknown, receivedAt: number): boolean {
   const eventAt = parseTime(timestamp);

@@ -32,7 +32,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
   const { clock, countDrop, log, driftDetectors } = options;
   const stallDetector = new StallDetector(clock);
   const followed = new FollowedMarkets();
-  /** A stalled stream was subscribed again and no snapshot has arrived yet. */
+  /** True after a stalled stream was subscribed again and until its snapshot arrives. */
   let isSnapshotPending = false;
   let cancelStallCheck: () => void = () => {};
   let isUp = false;

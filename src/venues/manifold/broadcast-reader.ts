@@ -7,7 +7,7 @@ import { parseTime } from "./parse-values.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 import { type BetWire, type ContractWire, isBet, isContract } from "./wire.ts";
 
-/** Contract fields whose change requires a new read; the venue broadcasts many other changes after each bet. */
+/** Contract fields whose change requires a new read. The venue broadcasts many other changes after each bet. */
 const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", "question"] as const;
 
 export interface BroadcastReaderOptions {
@@ -19,25 +19,25 @@ export interface BroadcastReaderOptions {
 /** Converts broadcasts of the global topics to stream messages of the followed markets. */
 export class BroadcastReader {
   readonly #options: BroadcastReaderOptions;
-  /** Followed market ids by contract id. */
-  #followed = new Map<string, Set<string>>();
+  /** Ids of the followed markets by contract id. */
+  #followedIdsByContract = new Map<string, Set<string>>();
   #newestBetAt: number | null = null;
 
   constructor(options: BroadcastReaderOptions) {
     this.#options = options;
   }
 
-  /** Time of the newest bet on any market, Unix milliseconds. */
+  /** Unix milliseconds of the newest bet on any market; null before the first bet. */
   get newestBetAt(): number | null {
     return this.#newestBetAt;
   }
 
   follow(markets: readonly MarketListing[]): void {
-    this.#followed = new Map();
+    this.#followedIdsByContract = new Map();
     for (const { marketId, venueKeys } of markets) {
       const contractId = venueKeys.contractId ?? marketId;
-      const marketIds = this.#followed.get(contractId) ?? new Set<string>();
-      this.#followed.set(contractId, marketIds.add(marketId));
+      const marketIds = this.#followedIdsByContract.get(contractId) ?? new Set<string>();
+      this.#followedIdsByContract.set(contractId, marketIds.add(marketId));
     }
   }
 
@@ -61,7 +61,7 @@ export class BroadcastReader {
     const marketId = marketIdOf(bet.contractId, bet.answerId);
     if (at === null) return countDrop("bad_bet");
     this.#newestBetAt = Math.max(this.#newestBetAt ?? 0, at);
-    if (this.#followed.get(bet.contractId)?.has(marketId) !== true || bet.isRedemption === true) return;
+    if (this.#followedIdsByContract.get(bet.contractId)?.has(marketId) !== true || bet.isRedemption === true) return;
     const trade = parseTrade(bet, countDrop);
     if (trade !== null) onMessage({ kind: "trade", marketId, trade, receivedAt });
     const indicativePrice = parseTradablePrice(bet.probAfter);
@@ -75,7 +75,8 @@ export class BroadcastReader {
       return countDrop("bad_update");
     }
     if (!("answers" in contract) && !LIFECYCLE_FIELDS.some((field) => field in contract)) return;
-    for (const marketId of this.#followed.get(contract.id) ?? []) onMessage({ kind: "changed", marketId, receivedAt });
+    for (const marketId of this.#followedIdsByContract.get(contract.id) ?? [])
+      onMessage({ kind: "changed", marketId, receivedAt });
   }
 
   #readNewContract(contract: unknown, receivedAt: number) {
@@ -85,7 +86,7 @@ export class BroadcastReader {
   }
 }
 
-/** Ids of the markets of a contract; none for contracts that are not yes-or-no questions. */
+/** Returns the ids of a contract's markets; none if the contract is not a yes-or-no question. */
 function marketIdsOf(contract: ContractWire): string[] {
   if (contract.outcomeType === "BINARY") return [contract.id];
   if (contract.outcomeType !== "MULTIPLE_CHOICE") return [];

@@ -40,7 +40,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),
     findMarket: (marketId, signal) => findMarket(context, marketId, signal),
-    /** A market maker has no order book; its open limit orders alone would be misread as a one-sided book. */
+    /** A market maker has no order book. The open limit orders alone would look like a one-sided book. */
     async getBook() {
       return null;
     },

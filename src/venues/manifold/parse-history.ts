@@ -14,13 +14,13 @@ export interface HistoryRange {
 /** A change of the YES probability. */
 export interface PricePoint {
   readonly at: number;
-  /** Null if unknown. */
+  /** The price before the change; null if unknown. */
   readonly before: number | null;
-  /** Valid until the next point. */
+  /** The price after the change. */
   readonly price: number;
 }
 
-/** Parses bets or bet points, oldest first; invalid rows are counted. */
+/** Parses bets or bet points and sorts them oldest first. Invalid rows are counted. */
 export function parsePricePoints(
   rows: readonly unknown[],
   answerId: string | null,
@@ -42,8 +42,9 @@ export function parsePricePoints(
 }
 
 /**
- * Prices at the end of each interval aligned to multiples of `intervalMs` within the range. Intervals before the first
- * point have the price before it, if known. Returns at most `pointsMax` intervals, the latest.
+ * Returns the price at the end of each interval in the range. Intervals are aligned to multiples of `intervalMs`.
+ * Intervals before the first point have the price before that point, if known. Returns at most the latest `pointsMax`
+ * intervals.
  */
 export function binPrices(points: readonly PricePoint[], range: HistoryRange, pointsMax: number): HistoryPoint[] {
   const { intervalMs } = range;

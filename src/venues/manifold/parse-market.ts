@@ -9,9 +9,9 @@ import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire
 
 export interface ParseContext extends Pick<ManifoldContext, "venue" | "countDrop" | "driftDetectors"> {
   readonly receivedAt: number;
-  /** Whether the requested type has mutually exclusive answers; used if the row does not include it. */
+  /** Whether the requested contract type has mutually exclusive answers. Used if the row does not include it. */
   readonly sumsToOne: boolean | null;
-  /** From an earlier request for the contract; completes a listing row. */
+  /** Data from an earlier request for the contract, which completes a listing row. */
   readonly cached: CachedContract | null;
 }
 
@@ -26,7 +26,7 @@ const TITLE_LENGTH_MAX = 1_000;
 const RULES_LENGTH_MAX = 10_000;
 const ANSWERS_MAX = 500;
 const URL_PREFIX = "https://manifold.markets/";
-/** Our category by Manifold topic slug. */
+/** Category of this service by Manifold topic slug. */
 const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
   "economics-default": "Economics",
   "politics-default": "Politics",
@@ -42,8 +42,8 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
 
 /**
  * Parses a LiteMarket or FullMarket: a BINARY contract is one market, a MULTIPLE_CHOICE contract one market per answer.
- * Null for contracts that are not yes-or-no questions (polls, bounties, numbers, stocks) and for invalid rows, which are
- * counted as `bad_market`.
+ * Returns null for contracts that are not yes-or-no questions (polls, bounties, numbers, stocks) and for invalid rows,
+ * which are counted as `bad_market`.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
   if (!context.driftDetectors.contract.check(row, isContract)) {
@@ -136,7 +136,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
     rules,
     openAt: parseTime(row.createdTime),
     closeAt: parseTime(row.closeTime),
-    // The creator resolves at any time; there is no expected date.
+    // The creator may resolve the contract at any time, so there is no expected date.
     expectedResolutionAt: null,
     tickSize: null,
     takerFee: { kind: "none" },
@@ -152,7 +152,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
  */
 function snapshot(listing: MarketListing, probability: unknown, context: ParseContext): MarketSnapshot {
   const indicativePrice = parseTradablePrice(probability);
-  // 0 and 1 are valid for a settled market only.
+  // The probabilities 0 and 1 are valid only if the market is settled.
   if (indicativePrice === null && probability !== undefined && probability !== null && listing.status === "active") {
     context.countDrop("price_out_of_range");
   }
@@ -180,14 +180,17 @@ function contractStatus(row: ContractWire, now: number): MarketStatus {
 const hasResolution = (resolution: string | null | undefined): boolean =>
   resolution !== undefined && resolution !== null && resolution !== "";
 
-/** The resolution of the answer, else of the contract: mutually exclusive answers have none. */
+/**
+ * Returns the outcome from the answer's resolution, or from the contract's if the answer has none, as in contracts with
+ * mutually exclusive answers.
+ */
 function answerOutcome(row: ContractWire, answer: AnswerWire, countDrop: DropCounter): Outcome | null {
   if (hasResolution(answer.resolution)) return parseOutcome(answer.resolution, answer.resolutionProbability, countDrop);
   const { resolution } = row;
   if (resolution === "CANCEL") return { kind: "void", value: null };
   if (resolution === answer.id) return { kind: "yes" };
   if (resolution === "CHOOSE_MULTIPLE" || resolution === "MKT") {
-    // Here the answer's resolutionProbability is the probability before the resolution, not the payout.
+    // In this case `resolutionProbability` is the probability before the resolution, not the payout.
     const shares = row.resolutions;
     if (!shares) return null;
     const total = Object.values(shares).reduce((sum, share) => sum + share, 0);

@@ -4,12 +4,15 @@ import type { DropCounter } from "../../ports/venue.ts";
 import { parseTime } from "./parse-values.ts";
 import type { BetWire } from "./wire.ts";
 
-/** Fills of a limit order within this time belong to the order. Later fills are also reported as bets of the takers. */
+/**
+ * Fills of a limit order within this time are part of the order's trade. Later fills are also reported as bets of the
+ * takers.
+ */
 const IMMEDIATE_FILL_MS_MAX = 1_000;
 
 /**
- * A bet as a trade, or null for redemptions, automatic rebalancing between answers and unfilled limit orders. The price
- * is the average price of the bet (mana paid per share), converted to YES.
+ * Converts a bet to a trade. Returns null for redemptions, automatic rebalancing between answers and unfilled limit
+ * orders. The price is the average price of the bet (mana paid per share), converted to YES.
  */
 export function parseTrade(bet: BetWire, countDrop: DropCounter): Trade | null {
   if (bet.isRedemption === true || bet.isRebalance === true) return null;
@@ -38,7 +41,7 @@ export function parseTrade(bet: BetWire, countDrop: DropCounter): Trade | null {
   };
 }
 
-/** Mana and shares filled when the bet was placed. */
+/** Returns the mana and the shares that were filled when the bet was placed. */
 function immediateFill(bet: BetWire): { amount: number; shares: number } {
   if (bet.limitProb === undefined || bet.limitProb === null || !bet.fills) return bet;
   const fills = bet.fills.filter((fill) => fill.timestamp <= bet.createdTime + IMMEDIATE_FILL_MS_MAX);

@@ -8,9 +8,12 @@ import type { ManifoldDriftDetectors } from "./wire.ts";
 import { isSocketMessage } from "./wire.ts";
 
 const TOPICS = ["global/new-bet", "global/updated-contract", "global/new-contract"] as const;
-/** As in the venue's own client. The server closes a connection after 60 s without a message. */
+/** Ping interval of the venue's own client. The server closes a connection after 60 s without a message. */
 const PING_MS = 10_000;
-/** Each ping is acknowledged, so a longer silence means that the connection is dead. */
+/**
+ * Maximum silence of a connection. The server acknowledges each ping, so a longer silence means that the connection is
+ * dead.
+ */
 const SILENCE_MS_MAX = 25_000;
 const ACK_MS_MAX = 5_000;
 
@@ -21,7 +24,7 @@ export interface StreamOptions {
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
   readonly marketsMax: number;
-  /** Bets since a time, newest first, to fill a gap: the socket has no replay. */
+  /** Fetches the bets since a time, newest first, because the socket does not replay missed bets. */
   fetchBetsSince(sinceMs: number, signal: AbortSignal): Promise<Pick<Rows, "rows" | "receivedAt">>;
 }
 
@@ -47,14 +50,14 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
       if (!closing.signal.aborted) reader.readBets(rows.toReversed(), receivedAt);
     } catch (error) {
       if (closing.signal.aborted) return;
-      // The next sweep reads the current prices; only the trades of the gap are lost.
+      // Only the missed trades are lost, because the next sweep reads the current prices.
       log.warn({ error: String(error) }, "could not fetch the bets missed while disconnected");
     }
   };
 
   const onAck = (ack: { txid?: number | null; success: boolean; error?: string | null }) => {
     if (ack.txid !== subscribeTxid) return;
-    // The acknowledgement timer retries a rejected subscription.
+    // A rejected subscription is retried by the acknowledgement timer.
     if (!ack.success) return log.warn({ error: ack.error ?? null }, "manifold rejected the subscription");
     cancelAckTimer();
     if (isUp) return;

@@ -7,7 +7,7 @@ import { isBet } from "./wire.ts";
 
 const PAGES_MAX = 10;
 
-/** Trades at or after `sinceMs`, newest first, at most `limit`. */
+/** Returns trades at or after `sinceMs`, newest first, at most `limit`. */
 export async function listTrades(
   { client, countDrop, driftDetectors }: ManifoldContext,
   listing: MarketListing,
@@ -19,7 +19,7 @@ export async function listTrades(
   const tradesById = new Map<string, Trade>();
   let beforeTime: number | undefined;
   for (let page = 0; page < PAGES_MAX && tradesById.size < limit; page++) {
-    // Both bounds are exclusive.
+    // `afterTime` and `beforeTime` are exclusive.
     const query = { ...queryOf(key), afterTime: sinceMs - 1, beforeTime, limit: BET_ROWS_MAX };
     const { rows } = await client.listBets(query, signal);
     let oldestAt: number | null = null;

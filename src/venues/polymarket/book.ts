@@ -4,7 +4,7 @@ import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
 
-/** The book of the YES token; null for markets without one. */
+/** Returns the book of the YES token, or null if the market has no book. */
 export async function fetchBook(
   { ports, urls, clients }: PolymarketContext,
   listing: Pick<MarketListing, "venueKeys">,

@@ -41,7 +41,7 @@ describe("polymarket: listing", () => {
     assert.deepEqual(harness.drops, {});
   });
 
-  test("ends and counts a listing that repeats a cursor", async () => {
+  test("ends and counts a sweep that repeats a cursor", async () => {
     const harness = setUp(() => json(eventsPage));
     assert.equal((await harness.sweep()).length, 2);
     assert.deepEqual(harness.drops, { page_loop: 1 });
@@ -83,7 +83,7 @@ describe("polymarket: markets by id", () => {
     return json({ markets: url.searchParams.get("closed") === "true" ? [settled] : [rainRow] });
   };
 
-  test("requests open markets, then the missing ones as closed, and reads outcomes from payouts", async () => {
+  test("requests the ids as open markets, the missing ids as closed markets, and reads outcomes from payouts", async () => {
     const harness = setUp(respond);
     const found = await harness.clock.until(
       harness.venue.getMarkets(listings("900123", "900404", "not-an-id"), signal),

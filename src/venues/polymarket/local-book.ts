@@ -1,7 +1,7 @@
 import type { BookLevel } from "../../domain/order-book.ts";
 import { toMicros } from "../../domain/price.ts";
 
-/** More levels than one side has at the smallest tick size. */
+/** Limit of levels per side, above the number of levels at the smallest tick size. */
 const LEVELS_MAX = 10_000;
 
 export interface TopOfBook {
@@ -17,7 +17,7 @@ export class LocalBook {
   readonly #asks = new Map<number, BookLevel>();
   #isComplete = false;
 
-  /** False before the first snapshot and after the book is discarded. */
+  /** Whether the book is complete: false before the first snapshot and after `discard`. */
   get isComplete(): boolean {
     return this.#isComplete;
   }

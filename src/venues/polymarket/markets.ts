@@ -8,15 +8,15 @@ import { listOf, textOf } from "./parse-values.ts";
 import type { ResolutionReader } from "./resolutions.ts";
 import { type GammaEvent, type GammaMarket, isGammaEvent, isGammaMarket, isMarketsPage } from "./wire.ts";
 
-/** The venue's maximum of ids per request. */
+/** Maximum ids per request, set by the venue. */
 const IDS_MAX = 100;
-const MARKET_ID = /^[1-9][0-9]{0,18}$/;
+const MARKET_ID_PATTERN = /^[1-9][0-9]{0,18}$/;
 
 interface Row {
   readonly market: GammaMarket;
   readonly event: GammaEvent | null;
   readonly isSole: boolean;
-  /** The event comes from the events endpoint, with all its fields. */
+  /** Whether the event comes from the events endpoint and has all its fields. */
   readonly isCompleteEvent: boolean;
 }
 
@@ -36,7 +36,7 @@ export class MarketReader {
   ): Promise<ListingPage> {
     const keys = new Map(
       listings
-        .filter(({ marketId }) => MARKET_ID.test(marketId))
+        .filter(({ marketId }) => MARKET_ID_PATTERN.test(marketId))
         .map(({ marketId, venueKeys }) => [marketId, venueKeys]),
     );
     const pages: ListingPage[] = [];
@@ -48,7 +48,7 @@ export class MarketReader {
       const closed = missing.length === 0 ? null : await this.#fetchRows(missing, true, signal);
       const rows = [...open.rows, ...(closed?.rows ?? [])].map((market): Row => {
         const short = shortEventOf(market);
-        // The tags of the event are on the market row here.
+        // In this response, the event's tags are on the market row.
         const event = short === null ? null : { ...short, tags: short.tags ?? market.tags };
         return { market, event, isSole: keys.get(String(market.id))?.isSole === "1", isCompleteEvent: false };
       });
@@ -63,7 +63,7 @@ export class MarketReader {
   }
 
   async findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null> {
-    if (!MARKET_ID.test(marketId)) return null;
+    if (!MARKET_ID_PATTERN.test(marketId)) return null;
     const { ports, urls, clients } = this.#context;
     const url = urlOf(urls.gammaUrl, `/markets/${encodeURIComponent(marketId)}`, { include_tag: true });
     const response = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
@@ -98,7 +98,7 @@ export class MarketReader {
     return { rows, requestedAt, receivedAt };
   }
 
-  /** The event with all its fields, or null if the venue does not have it. */
+  /** Returns the event with all its fields, or null if the venue does not have it. */
   async #fetchEvent(eventId: string, signal: AbortSignal): Promise<GammaEvent | null> {
     const { ports, urls, clients } = this.#context;
     const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
@@ -137,7 +137,7 @@ function shortEventOf(market: GammaMarket): GammaEvent | null {
   return isGammaEvent(first) ? first : null;
 }
 
-/** Only these markets can have a resolution to read. */
+/** Returns whether the market may have a resolution. */
 function mayBeResolving(market: GammaMarket): boolean {
   return market.closed === true || textOf(market.umaResolutionStatus) !== null;
 }

@@ -51,7 +51,7 @@ export class OrderBookTracker {
     return this.#emitTop(eventAt, receivedAt, emit, priceOf(message.last_trade_price, this.#countDrop));
   }
 
-  /** Reads changed levels of one or both tokens. Afterwards the local top of book must equal the advertised one. */
+  /** Applies changed levels of one or both tokens. The resulting top of book must equal the advertised top of book. */
   readChanges(message: unknown, receivedAt: number, emit: Emit): BookFault {
     if (!isPriceChangeMessage(message)) {
       this.#countDrop("bad_message");
@@ -93,9 +93,9 @@ export class OrderBookTracker {
     return fault;
   }
 
-  /** True for messages older than the local book, which would overwrite newer sizes. */
+  /** Returns true for messages older than the local book, which would overwrite newer sizes. */
   #isOutOfOrder(eventAt: number | null, receivedAt: number): boolean {
-    // A timestamp in the future would make all later messages look old, so it is not stored.
+    // A timestamp in the future is not stored, because it would make the following messages appear old.
     if (eventAt === null || eventAt > receivedAt + VENUE_CLOCK_AHEAD_MS_MAX) return false;
     if (eventAt >= this.#latestEventAt) {
       this.#latestEventAt = eventAt;
@@ -118,7 +118,7 @@ export class OrderBookTracker {
       previous.askSize === top.askSize;
     if (isUnchanged && lastPrice === null) return null;
     this.#emittedTop = top;
-    // Without a last price the key is omitted to keep the previous one.
+    // If there is no last price, the key is omitted to keep the previous last price.
     const quote: Partial<Omit<Quote, "receivedAt">> = { ...top, eventAt, ...(lastPrice === null ? {} : { lastPrice }) };
     emit({ kind: "quote", marketId: this.marketId, quote, receivedAt });
     return null;

@@ -18,14 +18,14 @@ import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
 
 export interface ParseContext extends Pick<PolymarketPorts, "drop" | "driftDetectors"> {
   readonly venue: VenueId;
-  /** When the response began to arrive, Unix milliseconds. */
+  /** Unix milliseconds when the response began to arrive. */
   readonly receivedAt: number;
 }
 
 /** Data about a market from outside its row. */
 export interface RelatedData {
   readonly event: GammaEvent | null;
-  /** The event has only this market, so the event's amounts are the market's. */
+  /** Whether the event has only this market, so the event's amounts are the market's. */
   readonly isSole: boolean;
   readonly resolution: ResolutionFacts | null;
 }
@@ -133,7 +133,7 @@ function tickSizeOf(value: unknown): number | null {
   return tick !== null && tick > 0 && tick < 1 ? tick : null;
 }
 
-/** Null if fees apply but the venue does not publish the schedule. */
+/** Returns null if fees apply but the venue does not publish the schedule. */
 function takerFeeOf(row: GammaMarket): TakerFee | null {
   if (row.feesEnabled === false) return { kind: "none" };
   if (!isFeeSchedule(row.feeSchedule)) return null;
@@ -143,7 +143,10 @@ function takerFeeOf(row: GammaMarket): TakerFee | null {
   return rate === 0 ? { kind: "none" } : { kind: "quadratic", rate, exponent };
 }
 
-/** The listing's top of book, which has neither sizes nor a timestamp. Only active markets have bid and ask. */
+/**
+ * Returns the listing's top of book, which has neither sizes nor a timestamp. Only active markets have a bid and an
+ * ask.
+ */
 function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, drop: countDrop }: ParseContext): Quote {
   const bid = priceOf(row.bestBid, countDrop);
   const ask = priceOf(row.bestAsk, countDrop);

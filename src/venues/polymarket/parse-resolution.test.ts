@@ -7,7 +7,7 @@ import { isResolution, isResolutionsReply } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
 
-test("parses payouts and proposals to outcomes; 69 means unset, and a contested proposal has no outcome", () => {
+test("parses payouts and proposals to outcomes; the value 69 means unset, and a contested proposal has no outcome", () => {
   const reply = readFixture("resolution/all-states");
   assert.ok(isResolutionsReply(reply));
   const { drops, drop: countDrop } = countDrops();

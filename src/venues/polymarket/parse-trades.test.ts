@@ -23,7 +23,7 @@ const parseFixture = (name: string) => {
   return { trades: parseTrades(rows, TOKENS, { drop: countDrop, driftDetectors }), drops };
 };
 
-test("converts NO trades to the YES side; selling one token is buying the other", () => {
+test("converts NO trades to the YES side; selling one token equals buying the opposite token", () => {
   const { trades, drops } = parseFixture("trades/v2");
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide, executedAt }) => [yesPrice, size, takerSide, executedAt]),

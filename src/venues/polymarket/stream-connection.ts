@@ -15,14 +15,14 @@ import {
 } from "./wire.ts";
 
 const HEARTBEAT_MS = 10_000;
-/** Two unanswered heartbeats and a margin. */
+/** Maximum silence: two unanswered heartbeats and a margin. */
 const SILENCE_MS_MAX = 25_000;
 /** Minimum time between two snapshot requests for a market with an inconsistent book. */
 const REFRESH_MS_MIN = 5_000;
-/** Changes of an invalid message that are checked for drift. */
+/** Maximum number of changes of an invalid message that are checked for drift. */
 const CHECKED_CHANGES_MAX = 100;
-/** Frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
-const PLAIN_TEXT = /^[A-Z\s]*$/;
+/** Matches frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
+const PLAIN_TEXT_PATTERN = /^[A-Z\s]*$/;
 
 export interface StreamOptions {
   readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "drop" | "driftDetectors">;
@@ -50,7 +50,7 @@ export class StreamConnection {
     this.#stallDetector = new StallDetector(options.ports.clock);
   }
 
-  /** Number of markets. */
+  /** Number of markets on this connection. */
   get size(): number {
     return this.#trackers.size;
   }
@@ -126,7 +126,7 @@ export class StreamConnection {
 
   /** A frame is one message, an array of messages or plain text. */
   #readFrame(text: string, receivedAt: number): void {
-    if (PLAIN_TEXT.test(text)) return;
+    if (PLAIN_TEXT_PATTERN.test(text)) return;
     let frame: unknown;
     try {
       frame = JSON.parse(text);
@@ -193,7 +193,7 @@ export class StreamConnection {
   }
 }
 
-/** The changes of an invalid price change message. */
+/** Returns the changes of an invalid price change message. */
 function changesOf(message: unknown): readonly unknown[] {
   const changes =
     typeof message === "object" && message !== null && "price_changes" in message ? message.price_changes : null;
