@@ -28,7 +28,7 @@ function parseOne(name: string): { market: MarketSnapshot; drops: Record<string,
   return { market, drops };
 }
 
-describe("parses a page with a single market and a group", () => {
+describe("a page with a single market and a group", () => {
   const page = fixture("market/page-single-and-group") as { data: unknown[] };
   const { markets, events, drops } = parse(page.data);
 

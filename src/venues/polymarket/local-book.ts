@@ -52,12 +52,12 @@ export class LocalBook {
 }
 
 function best(levels: ReadonlyMap<number, BookLevel>, isBetter: (a: number, b: number) => boolean): BookLevel | null {
-  let found: BookLevel | null = null;
-  let foundKey = 0;
+  let bestLevel: BookLevel | null = null;
+  let bestKey = 0;
   for (const [key, level] of levels) {
-    if (found !== null && !isBetter(key, foundKey)) continue;
-    found = level;
-    foundKey = key;
+    if (bestLevel !== null && !isBetter(key, bestKey)) continue;
+    bestLevel = level;
+    bestKey = key;
   }
-  return found;
+  return bestLevel;
 }

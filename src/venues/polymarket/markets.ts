@@ -43,9 +43,9 @@ export class MarketReader {
     for (const ids of chunksOf([...keys.keys()], IDS_MAX)) {
       // A request returns either open or closed markets.
       const open = await this.#fetchRows(ids, false, signal);
-      const found = new Set(open.rows.map((row) => String(row.id)));
-      const missing = ids.filter((id) => !found.has(id));
-      const closed = missing.length === 0 ? null : await this.#fetchRows(missing, true, signal);
+      const openIds = new Set(open.rows.map((row) => String(row.id)));
+      const missingIds = ids.filter((id) => !openIds.has(id));
+      const closed = missingIds.length === 0 ? null : await this.#fetchRows(missingIds, true, signal);
       const rows = [...open.rows, ...(closed?.rows ?? [])].map((market): Row => {
         const short = shortEventOf(market);
         // In this response, the event's tags are on the market row.
