@@ -9,28 +9,28 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** The fields of a line with names in camel case. Absent fields are null, absent booleans are false. */
+/** The fields of a line, named in camel case. A missing field becomes null, or false if it is a boolean. */
 type Fields<K extends Kind, L = Line<K>> = {
   [Name in keyof L & string as CamelCase<Name>]:
     | Exclude<L[Name], undefined>
     | (undefined extends L[Name] ? (boolean extends L[Name] ? false : null) : never);
 };
 
-/** The names of a line's fields on the line and in memory, and the value of absent fields in memory. */
-const namesOf = (validator: { Type(): Type.TObject }) =>
+/** Each field's key in the JSON line, its property name in memory, and its in-memory value if the line omits it. */
+const listFieldNames = (validator: { Type(): Type.TObject }) =>
   Object.entries(validator.Type().properties).map(([key, schema]) => ({
     key,
     name: key.replace(/_(.)/g, (_match, first: string) => first.toUpperCase()),
-    absent: "type" in schema && schema.type === "boolean" ? false : null,
+    valueIfAbsent: "type" in schema && schema.type === "boolean" ? false : null,
   }));
 
 const fieldNames = {
-  event: namesOf(factValidators.event),
-  market: namesOf(factValidators.market),
-  quote: namesOf(factValidators.quote),
-  activity: namesOf(factValidators.activity),
-  book: namesOf(factValidators.book),
-  trade: namesOf(factValidators.trade),
+  event: listFieldNames(factValidators.event),
+  market: listFieldNames(factValidators.market),
+  quote: listFieldNames(factValidators.quote),
+  activity: listFieldNames(factValidators.activity),
+  book: listFieldNames(factValidators.book),
+  trade: listFieldNames(factValidators.trade),
 } as const;
 
 /** @throws LineError if the line is not a valid fact */
@@ -87,12 +87,14 @@ const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && Obje
 function readFields<K extends Kind>(kind: K, value: unknown): Fields<K> {
   const validator = factValidators[kind];
   if (!validator.Check(value)) {
-    const [first] = validator.Errors(value);
-    throw new LineError(`invalid ${kind}: ${first?.instancePath || "the line"} ${first?.message ?? "is invalid"}`);
+    const [firstError] = validator.Errors(value);
+    throw new LineError(
+      `invalid ${kind}: ${firstError?.instancePath || "the line"} ${firstError?.message ?? "is invalid"}`,
+    );
   }
   const row: Readonly<Record<string, unknown>> = value;
   const fields: Record<string, unknown> = {};
-  for (const { key, name, absent } of fieldNames[kind]) fields[name] = row[key] ?? absent;
+  for (const { key, name, valueIfAbsent } of fieldNames[kind]) fields[name] = row[key] ?? valueIfAbsent;
   return fields as Fields<K>;
 }
 
@@ -106,7 +108,7 @@ function levelsOf(pairs: readonly (readonly [number, number])[], sign: -1 | 1): 
   });
 }
 
-/** A fact as a line, without line break. Null and false fields are omitted. */
+/** Serialises a fact as one line without a line break. Omits null and false fields. */
 export function writeFact(fact: Fact): string {
   const { at, venue } = fact;
   switch (fact.kind) {
@@ -147,8 +149,8 @@ function writeFields<K extends Kind>(kind: K, fields: Fields<K>): string {
   const values: Readonly<Record<string, unknown>> = fields;
   const { at, venue } = values;
   const line: Record<string, unknown> = { at, venue, kind };
-  for (const { key, name, absent } of fieldNames[kind]) {
-    if (values[name] !== absent && values[name] !== null) line[key] = values[name];
+  for (const { key, name, valueIfAbsent } of fieldNames[kind]) {
+    if (values[name] !== valueIfAbsent && values[name] !== null) line[key] = values[name];
   }
   return JSON.stringify(line);
 }

@@ -10,8 +10,8 @@ import { type Fact, writeHeader } from "./format.ts";
 import { readRecording, recordingFingerprint } from "./read.ts";
 import { openRecordingWriter } from "./write.ts";
 
-const AT = Date.UTC(2026, 6, 7);
-const HEADER = { startedAt: AT, source: "a test" };
+const STARTED_AT = Date.UTC(2026, 6, 7);
+const HEADER = { startedAt: STARTED_AT, source: "a test" };
 const BYTES_MAX = 1_000_000;
 
 let folder: string;
@@ -21,7 +21,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true, force: true }));
 
 function tradeFact(offsetMs: number): Fact {
-  const at = AT + offsetMs;
+  const at = STARTED_AT + offsetMs;
   const trade = { tradeId: `t${offsetMs}`, executedAt: at, yesPrice: 0.5, size: 1, takerSide: null };
   return { at, venue: "kalshi", kind: "trade", marketId: "A", trade };
 }
@@ -48,21 +48,21 @@ const facts = Array.from({ length: 5_000 }, (_, index) => tradeFact(index));
 for (const name of ["plain.jsonl", "compressed.jsonl.gz"]) {
   test(`${name}: facts are read in the order written`, async () => {
     const { file, writer } = await writeAll(name, facts);
-    const { isTruncated, header, facts: read } = await readAll(file);
-    assert.deepEqual(read, facts);
+    const { isTruncated, header, facts: readFacts } = await readAll(file);
+    assert.deepEqual(readFacts, facts);
     assert.deepEqual([isTruncated, header], [false, HEADER]);
     assert.equal(writer.facts, facts.length);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
-  test(`${name}: a truncated file is read up to the last complete line and reported as cut`, async () => {
+  test(`${name}: reads a truncated file up to the last complete line and reports it as truncated`, async () => {
     const { file } = await writeAll(`truncated-${name}`, facts);
     await truncate(file, Math.floor((await stat(file)).size / 2) + 3);
-    const read: Fact[] = [];
-    const { isTruncated } = await readRecording(file, { onHeader() {}, onFact: (fact) => read.push(fact) });
+    const readFacts: Fact[] = [];
+    const { isTruncated } = await readRecording(file, { onHeader() {}, onFact: (fact) => readFacts.push(fact) });
     assert.equal(isTruncated, true);
-    assert.ok(read.length > 100 && read.length < facts.length);
-    assert.deepEqual(read, facts.slice(0, read.length));
+    assert.ok(readFacts.length > 100 && readFacts.length < facts.length);
+    assert.deepEqual(readFacts, facts.slice(0, readFacts.length));
   });
 }
 
@@ -78,7 +78,7 @@ test("does not overwrite an existing file", async () => {
   assert.equal(await readFile(file, "utf8"), original);
 });
 
-test("never exceeds the maximum size, and a full file is a valid recording", async () => {
+test("a file never exceeds the maximum size, and a full file is a valid recording", async () => {
   const { file, writer } = await writeAll("full.jsonl", facts, 10_000);
   const { size } = await stat(file);
   assert.ok(size <= 10_000 && size > 9_000, `${size} bytes`);
@@ -87,18 +87,18 @@ test("never exceeds the maximum size, and a full file is a valid recording", asy
   assert.deepEqual([summary.isTruncated, summary.facts], [false, writer.facts]);
 });
 
-test("writes a late fact with the time of the previous one, so times never decrease", async () => {
+test("writes a fact that is older than the previous fact with the previous fact's time", async () => {
   const { file } = await writeAll("late.jsonl", [tradeFact(10), tradeFact(5), tradeFact(12)]);
-  const read: number[] = [];
-  await readRecording(file, { onHeader() {}, onFact: ({ at }) => read.push(at - AT) });
-  assert.deepEqual(read, [10, 10, 12]);
+  const readOffsetsMs: number[] = [];
+  await readRecording(file, { onHeader() {}, onFact: ({ at }) => readOffsetsMs.push(at - STARTED_AT) });
+  assert.deepEqual(readOffsetsMs, [10, 10, 12]);
 });
 
-test("ready waits until the disk catches up; facts above the buffer limit are discarded and counted", async () => {
+test("`ready` waits until the disk catches up; facts above the buffer limit are discarded and counted", async () => {
   const file = join(folder, "fast.jsonl");
   const writer = await openRecordingWriter({ file, header: HEADER, bytesMax: 1e9 });
   const fact: Fact = { ...tradeFact(1), marketId: "x".repeat(400) } as Fact;
-  // The loop never yields to the event loop, so nothing is written to disk.
+  // `append` is synchronous, so nothing is written to disk during this loop.
   while (writer.discarded === 0) writer.append(fact);
   assert.ok(writer.bytes < 34 * 1024 * 1024, `${writer.bytes} bytes buffered`);
   await writer.ready();
@@ -108,31 +108,31 @@ test("ready waits until the disk catches up; facts above the buffer limit are di
   assert.equal((await readRecording(file, { onHeader() {}, onFact() {} })).facts, writer.facts);
 });
 
-test("an invalid line, a line out of order and an overlong line fail with file and line number", async () => {
+test("rejects an invalid, an unordered and an overlong line with the file name and the line number", async () => {
   const lines = [writeHeader(HEADER), writeFact(tradeFact(1)), writeFact(tradeFact(2))];
   const write = async (name: string, text: string) => {
     const file = join(folder, name);
     await writeFile(file, text);
     return file;
   };
-  const invalid = await write("invalid.jsonl", `${lines.join("\n")}\n{"at":1}\n`);
-  await assert.rejects(readAll(invalid), /invalid\.jsonl, line 4: not a fact of a known kind/);
-  const unordered = await write("unordered.jsonl", `${[lines[0], lines[2], lines[1]].join("\n")}\n`);
-  await assert.rejects(readAll(unordered), /line 3: 1 ms older than the previous line/);
-  const withoutHeader = await write("without-header.jsonl", `${lines.slice(1).join("\n")}\n`);
-  await assert.rejects(readAll(withoutHeader), /line 1: not the header/);
+  const invalidFile = await write("invalid.jsonl", `${lines.join("\n")}\n{"at":1}\n`);
+  await assert.rejects(readAll(invalidFile), /invalidFile\.jsonl, line 4: not a fact of a known kind/);
+  const unorderedFile = await write("unordered.jsonl", `${[lines[0], lines[2], lines[1]].join("\n")}\n`);
+  await assert.rejects(readAll(unorderedFile), /line 3: 1 ms older than the previous line/);
+  const fileWithoutHeader = await write("without-header.jsonl", `${lines.slice(1).join("\n")}\n`);
+  await assert.rejects(readAll(fileWithoutHeader), /line 1: not the header/);
   await assert.rejects(readAll(await write("empty.jsonl", "")), /no complete line/);
   await assert.rejects(readAll(join(folder, "absent.jsonl")), RecordingError);
   await assert.rejects(readAll(await write("text.jsonl.gz", "not gzip")), RecordingError);
-  const overlong = await write("overlong.jsonl.gz", "");
-  await writeFile(overlong, gzipSync("x".repeat(5_000_000)));
-  await assert.rejects(readAll(overlong), /line 1: longer than/);
+  const overlongFile = await write("overlong.jsonl.gz", "");
+  await writeFile(overlongFile, gzipSync("x".repeat(5_000_000)));
+  await assert.rejects(readAll(overlongFile), /line 1: longer than/);
 });
 
-test("the fingerprint is stable for a file and differs between recordings", async () => {
-  const one = await writeAll("one.jsonl.gz", facts.slice(0, 2));
-  const other = join(folder, "other.jsonl");
-  await writeFile(other, `${writeHeader({ ...HEADER, source: "another" })}\n`);
-  assert.equal(await recordingFingerprint(one.file), await recordingFingerprint(one.file));
-  assert.notEqual(await recordingFingerprint(one.file), await recordingFingerprint(other));
+test("the fingerprint of a file is stable, and different recordings have different fingerprints", async () => {
+  const recording = await writeAll("one.jsonl.gz", facts.slice(0, 2));
+  const otherFile = join(folder, "other.jsonl");
+  await writeFile(otherFile, `${writeHeader({ ...HEADER, source: "another" })}\n`);
+  assert.equal(await recordingFingerprint(recording.file), await recordingFingerprint(recording.file));
+  assert.notEqual(await recordingFingerprint(recording.file), await recordingFingerprint(otherFile));
 });

@@ -11,29 +11,29 @@ const price = micros.map(fromMicros);
 const size = fc.integer({ min: 1, max: 1e9 }).map((hundredths) => hundredths / 100);
 const text = fc.string({ unit: "grapheme", maxLength: 40 });
 const id = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
-const amount = maybe(fc.double({ min: 0, max: 1e12, noNaN: true }).filter((value) => !Object.is(value, -0)));
+const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
+const amount = nullable(fc.double({ min: 0, max: 1e12, noNaN: true }).filter((value) => !Object.is(value, -0)));
 /** Bid and ask of a quote that is not crossed; either may be null. */
 const bestPrices = fc.uniqueArray(micros, { minLength: 2, maxLength: 2 }).chain((pair) => {
   const [bid = 1, ask = 2] = pair.sort((a, b) => a - b).map(fromMicros);
-  return fc.tuple(maybe(fc.constant(bid)), maybe(fc.constant(ask)));
+  return fc.tuple(nullable(fc.constant(bid)), nullable(fc.constant(ask)));
 });
 
 const event = fc.record({
   eventId: id,
   title: text,
-  description: maybe(text),
-  category: maybe(text),
-  url: maybe(text),
+  description: nullable(text),
+  category: nullable(text),
+  url: nullable(text),
   mutuallyExclusive: fc.boolean(),
   exhaustive: fc.boolean(),
   featured: fc.boolean(),
-  endAt: maybe(at),
+  endAt: nullable(at),
 });
 const outcome = fc.oneof(
   fc.constantFrom({ kind: "yes" } as const, { kind: "no" } as const),
   price.map((value) => ({ kind: "partial", value }) as const),
-  maybe(price).map((value) => ({ kind: "void", value }) as const),
+  nullable(price).map((value) => ({ kind: "void", value }) as const),
 );
 const takerFee = fc.oneof(
   fc.constant({ kind: "none" } as const),
@@ -43,21 +43,21 @@ const takerFee = fc.oneof(
 );
 const market = fc.record({
   marketId: id,
-  eventId: maybe(id),
+  eventId: nullable(id),
   title: text,
-  outcomeLabel: maybe(text),
-  url: maybe(text),
-  category: maybe(text),
+  outcomeLabel: nullable(text),
+  url: nullable(text),
+  category: nullable(text),
   status: fc.constantFrom("pending", "active", "closed", "determined", "finalized"),
   paused: fc.boolean(),
-  outcome: maybe(outcome),
-  rules: maybe(text),
-  openAt: maybe(at),
-  closeAt: maybe(at),
-  expectedResolutionAt: maybe(at),
-  resolvedAt: maybe(at),
-  tickSize: maybe(price),
-  takerFee: maybe(takerFee),
+  outcome: nullable(outcome),
+  rules: nullable(text),
+  openAt: nullable(at),
+  closeAt: nullable(at),
+  expectedResolutionAt: nullable(at),
+  resolvedAt: nullable(at),
+  tickSize: nullable(price),
+  takerFee: nullable(takerFee),
   venueKeys: fc.dictionary(
     id.filter((name) => name !== "__proto__"),
     text,
@@ -65,7 +65,7 @@ const market = fc.record({
   ),
 });
 const quote = fc
-  .tuple(bestPrices, maybe(size), maybe(size), maybe(price), maybe(price), maybe(at))
+  .tuple(bestPrices, nullable(size), nullable(size), nullable(price), nullable(price), nullable(at))
   .map(([[bid, ask], bidSize, askSize, lastPrice, indicativePrice, eventAt]) => ({
     bid,
     ask,
@@ -81,28 +81,28 @@ const activity = fc.record({
   liquidityUsd: amount,
   openInterestUsd: amount,
 });
-/** Unique prices: those below `firstAsk` are bids, the others asks, sorted best first. */
+/** Levels with unique prices, best first. Prices below `firstAsk` are bids, the others are asks. */
 const book = fc
   .record({
     levels: fc.uniqueArray(fc.tuple(micros, size), { maxLength: 30, selector: ([priceMicros]) => priceMicros }),
     firstAsk: micros,
-    lastPrice: maybe(price),
-    eventAt: maybe(at),
+    lastPrice: nullable(price),
+    eventAt: nullable(at),
   })
   .map(({ levels, firstAsk, lastPrice, eventAt }) => {
-    const sorted = levels.sort(([a], [b]) => a - b);
-    const side = (isBid: boolean) =>
-      sorted
+    const sortedLevels = levels.sort(([a], [b]) => a - b);
+    const levelsOfSide = (isBid: boolean) =>
+      sortedLevels
         .filter(([priceMicros]) => priceMicros < firstAsk === isBid)
         .map(([priceMicros, size]) => ({ price: fromMicros(priceMicros), size }));
-    return { bids: side(true).reverse(), asks: side(false), lastPrice, eventAt };
+    return { bids: levelsOfSide(true).reverse(), asks: levelsOfSide(false), lastPrice, eventAt };
   });
 const trade = fc.record({
   tradeId: id,
   executedAt: at,
   yesPrice: price,
   size,
-  takerSide: maybe(fc.constantFrom("yes", "no")),
+  takerSide: nullable(fc.constantFrom("yes", "no")),
 });
 const commonFields = { at, venue: fc.constantFrom("kalshi", "polymarket", "a1_b") };
 const fact: fc.Arbitrary<Fact> = fc.oneof(
@@ -119,25 +119,25 @@ test("reading a written fact returns the same fact", () => {
     fc.property(fact, (fact) => {
       const line = writeFact(fact);
       assert.ok(!line.includes("\n"));
-      // fast-check creates objects without prototype.
+      // fast-check's objects have no prototype; `structuredClone` adds it.
       assert.deepEqual(readFact(line), structuredClone(fact));
     }),
     { numRuns: 1_000 },
   );
 });
 
-test("omits null fields", () => {
+test("a written line contains no null fields", () => {
   fc.assert(fc.property(fact, (fact) => assert.ok(!Object.values(JSON.parse(writeFact(fact))).includes(null))));
 });
 
-test("reads a written header and rejects another format or version with the reason", () => {
+test("reads a written header, and rejects an unknown format or version with the reason", () => {
   const header = { startedAt: Date.UTC(2026, 6, 7, 1, 2, 3, 4), source: "live venues" };
   assert.deepEqual(readHeader(writeHeader(header)), header);
   assert.throws(() => readHeader('{"ts":"2026-07-07","ticker":"X"}'), /not the header of a recording/);
   assert.throws(() => readHeader(writeHeader(header).replace('"version":1', '"version":2')), /reads version 1/);
 });
 
-test("rejects malformed and hostile lines with the reason", () => {
+test("rejects each malformed or hostile line with the reason", () => {
   const quote = { at: 1_783_385_870_299, venue: "kalshi", kind: "quote", market_id: "A" };
   const book = { ...quote, kind: "book" };
   const lines: [unknown, RegExp][] = [

@@ -1,6 +1,6 @@
 /**
- * The lines of a recording (docs/recording.md): a header, then one fact per line. JSON fields are snake_case and unknown
- * (null) ones are omitted. Recordings are untrusted files, so every line is validated.
+ * The lines of a recording (docs/recording.md): a header, followed by one fact per line. Field names are in snake_case,
+ * and null fields are omitted. Recordings are untrusted files, so every line is validated.
  */
 import type { Activity, EventListing, MarketListing, Quote } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
@@ -13,13 +13,13 @@ export const LINE_CHARS_MAX = 4_000_000;
 
 /** First line of a recording. */
 export interface RecordingHeader {
-  /** Unix milliseconds; the `at` of every fact is at or after it. */
+  /** Unix milliseconds. No fact is older. */
   readonly startedAt: number;
   /** Origin of the facts as display text, for example "live venues". */
   readonly source: string;
 }
 
-/** Data that a venue adapter delivered at `at` (Unix milliseconds). `venue` is the name of the adapter. */
+/** Data that a venue adapter delivered at time `at` (Unix milliseconds). `venue` is the adapter's name. */
 export type Fact = { readonly at: number; readonly venue: string } & (
   | { readonly kind: "event"; readonly event: Omit<EventListing, "venue"> }
   | { readonly kind: "market"; readonly market: Omit<MarketListing, "venue"> }
@@ -34,7 +34,7 @@ export class LineError extends Error {
   override readonly name = "LineError";
 }
 
-/** The header line, without line break. */
+/** Serialises the header as one line without a line break. */
 export function writeHeader({ startedAt, source }: RecordingHeader): string {
   return JSON.stringify({
     format: RECORDING_FORMAT,

@@ -1,4 +1,7 @@
-/** Recordings of venue data (docs/recording.md): recording adapters, writing and reading files. */
+/**
+ * Recordings of venue data (docs/recording.md): records the data of venue adapters, and writes and reads recording
+ * files.
+ */
 export type { Fact } from "./format.ts";
 export { readRecording, recordingFingerprint } from "./read.ts";
 export { recordVenue } from "./record-venue.ts";

@@ -5,10 +5,10 @@ const LEVELS_MAX = 10_000;
 export const AT_MIN = Date.UTC(2000, 0);
 export const AT_MAX = Date.UTC(2200, 0);
 
-const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
-/** Time of a recorded event. */
+const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+/** Unix milliseconds from the year 2000 to the year 2200. */
 const EventTime = Type.Number({ minimum: AT_MIN, maximum: AT_MAX });
-/** Times set by venues, such as a close time, can be any JavaScript date. */
+/** Unix milliseconds of any JavaScript date, for times that venues set, such as a close time. */
 const AnyTime = Type.Number({ minimum: -8.64e15, maximum: 8.64e15 });
 const Price = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 });
 const Share = Type.Number({ minimum: 0, maximum: 1 });
@@ -32,20 +32,20 @@ const EventLine = Type.Object({
   ...commonFields,
   event_id: Id,
   title: Title,
-  description: maybe(Text),
-  category: maybe(Category),
-  url: maybe(Title),
-  mutually_exclusive: maybe(Type.Boolean()),
-  exhaustive: maybe(Type.Boolean()),
-  featured: maybe(Type.Boolean()),
-  end_at: maybe(AnyTime),
+  description: optional(Text),
+  category: optional(Category),
+  url: optional(Title),
+  mutually_exclusive: optional(Type.Boolean()),
+  exhaustive: optional(Type.Boolean()),
+  featured: optional(Type.Boolean()),
+  end_at: optional(AnyTime),
 });
 
 const OutcomeLine = Type.Union([
   Type.Object({ kind: Type.Literal("yes") }),
   Type.Object({ kind: Type.Literal("no") }),
   Type.Object({ kind: Type.Literal("partial"), value: Share }),
-  Type.Object({ kind: Type.Literal("void"), value: maybe(Share) }),
+  Type.Object({ kind: Type.Literal("void"), value: optional(Share) }),
 ]);
 
 const TakerFeeLine = Type.Union([
@@ -65,11 +65,11 @@ const TakerFeeLine = Type.Union([
 const MarketLine = Type.Object({
   ...commonFields,
   market_id: Id,
-  event_id: maybe(Id),
+  event_id: optional(Id),
   title: Title,
-  outcome_label: maybe(Title),
-  url: maybe(Title),
-  category: maybe(Category),
+  outcome_label: optional(Title),
+  url: optional(Title),
+  category: optional(Category),
   status: Type.Union([
     Type.Literal("pending"),
     Type.Literal("active"),
@@ -77,46 +77,46 @@ const MarketLine = Type.Object({
     Type.Literal("determined"),
     Type.Literal("finalized"),
   ]),
-  paused: maybe(Type.Boolean()),
-  outcome: maybe(OutcomeLine),
-  rules: maybe(Text),
-  open_at: maybe(AnyTime),
-  close_at: maybe(AnyTime),
-  expected_resolution_at: maybe(AnyTime),
-  resolved_at: maybe(AnyTime),
-  tick_size: maybe(Price),
-  taker_fee: maybe(TakerFeeLine),
-  venue_keys: maybe(Type.Record(Type.String(), Title)),
+  paused: optional(Type.Boolean()),
+  outcome: optional(OutcomeLine),
+  rules: optional(Text),
+  open_at: optional(AnyTime),
+  close_at: optional(AnyTime),
+  expected_resolution_at: optional(AnyTime),
+  resolved_at: optional(AnyTime),
+  tick_size: optional(Price),
+  taker_fee: optional(TakerFeeLine),
+  venue_keys: optional(Type.Record(Type.String(), Title)),
 });
 
 const QuoteLine = Type.Object({
   ...commonFields,
   market_id: Id,
-  bid: maybe(Price),
-  ask: maybe(Price),
-  bid_size: maybe(Size),
-  ask_size: maybe(Size),
-  last_price: maybe(Price),
-  indicative_price: maybe(Price),
-  event_at: maybe(EventTime),
+  bid: optional(Price),
+  ask: optional(Price),
+  bid_size: optional(Size),
+  ask_size: optional(Size),
+  last_price: optional(Price),
+  indicative_price: optional(Price),
+  event_at: optional(EventTime),
 });
 
 const ActivityLine = Type.Object({
   ...commonFields,
   market_id: Id,
-  volume_24h_usd: maybe(Amount),
-  volume_total_usd: maybe(Amount),
-  liquidity_usd: maybe(Amount),
-  open_interest_usd: maybe(Amount),
+  volume_24h_usd: optional(Amount),
+  volume_total_usd: optional(Amount),
+  liquidity_usd: optional(Amount),
+  open_interest_usd: optional(Amount),
 });
 
 const BookLine = Type.Object({
   ...commonFields,
   market_id: Id,
-  bids: maybe(Levels),
-  asks: maybe(Levels),
-  last_price: maybe(Price),
-  event_at: maybe(EventTime),
+  bids: optional(Levels),
+  asks: optional(Levels),
+  last_price: optional(Price),
+  event_at: optional(EventTime),
 });
 
 const TradeLine = Type.Object({
@@ -126,7 +126,7 @@ const TradeLine = Type.Object({
   executed_at: EventTime,
   yes_price: Price,
   size: Size,
-  taker_side: maybe(Type.Union([Type.Literal("yes"), Type.Literal("no")])),
+  taker_side: optional(Type.Union([Type.Literal("yes"), Type.Literal("no")])),
 });
 
 export const headerValidator = Compile(HeaderLine);

@@ -7,14 +7,14 @@ import { type Fact, LINE_CHARS_MAX, LineError, type RecordingHeader, readHeader 
 
 export interface RecordingReader {
   onHeader(header: RecordingHeader): void;
-  /** Called in the order of `at`. @throws LineError to reject the line */
+  /** Called in ascending order of `at`. May throw `LineError` to reject the line. */
   onFact(fact: Fact): void;
 }
 
 export interface RecordingSummary {
   readonly header: RecordingHeader;
   readonly facts: number;
-  /** The last line was incomplete, for example because the recorder was killed, and was ignored. */
+  /** Whether the last line was incomplete and ignored, for example because the recorder was killed. */
   readonly isTruncated: boolean;
 }
 
@@ -48,46 +48,46 @@ export async function readRecording(file: string, reader: RecordingReader): Prom
     }
   };
   const isTruncated = await readLines(file, onLine);
-  if (header === null) throw noCompleteLine(file);
+  if (header === null) throw createNoCompleteLineError(file);
   return { header, facts, isTruncated };
 }
 
-/** A 32-bit hash of the header line, that identifies the recording. */
+/** Returns a 32-bit hash of the header line, which identifies the recording. */
 export async function recordingFingerprint(file: string): Promise<number> {
   let headerLine: string | null = null;
   await readLines(file, (line) => {
     headerLine = line;
     return false;
   });
-  if (headerLine === null) throw noCompleteLine(file);
+  if (headerLine === null) throw createNoCompleteLineError(file);
   return createHash("sha256").update(headerLine).digest().readUInt32BE(0);
 }
 
-const noCompleteLine = (file: string) =>
+const createNoCompleteLineError = (file: string) =>
   new RecordingError(`${file} is not a recording: it contains no complete line.`);
 
-/** Calls `onLine` for each complete line until it returns false. Returns whether the file ends within a line. */
+/** Calls `onLine` with each complete line until `onLine` returns false. Returns whether the last line is incomplete. */
 async function readLines(file: string, onLine: (line: string) => boolean): Promise<boolean> {
   const source = createReadStream(file);
   const text = file.endsWith(".gz") ? source.pipe(createGunzip()) : source;
-  // pipe() does not forward errors: without this, decompression would wait forever.
+  // `pipe()` does not forward errors; without this handler, decompression would never end.
   source.on("error", (error) => text.destroy(error));
   text.setEncoding("utf8");
-  let rest = "";
-  let lines = 0;
+  let incompleteLine = "";
+  let lineCount = 0;
   try {
     for await (const chunk of text) {
       let start = 0;
       for (let end = chunk.indexOf("\n"); end >= 0; end = chunk.indexOf("\n", start)) {
-        const line = rest + chunk.slice(start, end);
-        rest = "";
+        const line = incompleteLine + chunk.slice(start, end);
+        incompleteLine = "";
         start = end + 1;
-        lines += 1;
+        lineCount += 1;
         if (!onLine(line)) return false;
       }
-      rest += chunk.slice(start);
-      if (rest.length > LINE_CHARS_MAX)
-        throw new RecordingError(`${file}, line ${lines + 1}: longer than ${LINE_CHARS_MAX} characters.`);
+      incompleteLine += chunk.slice(start);
+      if (incompleteLine.length > LINE_CHARS_MAX)
+        throw new RecordingError(`${file}, line ${lineCount + 1}: longer than ${LINE_CHARS_MAX} characters.`);
     }
   } catch (error) {
     if (isTruncatedGzip(error)) return true;
@@ -97,7 +97,7 @@ async function readLines(file: string, onLine: (line: string) => boolean): Promi
   } finally {
     source.destroy();
   }
-  return rest !== "";
+  return incompleteLine !== "";
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : undefined);

@@ -6,31 +6,37 @@ import type { Clock } from "../ports/clock.ts";
 import type { ListingPage, StreamMessage, VenueAdapter } from "../ports/venue.ts";
 import type { Fact } from "./format.ts";
 
-/** Markets remembered for change detection. Above this number the memory is cleared and each market is recorded again. */
+/**
+ * Limit of markets whose latest facts are stored to detect changes. Above it, the stored facts are cleared and each
+ * market is recorded again.
+ */
 const MARKETS_MAX = 500_000;
-/** Trades remembered to record each one once. */
+/** Limit of stored trade ids, which prevent recording a trade twice. */
 const TRADES_MAX = 200_000;
 
 type FactQuote = Omit<Quote, "receivedAt">;
 
-/** The latest recorded facts of a market, as digests or JSON; empty if none. */
+/** The latest recorded facts of a market, as digests or JSON text; an empty text before the first fact. */
 interface RecordedMarket {
   listing: string;
   activity: string;
   book: string;
   quote: FactQuote | null;
-  /** When the stream last delivered a quote, Unix milliseconds. */
+  /** Time of the latest quote from the stream in Unix milliseconds; 0 before the first quote. */
   streamedAt: number;
 }
 
 export interface RecordingOptions {
-  /** Name of the adapter, not of the deployment's venue: the replay uses it to choose the protocol. */
+  /** Name of the adapter, from which a replay chooses the protocol; not the venue's id in this deployment. */
   readonly venue: string;
   readonly clock: Clock;
   readonly append: (fact: Fact) => void;
 }
 
-/** Wraps an adapter and records what it delivers: listings, events, quotes, activity and books on change, trades once. */
+/**
+ * Wraps an adapter and records the data it delivers: changed listings, events, quotes, activity and books, and each
+ * trade once.
+ */
 export function recordVenue(adapter: VenueAdapter, options: RecordingOptions): VenueAdapter {
   const recorder = new FactRecorder(options);
   return {
@@ -76,14 +82,14 @@ export function recordVenue(adapter: VenueAdapter, options: RecordingOptions): V
   };
 }
 
-/** Appends a fact for everything that differs from the latest recorded state. */
+/** Appends a fact for each item that differs from its latest recorded fact. */
 class FactRecorder {
   readonly #venue: string;
   readonly #clock: Clock;
   readonly #append: (fact: Fact) => void;
   readonly #markets = new Map<string, RecordedMarket>();
-  /** Digests by event id. */
-  readonly #events = new Map<string, string>();
+  /** Digest of the latest recorded event, by event id. */
+  readonly #eventDigests = new Map<string, string>();
   readonly #tradeKeys = new Set<string>();
 
   constructor({ venue, clock, append }: RecordingOptions) {
@@ -93,13 +99,13 @@ class FactRecorder {
   }
 
   recordPage(page: ListingPage): void {
-    if (this.#events.size > MARKETS_MAX) this.#events.clear();
+    if (this.#eventDigests.size > MARKETS_MAX) this.#eventDigests.clear();
     if (this.#markets.size > MARKETS_MAX) this.#markets.clear();
     const at = page.markets[0]?.quote.receivedAt ?? this.#clock.now();
     for (const { venue: _, ...event } of page.events) {
       const eventDigest = digest(event);
-      if (this.#events.get(event.eventId) === eventDigest) continue;
-      this.#events.set(event.eventId, eventDigest);
+      if (this.#eventDigests.get(event.eventId) === eventDigest) continue;
+      this.#eventDigests.set(event.eventId, eventDigest);
       this.#append({ at, venue: this.#venue, kind: "event", event });
     }
     for (const snapshot of page.markets) this.#recordSnapshot(snapshot, page.requestedAt);
@@ -118,48 +124,56 @@ class FactRecorder {
   }
 
   recordBook(marketId: string, { receivedAt: at, ...book }: OrderBook): void {
-    const recorded = this.#markets.get(marketId);
-    if (recorded === undefined || isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) return;
-    const merged = { ...book, bids: mergeLevels(book.bids), asks: mergeLevels(book.asks) };
-    const bookDigest = digest([merged.bids, merged.asks, merged.lastPrice]);
-    // An unchanged book is recorded again after a different quote, because the later of the two defines the best prices.
-    if (recorded.book !== bookDigest || !hasBestPrices(recorded.quote, merged)) {
-      this.#append({ at, venue: this.#venue, kind: "book", marketId, book: merged });
+    const recordedMarket = this.#markets.get(marketId);
+    if (recordedMarket === undefined || isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) return;
+    const mergedBook = { ...book, bids: mergeLevels(book.bids), asks: mergeLevels(book.asks) };
+    const bookDigest = digest([mergedBook.bids, mergedBook.asks, mergedBook.lastPrice]);
+    // If a different quote was recorded after the book, an unchanged book is recorded again: in a replay the later fact
+    // defines the best prices.
+    if (recordedMarket.book !== bookDigest || !hasBestPrices(recordedMarket.quote, mergedBook)) {
+      this.#append({ at, venue: this.#venue, kind: "book", marketId, book: mergedBook });
     }
-    recorded.book = bookDigest;
+    recordedMarket.book = bookDigest;
   }
 
   recordMessage(message: StreamMessage): void {
     const { marketId, receivedAt: at } = message;
-    const recorded = this.#markets.get(marketId);
-    if (recorded === undefined) return;
+    const recordedMarket = this.#markets.get(marketId);
+    if (recordedMarket === undefined) return;
     if (message.kind === "trade") this.recordTrades(marketId, [message.trade], at);
     if (message.kind !== "quote") return;
-    recorded.streamedAt = at;
-    this.#recordQuote(marketId, recorded, { ...(recorded.quote ?? NO_QUOTE), ...message.quote }, at);
+    recordedMarket.streamedAt = at;
+    this.#recordQuote(marketId, recordedMarket, { ...(recordedMarket.quote ?? NO_QUOTE), ...message.quote }, at);
   }
 
   #recordSnapshot({ listing, quote, activity }: MarketSnapshot, requestedAt: number): void {
     const { venue: _, ...market } = listing;
     const { marketId } = market;
     const { receivedAt: at, ...quoteFact } = quote;
-    const recorded = this.#markets.get(marketId) ?? { listing: "", activity: "", book: "", quote: null, streamedAt: 0 };
-    this.#markets.set(marketId, recorded);
+    const recordedMarket = this.#markets.get(marketId) ?? {
+      listing: "",
+      activity: "",
+      book: "",
+      quote: null,
+      streamedAt: 0,
+    };
+    this.#markets.set(marketId, recordedMarket);
     const listingDigest = digest(market);
-    if (recorded.listing !== listingDigest) this.#append({ at, venue: this.#venue, kind: "market", market });
-    recorded.listing = listingDigest;
+    if (recordedMarket.listing !== listingDigest) this.#append({ at, venue: this.#venue, kind: "market", market });
+    recordedMarket.listing = listingDigest;
     // A page must not overwrite a quote that the stream delivered after the page was requested.
-    if (requestedAt >= recorded.streamedAt) this.#recordQuote(marketId, recorded, quoteFact, at);
+    if (requestedAt >= recordedMarket.streamedAt) this.#recordQuote(marketId, recordedMarket, quoteFact, at);
     const activityText = JSON.stringify(activity);
-    if (recorded.activity !== activityText) {
+    if (recordedMarket.activity !== activityText) {
       this.#append({ at, venue: this.#venue, kind: "activity", marketId, activity });
     }
-    recorded.activity = activityText;
+    recordedMarket.activity = activityText;
   }
 
-  #recordQuote(marketId: string, recorded: RecordedMarket, quote: FactQuote, at: number): void {
-    if (isCrossed(quote.bid, quote.ask) || (recorded.quote !== null && isSameQuote(recorded.quote, quote))) return;
-    recorded.quote = quote;
+  #recordQuote(marketId: string, recordedMarket: RecordedMarket, quote: FactQuote, at: number): void {
+    if (isCrossed(quote.bid, quote.ask) || (recordedMarket.quote !== null && isSameQuote(recordedMarket.quote, quote)))
+      return;
+    recordedMarket.quote = quote;
     this.#append({ at, venue: this.#venue, kind: "quote", marketId, quote });
   }
 }
@@ -194,7 +208,7 @@ function hasBestPrices(quote: FactQuote | null, book: Pick<OrderBook, "bids" | "
   return quote?.bid === (book.bids[0]?.price ?? null) && quote.ask === (book.asks[0]?.price ?? null);
 }
 
-/** Adds up levels with an equal price: a recorded book has each price once. */
+/** Merges levels with equal prices, because a recorded book contains each price once. */
 function mergeLevels(levels: OrderBook["bids"]): OrderBook["bids"] {
   const sizes = new Map<number, number>();
   for (const { price, size } of levels) sizes.set(price, (sizes.get(price) ?? 0) + size);

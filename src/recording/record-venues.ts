@@ -4,9 +4,12 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ListingPage, VenueAdapter } from "../ports/venue.ts";
 
-/** Markets tracked per venue. Listings of further markets are recorded, but their books, trades and results are not. */
+/**
+ * Limit of tracked markets per venue. Above it, a new market's listing is recorded, but not its books, trades and
+ * result.
+ */
 const MARKETS_MAX = 500_000;
-/** Books and trades are read for this many of the most traded markets, one at a time. */
+/** Number of most traded markets whose books and trades are read, one market at a time. */
 const DETAIL_MARKETS_MAX = 100;
 const DETAIL_PAUSE_MS = 500;
 const TRADES_LIMIT = 1_000;
@@ -15,7 +18,7 @@ const TRADES_LOOKBACK_MS = 15 * 60_000;
 const FOLLOW_EVERY_MS = 5_000;
 const REFRESH_EVERY_MS = 1_000;
 const REFRESH_BATCH_MAX = 100;
-/** Each read of trades starts this much before the previous one, because a venue may publish a trade late. */
+/** Overlap between consecutive reads of a market's trades, because a venue may publish a trade late. */
 const TRADES_OVERLAP_MS = REFRESH_EVERY_MS;
 const ERROR_PAUSE_MS_MIN = 1_000;
 const ERROR_PAUSE_MS_MAX = 30_000;
@@ -37,8 +40,8 @@ export interface RecordVenuesOptions {
 }
 
 /**
- * Reads the venues until the signal aborts: sweeps, streams, books and trades of the most traded markets, and single
- * markets that are no longer listed, for their results. The wrapped adapters record what is read.
+ * Reads the venues until the signal aborts: sweeps, streams, books and trades of the most traded markets, and the
+ * results of markets that are no longer listed. The wrapped adapters record the data.
  */
 export async function recordVenues(options: RecordVenuesOptions): Promise<void> {
   await Promise.all(options.venues.map((venue) => readVenue(venue, options)));
@@ -51,17 +54,17 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
 
   const track = (page: ListingPage) => {
     for (const { listing, activity } of page.markets) {
-      const tracked = markets.get(listing.marketId);
+      const trackedMarket = markets.get(listing.marketId);
       if (listing.status === "finalized") {
         markets.delete(listing.marketId);
         refreshIds.delete(listing.marketId);
-      } else if (tracked !== undefined || markets.size < MARKETS_MAX) {
+      } else if (trackedMarket !== undefined || markets.size < MARKETS_MAX) {
         const volume = activity.volume24hUsd ?? activity.volumeTotalUsd ?? 0;
-        markets.set(listing.marketId, { listing, volume, tradesReadAt: tracked?.tradesReadAt ?? null });
+        markets.set(listing.marketId, { listing, volume, tradesReadAt: trackedMarket?.tradesReadAt ?? null });
       }
     }
   };
-  const mostTraded = (count: number): TrackedMarket[] =>
+  const findMostTraded = (count: number): TrackedMarket[] =>
     [...markets.values()]
       .filter(({ listing }) => listing.status === "active")
       .sort((a, b) => b.volume - a.volume)
@@ -85,16 +88,16 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
     track(await venue.getMarkets(listings, signal));
     await ready();
   };
-  let nextDetail = 0;
+  let nextDetailIndex = 0;
   const readDetails = async () => {
-    const candidates = mostTraded(DETAIL_MARKETS_MAX);
-    const market = candidates[nextDetail++ % Math.max(1, candidates.length)];
+    const candidates = findMostTraded(DETAIL_MARKETS_MAX);
+    const market = candidates[nextDetailIndex++ % Math.max(1, candidates.length)];
     if (market === undefined) return;
     await venue.getBook(market.listing, signal);
     const now = clock.now();
     await venue.listTrades(market.listing, market.tradesReadAt ?? now - TRADES_LOOKBACK_MS, TRADES_LIMIT, signal);
-    const tracked = markets.get(market.listing.marketId);
-    if (tracked !== undefined) tracked.tradesReadAt = now - TRADES_OVERLAP_MS;
+    const trackedMarket = markets.get(market.listing.marketId);
+    if (trackedMarket !== undefined) trackedMarket.tradesReadAt = now - TRADES_OVERLAP_MS;
     await ready();
   };
 
@@ -106,19 +109,20 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
       if (message.kind !== "listed" || markets.has(message.marketId)) return;
       venue.findMarket(message.marketId, signal).then(
         (page) => page !== null && track(page),
-        // The next sweep lists the market.
+        // Ignored, because the next sweep lists the market.
         () => {},
       );
     },
   });
-  const follow = async () => stream?.follow(mostTraded(venue.profile.streamMarketsMax).map(({ listing }) => listing));
+  const follow = async () =>
+    stream?.follow(findMostTraded(venue.profile.streamMarketsMax).map(({ listing }) => listing));
 
   try {
     await Promise.all([
-      loop(venue, options, "sweep", venue.profile.sweepPauseMs, sweep),
-      loop(venue, options, "refresh", REFRESH_EVERY_MS, refresh),
-      loop(venue, options, "details", DETAIL_PAUSE_MS, readDetails),
-      ...(stream === null ? [] : [loop(venue, options, "follow", FOLLOW_EVERY_MS, follow)]),
+      runLoop(venue, options, "sweep", venue.profile.sweepPauseMs, sweep),
+      runLoop(venue, options, "refresh", REFRESH_EVERY_MS, refresh),
+      runLoop(venue, options, "details", DETAIL_PAUSE_MS, readDetails),
+      ...(stream === null ? [] : [runLoop(venue, options, "follow", FOLLOW_EVERY_MS, follow)]),
     ]);
   } finally {
     stream?.close();
@@ -126,10 +130,10 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
 }
 
 /** Repeats `step` until the signal aborts. Consecutive venue errors double the pause. */
-async function loop(
+async function runLoop(
   venue: VenueAdapter,
   { clock, log, signal }: RecordVenuesOptions,
-  name: string,
+  loopName: string,
   pauseMs: number,
   step: () => Promise<unknown>,
 ): Promise<void> {
@@ -142,7 +146,7 @@ async function loop(
       if (signal.aborted) return;
       if (!(error instanceof VenueError)) throw error;
       failures += 1;
-      log.warn({ venue: venue.id, loop: name, reason: error.message }, "could not read from the venue");
+      log.warn({ venue: venue.id, loop: loopName, reason: error.message }, "could not read from the venue");
     }
     const errorPauseMs = failures === 0 ? 0 : Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** (failures - 1));
     await clock.sleep(Math.max(pauseMs, errorPauseMs), signal).catch(() => {});

@@ -6,31 +6,31 @@ import { RecordingError } from "./errors.ts";
 import { writeFact } from "./fact-lines.ts";
 import { type Fact, type RecordingHeader, writeHeader } from "./format.ts";
 
-/** Above this, `ready` waits for the disk. */
+/** If more bytes than this are buffered, `ready` waits for the disk. */
 const BUFFERED_BYTES_READY = 1024 * 1024;
-/** Above this, facts are discarded and counted: stream messages cannot wait. */
+/** If more bytes than this are buffered, facts are discarded and counted, because stream messages cannot wait. */
 const BUFFERED_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface RecordingWriter {
   readonly facts: number;
-  /** Facts discarded because the disk was too slow. */
+  /** Number of facts discarded because the disk was too slow. */
   readonly discarded: number;
-  /** Bytes written, before compression. */
+  /** Size of the written lines in bytes, before compression. */
   readonly bytes: number;
-  /** Further facts are ignored: the file reached its maximum size or cannot be written. */
+  /** Whether further facts are ignored because the file reached its maximum size or cannot be written. */
   readonly isFull: boolean;
   append(fact: Fact): void;
-  /** Resolves when the disk has caught up. Callers that can wait use it for backpressure. */
+  /** Resolves when the buffer is small enough for more facts. */
   ready(): Promise<void>;
   /** Flushes and closes the file. @throws RecordingError if writing failed */
   close(): Promise<void>;
 }
 
 export interface RecordingWriterOptions {
-  /** Must not exist. A name ending in .gz means gzip. */
+  /** Path of the new file, which must not exist. If it ends in `.gz`, the file is compressed. */
   readonly file: string;
   readonly header: RecordingHeader;
-  /** Maximum size before compression. */
+  /** Maximum size in bytes, before compression. */
   readonly bytesMax: number;
 }
 
@@ -63,9 +63,9 @@ function startWriter(
   let failure: Error | null = null;
   let waiters: (() => void)[] = [];
   const resolveWaiters = () => {
-    const waiting = waiters;
+    const currentWaiters = waiters;
     waiters = [];
-    for (const resolve of waiting) resolve();
+    for (const resolve of currentWaiters) resolve();
   };
   const diskFinished = finished(disk).catch((error: unknown) => {
     failure = error instanceof Error ? error : new Error(String(error));

@@ -18,7 +18,7 @@ async function create(
   return { venue, http, clock };
 }
 
-test("creates every adapter under its configured id", async () => {
+test("creates every adapter with its configured id", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const { venue } = await create(`renamed_${adapter}`.slice(0, 20), adapter);
     assert.equal(venue.id, `renamed_${adapter}`.slice(0, 20));
@@ -26,14 +26,14 @@ test("creates every adapter under its configured id", async () => {
   }
 });
 
-test("refuses exactly the play-money adapters before the semicolon", async () => {
+test("rejects an adapter before the semicolon exactly if it uses play money", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const isRefused = parseVenues(adapter).faults.some((fault) => fault.includes("play money"));
     assert.equal((await create("x", adapter)).venue.playMoney, isRefused, adapter);
   }
 });
 
-test("uses the configured URLs, otherwise the live ones over https", async () => {
+test("uses the configured URLs, or the live https URLs if none are configured", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const services = VENUE_SERVICES[adapter] ?? [];
     const configuredUrls = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * The only file that names the venue adapters. A venue's public id is configured (`PARALLAX_VENUES`), and the rest of the
- * service refers to venues by that id.
+ * The only file that lists the venue adapters. `PARALLAX_VENUES` assigns each venue a public id, by which the rest of
+ * the service refers to it.
  */
 import type { VenueId } from "../domain/market.ts";
 import type { SocketIoOut } from "../ports/socket-io-out.ts";
@@ -11,7 +11,7 @@ import type { VenuePorts } from "./shared/venue-ports.ts";
 export interface VenueSetting {
   readonly id: VenueId;
   readonly adapter: string;
-  /** Included in responses but not accepted in paths or filters. */
+  /** Whether the venue appears in responses only and is not accepted in paths or filters. */
   readonly referenceOnly: boolean;
 }
 
@@ -20,11 +20,11 @@ type Urls = Readonly<Record<string, string>>;
 type AdapterPorts = VenuePorts & { readonly socketIo: SocketIoOut };
 
 interface AdapterEntry {
-  /** URLs of the venue by service; `PARALLAX_<VENUE>_URL` replaces the first. */
+  /** Default URLs of the venue, by service. `PARALLAX_<VENUE>_URL` replaces the first one. */
   readonly liveUrls: Urls;
-  /** Trades in play money, so it may only be configured as a reference venue. */
+  /** Whether the venue trades in play money. If so, it may only be configured as a reference venue. */
   readonly playMoney: boolean;
-  /** Imports the adapter on demand, because most commands need none. */
+  /** Imports the adapter on demand, because most commands do not need it. */
   readonly load: () => Promise<
     (ports: AdapterPorts, urlOf: (service: string) => string, key: VenueKey | null) => VenueAdapter
   >;
@@ -95,7 +95,7 @@ export const VENUE_SERVICES: Readonly<Record<string, readonly string[]>> = Objec
 /** Value of `PARALLAX_VENUES` if it is not set. */
 export const DEFAULT_VENUES = "kalshi,polymarket,limitless;manifold";
 
-const VENUE_ID = /^[a-z][a-z0-9_]{0,19}$/;
+const VENUE_ID_PATTERN = /^[a-z][a-z0-9_]{0,19}$/;
 
 /**
  * Parses `PARALLAX_VENUES`: adapters separated by commas, `id=adapter` to set another id, reference venues after a semicolon.
@@ -103,8 +103,8 @@ const VENUE_ID = /^[a-z][a-z0-9_]{0,19}$/;
 export function parseVenues(text: string): { venues: VenueSetting[]; faults: string[] } {
   const faults: string[] = [];
   const venues: VenueSetting[] = [];
-  const [trading = "", reference = "", ...more] = text.split(";");
-  if (more.length > 0) faults.push("more than one semicolon");
+  const [trading = "", reference = "", ...extraParts] = text.split(";");
+  if (extraParts.length > 0) faults.push("more than one semicolon");
   for (const [part, referenceOnly] of [
     [trading, false],
     [reference, true],
@@ -114,8 +114,8 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
       .map((entry) => entry.trim())
       .filter((entry) => entry !== "");
     for (const entry of entries) {
-      const [id = "", adapter = id, ...rest] = entry.split("=");
-      if (rest.length > 0 || !VENUE_ID.test(id))
+      const [id = "", adapter = id, ...extraValues] = entry.split("=");
+      if (extraValues.length > 0 || !VENUE_ID_PATTERN.test(id))
         faults.push(`"${entry}" is not a name of up to 20 characters a-z, 0-9, _ or id=adapter`);
       else if (!Object.hasOwn(ADAPTERS, adapter))
         faults.push(`there is no adapter "${adapter}" (there are ${Object.keys(ADAPTERS).join(", ")})`);
@@ -144,13 +144,13 @@ export type CreateVenue = (
 export async function loadVenue(setting: VenueSetting): Promise<CreateVenue> {
   const entry = ADAPTERS[setting.adapter];
   if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);
-  const create = await entry.load();
+  const createAdapter = await entry.load();
   return (ports, urls, key) => {
     const urlOf = (service: string): string => {
       const url = urls[service] ?? entry.liveUrls[service];
       if (url === undefined) throw new Error(`${setting.adapter} has no URL for ${service}`);
       return url;
     };
-    return create({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, key);
+    return createAdapter({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, key);
   };
 }

@@ -6,18 +6,18 @@ import { parseBook } from "./parse-book.ts";
 import { parseTopOfBook } from "./parse-market.ts";
 import { isMarket, isOneMarket, isOrderbook } from "./wire.ts";
 
-/** After Kalshi refuses an unsigned request for a book, only the top of book is read for this long. */
-const REFUSED_MS = 10 * 60_000;
-/** A crossed book is an inconsistent read; a second read is nearly always consistent. */
+/** How long only the top of book is read after Kalshi refuses an unsigned request for a book. */
+const TOP_OF_BOOK_ONLY_MS = 10 * 60_000;
+/** Maximum reads of a crossed book, which is an inconsistent read. The second read is nearly always consistent. */
 const READS_MAX = 2;
 
 /** Reads order books. If the venue requires a key and none is configured, reads the top of book from the market row. */
 export class BookReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">;
   #refusedUntil = 0;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -33,11 +33,11 @@ export class BookReader {
       if (response.status === 404) return null;
       if (response.status === 401 || response.status === 403) {
         this.#ports.drop("book_needs_key");
-        this.#refusedUntil = this.#ports.clock.now() + REFUSED_MS;
+        this.#refusedUntil = this.#ports.clock.now() + TOP_OF_BOOK_ONLY_MS;
         return this.#getTop(path, signal);
       }
       receivedAt = response.receivedAt;
-      this.#ports.detectors.book.check(response.json, isOrderbook);
+      this.#ports.driftDetectors.book.check(response.json, isOrderbook);
       const book = parseBook(expectShape(response.json, isOrderbook, path), this.#ports.drop);
       if (!isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) {
         return { ...book, lastPrice: null, eventAt: null, receivedAt };
@@ -51,7 +51,7 @@ export class BookReader {
     const response = await this.#client.get(path, {}, signal, [404]);
     if (response.status === 404) return null;
     const { market } = expectShape(response.json, isOneMarket, path);
-    if (!this.#ports.detectors.market.check(market, isMarket)) {
+    if (!this.#ports.driftDetectors.market.check(market, isMarket)) {
       this.#ports.drop("bad_market");
       return null;
     }

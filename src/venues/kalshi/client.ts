@@ -6,11 +6,11 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
 import type { KalshiDriftDetectors } from "./wire.ts";
 
-/** The limit for unsigned requests is not published; the Basic plan allows 20 reads a second. */
-const PER_SECOND_WITHOUT_KEY = 8;
-const PER_SECOND_WITH_KEY = 16;
+/** Kalshi does not publish the limit for unsigned requests. */
+const REQUESTS_PER_SECOND_WITHOUT_KEY = 8;
+const REQUESTS_PER_SECOND_WITH_KEY = 16;
 const CONCURRENCY = 4;
-/** The list of all series is one unpaged response of about 19 MB. */
+/** Maximum response size. The list of all series is one response of about 19 MB. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const DEADLINE_MS = 30_000;
 
@@ -20,8 +20,8 @@ export interface Page {
   readonly rows: readonly unknown[];
   readonly requestedAt: number;
   readonly receivedAt: number;
-  /** On the last page of an incomplete listing: why it is incomplete. */
-  readonly cut: IncompleteReason | null;
+  /** Why the listing is incomplete; set on the last page of an incomplete listing, otherwise null. */
+  readonly incompleteReason: IncompleteReason | null;
 }
 
 export interface PageRequest<Envelope extends { cursor?: string | null }> {
@@ -36,10 +36,10 @@ export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly prefetch?: boolean;
 }
 
-export type KalshiPorts = VenuePorts & { readonly detectors: KalshiDriftDetectors };
+export type KalshiPorts = VenuePorts & { readonly driftDetectors: KalshiDriftDetectors };
 
 export interface KalshiClientOptions
-  extends Pick<KalshiPorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted" | "detectors"> {
+  extends Pick<KalshiPorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted" | "driftDetectors"> {
   readonly restUrl: string;
   readonly signer: Signer | null;
 }
@@ -48,25 +48,25 @@ export interface KalshiClientOptions
 export class KalshiClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
-  readonly #drop: VenuePorts["drop"];
-  readonly #detectors: KalshiDriftDetectors;
+  readonly #countDrop: VenuePorts["drop"];
+  readonly #driftDetectors: KalshiDriftDetectors;
 
   constructor(options: KalshiClientOptions) {
-    const { http, clock, random, signer, drop } = options;
-    const perSecond = signer === null ? PER_SECOND_WITHOUT_KEY : PER_SECOND_WITH_KEY;
+    const { http, clock, random, signer, drop: countDrop } = options;
+    const perSecond = signer === null ? REQUESTS_PER_SECOND_WITHOUT_KEY : REQUESTS_PER_SECOND_WITH_KEY;
     this.#client = new VenueClient({
       http,
       clock,
       random,
-      drop,
+      countDrop,
       limits: limitsFor(options, { perSecond, burst: perSecond, concurrency: CONCURRENCY }),
       deadlineMs: DEADLINE_MS,
       maxBodyBytes: BODY_BYTES_MAX,
       headers: signer === null ? undefined : (method, url) => signer(method, url.pathname, clock.now()),
     });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
-    this.#drop = drop;
-    this.#detectors = options.detectors;
+    this.#countDrop = countDrop;
+    this.#driftDetectors = options.driftDetectors;
   }
 
   /** @param accept statuses besides 2xx that are returned and not thrown */
@@ -83,7 +83,7 @@ export class KalshiClient {
     return this.#client.fetchJson(`${this.#restUrl}${path}${search}`, { signal, accept });
   }
 
-  /** Yields pages until the cursor is empty or the listing turns out to be incomplete (`cut`, also counted). */
+  /** Yields pages until the cursor is empty or the listing is found to be incomplete, which is counted. */
   async *pages<Envelope extends { cursor?: string | null }>(
     request: PageRequest<Envelope>,
     signal: AbortSignal,
@@ -92,7 +92,7 @@ export class KalshiClient {
       fetch: async (cursor) => {
         const response = await this.get(request.path, { ...request.query, cursor: cursor ?? undefined }, signal);
         const { json, requestedAt, receivedAt } = response;
-        if (!this.#detectors.page.check(json, request.isEnvelope)) throw unknownShape(request.path);
+        if (!this.#driftDetectors.page.check(json, request.isEnvelope)) throw createUnknownShapeError(request.path);
         return { cursor: json.cursor ?? "", rows: request.rowsOf(json), requestedAt, receivedAt };
       },
       nextOf: ({ cursor }) => (cursor === "" ? null : cursor),
@@ -100,10 +100,10 @@ export class KalshiClient {
       rowsOf: ({ rows }) => rows.length,
       pagesMax: request.pagesMax,
       prefetch: request.prefetch,
-      drop: this.#drop,
+      countDrop: this.#countDrop,
     });
-    for await (const { page, cut } of walk) {
-      yield { rows: page.rows, requestedAt: page.requestedAt, receivedAt: page.receivedAt, cut };
+    for await (const { page, incompleteReason } of walk) {
+      yield { rows: page.rows, requestedAt: page.requestedAt, receivedAt: page.receivedAt, incompleteReason };
     }
   }
 }
@@ -111,9 +111,9 @@ export class KalshiClient {
 /** Returns the value if it has the shape. @throws VenueError (bad_body) that names the path */
 export function expectShape<Shape>(value: unknown, isShape: (value: unknown) => value is Shape, path: string): Shape {
   if (isShape(value)) return value;
-  throw unknownShape(path);
+  throw createUnknownShapeError(path);
 }
 
-function unknownShape(path: string): VenueError {
+function createUnknownShapeError(path: string): VenueError {
   return new VenueError("bad_body", `${path} returned a body of unknown shape`, { retryable: false });
 }

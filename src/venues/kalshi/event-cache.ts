@@ -8,14 +8,14 @@ const EVENTS_MAX = 200_000;
 const SERIES_MAX = 100_000;
 const TICKERS_PER_REQUEST = 100;
 const EVENTS_PER_PAGE = 200;
-/** For more unknown series than this, reading the list of all series is cheaper, although it is large. */
+/** If more series than this are unknown, the list of all series is read instead of single series. */
 const SINGLE_SERIES_MAX = 5;
 const SINGLE_EVENTS_MAX = 20;
 /** An event or series that the venue does not return is requested again after this time. */
 const MISSING_RETRY_MS = 5 * 60_000;
 const REFRESH_MS = 5 * 60_000;
 const REFRESH_PAGES_MAX = 200;
-/** Overlap between refreshes, which allows for a clock difference. */
+/** Overlap between refreshes, in case the venue's clock differs from ours. */
 const REFRESH_OVERLAP_MS = 60_000;
 
 interface Entry {
@@ -30,14 +30,14 @@ interface Entry {
  */
 export class EventCache {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">;
+  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "driftDetectors">;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
-  /** When a missing ticker may be requested again. */
+  /** Unix milliseconds after which a ticker that the venue did not return may be requested again. */
   readonly #retryAt = new Map<string, number>();
   #refreshedAt: number | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "detectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -76,7 +76,7 @@ export class EventCache {
     if (this.#refreshedAt !== null && now - this.#refreshedAt < REFRESH_MS) return;
     const since = this.#refreshedAt;
     this.#refreshedAt = now;
-    // At the first call the cache is empty.
+    // On the first call the cache is empty, so there is nothing to refresh.
     if (since === null) return;
     const query = { min_updated_ts: Math.floor((since - REFRESH_OVERLAP_MS) / 1_000) };
     await this.#orSkip("events", signal, () => this.#fetchEvents(query, REFRESH_PAGES_MAX, signal));
@@ -137,12 +137,12 @@ export class EventCache {
   }
 
   #storeEvent(row: unknown): void {
-    if (this.#ports.detectors.event.check(row, isEvent)) this.#put(row);
+    if (this.#ports.driftDetectors.event.check(row, isEvent)) this.#put(row);
     else this.#ports.drop("bad_event");
   }
 
   #storeSeries(row: unknown): void {
-    if (this.#ports.detectors.series.check(row, isSeries)) {
+    if (this.#ports.driftDetectors.series.check(row, isSeries)) {
       this.#series.set(row.ticker, row);
       evictOldest(this.#series, SERIES_MAX);
     } else this.#ports.drop("bad_series");
@@ -161,7 +161,10 @@ export class EventCache {
     evictOldest(this.#retryAt, EVENTS_MAX);
   }
 
-  /** Markets are useful without their events, so a refused request is counted and logged. Outages are thrown. */
+  /**
+   * Runs `fetch`. A refused request is counted and logged, because markets are useful without their events; an outage
+   * is thrown.
+   */
   async #orSkip(resource: string, signal: AbortSignal, fetch: () => Promise<void>): Promise<void> {
     try {
       await fetch();

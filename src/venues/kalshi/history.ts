@@ -16,20 +16,22 @@ export interface HistoryRange {
   readonly intervalMs: number;
 }
 
-/** The longest period that does not exceed the interval, otherwise the shortest period. */
-function periodFor(intervalMs: number): number {
+/** Returns the longest period that does not exceed the interval, or the shortest period if all exceed it. */
+function choosePeriodMs(intervalMs: number): number {
   return PERIODS_MS.find((periodMs) => periodMs <= intervalMs) ?? MINUTE_MS;
 }
 
-/** Candlesticks as price history, oldest first. Candlesticks of settled markets may be in the historical tier. */
+/**
+ * Returns candlesticks as price history, oldest first. Candlesticks of settled markets may be in the historical tier.
+ */
 export async function fetchHistory(
   client: KalshiClient,
-  { drop, detectors }: Pick<KalshiPorts, "drop" | "detectors">,
+  { drop: countDrop, driftDetectors }: Pick<KalshiPorts, "drop" | "driftDetectors">,
   listing: Pick<MarketListing, "marketId" | "venueKeys" | "openAt" | "closeAt">,
   range: HistoryRange,
   signal: AbortSignal,
 ): Promise<readonly HistoryPoint[]> {
-  const periodMs = periodFor(range.intervalMs);
+  const periodMs = choosePeriodMs(range.intervalMs);
   const points = new Map<number, HistoryPoint>();
   let start = Math.max(range.fromMs, listing.openAt === null ? 0 : listing.openAt - periodMs);
   for (let request = 0; request < REQUESTS_MAX && start < range.toMs; request++) {
@@ -40,16 +42,16 @@ export async function fetchHistory(
       period_interval: periodMs / MINUTE_MS,
     };
     for (const row of await fetchCandles(client, listing, query, signal)) {
-      if (!detectors.candle.check(row, isCandle)) {
-        drop("bad_candle");
+      if (!driftDetectors.candle.check(row, isCandle)) {
+        countDrop("bad_candle");
         continue;
       }
-      const point = parseCandle(row, periodMs, drop);
+      const point = parseCandle(row, periodMs, countDrop);
       if (point.startAt >= range.fromMs && point.endAt <= range.toMs) points.set(point.startAt, point);
     }
     start = end;
   }
-  if (start < range.toMs) drop("history_too_long");
+  if (start < range.toMs) countDrop("history_too_long");
   return [...points.values()].sort((a, b) => a.startAt - b.startAt);
 }
 

@@ -84,7 +84,7 @@ test("a sweep lists open, paused and unopened markets until the empty cursor, an
   assert.deepEqual(statuses, ["open", "open", "paused", "unopened"]);
 });
 
-test("caches events and series between sweeps and later requests only changes", async () => {
+test("requests events and series in the first sweep, and only their changes in a refresh", async () => {
   const { clock, urls, paths, sweep } = setUp((url, path) => {
     if (path === "/markets")
       return { json: { markets: url.searchParams.get("status") === "open" ? [market] : [], cursor: "" } };
@@ -105,7 +105,7 @@ test("caches events and series between sweeps and later requests only changes", 
   );
 });
 
-test("lists a market without its event if the venue refuses the event, and does not immediately request it again", async () => {
+test("if the venue refuses an event, lists its market without it and does not request the event again immediately", async () => {
   const { drops, paths, sweep } = setUp((url, path) => {
     if (path === "/markets")
       return { json: { markets: url.searchParams.get("status") === "open" ? [market] : [], cursor: "" } };
@@ -119,7 +119,7 @@ test("lists a market without its event if the venue refuses the event, and does 
   assert.equal(paths().filter((path) => path.startsWith("/events")).length, eventRequests);
 });
 
-test("ends and counts a listing that repeats a cursor or returns an empty page", async () => {
+test("ends and counts a sweep that repeats a cursor or returns an empty page", async () => {
   const { drops, sweep } = setUp((url, path) => {
     if (path !== "/markets") return eventReply(url, path);
     if (url.searchParams.get("status") === "open") return { json: { markets: [market], cursor: "again" } };
@@ -205,14 +205,14 @@ test("a market id cannot change the request path", async () => {
   assert.equal(paths()[0], "/markets/..%2Fseries%3Fx%3D1%23y");
 });
 
-test("reads a crossed book a second time and then returns an empty book", async () => {
+test("reads a crossed book twice and returns an empty book if it is still crossed", async () => {
   const { clock, venue, drops } = setUp(() => ({ json: readFixture("book/crossed") }));
   const book = await clock.until(venue.getBook(listing, signal));
   assert.deepEqual(book, { bids: [], asks: [], lastPrice: null, eventAt: null, receivedAt: NOW });
   assert.deepEqual(drops, { crossed_book: 2 });
 });
 
-test("returns the top of book if books need a key, without requesting the book again", async () => {
+test("if books require a key, returns the top of book and does not request the book again", async () => {
   const { clock, venue, paths } = setUp((_url, path) =>
     path.endsWith("/orderbook") ? { status: 401, json: readFixture("error/unauthorized") } : { json: { market } },
   );
@@ -260,7 +260,7 @@ test("omits trades before the requested millisecond although the venue filters b
   assert.equal(trades.length, 1);
 });
 
-test("reads candlesticks of a settled market from the historical tier, only periods inside the range", async () => {
+test("reads candlesticks of a settled market from the historical tier and omits periods outside the range", async () => {
   const { clock, venue, paths, urls } = setUp((_url, path) =>
     path.startsWith("/historical/") ? { json: readFixture("history/candlesticks-historical") } : undefined,
   );
@@ -288,7 +288,7 @@ test("requests candlesticks by market ticker if the series is unknown", async ()
   assert.deepEqual(paths(), ["/markets/candlesticks"]);
 });
 
-test("opens no stream and signs nothing without a key; signs every request with one", async () => {
+test("without a key, opens no stream and signs no request; with a key, signs every request", async () => {
   const respond = () => ({ json: { market } });
   const keyless = setUp(respond);
   assert.equal(keyless.venue.openStream({ onMessage() {}, onUp() {}, onDown() {} }), null);
@@ -305,7 +305,7 @@ test("opens no stream and signs nothing without a key; signs every request with 
   assert.match(headers["KALSHI-ACCESS-SIGNATURE"] ?? "", /^[A-Za-z0-9+/]+=*$/);
 });
 
-test("rejects a private key that is not RSA in PEM with a message that does not contain it", () => {
+test("rejects a private key that is not an RSA key in PEM, without the key in the error message", () => {
   const secret = "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----";
   assert.throws(
     () => setUp(() => undefined, { keyId: "key-1", privateKeyPem: secret }),

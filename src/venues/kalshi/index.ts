@@ -1,4 +1,6 @@
-/** Kalshi: order books in US dollars, polled over REST; with the operator's key also streamed over a WebSocket. */
+/**
+ * Kalshi: order books in US dollars, polled over REST. With the operator's key, quotes and trades are also streamed.
+ */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { BookReader } from "./book.ts";
@@ -32,7 +34,7 @@ const STALE_AFTER_MS = 60_000;
  */
 export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const { id, playMoney, restUrl, wsUrl, keyId, privateKeyPem } = options;
-  const ports: KalshiPorts = { ...options, detectors: detectKalshiDrift(options.drift) };
+  const ports: KalshiPorts = { ...options, driftDetectors: detectKalshiDrift(options.drift) };
   const signer = keyId === undefined || privateKeyPem === undefined ? null : createSigner({ keyId, privateKeyPem });
   const client = new KalshiClient({ ...ports, restUrl, signer });
   const books = new BookReader(client, ports);

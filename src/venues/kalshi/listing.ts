@@ -9,29 +9,33 @@ import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
 const TICKERS_PER_REQUEST = 100;
-/** Values of the `status` filter, which differ from those of the `status` field. A request accepts one of them. */
+/**
+ * Values of the request's `status` filter, which accepts one value. They differ from the values of the `status` field.
+ */
 const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 
 export interface ListingOptions {
   readonly client: KalshiClient;
   readonly events: EventCache;
-  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "detectors">;
+  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "driftDetectors">;
 }
 
-/** Open, paused and unopened markets, page by page. An event is listed once, with the first of its markets. */
+/** Yields open, paused and unopened markets by page. Each event is included once, on the page of its first market. */
 export async function* listOpenMarkets(options: ListingOptions, signal: AbortSignal): AsyncGenerator<ListingPage> {
   const listedEvents = new Set<string>();
   await options.events.refresh(signal);
   for (const status of OPEN_STATUSES) {
-    // Excludes combos: there are hundreds of thousands, and they only combine other markets.
+    // Combos are excluded, because there are hundreds of thousands of them and they only combine other markets.
     const query = { status, limit: MARKETS_PER_PAGE, mve_filter: "exclude" };
-    for await (const page of marketPages(options, "/markets", query, PAGES_MAX, signal)) {
+    for await (const page of listMarketPages(options, "/markets", query, PAGES_MAX, signal)) {
       yield await toListingPage(options, page, listedEvents, signal);
     }
   }
 }
 
-/** Current state of markets by ticker. Markets that are not in the live tier are read from the historical one. */
+/**
+ * Returns the current state of markets by ticker. Reads markets that are not in the live tier from the historical tier.
+ */
 export async function getMarkets(
   options: ListingOptions,
   listings: readonly Pick<MarketListing, "marketId">[],
@@ -44,7 +48,7 @@ export async function getMarkets(
     for (const path of ["/markets", "/historical/markets"]) {
       if (missing.size === 0) break;
       const query = { tickers: [...missing].join(","), limit: MARKETS_PER_PAGE };
-      for await (const page of marketPages(options, path, query, 1, signal)) {
+      for await (const page of listMarketPages(options, path, query, 1, signal)) {
         const listingPage = await toListingPage(options, page, new Set(), signal);
         for (const { listing } of listingPage.markets) missing.delete(listing.marketId);
         pages.push(listingPage);
@@ -60,7 +64,7 @@ export async function getMarkets(
   };
 }
 
-/** One market by ticker from the live or the historical tier; null if neither has it. */
+/** Returns a market by ticker from the live or the historical tier, or null if neither has it. */
 export async function findMarket(
   options: ListingOptions,
   ticker: string,
@@ -72,13 +76,18 @@ export async function findMarket(
     const response = await options.client.get(path, {}, signal, [404]);
     if (response.status === 404) continue;
     const { market } = expectShape(response.json, isOneMarket, path);
-    const page = await toListingPage(options, { ...response, rows: [market], cut: null }, new Set(), signal);
+    const page = await toListingPage(
+      options,
+      { ...response, rows: [market], incompleteReason: null },
+      new Set(),
+      signal,
+    );
     return page.markets.length === 0 ? null : page;
   }
   return null;
 }
 
-function marketPages(
+function listMarketPages(
   { client }: ListingOptions,
   path: string,
   query: Readonly<Record<string, string | number>>,
@@ -107,9 +116,9 @@ async function toListingPage(
   signal: AbortSignal,
 ): Promise<ListingPage> {
   const rows: MarketWire[] = [];
-  ports.detectors.market.startPage(page.rows);
+  ports.driftDetectors.market.startPage(page.rows);
   for (const row of page.rows) {
-    if (ports.detectors.market.check(row, isMarket)) rows.push(row);
+    if (ports.driftDetectors.market.check(row, isMarket)) rows.push(row);
     else ports.drop("bad_market");
   }
   await events.ensure(
@@ -120,7 +129,7 @@ async function toListingPage(
   const eventListings: EventListing[] = [];
   for (const row of rows) {
     const event = events.find(row.event_ticker);
-    const market = parseMarket(row, { venue: ports.id, event, receivedAt: page.receivedAt, drop: ports.drop });
+    const market = parseMarket(row, { venue: ports.id, event, receivedAt: page.receivedAt, countDrop: ports.drop });
     if (market === null) continue;
     markets.push(market);
     if (event === null || listedEvents.has(row.event_ticker)) continue;
@@ -133,5 +142,5 @@ async function toListingPage(
     totalRows: null,
     requestedAt: page.requestedAt,
   };
-  return page.cut === null ? listing : { ...listing, incompleteReason: page.cut };
+  return page.incompleteReason === null ? listing : { ...listing, incompleteReason: page.incompleteReason };
 }

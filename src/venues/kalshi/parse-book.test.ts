@@ -10,8 +10,8 @@ const readFixture = fixtureReader(import.meta.url);
 function parseFixture(name: string) {
   const wire = readFixture(name);
   assert.ok(isOrderbook(wire));
-  const { drop, drops } = countDrops();
-  return { ...parseBook(wire, drop), drops };
+  const { drop: countDrop, drops } = countDrops();
+  return { ...parseBook(wire, countDrop), drops };
 }
 
 const twoSided = {
@@ -38,11 +38,11 @@ test("returns an empty side if its key is absent", () => {
   assert.deepEqual(parseFixture("book/one-sided"), { bids: [], asks: [{ price: 0.03, size: 4000 }], drops: {} });
 });
 
-test("returns empty sides for null", () => {
+test("returns empty sides if both sides are null", () => {
   assert.deepEqual(parseFixture("book/null-sides"), { bids: [], asks: [], drops: {} });
 });
 
-test("drops and counts invalid levels and keeps the others", () => {
+test("drops and counts invalid levels and keeps valid levels", () => {
   const { bids, asks, drops } = parseFixture("book/garbage-levels");
   assert.deepEqual(bids, [{ price: 0.4, size: 50 }]);
   assert.deepEqual(asks, []);

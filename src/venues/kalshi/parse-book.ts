@@ -9,22 +9,22 @@ import type { OrderbookWire } from "./wire.ts";
 const LEVELS_MAX = 10_000;
 
 /** Parses `[price, count]` rows. Levels without a tradable price or size are counted and omitted. */
-function parseLevels(rows: readonly unknown[] | null | undefined, drop: DropCounter): BookLevel[] {
+function parseLevels(rows: readonly unknown[] | null | undefined, countDrop: DropCounter): BookLevel[] {
   const levels: BookLevel[] = [];
   for (const row of (rows ?? []).slice(0, LEVELS_MAX)) {
     const [first, second]: unknown[] = Array.isArray(row) ? row : [];
-    const price = typeof first === "string" || typeof first === "number" ? parsePrice(first, drop) : null;
+    const price = typeof first === "string" || typeof first === "number" ? parsePrice(first, countDrop) : null;
     const size = typeof second === "string" || typeof second === "number" ? parseSize(second) : null;
-    if (price === null || size === null) drop("bad_level");
+    if (price === null || size === null) countDrop("bad_level");
     else levels.push({ price, size });
   }
   return levels;
 }
 
 /** Parses a book. Both sides are lists of bids: a NO bid at q is a YES ask at 1 - q. Either side may be absent. */
-export function parseBook(wire: OrderbookWire, drop: DropCounter): { bids: BookLevel[]; asks: BookLevel[] } {
+export function parseBook(wire: OrderbookWire, countDrop: DropCounter): { bids: BookLevel[]; asks: BookLevel[] } {
   const { yes_dollars, no_dollars } = wire.orderbook_fp;
-  const bids = parseLevels(yes_dollars, drop);
-  const asks = parseLevels(no_dollars, drop).map(({ price, size }) => ({ price: complement(price), size }));
+  const bids = parseLevels(yes_dollars, countDrop);
+  const asks = parseLevels(no_dollars, countDrop).map(({ price, size }) => ({ price: complement(price), size }));
   return normaliseBook(bids, asks);
 }

@@ -4,8 +4,8 @@ import type { EventWire, SeriesWire } from "./wire.ts";
 
 const TITLE_LENGTH_MAX = 1_000;
 const SLUG_LENGTH_MAX = 80;
-const SITE = "https://kalshi.com/markets";
-/** Dollars per contract at price p: 0.07 times the multiplier times p (1 - p). */
+const SITE_URL = "https://kalshi.com/markets";
+/** The fee in dollars per contract at price p is 0.07 × multiplier × p × (1 - p). */
 const FEE_RATE = 0.07;
 const MULTIPLIER_MAX = 100;
 
@@ -18,7 +18,7 @@ export interface EventFacts {
   readonly feeMultiplier: number | null;
 }
 
-/** URL of an event's page. The site resolves the tickers; the slug between them is only for readers. */
+/** Returns the URL of an event's page. The site resolves the tickers; the slug between them is only for readers. */
 function urlOf(event: EventWire): string {
   const slug = event.title
     .toLowerCase()
@@ -26,7 +26,7 @@ function urlOf(event: EventWire): string {
     .replaceAll(/^-|-$/g, "")
     .slice(0, SLUG_LENGTH_MAX);
   const part = (ticker: string) => encodeURIComponent(ticker.toLowerCase());
-  return `${SITE}/${part(event.series_ticker)}/${slug || "event"}/${part(event.event_ticker)}`;
+  return `${SITE_URL}/${part(event.series_ticker)}/${slug || "event"}/${part(event.event_ticker)}`;
 }
 
 /** @param series the event's series; if null, the event's own (deprecated) category is used */
@@ -52,7 +52,10 @@ export function parseEvent(event: EventWire, series: SeriesWire | null, venue: s
   };
 }
 
-/** The three quadratic types charge takers the same fee. The API does not publish the amount of a `flat` fee: null. */
+/**
+ * Returns null if the fee is unknown; the API does not publish the amount of a `flat` fee. The three quadratic types
+ * charge takers the same fee.
+ */
 export function takerFeeOf(event: EventFacts | null): TakerFee | null {
   const multiplier = event?.feeMultiplier ?? null;
   if (event === null || multiplier === null || !(multiplier >= 0) || multiplier > MULTIPLIER_MAX) return null;
@@ -62,6 +65,6 @@ export function takerFeeOf(event: EventFacts | null): TakerFee | null {
     event.feeType === "quadratic_with_combo_maker_fees";
   if (!isQuadratic) return null;
   if (multiplier === 0) return { kind: "none" };
-  // Removes binary rounding errors: 0.07 * 0.5 is 0.035 and not 0.035000000000000003.
+  // Removes binary rounding errors: 0.07 * 0.5 becomes 0.035.
   return { kind: "quadratic", rate: Math.round(FEE_RATE * multiplier * 1e9) / 1e9, exponent: 1 };
 }

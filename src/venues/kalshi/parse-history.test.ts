@@ -10,8 +10,8 @@ const readFixture = fixtureReader(import.meta.url);
 
 function parseCandles(name: string) {
   const { candlesticks } = readFixture(name) as { candlesticks: unknown[] };
-  const { drop, drops } = countDrops();
-  return { points: candlesticks.filter(isCandle).map((row) => parseCandle(row, HOUR_MS, drop)), drops };
+  const { drop: countDrop, drops } = countDrops();
+  return { points: candlesticks.filter(isCandle).map((row) => parseCandle(row, HOUR_MS, countDrop)), drops };
 }
 
 const expected = [
@@ -23,7 +23,7 @@ const expected = [
     ask: 0.45,
     volumeUsd: 89.25,
   },
-  // Without trades and quotes in the period, the price is that of the last trade before it.
+  // If a period has no trades and no quotes, its price is the price of the last trade before it.
   {
     startAt: 1_795_233_600_000 - HOUR_MS,
     endAt: 1_795_233_600_000,
@@ -34,7 +34,7 @@ const expected = [
   },
 ];
 
-test("parses candlesticks of the live tier; a crossed one has neither bid nor ask and is counted", () => {
+test("parses candlesticks of the live tier; a crossed candlestick has no bid or ask and is counted", () => {
   const { points, drops } = parseCandles("history/candlesticks-live");
   assert.deepEqual(points.slice(0, 2), expected);
   assert.deepEqual(points[2], {
@@ -50,7 +50,7 @@ test("parses candlesticks of the live tier; a crossed one has neither bid nor as
 });
 
 test("omits and counts each invalid price of a candlestick", () => {
-  const { drop, drops } = countDrops();
+  const { drop: countDrop, drops } = countDrops();
   const row = {
     end_period_ts: 1_795_230_000,
     yes_bid: { close_dollars: "1.7200" },
@@ -58,10 +58,10 @@ test("omits and counts each invalid price of a candlestick", () => {
     price: { close_dollars: "-0.0100", previous_dollars: "0.4000", mean_dollars: null },
   };
   assert.ok(isCandle(row));
-  const { bid, ask, yesPrice } = parseCandle(row, HOUR_MS, drop);
+  const { bid, ask, yesPrice } = parseCandle(row, HOUR_MS, countDrop);
   assert.deepEqual([bid, ask, yesPrice, drops], [null, null, 0.4, { price_out_of_range: 3 }]);
 });
 
-test("parses the names without suffixes of the historical tier", () => {
+test("parses the historical tier's field names without suffixes", () => {
   assert.deepEqual(parseCandles("history/candlesticks-historical").points, expected);
 });

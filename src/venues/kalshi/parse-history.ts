@@ -7,14 +7,14 @@ import { valueInUsd } from "./parse-values.ts";
 import type { CandleWire } from "./wire.ts";
 
 /** Parses a candlestick of either tier. Its end is inclusive and a multiple of the period. */
-export function parseCandle(row: CandleWire, intervalMs: number, drop: DropCounter): HistoryPoint {
-  const bid = parsePrice(row.yes_bid?.close_dollars ?? row.yes_bid?.close, drop);
-  const ask = parsePrice(row.yes_ask?.close_dollars ?? row.yes_ask?.close, drop);
-  const close = parsePrice(row.price?.close_dollars ?? row.price?.close, drop);
-  const previous = parsePrice(row.price?.previous_dollars ?? row.price?.previous, drop);
-  const mean = parsePrice(row.price?.mean_dollars ?? row.price?.mean, drop) ?? close;
+export function parseCandle(row: CandleWire, intervalMs: number, countDrop: DropCounter): HistoryPoint {
+  const bid = parsePrice(row.yes_bid?.close_dollars ?? row.yes_bid?.close, countDrop);
+  const ask = parsePrice(row.yes_ask?.close_dollars ?? row.yes_ask?.close, countDrop);
+  const close = parsePrice(row.price?.close_dollars ?? row.price?.close, countDrop);
+  const previous = parsePrice(row.price?.previous_dollars ?? row.price?.previous, countDrop);
+  const mean = parsePrice(row.price?.mean_dollars ?? row.price?.mean, countDrop) ?? close;
   const isBookCrossed = isCrossed(bid, ask);
-  if (isBookCrossed) drop("crossed_book");
+  if (isBookCrossed) countDrop("crossed_book");
   const quote = isBookCrossed ? { bid: null, ask: null } : { bid, ask };
   const endAt = row.end_period_ts * 1_000;
   return {

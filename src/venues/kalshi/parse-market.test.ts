@@ -29,8 +29,8 @@ const rainEvent: EventFacts = parseEvent(readEvent(), readSeries("KXRAINNYC"), "
 
 function parse(row: unknown, event: EventFacts | null = rainEvent) {
   assert.ok(isMarket(row));
-  const { drop, drops } = countDrops();
-  return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, drop }), drops };
+  const { drop: countDrop, drops } = countDrops();
+  return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, countDrop }), drops };
 }
 
 function parseFixture(name: string, event: EventFacts | null = rainEvent): MarketSnapshot & { drops: object } {
@@ -131,7 +131,7 @@ test("omits both sides of a crossed quote and counts it once", () => {
   assert.deepEqual(drops, { crossed_book: 1 });
 });
 
-test("drops and counts prices in cents, above 1 and below 0 instead of rescaling them", () => {
+test("drops and counts prices in cents, above 1 and below 0, and does not rescale them", () => {
   const { quote, activity, drops } = parseFixture("market/price-out-of-range");
   assert.equal(quote.bid, null);
   assert.equal(quote.ask, null);
@@ -140,7 +140,7 @@ test("drops and counts prices in cents, above 1 and below 0 instead of rescaling
   assert.deepEqual(drops, { price_out_of_range: 3 });
 });
 
-test("returns no outcome for a scalar result without a value and counts it", () => {
+test("if a scalar result has no value, returns no outcome and counts the market", () => {
   const { listing, drops } = parseFixture("market/finalized-scalar-no-value");
   assert.equal(listing.outcome, null);
   assert.deepEqual(drops, { outcome_without_value: 1 });
@@ -155,14 +155,14 @@ test("uses the smallest step as tick size, no fee during a fee waiver, and keeps
   assert.equal(quote.ask, 0.092125);
 });
 
-test("reads times in the year 1, in the year 9999 and malformed ones as null", () => {
+test("reads malformed times and times in the years 1 and 9999 as null", () => {
   const { listing } = parseFixture("market/zero-times");
   assert.equal(listing.openAt, null);
   assert.equal(listing.closeAt, null);
   assert.equal(listing.expectedResolutionAt, null);
 });
 
-test("uses the market's own title, and no category, fee or URL, if the event is unknown", () => {
+test("if the event is unknown, uses the market's own title and returns no category, fee or URL", () => {
   const { listing } = parseFixture("market/active", null);
   assert.equal(listing.title, "Will it rain more than 1 inch in NYC on Dec 1, 2026?");
   assert.equal(listing.category, null);
@@ -170,19 +170,19 @@ test("uses the market's own title, and no category, fee or URL, if the event is 
   assert.equal(listing.url, null);
 });
 
-test("keeps the valid rows of a page with invalid ones", () => {
+test("keeps the valid rows of a page with invalid rows", () => {
   const { markets } = readFixture("market/page-with-garbage") as { markets: unknown[] };
   const rows = markets.filter(isMarket);
   assert.equal(markets.length - rows.length, 6);
-  const { drop, drops } = countDrops();
-  const context = { venue: "kalshi", event: rainEvent, receivedAt: RECEIVED_AT, drop };
+  const { drop: countDrop, drops } = countDrops();
+  const context = { venue: "kalshi", event: rainEvent, receivedAt: RECEIVED_AT, countDrop };
   const listings = rows.flatMap((row) => parseMarket(row, context)?.listing ?? []);
   assert.deepEqual(
     listings.map(({ marketId, status }) => [marketId, status]),
     [
       ["KXRAINNYC-26DEC01-T1", "active"],
       ["KXRAINNYC-26DEC01-T2", "active"],
-      // The status of this market is not documented: it is listed as not tradable.
+      // This market has an undocumented status, so it is not listed as tradable.
       ["KXBAD-1", "closed"],
     ],
   );
@@ -200,7 +200,7 @@ test("prefers the fee of the event to the fee of its series", () => {
   assert.equal(facts.listing.description, null);
 });
 
-test("uses the category of the event, and no fee, if the series is unknown", () => {
+test("if the series is unknown, uses the event's category and returns no fee", () => {
   const facts = parseEvent(readEvent(), null, "kalshi");
   assert.equal(facts.listing.category, "Weather (old)");
   assert.equal(takerFeeOf(facts), null);

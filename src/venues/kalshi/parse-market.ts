@@ -22,18 +22,18 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** Tick size of the price grids that Kalshi names; the smallest step where a grid has several. */
+/** Tick size by name of Kalshi's price grid. If a grid has several steps, the smallest step. */
 const TICK_SIZES: Readonly<Record<string, number>> = { linear_cent: 0.01, deci_cent: 0.001, tapered_deci_cent: 0.001 };
 
 /** Parses the top of book of a market row or a ticker message. If it is crossed, both sides are null. */
 export function parseTopOfBook(
   row: Pick<MarketWire, "yes_bid_dollars" | "yes_bid_size_fp" | "yes_ask_dollars" | "yes_ask_size_fp">,
-  drop: DropCounter,
+  countDrop: DropCounter,
 ): Pick<Quote, "bid" | "ask" | "bidSize" | "askSize"> {
-  const bid = parsePrice(row.yes_bid_dollars, drop);
-  const ask = parsePrice(row.yes_ask_dollars, drop);
+  const bid = parsePrice(row.yes_bid_dollars, countDrop);
+  const ask = parsePrice(row.yes_ask_dollars, countDrop);
   if (isCrossed(bid, ask)) {
-    drop("crossed_book");
+    countDrop("crossed_book");
     return { bid: null, ask: null, bidSize: null, askSize: null };
   }
   return {
@@ -45,13 +45,13 @@ export function parseTopOfBook(
 }
 
 /** `result` appears when the market is determined and may change until it is finalized. */
-function parseOutcome(row: MarketWire, status: MarketStatus, drop: DropCounter): Outcome | null {
+function parseOutcome(row: MarketWire, status: MarketStatus, countDrop: DropCounter): Outcome | null {
   if (status !== "determined" && status !== "finalized") return null;
   if (row.result === "yes" || row.result === "no") return { kind: row.result };
   if (row.result === "scalar") {
     const value = parseDecimal(row.settlement_value_dollars);
     if (value !== null && value >= 0 && value <= 1) return { kind: "partial", value };
-    drop("outcome_without_value");
+    countDrop("outcome_without_value");
   }
   return null;
 }
@@ -73,13 +73,15 @@ function parseActivity(row: MarketWire, quote: Quote): Activity {
   };
 }
 
-/** Name of the outcome within its event; null if the event has only this question. */
+/** Returns the name of the outcome within its event, or null if the event has only this question. */
 function labelOf(row: MarketWire, event: EventFacts | null): string | null {
   const label = row.yes_sub_title?.trim() ?? "";
   return label === "" || label === "Yes" || label === event?.listing.title ? null : label.slice(0, TITLE_LENGTH_MAX);
 }
 
-/** The event's title and the outcome's name. The market's own title is deprecated and only used without an event. */
+/**
+ * Returns the event's title and the outcome's name. Uses the market's deprecated title only if the event is unknown.
+ */
 function titleOf(row: MarketWire, event: EventFacts | null, label: string | null): string {
   const question = event?.listing.title ?? row.title?.trim() ?? "";
   const title = [question, event === null && question !== "" ? "" : (label ?? "")]
@@ -92,18 +94,18 @@ export interface MarketContext {
   readonly venue: string;
   /** The event of the market; null if it could not be read. */
   readonly event: EventFacts | null;
-  /** When the response arrived, Unix milliseconds. */
+  /** Arrival time of the response in Unix milliseconds. */
   readonly receivedAt: number;
-  readonly drop: DropCounter;
+  readonly countDrop: DropCounter;
 }
 
-/** Parses one row of a listing; returns null, and counts it, for combos. */
+/** Parses a row of a listing. Returns null for a combo and counts it. */
 export function parseMarket(row: MarketWire, context: MarketContext): MarketSnapshot | null {
-  const { event, receivedAt, drop } = context;
-  // A market with an unknown status is listed but not as tradable.
+  const { event, receivedAt, countDrop } = context;
+  // A market with an unknown status is listed as closed.
   const status = Object.hasOwn(STATUSES, row.status) ? (STATUSES[row.status] ?? "closed") : "closed";
   if (typeof row.mve_collection_ticker === "string" && row.mve_collection_ticker !== "") {
-    drop("combo_market");
+    countDrop("combo_market");
     return null;
   }
   const label = labelOf(row, event);
@@ -121,7 +123,7 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     category: event?.listing.category ?? null,
     status,
     paused: row.status === "inactive",
-    outcome: parseOutcome(row, status, drop),
+    outcome: parseOutcome(row, status, countDrop),
     rules: rules.length === 0 ? null : rules.join("\n\n").slice(0, TEXT_LENGTH_MAX),
     openAt: parseTime(row.open_time),
     closeAt: parseTime(row.close_time),
@@ -132,8 +134,8 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     venueKeys: event === null ? {} : { series: event.seriesTicker },
   };
   const quote: Quote = {
-    ...parseTopOfBook(row, drop),
-    lastPrice: parsePrice(row.last_price_dollars, drop),
+    ...parseTopOfBook(row, countDrop),
+    lastPrice: parsePrice(row.last_price_dollars, countDrop),
     indicativePrice: null,
     // `updated_time` covers changes other than trading, so the time of the quote is unknown.
     eventAt: null,

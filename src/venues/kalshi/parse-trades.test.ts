@@ -9,8 +9,8 @@ const readFixture = fixtureReader(import.meta.url);
 
 function parseTrades(name: string) {
   const { trades } = readFixture(name) as { trades: unknown[] };
-  const { drop, drops } = countDrops();
-  return { trades: trades.filter(isTrade).map((row) => parseTrade(row, drop)), drops };
+  const { drop: countDrop, drops } = countDrops();
+  return { trades: trades.filter(isTrade).map((row) => parseTrade(row, countDrop)), drops };
 }
 
 test("truncates times to milliseconds and reports the side that the taker bought", () => {
@@ -27,7 +27,7 @@ test("truncates times to milliseconds and reports the side that the taker bought
   ]);
 });
 
-test("reads the deprecated side if the new one is missing, and null if both are missing", () => {
+test("reads `taker_side` if `taker_outcome_side` is missing, and returns a null side if both are missing", () => {
   assert.deepEqual(
     parseTrades("trades/deprecated-side").trades.map((trade) => trade?.takerSide),
     ["no", null],

@@ -8,20 +8,20 @@ import type { TradeMessageWire, TradeWire } from "./wire.ts";
  * Parses a trade from REST or from the stream. Returns null, and counts the reason, for invalid rows and for block
  * trades, which are negotiated outside the order book.
  */
-export function parseTrade(row: TradeWire | TradeMessageWire, drop: DropCounter): Trade | null {
+export function parseTrade(row: TradeWire | TradeMessageWire, countDrop: DropCounter): Trade | null {
   if (row.is_block_trade === true) {
-    drop("block_trade");
+    countDrop("block_trade");
     return null;
   }
   const executedAt = "created_time" in row ? parseTime(row.created_time) : parseMs("ts_ms" in row ? row.ts_ms : null);
   const price = parseTradablePrice(row.yes_price_dollars);
   const size = parseSize(row.count_fp);
   if (executedAt === null || size === null) {
-    drop("bad_trade");
+    countDrop("bad_trade");
     return null;
   }
   if (price === null) {
-    drop("price_out_of_range");
+    countDrop("price_out_of_range");
     return null;
   }
   const side = row.taker_outcome_side ?? row.taker_side;

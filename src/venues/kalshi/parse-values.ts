@@ -3,19 +3,22 @@ import { parseDecimal } from "../../domain/price.ts";
 const TIME_MIN = Date.UTC(2015, 0);
 const TIME_MAX = Date.UTC(2200, 0);
 
-/** ISO 8601 as Unix milliseconds; null if missing, malformed or implausible (Go's zero time is in the year 1). */
+/**
+ * Parses ISO 8601 to Unix milliseconds. Returns null if the time is missing, malformed or implausible, for example Go's
+ * zero time in the year 1.
+ */
 export function parseTime(value: string | null | undefined): number | null {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return time >= TIME_MIN && time <= TIME_MAX ? time : null;
 }
 
-/** A number of contracts above 0, otherwise null. */
+/** Returns a number of contracts above 0, or null. */
 export function parseSize(value: string | number | null | undefined): number | null {
   const size = parseDecimal(value);
   return size !== null && size > 0 ? size : null;
 }
 
-/** A timestamp of the stream in Unix milliseconds; null if missing or implausible. */
+/** Returns a stream timestamp in Unix milliseconds, or null if it is missing or implausible. */
 export function parseMs(value: number | null | undefined): number | null {
   return typeof value === "number" && value >= TIME_MIN && value <= TIME_MAX ? Math.round(value) : null;
 }

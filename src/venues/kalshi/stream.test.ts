@@ -26,7 +26,7 @@ function setUp(marketsMax = 100) {
   const harness = streamHarness();
   const { ports, clock, sockets, handlers } = harness;
   const stream = openKalshiStream({
-    ports: { ...ports, detectors: detectKalshiDrift(() => {}) },
+    ports: { ...ports, driftDetectors: detectKalshiDrift(() => {}) },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),
     handlers,
@@ -69,7 +69,7 @@ test("signs the handshake of each connection attempt", async () => {
   assert.notEqual(connections[1]?.headers.signed, connections[0]?.headers.signed);
 });
 
-test("subscribes only to the lifecycle without followed markets: an empty list would mean all markets", () => {
+test("if no markets are followed, subscribes only to the lifecycle channel, because an empty list means all markets", () => {
   const { open, commands, confirm, states, stream } = setUp();
   open();
   stream.follow([]);
@@ -81,7 +81,7 @@ test("subscribes only to the lifecycle without followed markets: an empty list w
   assert.deepEqual(states, ["up"]);
 });
 
-test("reports up when every channel is confirmed", () => {
+test("calls `onUp` when every channel is confirmed", () => {
   const { stream, open, confirm, states } = setUp();
   stream.follow([market(TICKER)]);
   open();
@@ -91,7 +91,7 @@ test("reports up when every channel is confirmed", () => {
   assert.deepEqual(states, ["up"]);
 });
 
-test("passes on quotes with the venue's timestamp", () => {
+test("forwards quotes with the venue's timestamp", () => {
   const { receive, messages, clock } = setUpFollowing();
   receive(readFixture("stream/ticker"));
   assert.deepEqual(messages, [
@@ -104,7 +104,7 @@ test("passes on quotes with the venue's timestamp", () => {
   ]);
 });
 
-test("passes on trades of followed markets only", () => {
+test("forwards trades of followed markets and ignores other trades", () => {
   const { receive, received } = setUpFollowing();
   const trade = readFixture("stream/trade") as { msg: object };
   receive(trade);
@@ -121,7 +121,7 @@ test("reports lifecycle states of any market as changed and new markets as liste
   assert.deepEqual(received(), [`changed ${TICKER}`, "listed KX-NEW"]);
 });
 
-test("sends only the difference when the followed markets change", () => {
+test("when the followed markets change, sends only the added and removed markets", () => {
   const { stream, open, confirm, commands } = setUp();
   stream.follow([market("A"), market("B")]);
   open();
@@ -146,7 +146,7 @@ test("sends only the difference when the followed markets change", () => {
   );
 });
 
-test("adds markets that are followed during a pending subscription after its confirmation", () => {
+test("if markets are followed while a subscription is pending, adds them after its confirmation", () => {
   const { stream, open, confirm, commands } = setUp();
   stream.follow([market("A")]);
   open();
@@ -163,14 +163,14 @@ test("adds markets that are followed during a pending subscription after its con
   );
 });
 
-test("follows at most the maximum number of markets, the first ones", () => {
+test("follows the first markets up to the maximum", () => {
   const { stream, open, commands } = setUp(2);
   stream.follow(["A", "B", "C"].map(market));
   open();
   assert.deepEqual(commands().at(-1)?.params.market_tickers, ["A", "B"]);
 });
 
-test("reports down and renews the subscriptions after a sequence gap", async () => {
+test("after a sequence gap, calls `onDown` and renews the subscriptions", async () => {
   const { confirm, receive, states, commands, clock, drops } = setUpFollowing();
   const trade = readFixture("stream/trade") as object;
   receive({ ...trade, seq: 1 });
@@ -197,7 +197,7 @@ test("drops and counts messages of a subscription that has ended", () => {
   assert.equal(drops.message_not_subscribed, 1);
 });
 
-test("repeats an unconfirmed subscription with growing delay", async () => {
+test("repeats an unconfirmed subscription and doubles the delay each time", async () => {
   const { open, commands, clock, sockets } = setUp();
   open();
   const subscribedAt: number[] = [];
@@ -209,7 +209,7 @@ test("repeats an unconfirmed subscription with growing delay", async () => {
   assert.deepEqual(subscribedAt, [0, 5, 15, 35]);
 });
 
-test("reconnects if the server pings but sends nothing about the followed markets; without followed markets it does not", async () => {
+test("reconnects if the server pings but sends no data of followed markets, but not if no markets are followed", async () => {
   const { clock, open, confirm, stream, sockets, drops } = setUp();
   open();
   confirm("market_lifecycle_v2");
@@ -227,7 +227,7 @@ test("reconnects if the server pings but sends nothing about the followed market
   assert.deepEqual([sockets.connections.length, drops], [2, { stream_frozen: 1 }]);
 });
 
-test("halves the number of markets after the error too many markets", async () => {
+test("halves the number of followed markets after the error `Too many markets`", async () => {
   const { stream, open, confirm, receive, commands, clock, drops } = setUp();
   stream.follow(["A", "B", "C", "D"].map(market));
   open();
@@ -240,7 +240,7 @@ test("halves the number of markets after the error too many markets", async () =
   assert.equal(drops.stream_error_26, 1);
 });
 
-test("counts malformed messages, ignores unknown ones and passes on neither", () => {
+test("counts malformed messages, ignores unknown messages and forwards neither", () => {
   const { open, confirm, receive, messages, drops, clock, sockets } = setUp();
   open();
   confirm("market_lifecycle_v2");
@@ -253,7 +253,7 @@ test("counts malformed messages, ignores unknown ones and passes on neither", ()
   assert.deepEqual(drops, { bad_message: 6 });
 });
 
-test("clears both sides for a crossed ticker and keeps the last price if the ticker has 0", () => {
+test("clears both sides if a ticker is crossed, and keeps the last price if the ticker's price is 0", () => {
   const { receive, quotes, drops } = setUpFollowing();
   const ticker = readFixture("stream/ticker") as { msg: object };
   receive({ ...ticker, msg: { ...ticker.msg, yes_bid_dollars: "0.4500", price_dollars: "0.0000" } });

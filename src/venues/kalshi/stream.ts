@@ -17,12 +17,12 @@ import {
   isTradeMessage,
 } from "./wire.ts";
 
-/** The server pings about every 10 s, so this is two missed pings and a margin. */
+/** Two missed pings and a margin: the server pings about every 10 s. */
 const SILENCE_MS_MAX = 25_000;
-const TOO_MANY_MARKETS = 26;
+const TOO_MANY_MARKETS_CODE = 26;
 
 export interface KalshiStreamOptions {
-  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "drop" | "detectors">;
+  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "drop" | "driftDetectors">;
   readonly wsUrl: string;
   readonly signer: Signer;
   readonly handlers: StreamHandlers;
@@ -49,18 +49,18 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     headers: () => signer("GET", new URL(options.wsUrl).pathname, ports.clock.now()),
     heartbeat: null,
     silenceMsMax: SILENCE_MS_MAX,
-    drop: ports.drop,
+    countDrop: ports.drop,
     isStalled: () => subscriptions.followedCount > 0 && stallDetector.detectStall(),
     onOpen(send) {
       stallDetector.restart();
-      subscriptions.connected(send);
+      subscriptions.onConnected(send);
     },
     onMessage(text, receivedAt) {
-      const message = ports.detectors.stream.parse(text, isSocketMessage);
+      const message = ports.driftDetectors.stream.parse(text, isSocketMessage);
       if (message === null) return ports.drop("bad_message");
       if (message.type === "subscribed") return readers.subscribed(message.msg);
       if (message.type === "error") return readers.error(message.msg);
-      // Covers a lost confirmation: its subscription id is unknown here.
+      // If a confirmation was lost, the subscription id of its messages is unknown.
       if (!subscriptions.isCurrent(message)) return ports.drop("message_not_subscribed");
       if (!subscriptions.isInSequence(message)) {
         ports.drop("sequence_gap");
@@ -71,7 +71,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
       else if (message.type === LIFECYCLE_CHANNEL) readers.lifecycle(message.msg, receivedAt);
     },
     onDown(reason) {
-      subscriptions.disconnected();
+      subscriptions.onDisconnected();
       handlers.onDown(reason);
     },
   });
@@ -94,28 +94,28 @@ function createMessageReaders(
   subscriptions: Subscriptions,
   stallDetector: StallDetector,
 ) {
-  const { detectors, drop } = ports;
+  const { driftDetectors, drop: countDrop } = ports;
   return {
     subscribed(msg: unknown) {
-      if (!isSubscribed(msg)) return drop("bad_message");
+      if (!isSubscribed(msg)) return countDrop("bad_message");
       subscriptions.confirm(msg.channel, msg.sid);
     },
     error(msg: unknown) {
-      if (!isErrorMessage(msg)) return drop("bad_message");
-      drop(`stream_error_${msg.code}`);
+      if (!isErrorMessage(msg)) return countDrop("bad_message");
+      countDrop(`stream_error_${msg.code}`);
       ports.log.warn({ code: msg.code, text: msg.msg ?? null }, "the venue refused a stream command");
-      if (msg.code === TOO_MANY_MARKETS) subscriptions.halveMarkets();
+      if (msg.code === TOO_MANY_MARKETS_CODE) subscriptions.halveMarkets();
       // After any refusal the subscriptions no longer match the followed markets.
       subscriptions.renew(`error ${msg.code}`);
     },
     ticker(msg: unknown, receivedAt: number) {
-      if (!detectors.stream_ticker.check(msg, isTickerMessage)) return drop("bad_message");
+      if (!driftDetectors.stream_ticker.check(msg, isTickerMessage)) return countDrop("bad_message");
       if (!subscriptions.isFollowed(msg.market_ticker)) return;
       stallDetector.recordMessage();
-      const lastPrice = parsePrice(msg.price_dollars, drop);
-      const hasTop = msg.yes_bid_dollars !== undefined || msg.yes_ask_dollars !== undefined;
+      const lastPrice = parsePrice(msg.price_dollars, countDrop);
+      const hasTopOfBook = msg.yes_bid_dollars !== undefined || msg.yes_ask_dollars !== undefined;
       const quote = {
-        ...(hasTop ? parseTopOfBook(msg, drop) : {}),
+        ...(hasTopOfBook ? parseTopOfBook(msg, countDrop) : {}),
         // The price is 0 in markets without a trade; the key is omitted to keep the previous last price.
         ...(lastPrice === null ? {} : { lastPrice }),
         eventAt: parseMs(msg.ts_ms),
@@ -123,14 +123,14 @@ function createMessageReaders(
       handlers.onMessage({ kind: "quote", marketId: msg.market_ticker, quote, receivedAt });
     },
     trade(msg: unknown, receivedAt: number) {
-      if (!detectors.stream_trade.check(msg, isTradeMessage)) return drop("bad_message");
+      if (!driftDetectors.stream_trade.check(msg, isTradeMessage)) return countDrop("bad_message");
       if (!subscriptions.isFollowed(msg.market_ticker)) return;
       stallDetector.recordMessage();
-      const trade = parseTrade(msg, drop);
+      const trade = parseTrade(msg, countDrop);
       if (trade !== null) handlers.onMessage({ kind: "trade", marketId: msg.market_ticker, trade, receivedAt });
     },
     lifecycle(msg: unknown, receivedAt: number) {
-      if (!detectors.stream_lifecycle.check(msg, isLifecycleMessage)) return drop("bad_message");
+      if (!driftDetectors.stream_lifecycle.check(msg, isLifecycleMessage)) return countDrop("bad_message");
       const kind = msg.event_type === "created" ? "listed" : "changed";
       handlers.onMessage({ kind, marketId: msg.market_ticker, receivedAt });
     },

@@ -11,9 +11,9 @@ const RESUBSCRIBE_MS_MAX = 5 * 60_000;
 export interface SubscriptionsOptions {
   readonly clock: Clock;
   readonly marketsMax: number;
-  /** Every subscription is confirmed. */
+  /** Called when every subscription is confirmed. */
   onUp(): void;
-  /** Messages were lost or a command was refused; the subscriptions are renewed. */
+  /** Called if messages were lost or a command was refused. The subscriptions are renewed. */
   onDown(reason: string): void;
 }
 
@@ -21,16 +21,16 @@ export interface SubscriptionsOptions {
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   #marketsMax: number;
-  #followed: ReadonlySet<string> = new Set();
-  /** Markets that the venue was asked to send. */
-  #subscribed: ReadonlySet<string> = new Set();
+  #followedTickers: ReadonlySet<string> = new Set();
+  /** Tickers in the latest subscribe and update commands. */
+  #subscribedTickers: ReadonlySet<string> = new Set();
   /** Confirmed subscription ids by channel. */
   #sids = new Map<string, number>();
   readonly #lastSeq = new Map<number, number>();
   readonly #unconfirmedChannels = new Set<string>();
   #commandId = 0;
   #isUp = false;
-  /** Messages were lost or a command was refused: only new subscriptions make the stream complete again. */
+  /** True if messages were lost or a command was refused. Only new subscriptions make the stream complete again. */
   #isIncomplete = false;
   #send: ((text: string) => void) | null = null;
   #resubscribeMs = RESUBSCRIBE_MS_MIN;
@@ -42,35 +42,35 @@ export class Subscriptions {
   }
 
   get followedCount(): number {
-    return this.#followed.size;
+    return this.#followedTickers.size;
   }
 
   isFollowed(ticker: string): boolean {
-    return this.#followed.has(ticker);
+    return this.#followedTickers.has(ticker);
   }
 
-  /** The socket is open; `send` writes to it. */
-  connected(send: (text: string) => void): void {
+  /** Called when the socket opens. `send` writes to the socket. */
+  onConnected(send: (text: string) => void): void {
     this.#reset();
     this.#send = send;
     this.#subscribeAll();
   }
 
-  disconnected(): void {
+  onDisconnected(): void {
     this.#reset();
     this.#send = null;
   }
 
   /** Replaces the followed markets; markets beyond the maximum are ignored. */
   follow(tickers: readonly string[]): void {
-    this.#followed = new Set(tickers.slice(0, this.#marketsMax));
+    this.#followedTickers = new Set(tickers.slice(0, this.#marketsMax));
     this.#synchronise();
   }
 
-  /** Halves the number of markets that are followed from now on. */
+  /** Halves the maximum number of followed markets. */
   halveMarkets(): void {
     this.#marketsMax = Math.max(1, Math.floor(this.#marketsMax / 2));
-    this.#followed = new Set([...this.#followed].slice(0, this.#marketsMax));
+    this.#followedTickers = new Set([...this.#followedTickers].slice(0, this.#marketsMax));
   }
 
   confirm(channel: string, sid: number): void {
@@ -94,12 +94,12 @@ export class Subscriptions {
     this.#scheduleRestart();
   }
 
-  /** False if the message belongs to a subscription that has ended. */
+  /** Returns false if the message belongs to a subscription that has ended. */
   isCurrent({ sid }: SocketWire): boolean {
     return typeof sid !== "number" || this.#sids.values().some((current) => current === sid);
   }
 
-  /** False if messages between the previous one and this one were lost. */
+  /** Returns false if messages between the previous message and this message were lost. */
   isInSequence({ sid, seq }: SocketWire): boolean {
     if (typeof sid !== "number" || typeof seq !== "number") return true;
     const last = this.#lastSeq.get(sid);
@@ -116,12 +116,12 @@ export class Subscriptions {
     this.#sids = new Map();
     this.#lastSeq.clear();
     this.#unconfirmedChannels.clear();
-    this.#subscribed = new Set();
+    this.#subscribedTickers = new Set();
     this.#isUp = false;
     this.#isIncomplete = false;
   }
 
-  /** One timer covers missing confirmations and refusals. A running timer is not restarted. */
+  /** Schedules a restart unless one is scheduled. The timer covers missing confirmations and refused commands. */
   #scheduleRestart(): void {
     this.#cancelRestart ??= this.#options.clock.setTimeout(() => this.#restart(), this.#resubscribeMs);
   }
@@ -145,11 +145,11 @@ export class Subscriptions {
     this.#subscribeFollowed();
   }
 
-  /** Sends nothing without followed markets: an empty list would subscribe to all markets. */
+  /** Sends nothing if no markets are followed, because an empty list would subscribe to all markets. */
   #subscribeFollowed(): void {
-    this.#subscribed = this.#followed;
-    if (this.#followed.size === 0) return;
-    this.#subscribe(MARKET_CHANNELS, { market_tickers: [...this.#followed], send_initial_snapshot: true });
+    this.#subscribedTickers = this.#followedTickers;
+    if (this.#followedTickers.size === 0) return;
+    this.#subscribe(MARKET_CHANNELS, { market_tickers: [...this.#followedTickers], send_initial_snapshot: true });
   }
 
   #subscribe(channels: readonly string[], params: object): void {
@@ -161,23 +161,23 @@ export class Subscriptions {
   /** Sends the difference between the subscribed and the followed markets, unless a confirmation is pending. */
   #synchronise(): void {
     if (this.#send === null || MARKET_CHANNELS.some((channel) => this.#unconfirmedChannels.has(channel))) return;
-    const added = [...this.#followed].filter((ticker) => !this.#subscribed.has(ticker));
-    const removed = [...this.#subscribed].filter((ticker) => !this.#followed.has(ticker));
-    if (added.length === 0 && removed.length === 0) return;
+    const addedTickers = [...this.#followedTickers].filter((ticker) => !this.#subscribedTickers.has(ticker));
+    const removedTickers = [...this.#subscribedTickers].filter((ticker) => !this.#followedTickers.has(ticker));
+    if (addedTickers.length === 0 && removedTickers.length === 0) return;
     const sids = MARKET_CHANNELS.map((channel) => this.#sids.get(channel)).filter((sid) => sid !== undefined);
-    if (sids.length < MARKET_CHANNELS.length || this.#followed.size === 0) {
+    if (sids.length < MARKET_CHANNELS.length || this.#followedTickers.size === 0) {
       if (sids.length > 0) this.#command("unsubscribe", { sids });
       for (const channel of MARKET_CHANNELS) this.#sids.delete(channel);
       for (const sid of sids) this.#lastSeq.delete(sid);
       this.#subscribeFollowed();
       return;
     }
-    this.#subscribed = this.#followed;
+    this.#subscribedTickers = this.#followedTickers;
     for (const sid of sids) {
-      const update = { sid, action: "add_markets", market_tickers: added, send_initial_snapshot: true };
-      if (added.length > 0) this.#command("update_subscription", update);
-      if (removed.length > 0) {
-        this.#command("update_subscription", { sid, action: "delete_markets", market_tickers: removed });
+      const update = { sid, action: "add_markets", market_tickers: addedTickers, send_initial_snapshot: true };
+      if (addedTickers.length > 0) this.#command("update_subscription", update);
+      if (removedTickers.length > 0) {
+        this.#command("update_subscription", { sid, action: "delete_markets", market_tickers: removedTickers });
       }
     }
   }

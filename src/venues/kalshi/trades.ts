@@ -6,38 +6,41 @@ import { isCutoff, isTrade, isTradesPage } from "./wire.ts";
 
 const TRADES_PER_PAGE = 1_000;
 const PAGES_MAX = 50;
-/** How long the cutoff between the two tiers is cached. It moves by hours. */
+/** How long the cutoff time between the live and the historical tier is cached. Kalshi moves it by hours. */
 const CUTOFF_CACHE_MS = 10 * 60_000;
 
 /** Reads the trades of a market from the live and the historical tier. */
 export class TradeReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">;
   #cutoff: { readonly tradesAt: number; readonly readAt: number } | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "detectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
 
-  /** Trades at or after `sinceMs`, newest first, at most `limit`. */
+  /** Returns trades at or after `sinceMs`, newest first, at most `limit`. */
   async list(ticker: string, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]> {
-    const found = new Map<string, Trade>();
-    await this.#collect("/markets/trades", ticker, sinceMs, limit, found, signal);
+    const tradesById = new Map<string, Trade>();
+    await this.#collect("/markets/trades", ticker, sinceMs, limit, tradesById, signal);
     // The cutoff costs a request, so it is read only if the live tier may not hold all the trades.
-    if (found.size < limit && sinceMs < (await this.#tradesCutoff(signal))) {
-      await this.#collect("/historical/trades", ticker, sinceMs, limit, found, signal);
+    if (tradesById.size < limit && sinceMs < (await this.#tradesCutoff(signal))) {
+      await this.#collect("/historical/trades", ticker, sinceMs, limit, tradesById, signal);
     }
-    return [...found.values()].sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
+    return [...tradesById.values()].sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
   }
 
-  /** Adds the trades of one tier, newest first, until there are `limit`. The venue filters by whole seconds. */
+  /**
+   * Adds the trades of one tier to `tradesById`, newest first, until it has `limit` trades. The venue filters by whole
+   * seconds.
+   */
   async #collect(
     path: string,
     ticker: string,
     sinceMs: number,
     limit: number,
-    found: Map<string, Trade>,
+    tradesById: Map<string, Trade>,
     signal: AbortSignal,
   ): Promise<void> {
     const query = { ticker, limit: Math.min(TRADES_PER_PAGE, limit), min_ts: Math.max(0, Math.floor(sinceMs / 1_000)) };
@@ -54,18 +57,18 @@ export class TradeReader {
     );
     for await (const { rows } of pages) {
       for (const row of rows) {
-        if (!this.#ports.detectors.trade.check(row, isTrade)) {
+        if (!this.#ports.driftDetectors.trade.check(row, isTrade)) {
           this.#ports.drop("bad_trade");
           continue;
         }
         const trade = parseTrade(row, this.#ports.drop);
-        if (trade !== null && trade.executedAt >= sinceMs) found.set(trade.tradeId, trade);
+        if (trade !== null && trade.executedAt >= sinceMs) tradesById.set(trade.tradeId, trade);
       }
-      if (found.size >= limit) return;
+      if (tradesById.size >= limit) return;
     }
   }
 
-  /** Trades before this time (Unix milliseconds) are in the historical tier only. */
+  /** Returns the time (Unix milliseconds) before which trades are only in the historical tier. */
   async #tradesCutoff(signal: AbortSignal): Promise<number> {
     const now = this.#ports.clock.now();
     if (this.#cutoff === null || now - this.#cutoff.readAt > CUTOFF_CACHE_MS) {

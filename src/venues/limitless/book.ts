@@ -7,13 +7,13 @@ import { isBook } from "./wire.ts";
 
 /** The YES book; null for AMM markets, settled markets and ids without a book. */
 export async function getBook(
-  { client, drop, detectors }: LimitlessContext,
+  { client, countDrop, driftDetectors }: LimitlessContext,
   listing: MarketListing,
   signal: AbortSignal,
 ): Promise<OrderBook | null> {
   if (isAmm(listing) || listing.status === "finalized") return null;
   const response = await client.findBook(slugOf(listing), signal);
   if (response === null) return null;
-  if (!detectors.book.check(response.json, isBook)) throw badBody("an order book");
-  return parseBook(response.json, { eventAt: null, receivedAt: response.receivedAt }, drop);
+  if (!driftDetectors.book.check(response.json, isBook)) throw badBody("an order book");
+  return parseBook(response.json, { eventAt: null, receivedAt: response.receivedAt }, countDrop);
 }

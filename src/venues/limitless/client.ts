@@ -7,11 +7,14 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import { isMarketId } from "./ids.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
 
-/** The venue rejects a larger page. */
+/** Rows per page of the market list. The venue rejects a larger page. */
 export const LIST_ROWS_MAX = 25;
 export const TRADE_ROWS_MAX = 100;
 const FEED_ROWS = 50;
-/** Default page size of the AMM feed. The feed may ignore a larger `limit`, so only a shorter page is the last one. */
+/**
+ * Default page size of the AMM feed. The feed may ignore a larger `limit`, so a page is the last page only if it is
+ * shorter than this.
+ */
 export const FEED_ROWS_MIN = 10;
 /** The venue recommends at most two concurrent requests, 300 ms apart, and tolerates short bursts. */
 const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
@@ -21,8 +24,8 @@ export interface LimitlessContext {
   readonly client: LimitlessClient;
   readonly venue: VenueId;
   readonly clock: Clock;
-  readonly drop: DropCounter;
-  readonly detectors: LimitlessDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: LimitlessDriftDetectors;
 }
 
 /** REST requests to Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource. */
@@ -33,23 +36,28 @@ export class LimitlessClient {
   constructor(
     options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { readonly restUrl: string },
   ) {
-    const { http, clock, random, drop } = options;
-    this.#client = new VenueClient({ http, clock, random, drop, limits: limitsFor(options, LIMITS) });
+    const { http, clock, random, drop: countDrop } = options;
+    this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
     this.#restUrl = options.restUrl.replace(/\/$/, "");
   }
 
-  /** Newest first: a row added during the sweep shifts others to later pages, where they repeat and are not missed. */
+  /**
+   * Lists open markets, newest first. A market added during the sweep moves other rows to a later page, where they are
+   * repeated instead of missed.
+   */
   listActive(page: number, signal: AbortSignal): Promise<VenueResponse> {
     const path = `/markets/active?page=${page}&limit=${LIST_ROWS_MAX}&sortBy=newest`;
     return this.#client.fetchJson(`${this.#restUrl}${path}`, { signal });
   }
 
-  /** Slugs of all open rows and their children: the only source that links a child to its group. */
+  /** Returns the slugs of all open rows and their children. No other endpoint links a child to its group. */
   listSlugs(signal: AbortSignal): Promise<VenueResponse> {
     return this.#client.fetchJson(`${this.#restUrl}/markets/active/slugs`, { signal });
   }
 
-  /** A market or group by slug or address, including resolved ones. Sends no request for an invalid id. */
+  /**
+   * Returns a market or group by slug or contract address, including resolved ones. Sends no request for an invalid id.
+   */
   async findMarket(slugOrAddress: string, signal: AbortSignal): Promise<VenueResponse | null> {
     return isMarketId(slugOrAddress) ? this.#find(slugOrAddress, "", signal) : null;
   }
@@ -85,7 +93,7 @@ export class LimitlessClient {
   }
 }
 
-/** A successful response whose body does not have the documented shape. */
+/** Creates the error for a successful response whose body does not have the documented shape. */
 export function badBody(expected: string): VenueError {
   return new VenueError("bad_body", `limitless response is not ${expected}`, { retryable: false });
 }

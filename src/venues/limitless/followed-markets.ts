@@ -11,7 +11,7 @@ export interface FollowedMarket {
 export class FollowedMarkets {
   #byId = new Map<string, FollowedMarket>();
   #bySlug = new Map<string, FollowedMarket>();
-  /** Keyed in lower case. */
+  /** Markets by contract address in lower case. */
   #byAddress = new Map<string, FollowedMarket>();
   #clobSlugs = new Set<string>();
   #ammAddresses: string[] = [];
@@ -20,7 +20,7 @@ export class FollowedMarkets {
     return this.#byId.size === 0;
   }
 
-  /** Replaces the set and keeps the frame times of markets that remain in it. */
+  /** Replaces the followed markets. Markets that remain keep the time of their newest frame. */
   replace(markets: readonly MarketListing[]): void {
     const previous = this.#byId;
     this.#byId = new Map();

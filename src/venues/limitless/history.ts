@@ -4,10 +4,10 @@ import type { LimitlessContext } from "./client.ts";
 import { slugOf } from "./ids.ts";
 import { parseHistory } from "./parse-history.ts";
 
-/** The venue's finest interval. */
+/** The shortest interval that the venue offers. */
 const STEP_MS = 3_600_000;
 
-/** Hourly YES prices, oldest first; the venue publishes no bid, ask or volume history. */
+/** Returns hourly YES prices, oldest first. The venue publishes no bid, ask or volume history. */
 export async function fetchHistory(
   context: LimitlessContext,
   listing: MarketListing,

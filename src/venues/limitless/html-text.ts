@@ -1,4 +1,4 @@
-/** Longer input and output are truncated. */
+/** Maximum input length. Longer input is truncated. */
 const HTML_CHARS_MAX = 100_000;
 const TEXT_CHARS_MAX = 20_000;
 const ENTITY_CHARS_MAX = 10;
@@ -86,13 +86,13 @@ export function htmlToText(html: string): string | null {
   return normaliseWhitespace(out);
 }
 
-/** Lower-case name of the tag between `open` and `close`; an end tag has a leading slash. */
+/** Returns the lower-case name of the tag between `open` and `close`. The name of an end tag starts with a slash. */
 function tagName(input: string, open: number, close: number): string {
   const inside = input.slice(open + 1, Math.min(close, open + 20)).toLowerCase();
   return /^\/?[a-z][a-z0-9]*/.exec(inside)?.[0] ?? "";
 }
 
-/** Position after the end tag of an element, or -1 if it is not closed. */
+/** Returns the position after the end tag of an element, or -1 if the element is not closed. */
 function endOfElement(input: string, name: string, from: number): number {
   const endTag = `</${name}`;
   for (let at = input.indexOf("</", from); at !== -1; at = input.indexOf("</", at + 2)) {

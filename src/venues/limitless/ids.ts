@@ -4,7 +4,7 @@ import type { MarketListing } from "../../domain/market.ts";
 const RESERVED = new Set([".", "..", "active", "search", "timeline", "categories"]);
 const ID_CHARS_MAX = 512;
 
-/** Whether the text has the form of a Limitless slug or address. */
+/** Returns whether the text has the form of a Limitless slug or contract address. */
 export function isMarketId(id: string): boolean {
   return id.length <= ID_CHARS_MAX && /^[^\s/\\?#%\p{Cc}\p{Cs}]+$/u.test(id) && !RESERVED.has(id);
 }

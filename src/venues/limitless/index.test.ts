@@ -49,12 +49,12 @@ describe("listing", () => {
     );
   });
 
-  test("ends after a short page if the venue sends no total", async () => {
+  test("if the venue sends no total, ends the listing after a short page", async () => {
     const { sweep } = setUp((_path, index) => page(index * 25, index === 1 ? 3 : 25, null));
     assert.equal((await sweep()).length, 2);
   });
 
-  test("an empty page before the total ends the listing, which is reported and counted as incomplete", async () => {
+  test("if a page before the total is empty, ends the listing and counts it as incomplete", async () => {
     const { sweep, drops } = setUp((_path, index) => page(index * 25, index === 1 ? 0 : 25, 1_000));
     const pages = await sweep();
     assert.deepEqual(
@@ -136,7 +136,7 @@ describe("single markets", () => {
     assert.deepEqual(paths(), [`/markets/${groupSlug}`, "/markets/rain-nyc-dec-1-1795000000000", "/markets/unknown-1"]);
   });
 
-  test("a child whose group no longer exists keeps its event and title from the listing", async () => {
+  test("if a child's group no longer exists, the child keeps its event and title from the listing", async () => {
     const { venue, clock } = setUp((path) =>
       path.includes("f1-champion") ? { status: 404, body: "{}" } : respond(path),
     );
@@ -205,7 +205,7 @@ describe("trades", () => {
     assert.ok(trades.every((trade, index) => index === 0 || trade.executedAt <= (trades[index - 1]?.executedAt ?? 0)));
   });
 
-  test("stops at the requested time or number of trades", async () => {
+  test("stops reading trades at the requested time or number of trades", async () => {
     const { venue, clock, http } = setUp((_path, index) => tradePage(index * 100, 100));
     assert.equal((await clock.until(venue.listTrades(listing, NOW - 149_000, 1_000, signal))).length, 150);
     assert.equal(http.requests.length, 2);

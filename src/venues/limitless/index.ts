@@ -28,10 +28,10 @@ const PROFILE: VenueProfile = {
 };
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
-  const { id, clock, drop, log, socketIo, wsUrl } = options;
-  const detectors = detectLimitlessDrift(options.drift);
+  const { id, clock, drop: countDrop, log, socketIo, wsUrl } = options;
+  const driftDetectors = detectLimitlessDrift(options.drift);
   const client = new LimitlessClient(options);
-  const context: LimitlessContext = { client, venue: id, clock, drop, detectors };
+  const context: LimitlessContext = { client, venue: id, clock, countDrop, driftDetectors };
   return {
     id,
     playMoney: options.playMoney,
@@ -44,7 +44,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
     openStream: (handlers) =>
       openLimitlessStream(
-        { socketIo, wsUrl, marketsMax: PROFILE.streamMarketsMax, log, clock, drop, detectors },
+        { socketIo, wsUrl, marketsMax: PROFILE.streamMarketsMax, log, clock, countDrop, driftDetectors },
         handlers,
       ),
   };

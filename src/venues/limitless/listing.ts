@@ -14,17 +14,17 @@ import {
 } from "./parse-market.ts";
 import { isActivePage, isMarketRow, isSlugRow, type MarketRow } from "./wire.ts";
 
-/** 100,000 rows; the venue has a few hundred. */
+/** Limit of pages per sweep: 100,000 rows. The venue has a few hundred. */
 const LIST_PAGES_MAX = 4_000;
 
-/** Every open market, newest first. */
+/** Yields every open market, newest first. */
 export async function* listOpenMarkets(context: LimitlessContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { client, detectors } = context;
+  const { client, driftDetectors } = context;
   const pages = walkPages({
     fetch: async (cursor) => {
       const number = cursor === null ? 1 : Number(cursor);
       const { json, requestedAt, receivedAt } = await client.listActive(number, signal);
-      if (!detectors.page.check(json, isActivePage)) throw badBody("a page of markets");
+      if (!driftDetectors.page.check(json, isActivePage)) throw badBody("a page of markets");
       return { number, rows: json.data, total: parseDecimal(json.totalMarketsCount), requestedAt, receivedAt };
     },
     nextOf({ number, rows, total }) {
@@ -36,18 +36,24 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
     totalOf: ({ total }) => total,
     prefetch: true,
     pagesMax: LIST_PAGES_MAX,
-    drop: context.drop,
+    countDrop: context.countDrop,
   });
-  for await (const { page, cut } of pages) {
+  for await (const { page, incompleteReason } of pages) {
     const { markets, events } = parseRows(page.rows, { ...context, receivedAt: page.receivedAt });
     const { total, requestedAt } = page;
-    yield { markets, events, totalRows: total, requestedAt, ...(cut === null ? {} : { incompleteReason: cut }) };
+    yield {
+      markets,
+      events,
+      totalRows: total,
+      requestedAt,
+      ...(incompleteReason === null ? {} : { incompleteReason }),
+    };
   }
 }
 
 /**
- * Current state of single markets by id. The venue does not list closed markets, so each one is a request; children of
- * a group share one request for the group, whose response also has the data they inherit.
+ * Returns the current state of single markets by id. The venue does not list closed markets, so each market is a
+ * request. Children of a group share one request for the group, whose response includes the data they inherit.
  */
 export async function getMarkets(
   context: LimitlessContext,
@@ -75,7 +81,7 @@ export async function getMarkets(
   return { markets: [...markets.values()], events, totalRows: null, requestedAt };
 }
 
-/** One market by id. A child row does not name its group, so the group is looked up in the list of slugs. */
+/** Returns a market by id. A child row does not name its group, so the group is looked up in the list of slugs. */
 export async function findMarket(
   context: LimitlessContext,
   marketId: string,
@@ -105,20 +111,20 @@ async function fetchRow(
   marketId: string,
   signal: AbortSignal,
 ): Promise<{ row: MarketRow; context: ParseContext } | null> {
-  const { client, drop, detectors } = context;
+  const { client, countDrop, driftDetectors } = context;
   const response = await client.findMarket(marketId, signal);
   if (response === null) return null;
   const { json } = response;
-  if (!detectors.market.check(json, isMarketRow)) {
+  if (!driftDetectors.market.check(json, isMarketRow)) {
     if (typeof json !== "object" || json === null) throw badBody("a market");
-    drop("bad_market_row");
+    countDrop("bad_market_row");
     return null;
   }
   if (isGroupRow(json)) return null;
   return { row: json, context: { ...context, receivedAt: response.receivedAt } };
 }
 
-/** Slug of the open group that contains the child, or null. */
+/** Returns the slug of the open group that contains the child, or null. */
 async function findGroupSlug(
   { client }: LimitlessContext,
   childSlug: string,
@@ -132,7 +138,7 @@ async function findGroupSlug(
   return null;
 }
 
-/** The group recorded in `venueKeys` when the market was listed. */
+/** Returns the group that was stored in `venueKeys` when the market was listed. */
 function parentOf({ venueKeys }: Pick<MarketListing, "venueKeys">): Parent | null {
   const { groupSlug, groupTitle } = venueKeys;
   return groupSlug === undefined ? null : { slug: groupSlug, title: groupTitle ?? groupSlug, row: null };

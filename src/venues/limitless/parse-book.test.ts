@@ -11,8 +11,8 @@ const TIMES = { eventAt: null, receivedAt: 5 };
 function parseFixture(name: string) {
   const json = fixture(name);
   assert.ok(isBook(json));
-  const { drops, drop } = countDrops();
-  return { book: parseBook(json, TIMES, drop), drops };
+  const { drops, drop: countDrop } = countDrops();
+  return { book: parseBook(json, TIMES, countDrop), drops };
 }
 
 test("divides raw sizes by a million and sorts both sides best first", () => {

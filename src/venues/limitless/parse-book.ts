@@ -5,48 +5,50 @@ import { parsePrice } from "../shared/parse-price.ts";
 import { parseRawSize, parseTime } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
-/** The quote fields that a frame contains; the others are unchanged. */
+/** The quote fields that a frame contains. Other fields keep their values. */
 export type PartialQuote = Partial<Omit<Quote, "receivedAt">>;
 
 const LEVELS_MAX = 2_000;
 
-/** The YES book, which already includes orders on NO. A crossed book loses all its levels and is counted. */
+/**
+ * Parses the YES book, which already includes orders on NO. A crossed book is counted and all its levels are removed.
+ */
 export function parseBook(
   wire: Book,
   times: { eventAt: number | null; receivedAt: number },
-  drop: DropCounter,
+  countDrop: DropCounter,
 ): OrderBook {
-  const { bids, asks } = normaliseBook(parseLevels(wire.bids, drop), parseLevels(wire.asks, drop));
+  const { bids, asks } = normaliseBook(parseLevels(wire.bids, countDrop), parseLevels(wire.asks, countDrop));
   const hasCrossed = isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null);
-  if (hasCrossed) drop("crossed_book");
+  if (hasCrossed) countDrop("crossed_book");
   return {
     bids: hasCrossed ? [] : bids,
     asks: hasCrossed ? [] : asks,
-    lastPrice: parsePrice(wire.lastTradePrice, drop),
+    lastPrice: parsePrice(wire.lastTradePrice, countDrop),
     ...times,
   };
 }
 
-function parseLevels(rows: readonly unknown[], drop: DropCounter): BookLevel[] {
-  if (rows.length > LEVELS_MAX) drop("book_too_deep", rows.length - LEVELS_MAX);
+function parseLevels(rows: readonly unknown[], countDrop: DropCounter): BookLevel[] {
+  if (rows.length > LEVELS_MAX) countDrop("book_too_deep", rows.length - LEVELS_MAX);
   const levels: BookLevel[] = [];
   for (const row of rows.slice(0, LEVELS_MAX)) {
     if (!isLevel(row)) {
-      drop("bad_book_level");
+      countDrop("bad_book_level");
       continue;
     }
-    const price = parsePrice(row.price, drop);
+    const price = parsePrice(row.price, countDrop);
     const size = parseRawSize(row.size);
     if (price !== null && size !== null) levels.push({ price, size });
-    else if (size === null) drop("bad_book_level");
+    else if (size === null) countDrop("bad_book_level");
   }
   return levels;
 }
 
-/** Each frame is a complete book: an empty side is reported as null. */
-export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropCounter): PartialQuote {
+/** Parses a frame, which is a complete book: an empty side becomes null. */
+export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: DropCounter): PartialQuote {
   const times = { eventAt: parseTime(frame.timestamp), receivedAt };
-  const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, drop);
+  const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, countDrop);
   const [bid, ask] = [bids[0], asks[0]];
   return {
     bid: bid?.price ?? null,
@@ -58,13 +60,16 @@ export function parseBookFrame(frame: BookFrame, receivedAt: number, drop: DropC
   };
 }
 
-/** The current price of an AMM, or null without a valid price. Older frames have {yes, no} instead of a list. */
-export function parsePriceFrame(frame: PriceFrame, drop: DropCounter): PartialQuote | null {
+/**
+ * Parses the current price of an AMM. Returns null if there is no valid price. Older frames have {yes, no} instead of a
+ * list.
+ */
+export function parsePriceFrame(frame: PriceFrame, countDrop: DropCounter): PartialQuote | null {
   const { updatedPrices: updated } = frame;
   const address = frame.marketAddress.toLowerCase();
   const yes = Array.isArray(updated)
     ? (updated.find((entry) => entry.marketAddress?.toLowerCase() === address) ?? updated[0])?.yesPrice
     : updated.yes;
-  const indicativePrice = parsePrice(yes, drop);
+  const indicativePrice = parsePrice(yes, countDrop);
   return indicativePrice === null ? null : { indicativePrice, eventAt: parseTime(frame.timestamp) };
 }

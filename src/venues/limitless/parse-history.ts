@@ -4,7 +4,7 @@ import type { LimitlessContext } from "./client.ts";
 import { parseTime } from "./parse-values.ts";
 import { isPricePoint } from "./wire.ts";
 
-type Counters = Pick<LimitlessContext, "drop" | "detectors">;
+type Counters = Pick<LimitlessContext, "countDrop" | "driftDetectors">;
 
 const SERIES_MAX = 1_000;
 const POINTS_MAX = 50_000;
@@ -17,7 +17,7 @@ interface Series {
 export interface HistoryQuery {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Requested interval, and the longest interval of a returned point. */
+  /** Requested interval, and the maximum length of a returned interval. */
   readonly stepMs: number;
   /** Possible titles of the market's series in a response with several series. */
   readonly titles: readonly string[];
@@ -30,7 +30,7 @@ export interface HistoryQuery {
 export function parseHistory(json: unknown, query: HistoryQuery, counters: Counters): HistoryPoint[] {
   const series = chooseSeries(listSeries(json, 0), query.titles);
   if (series === null) {
-    counters.drop("history_without_series");
+    counters.countDrop("history_without_series");
     return [];
   }
   const priceAt = new Map<number, number>();
@@ -47,25 +47,28 @@ export function parseHistory(json: unknown, query: HistoryQuery, counters: Count
   return points;
 }
 
-function parsePoints(rows: readonly unknown[], { drop, detectors }: Counters): { at: number; price: number }[] {
+function parsePoints(
+  rows: readonly unknown[],
+  { countDrop, driftDetectors }: Counters,
+): { at: number; price: number }[] {
   const points: { at: number; price: number }[] = [];
   for (const row of rows.slice(0, POINTS_MAX)) {
-    const point = detectors.history_point.check(row, isPricePoint) ? row : null;
+    const point = driftDetectors.history_point.check(row, isPricePoint) ? row : null;
     const at = point === null ? null : parseTime(point.timestamp);
     const price = point === null ? null : parseDecimal(point.price);
-    if (at === null || price === null) drop("bad_history_point");
+    if (at === null || price === null) countDrop("bad_history_point");
     else points.push({ at, price });
   }
-  // Most points of a series in percent are above 1; a probability never is.
+  // A probability is never above 1, but most points of a series in percent are.
   const isPercent = points.filter((point) => point.price > 1).length > points.length / 2;
   return points.flatMap(({ at, price }) => {
     const tradable = parseTradablePrice(isPercent ? price / 100 : price);
-    if (tradable === null) drop("price_out_of_range");
+    if (tradable === null) countDrop("price_out_of_range");
     return tradable === null ? [] : [{ at, price: tradable }];
   });
 }
 
-/** All price series of a response, at most two levels deep. */
+/** Returns all price series of a response, at most two levels deep. */
 function listSeries(json: unknown, depth: number): Series[] {
   if (Array.isArray(json)) {
     const isPointList = json.every((item) => typeof item === "object" && item !== null && "timestamp" in item);
@@ -79,8 +82,8 @@ function listSeries(json: unknown, depth: number): Series[] {
 }
 
 /**
- * The only series, else the series with the market's title, else the YES token's. Returns null rather than guessing:
- * another series has the prices of another market.
+ * Returns the only series, or the series with the market's title, or the YES token's series. Otherwise returns null,
+ * because another series may contain the prices of another market.
  */
 function chooseSeries(series: readonly Series[], titles: readonly string[]): Series | null {
   const [first] = series;

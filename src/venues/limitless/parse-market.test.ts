@@ -11,12 +11,12 @@ const fixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21, 4);
 
 function parse(rows: readonly unknown[]) {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const parsed = parseRows(rows, {
     venue: "limitless",
     receivedAt: RECEIVED_AT,
-    drop,
-    detectors: detectLimitlessDrift(() => {}),
+    countDrop,
+    driftDetectors: detectLimitlessDrift(() => {}),
   });
   return { ...parsed, drops };
 }
@@ -155,7 +155,7 @@ test("metadata.fee = false is parsed as no fee", () => {
   assert.deepEqual(parseOne("market/flagged-without-fee").market.listing.takerFee, { kind: "none" });
 });
 
-test("ignores the placeholder strike of a round that has not started and a time frame as category", () => {
+test("ignores the placeholder strike of a market that has not started, and a time frame as category", () => {
   const { market } = parseOne("market/round-not-started");
   assert.equal(market.listing.category, "Crypto");
   assert.ok(!JSON.stringify(market).includes("---"));

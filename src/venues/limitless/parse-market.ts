@@ -36,10 +36,12 @@ const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
 ];
 const DOLLAR_TOKENS = new Set(["USDC", "USDBC", "USDC.E", "USDT", "DAI", "USD"]);
 const GROUP_CHILDREN_MAX = 1_000;
-/** Categories that are durations, not topics. */
-const TIME_FRAME = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
+/** Matches categories that are durations, not topics. */
+const TIME_FRAME_PATTERN = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
-export type ParseContext = Pick<LimitlessContext, "venue" | "drop" | "detectors"> & { readonly receivedAt: number };
+export type ParseContext = Pick<LimitlessContext, "venue" | "countDrop" | "driftDetectors"> & {
+  readonly receivedAt: number;
+};
 
 /** The group of a child. Slug and title are stored in `venueKeys`, because a child row alone does not name its group. */
 export interface Parent {
@@ -57,10 +59,10 @@ export interface ParsedRows {
 /** Parses listing rows or single markets: a group becomes an event with its children, any other row a market. */
 export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
   const parsed: ParsedRows = { markets: [], events: [] };
-  context.detectors.market.startPage(rows);
+  context.driftDetectors.market.startPage(rows);
   for (const row of rows) {
-    if (!context.detectors.market.check(row, isMarketRow)) {
-      context.drop("bad_market_row");
+    if (!context.driftDetectors.market.check(row, isMarketRow)) {
+      context.countDrop("bad_market_row");
       continue;
     }
     if (isGroupRow(row)) parseGroup(row, context, parsed);
@@ -75,18 +77,18 @@ export function isGroupRow(row: MarketRow): boolean {
   return row.markets.length > 0 || (row.marketType === "group" && !row.tokens && !row.address);
 }
 
-/** Whether the row belongs to a group. A row outside its group does not name it. */
+/** Returns whether the row belongs to a group. A row outside its group's response does not name the group. */
 export function isChildRow(row: MarketRow): boolean {
   return [row.groupId, row.orderInGroup, row.negRiskRequestId].some((value) => value !== null && value !== undefined);
 }
 
 function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): void {
   const children = row.markets ?? [];
-  if (children.length > GROUP_CHILDREN_MAX) context.drop("group_too_large", children.length - GROUP_CHILDREN_MAX);
+  if (children.length > GROUP_CHILDREN_MAX) context.countDrop("group_too_large", children.length - GROUP_CHILDREN_MAX);
   const parent: Parent = { slug: row.slug, title: row.title, row };
   for (const child of children.slice(0, GROUP_CHILDREN_MAX)) {
-    if (context.detectors.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
-    else context.drop("bad_market_row");
+    if (context.driftDetectors.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
+    else context.countDrop("bad_market_row");
   }
   parsed.events.push({
     venue: context.venue,
@@ -107,12 +109,12 @@ function addMarket(row: MarketRow, parent: Parent | null, context: ParseContext,
   if (market !== null) parsed.markets.push(market);
 }
 
-/** Parses one market; null (and counted) if it has no id. */
+/** Parses a market. Returns null and counts the row if it has no id. */
 export function parseMarket(row: MarketRow, parent: Parent | null, context: ParseContext): MarketSnapshot | null {
   const isAmm = row.tradeType === "amm";
   const marketId = isAmm ? row.address : row.slug;
   if (typeof marketId !== "string" || marketId === "") {
-    context.drop("market_without_id");
+    context.countDrop("market_without_id");
     return null;
   }
   const quote = parseQuote(row, isAmm, context);
@@ -127,7 +129,7 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
     outcomeLabel: parent === null ? null : row.title,
     url: pageUrl(parent?.slug ?? row.slug),
     category: parseCategory(row.categories) ?? parseCategory(parent?.row?.categories),
-    // RESOLVED without a result: the result is still being determined.
+    // A market with status RESOLVED and no result is still being determined.
     status: status === "finalized" && outcome === null ? "determined" : status,
     paused: false,
     outcome,
@@ -149,7 +151,10 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   return { listing, quote, activity: parseActivity(row, parent) };
 }
 
-/** An unknown status counts as closed. FUNDED includes markets past their deadline, which accept no orders. */
+/**
+ * Returns the status. An unknown status counts as closed. FUNDED includes markets past their deadline, which accept no
+ * orders.
+ */
 function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus {
   if (row.status === "RESOLVED") return "finalized";
   if (row.status === "LOCKED") return "closed";
@@ -157,13 +162,14 @@ function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus {
   if (row.status !== "FUNDED" && row.status !== "FUNDED_FLAGGED") return "closed";
   const deadline = parseTime(row.expirationTimestamp);
   if (row.expired === true || (deadline !== null && now >= deadline)) return "closed";
-  // Recurring rounds may be quoted before they start. Without quotes, a round that starts later is not yet tradable.
+  // A recurring market may be quoted before its start. A market that starts in the future and has no quotes is not yet
+  // tradable.
   const startAt = parseTime(row.startAt);
   const isQuoted = quote.bid !== null || quote.ask !== null;
   return startAt !== null && startAt > now && !isQuoted ? "pending" : "active";
 }
 
-/** The payout numerators define the outcome; without them the winning index does. */
+/** Returns the outcome from the payout numerators, or from the winning index if there are none. */
 function parseOutcome(row: MarketRow): Outcome | null {
   const numerators = (row.payoutNumerators ?? []).map(parseDecimal);
   const [yes, no] = numerators;
@@ -186,11 +192,11 @@ function parseOutcome(row: MarketRow): Outcome | null {
 }
 
 function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quote {
-  const { drop, receivedAt } = context;
-  let bid = isAmm ? null : parsePairPrice(row.tradePrices?.sell?.market, drop);
-  let ask = isAmm ? null : parsePairPrice(row.tradePrices?.buy?.market, drop);
+  const { countDrop, receivedAt } = context;
+  let bid = isAmm ? null : parsePairPrice(row.tradePrices?.sell?.market, countDrop);
+  let ask = isAmm ? null : parsePairPrice(row.tradePrices?.buy?.market, countDrop);
   if (isCrossed(bid, ask)) {
-    drop("crossed_book");
+    countDrop("crossed_book");
     bid = null;
     ask = null;
   }
@@ -203,7 +209,7 @@ function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quot
     bidSize: null,
     askSize: null,
     lastPrice: null,
-    indicativePrice: isNarrow || isPlaceholder ? null : parsePairPrice(row.prices, drop),
+    indicativePrice: isNarrow || isPlaceholder ? null : parsePairPrice(row.prices, countDrop),
     eventAt: null,
     receivedAt,
   };
@@ -234,7 +240,7 @@ function parseFee(row: MarketRow, isAmm: boolean): TakerFee {
 
 function parseCategory(categories: readonly unknown[] | null | undefined): string | null {
   const topic = (categories ?? []).find(
-    (name): name is string => typeof name === "string" && name.trim() !== "" && !TIME_FRAME.test(name.trim()),
+    (name): name is string => typeof name === "string" && name.trim() !== "" && !TIME_FRAME_PATTERN.test(name.trim()),
   );
   return topic?.trim().slice(0, 100) ?? null;
 }

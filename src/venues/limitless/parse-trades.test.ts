@@ -8,12 +8,12 @@ import { detectLimitlessDrift } from "./wire.ts";
 const fixture = fixtureReader(import.meta.url);
 const NO_TOKEN = "64119876543210987654321098765432109876543210987654321098765432109876543210";
 
-const detectors = detectLimitlessDrift(() => {});
+const driftDetectors = detectLimitlessDrift(() => {});
 
 function parsePage(name: string) {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const { events } = fixture(name) as { events: unknown[] };
-  return { ...parseTrades(events, NO_TOKEN, { drop, detectors }), drops };
+  return { ...parseTrades(events, NO_TOKEN, { countDrop, driftDetectors }), drops };
 }
 
 test("converts trades of the NO token to YES price and side, and raw sizes to contracts", () => {
@@ -49,9 +49,9 @@ test("drops and counts invalid rows and events that are not trades", () => {
   assert.deepEqual(drops, { bad_trade_row: 5, price_out_of_range: 1 });
 });
 
-test("reads an AMM trade's YES price as dollars per contract", () => {
-  const { drops, drop } = countDrops();
-  const { trades } = parseFeed(fixture("trades/amm-feed"), { drop, detectors });
+test("calculates an AMM trade's YES price as dollars per contract", () => {
+  const { drops, drop: countDrop } = countDrops();
+  const { trades } = parseFeed(fixture("trades/amm-feed"), { countDrop, driftDetectors });
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide }) => [yesPrice, size, takerSide]),
     [
@@ -64,10 +64,10 @@ test("reads an AMM trade's YES price as dollars per contract", () => {
 
 test("accepts a feed as a list or wrapped in an object, and counts any other response", () => {
   const rows = fixture("trades/amm-feed");
-  const ignoreDrops = { drop: () => {}, detectors };
+  const ignoreDrops = { countDrop: () => {}, driftDetectors };
   assert.deepEqual(parseFeed({ data: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
   assert.deepEqual(parseFeed({ events: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
-  const { drops, drop } = countDrops();
-  assert.deepEqual(parseFeed("nothing", { drop, detectors }), { trades: [], rowCount: 0 });
+  const { drops, drop: countDrop } = countDrops();
+  assert.deepEqual(parseFeed("nothing", { countDrop, driftDetectors }), { trades: [], rowCount: 0 });
   assert.deepEqual(drops, { bad_feed: 1 });
 });

@@ -5,7 +5,7 @@ import type { LimitlessContext } from "./client.ts";
 import { parseRawSize, parseTime } from "./parse-values.ts";
 import { isFeedEvent, isTradeEvent } from "./wire.ts";
 
-type Counters = Pick<LimitlessContext, "drop" | "detectors">;
+type Counters = Pick<LimitlessContext, "countDrop" | "driftDetectors">;
 
 export interface TradePage {
   readonly trades: readonly Trade[];
@@ -20,20 +20,20 @@ export interface TradePage {
 export function parseTrades(
   rows: readonly unknown[],
   noToken: string | null,
-  { drop, detectors }: Counters,
+  { countDrop, driftDetectors }: Counters,
 ): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    if (!detectors.trade.check(row, isTradeEvent)) {
-      drop("bad_trade_row");
+    if (!driftDetectors.trade.check(row, isTradeEvent)) {
+      countDrop("bad_trade_row");
       continue;
     }
     const executedAt = parseTime(row.createdAt);
-    const price = parsePrice(row.price, drop);
+    const price = parsePrice(row.price, countDrop);
     const size = parseRawSize(row.matchedSize);
     if (executedAt === null || price === null || size === null) {
-      drop("bad_trade_row");
+      countDrop("bad_trade_row");
       continue;
     }
     const isNo = row.tokenId === noToken;
@@ -50,17 +50,17 @@ export function parseTrades(
 }
 
 /** Trades of an AMM market; the price is the amount paid divided by the contracts. */
-export function parseFeed(json: unknown, { drop, detectors }: Counters): TradePage {
+export function parseFeed(json: unknown, { countDrop, driftDetectors }: Counters): TradePage {
   const rows = feedRows(json);
   if (rows === null) {
-    drop("bad_feed");
+    countDrop("bad_feed");
     return { trades: [], rowCount: 0 };
   }
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    if (!detectors.feed_event.check(row, isFeedEvent)) {
-      drop("bad_trade_row");
+    if (!driftDetectors.feed_event.check(row, isFeedEvent)) {
+      countDrop("bad_trade_row");
       continue;
     }
     const { outcome, strategy, txHash, ...amounts } = row.data;
@@ -68,10 +68,10 @@ export function parseFeed(json: unknown, { drop, detectors }: Counters): TradePa
     const paid = parseDecimal(amounts.tradeAmountUSD);
     const executedAt = parseTime(row.createdAt);
     if (executedAt === null || size === null || size <= 0 || paid === null) {
-      drop("bad_trade_row");
+      countDrop("bad_trade_row");
       continue;
     }
-    const price = parsePrice(fromMicros(toMicros(paid / size)), drop);
+    const price = parsePrice(fromMicros(toMicros(paid / size)), countDrop);
     if (price === null) continue;
     const isNo = outcome === "NO";
     const action = strategy?.toLowerCase();

@@ -20,17 +20,17 @@ export function parseTime(value: unknown): number | null {
   return Number.isNaN(at) || at <= 0 || at >= MILLISECONDS_MAX ? null : at;
 }
 
-/** Contracts of a raw integer size; null unless positive. */
+/** Converts a raw integer size to contracts. Returns null unless the size is positive. */
 export function parseRawSize(value: unknown): number | null {
   const raw = parseDecimal(value);
   return raw !== null && raw > 0 && raw <= Number.MAX_SAFE_INTEGER ? raw / RAW_UNIT : null;
 }
 
-/** The YES price of a [yes, no] pair. A pair that adds up to about 100 is in percent. */
-export function parsePairPrice(pair: readonly unknown[] | null | undefined, drop: DropCounter): number | null {
+/** Returns the YES price of a [yes, no] pair. A pair that adds up to about 100 is in percent. */
+export function parsePairPrice(pair: readonly unknown[] | null | undefined, countDrop: DropCounter): number | null {
   const [yes, no] = pair ?? [];
   const [yesNumber, noNumber] = [parseDecimal(yes), parseDecimal(no)];
   const sum = (yesNumber ?? 0) + (noNumber ?? 0);
   const isPercent = yesNumber !== null && noNumber !== null && yesNumber >= 0 && noNumber >= 0 && sum > 80 && sum < 125;
-  return parsePrice(isPercent ? yesNumber / 100 : yes, drop);
+  return parsePrice(isPercent ? yesNumber / 100 : yes, countDrop);
 }

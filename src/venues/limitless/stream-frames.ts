@@ -5,9 +5,9 @@ import { parseTime } from "./parse-values.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
 
-/** Number of resolved markets remembered to deliver a repeated `marketResolved` frame only once. */
+/** Limit of stored slugs of resolved markets, which prevent delivering a repeated `marketResolved` frame. */
 const RESOLVED_MAX = 5_000;
-/** A frame whose timestamp is further ahead of our clock has an invalid timestamp. */
+/** Maximum time that a frame's timestamp may be ahead of our clock. A later timestamp is invalid. */
 const FRAME_AHEAD_MS_MAX = 60_000;
 
 export type FrameListener = (payload: unknown, receivedAt: number) => void;
@@ -17,13 +17,13 @@ export interface FrameListenerOptions {
   readonly onMessage: StreamHandlers["onMessage"];
   /** Called for every book or price frame of a followed market. */
   readonly onMarketData: () => void;
-  readonly drop: DropCounter;
-  readonly detectors: LimitlessDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: LimitlessDriftDetectors;
 }
 
 /** Listeners by Socket.IO event name that convert frames to stream messages. */
 export function createFrameListeners(options: FrameListenerOptions): Readonly<Record<string, FrameListener>> {
-  const { followed, onMessage, drop, detectors } = options;
+  const { followed, onMessage, countDrop, driftDetectors } = options;
   const resolvedSlugs = new Set<string>();
 
   const deliverQuote = (
@@ -32,13 +32,13 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
     receivedAt: number,
     parse: () => PartialQuote | null,
   ) => {
-    if (market === undefined) return drop("stream_frame_not_followed");
+    if (market === undefined) return countDrop("stream_frame_not_followed");
     options.onMarketData();
-    if (isOutdated(market, timestamp, receivedAt)) return drop("stream_frame_overtaken");
+    if (isOutdated(market, timestamp, receivedAt)) return countDrop("stream_frame_overtaken");
     const quote = parse();
     if (quote === null) return;
     const isAhead = typeof quote.eventAt === "number" && quote.eventAt > receivedAt + FRAME_AHEAD_MS_MAX;
-    if (isAhead) drop("stream_time_ahead");
+    if (isAhead) countDrop("stream_time_ahead");
     onMessage({
       kind: "quote",
       marketId: market.marketId,
@@ -49,17 +49,17 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
 
   return {
     orderbookUpdate(payload, receivedAt) {
-      if (!detectors.stream_book.check(payload, isBookFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_book.check(payload, isBookFrame)) return countDrop("bad_stream_frame");
       const market = followed.findBySlug(payload.marketSlug);
-      deliverQuote(market, payload.timestamp, receivedAt, () => parseBookFrame(payload, receivedAt, drop));
+      deliverQuote(market, payload.timestamp, receivedAt, () => parseBookFrame(payload, receivedAt, countDrop));
     },
     newPriceData(payload, receivedAt) {
-      if (!detectors.stream_price.check(payload, isPriceFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_price.check(payload, isPriceFrame)) return countDrop("bad_stream_frame");
       const market = followed.findByAddress(payload.marketAddress);
-      deliverQuote(market, payload.timestamp, receivedAt, () => parsePriceFrame(payload, drop));
+      deliverQuote(market, payload.timestamp, receivedAt, () => parsePriceFrame(payload, countDrop));
     },
     marketResolved(payload, receivedAt) {
-      if (!detectors.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_lifecycle.check(payload, isLifecycleFrame)) return countDrop("bad_stream_frame");
       if (resolvedSlugs.has(payload.slug)) return;
       resolvedSlugs.add(payload.slug);
       const [oldest] = resolvedSlugs;
@@ -68,15 +68,15 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
       onMessage({ kind: "changed", marketId, receivedAt });
     },
     marketCreated(payload, receivedAt) {
-      if (!detectors.stream_lifecycle.check(payload, isLifecycleFrame)) return drop("bad_stream_frame");
+      if (!driftDetectors.stream_lifecycle.check(payload, isLifecycleFrame)) return countDrop("bad_stream_frame");
       onMessage({ kind: "listed", marketId: payload.slug, receivedAt });
     },
   };
 }
 
 /**
- * Whether a newer frame was already delivered; otherwise records the frame's time. An invalid future time is not
- * recorded, because it would make all later frames outdated.
+ * Returns whether a newer frame was already delivered, and records the frame's time if not. An invalid future time is
+ * not recorded, because it would make the following frames outdated.
  */
 function isOutdated(market: FollowedMarket, timestamp: unknown, receivedAt: number): boolean {
   const eventAt = parseTime(timestamp);

@@ -23,7 +23,7 @@ const AMM = listing(ADDRESS, { slug: "eth-above-5000", kind: "amm" });
 /** A stream over a fake Socket.IO connection that records sent events and can deliver frames. */
 function setUp(marketsMax = 10) {
   const harness = streamHarness(NOW);
-  const { clock, log, drop } = harness.ports;
+  const { clock, log, drop: countDrop } = harness.ports;
   const sent: [string, unknown][] = [];
   const emit = (event: string, payload: unknown) => {
     sent.push([event, payload]);
@@ -38,9 +38,9 @@ function setUp(marketsMax = 10) {
       return { emit, close: () => (isClosed = true) };
     },
   };
-  const detectors = detectLimitlessDrift(() => {});
+  const driftDetectors = detectLimitlessDrift(() => {});
   const stream = openLimitlessStream(
-    { socketIo, wsUrl: "ws://127.0.0.1:1", marketsMax, clock, log, detectors, drop },
+    { socketIo, wsUrl: "ws://127.0.0.1:1", marketsMax, clock, log, driftDetectors, countDrop },
     harness.handlers,
   );
   const handlers = (): SocketIoHandlers => {
@@ -62,7 +62,7 @@ function setUp(marketsMax = 10) {
 const subscriptions = (sent: [string, unknown][]) =>
   sent.filter(([event]) => event === "subscribe_market_prices").map(([, payload]) => payload);
 
-test("every change subscribes to the complete set, because a subscription replaces the previous one", () => {
+test("each change of the followed markets subscribes to the complete set, because a subscription replaces the previous one", () => {
   const { stream, sent, up } = setUp();
   up();
   stream.follow([CLOB]);
@@ -91,7 +91,7 @@ test("subscribes to the complete set and the lifecycle events again after a reco
   assert.deepEqual(states, ["up", "down: transport close", "up"]);
 });
 
-test("counts every lost or failed connection, but not one closed by us", () => {
+test("counts each lost or failed connection, but not a connection that the client closes", () => {
   const { stream, drops, up, down } = setUp();
   down();
   up();
@@ -124,7 +124,7 @@ test("a book frame becomes a quote with the venue's time, regardless of its vers
   );
 });
 
-test("drops and counts a frame older than one already delivered", () => {
+test("drops and counts a frame that is older than a delivered frame", () => {
   const { stream, messages, drops, up, receive } = setUp();
   stream.follow([CLOB]);
   up();
@@ -134,7 +134,7 @@ test("drops and counts a frame older than one already delivered", () => {
   assert.deepEqual(drops, { stream_frame_overtaken: 1 });
 });
 
-test("discards a timestamp far in the future, which does not make later frames outdated", () => {
+test("discards a timestamp far in the future and accepts the frames after it", () => {
   const { stream, quotes, drops, up, receive } = setUp();
   stream.follow([CLOB]);
   up();
@@ -206,7 +206,7 @@ test("a closed stream delivers no more messages", () => {
   assert.deepEqual(states, ["up"]);
 });
 
-test("subscribes a stalled stream again, reconnects it if no snapshot arrives, and counts both", async () => {
+test("if the stream stalls, subscribes again, reconnects if no snapshot arrives, and counts both", async () => {
   const { clock, stream, sent, states, drops, connectionCount, up, receive } = setUp();
   up();
   stream.follow([CLOB]);
@@ -224,7 +224,7 @@ test("subscribes a stalled stream again, reconnects it if no snapshot arrives, a
   assert.equal(clock.pending, 0);
 });
 
-test("a stream without markets never counts as stalled", async () => {
+test("a stream that follows no markets never counts as stalled", async () => {
   const { clock, connectionCount, drops, up } = setUp();
   up();
   await clock.advance(2 * 3_600_000);

@@ -20,8 +20,8 @@ export interface StreamOptions {
   readonly marketsMax: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly drop: DropCounter;
-  readonly detectors: LimitlessDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: LimitlessDriftDetectors;
 }
 
 /**
@@ -29,10 +29,10 @@ export interface StreamOptions {
  * reconnect, so the complete set is always sent.
  */
 export function openLimitlessStream(options: StreamOptions, handlers: StreamHandlers): VenueStream {
-  const { clock, drop, log, detectors } = options;
+  const { clock, countDrop, log, driftDetectors } = options;
   const stallDetector = new StallDetector(clock);
   const followed = new FollowedMarkets();
-  /** A stalled stream was subscribed again and no snapshot has arrived yet. */
+  /** True after a stalled stream was subscribed again and until its snapshot arrives. */
   let isSnapshotPending = false;
   let cancelStallCheck: () => void = () => {};
   let isUp = false;
@@ -42,8 +42,8 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
   const listeners: Readonly<Record<string, FrameListener>> = {
     ...createFrameListeners({
       followed,
-      drop,
-      detectors,
+      countDrop,
+      driftDetectors,
       onMessage: (message) => handlers.onMessage(message),
       onMarketData() {
         stallDetector.recordMessage();
@@ -51,7 +51,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
       },
     }),
     exception(payload) {
-      drop("stream_exception");
+      countDrop("stream_exception");
       log.warn({ exception: String(JSON.stringify(payload)).slice(0, 300) }, "limitless rejected a subscription");
     },
   };
@@ -85,7 +85,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
           if (!isCurrent) return;
           isUp = false;
           if (isClosed) return;
-          drop("stream_connection_lost");
+          countDrop("stream_connection_lost");
           handlers.onDown(reason);
         },
       },
@@ -114,7 +114,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
     if (isUp && !followed.isEmpty) {
       const hasSnapshotTimedOut = isSnapshotPending && stallDetector.silentMs > SNAPSHOT_MS_MAX;
       if (hasSnapshotTimedOut || stallDetector.detectStall()) {
-        drop("stream_frozen");
+        countDrop("stream_frozen");
         if (hasSnapshotTimedOut) reconnect();
         else subscribe(connection);
         isSnapshotPending = !hasSnapshotTimedOut;

@@ -7,7 +7,7 @@ import { isTradePage } from "./wire.ts";
 
 const PAGES_MAX = 20;
 
-/** Trades at or after `sinceMs`, newest first, at most `limit`. */
+/** Returns trades at or after `sinceMs`, newest first, at most `limit`. */
 export function listTrades(
   context: LimitlessContext,
   listing: MarketListing,
@@ -32,7 +32,7 @@ export function listTrades(
   return collectTrades(fetchTradePage, TRADE_ROWS_MAX, sinceMs, limit);
 }
 
-/** Reads pages until `sinceMs`, `limit` trades or the last page. Rows repeated because pages shifted count once. */
+/** Reads pages until `sinceMs`, `limit` trades or the last page. If pages shift, repeated rows count once. */
 async function collectTrades(
   fetchPage: (page: number) => Promise<TradePage | null>,
   rowsPerPage: number,

@@ -7,37 +7,37 @@ import { parseTime } from "./parse-values.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 import { type BetWire, type ContractWire, isBet, isContract } from "./wire.ts";
 
-/** Contract fields whose change requires a new read; the venue broadcasts many other changes after each bet. */
+/** Contract fields whose change requires a new read. The venue broadcasts many other changes after each bet. */
 const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", "question"] as const;
 
 export interface BroadcastReaderOptions {
   readonly onMessage: StreamHandlers["onMessage"];
-  readonly drop: DropCounter;
-  readonly detectors: ManifoldDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: ManifoldDriftDetectors;
 }
 
 /** Converts broadcasts of the global topics to stream messages of the followed markets. */
 export class BroadcastReader {
   readonly #options: BroadcastReaderOptions;
-  /** Followed market ids by contract id. */
-  #followed = new Map<string, Set<string>>();
+  /** Ids of the followed markets by contract id. */
+  #followedIdsByContract = new Map<string, Set<string>>();
   #newestBetAt: number | null = null;
 
   constructor(options: BroadcastReaderOptions) {
     this.#options = options;
   }
 
-  /** Time of the newest bet on any market, Unix milliseconds. */
+  /** Unix milliseconds of the newest bet on any market; null before the first bet. */
   get newestBetAt(): number | null {
     return this.#newestBetAt;
   }
 
   follow(markets: readonly MarketListing[]): void {
-    this.#followed = new Map();
+    this.#followedIdsByContract = new Map();
     for (const { marketId, venueKeys } of markets) {
       const contractId = venueKeys.contractId ?? marketId;
-      const marketIds = this.#followed.get(contractId) ?? new Set<string>();
-      this.#followed.set(contractId, marketIds.add(marketId));
+      const marketIds = this.#followedIdsByContract.get(contractId) ?? new Set<string>();
+      this.#followedIdsByContract.set(contractId, marketIds.add(marketId));
     }
   }
 
@@ -48,44 +48,45 @@ export class BroadcastReader {
   }
 
   readBets(rows: readonly unknown[], receivedAt: number): void {
-    const { drop, detectors } = this.#options;
+    const { countDrop, driftDetectors } = this.#options;
     for (const row of rows) {
-      if (!detectors.bet.check(row, isBet)) drop("bad_bet");
+      if (!driftDetectors.bet.check(row, isBet)) countDrop("bad_bet");
       else this.#readBet(row, receivedAt);
     }
   }
 
   #readBet(bet: BetWire, receivedAt: number) {
-    const { onMessage, drop } = this.#options;
+    const { onMessage, countDrop } = this.#options;
     const at = parseTime(bet.createdTime);
     const marketId = marketIdOf(bet.contractId, bet.answerId);
-    if (at === null) return drop("bad_bet");
+    if (at === null) return countDrop("bad_bet");
     this.#newestBetAt = Math.max(this.#newestBetAt ?? 0, at);
-    if (this.#followed.get(bet.contractId)?.has(marketId) !== true || bet.isRedemption === true) return;
-    const trade = parseTrade(bet, drop);
+    if (this.#followedIdsByContract.get(bet.contractId)?.has(marketId) !== true || bet.isRedemption === true) return;
+    const trade = parseTrade(bet, countDrop);
     if (trade !== null) onMessage({ kind: "trade", marketId, trade, receivedAt });
     const indicativePrice = parseTradablePrice(bet.probAfter);
-    if (indicativePrice === null) return drop("price_out_of_range");
+    if (indicativePrice === null) return countDrop("price_out_of_range");
     onMessage({ kind: "quote", marketId, quote: { indicativePrice, eventAt: at }, receivedAt });
   }
 
   #readUpdatedContract(contract: unknown, receivedAt: number) {
-    const { onMessage, drop } = this.#options;
+    const { onMessage, countDrop } = this.#options;
     if (typeof contract !== "object" || contract === null || !("id" in contract) || typeof contract.id !== "string") {
-      return drop("bad_update");
+      return countDrop("bad_update");
     }
     if (!("answers" in contract) && !LIFECYCLE_FIELDS.some((field) => field in contract)) return;
-    for (const marketId of this.#followed.get(contract.id) ?? []) onMessage({ kind: "changed", marketId, receivedAt });
+    for (const marketId of this.#followedIdsByContract.get(contract.id) ?? [])
+      onMessage({ kind: "changed", marketId, receivedAt });
   }
 
   #readNewContract(contract: unknown, receivedAt: number) {
-    const { onMessage, drop, detectors } = this.#options;
-    if (!detectors.contract.check(contract, isContract)) return drop("bad_market");
+    const { onMessage, countDrop, driftDetectors } = this.#options;
+    if (!driftDetectors.contract.check(contract, isContract)) return countDrop("bad_market");
     for (const marketId of marketIdsOf(contract)) onMessage({ kind: "listed", marketId, receivedAt });
   }
 }
 
-/** Ids of the markets of a contract; none for contracts that are not yes-or-no questions. */
+/** Returns the ids of a contract's markets; none if the contract is not a yes-or-no question. */
 function marketIdsOf(contract: ContractWire): string[] {
   if (contract.outcomeType === "BINARY") return [contract.id];
   if (contract.outcomeType !== "MULTIPLE_CHOICE") return [];

@@ -7,7 +7,7 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { ContractCache } from "./contract-cache.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 
-/** The venue allows 500 requests per minute and address; a burst of 60 and 7 per second are at most 480. */
+/** The venue allows 500 requests per minute and IP address. A burst of 60 and 7 requests per second are at most 480. */
 const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
 export const BET_ROWS_MAX = 1_000;
 
@@ -19,8 +19,8 @@ export interface ManifoldContext {
   readonly cache: ContractCache;
   readonly venue: VenueId;
   readonly clock: Clock;
-  readonly drop: DropCounter;
-  readonly detectors: ManifoldDriftDetectors;
+  readonly countDrop: DropCounter;
+  readonly driftDetectors: ManifoldDriftDetectors;
 }
 
 export interface Rows {
@@ -47,12 +47,15 @@ export class ManifoldClient {
   constructor(
     options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { restUrl: string },
   ) {
-    const { http, clock, random, drop } = options;
-    this.#client = new VenueClient({ http, clock, random, drop, limits: limitsFor(options, LIMITS) });
+    const { http, clock, random, drop: countDrop } = options;
+    this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
   }
 
-  /** Open contracts of one type created before `beforeTime`, newest first, with the probabilities of their answers. */
+  /**
+   * Returns open contracts of one type created before `beforeTime`, newest first, with the probabilities of their
+   * answers.
+   */
   searchOpen(
     contractType: ContractType,
     page: { readonly limit: number; readonly beforeTime?: number },
@@ -62,19 +65,19 @@ export class ManifoldClient {
     return this.#fetchRows("search-markets", query, signal);
   }
 
-  /** The FullMarket of a contract, or null if it does not exist. */
+  /** Returns the FullMarket of a contract, or null if the contract does not exist. */
   async findContract(id: string, signal: AbortSignal): Promise<(Omit<Rows, "rows"> & { row: unknown }) | null> {
     const url = `${this.#restUrl}/market/${encodeURIComponent(id)}`;
     const { status, json, requestedAt, receivedAt } = await this.#client.fetchJson(url, { signal, accept: [404] });
     return status === 404 ? null : { row: json, requestedAt, receivedAt };
   }
 
-  /** Bets, newest first, without redemptions (equal YES and NO shares converted back to mana). */
+  /** Returns bets, newest first, without redemptions (equal YES and NO shares converted back to mana). */
   listBets(query: BetQuery, signal: AbortSignal): Promise<Rows> {
     return this.#fetchRows("bets", { ...query, filterRedemptions: true }, signal);
   }
 
-  /** Probabilities between two times in any order; empty for an unknown contract. */
+  /** Returns the probabilities between two times in any order. Returns no rows for an unknown contract. */
   listBetPoints(
     query: BetQuery & { readonly contractId: string; readonly beforeTime: number; readonly afterTime: number },
     signal: AbortSignal,

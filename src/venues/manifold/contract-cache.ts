@@ -1,14 +1,14 @@
-/** Fields that a single contract has and a listing does not. */
+/** Contract fields that listing rows do not include. */
 export interface CachedContract {
   readonly rules: string | null;
   readonly category: string | null;
-  /** Resolved answers of an open contract, which listings do not mark as resolved. */
+  /** Ids of resolved answers of an open contract, which listing rows do not mark as resolved. */
   readonly settledAnswerIds: readonly string[];
 }
 
 const CONTRACTS_MAX = 5_000;
 
-/** The contracts fetched most recently, to complete the rows of later listings. */
+/** Stores the most recently fetched contracts, whose fields complete the rows of listings. */
 export class ContractCache {
   readonly #contracts = new Map<string, CachedContract>();
 

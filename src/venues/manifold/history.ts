@@ -7,7 +7,10 @@ import { binPrices, type HistoryRange, parsePricePoints } from "./parse-history.
 const BET_POINTS_MAX = 50_000;
 const HISTORY_POINTS_MAX = 10_000;
 
-/** YES prices per interval, oldest first. Without a bet in the range, the price after the last bet before it. */
+/**
+ * Returns YES prices per interval, oldest first. If the range contains no bet, uses the price after the last bet before
+ * it.
+ */
 export async function fetchHistory(
   context: ManifoldContext,
   listing: MarketListing,
@@ -23,8 +26,8 @@ export async function fetchHistory(
   );
   let points = parsePricePoints(rows, key.answerId, context);
   if (points.length === 0) {
-    const earlier = await client.listBets({ ...queryOf(key), beforeTime: fromMs, limit: 1 }, signal);
-    points = parsePricePoints(earlier.rows, key.answerId, context);
+    const precedingBets = await client.listBets({ ...queryOf(key), beforeTime: fromMs, limit: 1 }, signal);
+    points = parsePricePoints(precedingBets.rows, key.answerId, context);
   }
   return binPrices(points, range, HISTORY_POINTS_MAX);
 }

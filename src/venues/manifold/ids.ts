@@ -1,17 +1,17 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 
-/** The parts of a market id: a contract, or an answer of a contract. */
+/** The parts of a market id. `answerId` is null if the contract is a single market. */
 export interface ManifoldKey {
   readonly contractId: string;
   readonly answerId: string | null;
 }
 
-const MARKET_ID = /^([A-Za-z0-9_-]{1,64})(?::([A-Za-z0-9_-]{1,64}))?$/;
+const MARKET_ID_PATTERN = /^([A-Za-z0-9_-]{1,64})(?::([A-Za-z0-9_-]{1,64}))?$/;
 
-/** Splits `contractId` or `contractId:answerId`; null if the text is not a Manifold market id. */
+/** Splits `contractId` or `contractId:answerId`. Returns null if the text is not a Manifold market id. */
 export function parseMarketId(marketId: string): ManifoldKey | null {
-  const match = MARKET_ID.exec(marketId);
+  const match = MARKET_ID_PATTERN.exec(marketId);
   const contractId = match?.[1];
   return contractId === undefined ? null : { contractId, answerId: match?.[2] ?? null };
 }
@@ -27,7 +27,7 @@ export function keyOf(listing: Pick<MarketListing, "marketId">): ManifoldKey {
   return key;
 }
 
-/** The bet filter for a market. */
+/** Returns the query parameters that select the bets of a market. */
 export function queryOf({ contractId, answerId }: ManifoldKey): { contractId: string; answerId?: string } {
   return { contractId, answerId: answerId ?? undefined };
 }

@@ -36,7 +36,7 @@ function servePages(rows: readonly { readonly createdTime: number }[]) {
   };
 }
 
-test("a listing requests open contracts by type, 1,000 per page, with the answers' probabilities", async () => {
+test("listOpenMarkets requests open contracts by type, 1,000 per page, with the answers' probabilities", async () => {
   const { urls, sweep } = setUp(() => ({ body: JSON.stringify(fixture("search/binary-open")) }));
   await sweep();
   assert.deepEqual(
@@ -47,7 +47,7 @@ test("a listing requests open contracts by type, 1,000 per page, with the answer
   );
 });
 
-test("contracts of the same millisecond at a page boundary are listed exactly once", async () => {
+test("lists contracts created in the same millisecond exactly once, even across a page boundary", async () => {
   const rows = Array.from({ length: 2_500 }, (_, at) => contract(`c${at}`, NOW - 5 * Math.floor(at / 7)));
   const { sweep, drops } = setUp(servePages(rows));
   const ids = marketIdsOf(await sweep());
@@ -66,7 +66,7 @@ test("a repeated page ends the listing and is counted as a loop", async () => {
   assert.ok(urls().length <= 6);
 });
 
-test("an empty page is requested once more, because a failed search also returns an empty list", async () => {
+test("requests an empty page a second time, because a failed search returns an empty list", async () => {
   const { sweep, urls } = setUp((url, requestIndex) =>
     body(requestIndex === 0 || url.searchParams.get("contractType") !== "BINARY" ? [] : [contract("late", NOW)]),
   );
@@ -74,7 +74,7 @@ test("an empty page is requested once more, because a failed search also returns
   assert.equal(urls().length, 6);
 });
 
-test("requests each contract once and omits unknown markets", async () => {
+test("getMarkets requests each contract once and omits unknown markets", async () => {
   const { clock, venue, urls } = setUp((url) =>
     url.pathname.endsWith("cupFinal7Xq")
       ? { body: JSON.stringify(fixture("market/multiple-sum-to-one")) }
@@ -93,7 +93,7 @@ test("requests each contract once and omits unknown markets", async () => {
   );
 });
 
-test("a multiple-choice id without an answer and a binary id with one are not markets", async () => {
+test("rejects a multiple-choice id without an answer and a binary id with an answer", async () => {
   const { clock, venue } = setUp((url) => ({
     body: JSON.stringify(
       fixture(url.pathname.endsWith("cupFinal7Xq") ? "market/multiple-sum-to-one" : "market/binary-full"),
@@ -104,12 +104,12 @@ test("a multiple-choice id without an answer and a binary id with one are not ma
   assert.notEqual(await clock.until(venue.findMarket("rainNYC12a", signal)), null);
 });
 
-test("ignores a response with another contract than requested", async () => {
+test("ignores a response with a different contract than the requested contract", async () => {
   const { clock, venue } = setUp(() => ({ body: JSON.stringify(fixture("market/binary-full")) }));
   assert.equal(await clock.until(venue.findMarket("somethingElse", signal)), null);
 });
 
-test("later listings omit answers that a full read found resolved", async () => {
+test("if a read of a contract found resolved answers, listings omit those answers", async () => {
   const rows = [
     {
       ...(fixture("market/independent-partly-settled") as object),
@@ -173,7 +173,7 @@ test("trades of an answer are requested by answer id and exclude bets on other a
   assert.equal(urls()[0]?.searchParams.get("answerId"), "red");
 });
 
-test("history is one request for the points of the range", async () => {
+test("getHistory sends one request for the points of the range", async () => {
   const { clock, venue, urls } = setUp(() => ({ body: JSON.stringify(fixture("history/bet-points")) }));
   const range = { fromMs: NOW - 10_800_000, toMs: NOW, intervalMs: 1_800_000 };
   const points = await clock.until(venue.getHistory(listing("rainNYC12a"), range, signal));

@@ -29,10 +29,10 @@ const PROFILE: VenueProfile = {
 };
 
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
-  const { id, clock, drop, wsUrl } = options;
-  const detectors = detectManifoldDrift(options.drift);
+  const { id, clock, drop: countDrop, wsUrl } = options;
+  const driftDetectors = detectManifoldDrift(options.drift);
   const client = new ManifoldClient(options);
-  const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, drop, detectors };
+  const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, countDrop, driftDetectors };
   return {
     id,
     playMoney: options.playMoney,
@@ -40,7 +40,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),
     findMarket: (marketId, signal) => findMarket(context, marketId, signal),
-    /** A market maker has no order book; its open limit orders alone would be misread as a one-sided book. */
+    /** A market maker has no order book. The open limit orders alone would look like a one-sided book. */
     async getBook() {
       return null;
     },
@@ -48,7 +48,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
     openStream: (handlers) =>
       openManifoldStream({
-        ports: { ...options, detectors },
+        ports: { ...options, driftDetectors },
         wsUrl,
         handlers,
         marketsMax: PROFILE.streamMarketsMax,

@@ -8,24 +8,24 @@ import { type ParsedContract, parseContract } from "./parse-market.ts";
 import { parseTime } from "./parse-values.ts";
 import { isContract } from "./wire.ts";
 
-/** The venue's maximum. */
+/** Rows per page, the venue's maximum. */
 const PAGE_ROWS = 1_000;
-/** 200,000 contracts per type; the venue has some tens of thousands in total. */
+/** Limit of pages per contract type: 200,000 contracts. The venue has some tens of thousands in total. */
 const PAGES_MAX = 200;
-/** Concurrent requests for single contracts. */
+/** Maximum concurrent requests for single contracts. */
 const CONTRACT_READERS_MAX = 6;
 /**
- * Searching by type excludes polls, bounties and the like. It is also the only way to find out from a listing whether
- * answers are mutually exclusive.
+ * Searching by type excludes polls, bounties and similar contracts. Listing rows do not include whether answers are
+ * mutually exclusive; only the searched type determines it.
  */
 const CONTRACT_TYPES: readonly ContractType[] = ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE"];
 
-/** Every open market, by contract type, newest first. */
+/** Yields every open market by contract type, newest first. */
 export async function* listOpenMarkets(context: ManifoldContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
   for (const contractType of CONTRACT_TYPES) yield* listType(context, contractType, signal);
 }
 
-/** Current state of single markets; unknown ids are omitted. */
+/** Returns the current state of single markets. Unknown ids are omitted. */
 export async function getMarkets(
   context: ManifoldContext,
   listings: readonly Pick<MarketListing, "marketId">[],
@@ -61,20 +61,20 @@ export async function findMarket(
   return page.markets.length === 0 ? null : page;
 }
 
-/** Fetches and caches one contract; null if it does not exist or is not a yes-or-no question. */
+/** Fetches and caches a contract. Returns null if it does not exist or is not a yes-or-no question. */
 async function fetchContract(
   context: ManifoldContext,
   contractId: string,
   signal: AbortSignal,
 ): Promise<(ParsedContract & { readonly requestedAt: number }) | null> {
-  const { client, cache, venue, drop, detectors } = context;
+  const { client, cache, venue, countDrop, driftDetectors } = context;
   const response = await client.findContract(contractId, signal);
   if (response === null) return null;
   const { row, receivedAt, requestedAt } = response;
   if (typeof row !== "object" || row === null || Array.isArray(row)) {
     throw new VenueError("bad_body", "market response is not a contract", { retryable: true });
   }
-  const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, cached: null, drop, detectors });
+  const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, cached: null, countDrop, driftDetectors });
   if (parsed === null || parsed.contractId !== contractId) return null;
   cache.set(contractId, parsed.cacheEntry);
   return { ...parsed, requestedAt };
@@ -94,19 +94,19 @@ async function* listType(
     },
     nextOf({ rows, oldestAt }) {
       if (rows.length < PAGE_ROWS) return null;
-      // One millisecond after the last row: rows with an equal time at the page boundary repeat instead of being missed.
-      // Without any time the first page is requested again, which walkPages detects as a loop.
+      // One millisecond after the oldest row, so that rows of the same millisecond are repeated rather than missed. If
+      // no row has a time, the first page is requested again, which `walkPages` detects as a loop.
       return String(oldestAt === null ? Number.MAX_SAFE_INTEGER : oldestAt + 1);
     },
     idsOf: ({ rows }) => idsOf(rows, "id"),
     rowsOf: ({ rows }) => rows.length,
-    overlap: true,
+    pagesOverlap: true,
     prefetch: true,
     pagesMax: PAGES_MAX,
-    drop: context.drop,
+    countDrop: context.countDrop,
   });
-  for await (const { page, cut } of pages) {
-    if (cut !== null) yield { ...page.listing, incompleteReason: cut };
+  for await (const { page, incompleteReason } of pages) {
+    if (incompleteReason !== null) yield { ...page.listing, incompleteReason };
     else if (page.listing.markets.length > 0) yield page.listing;
   }
 }
@@ -124,17 +124,17 @@ async function searchWithRetry(
 }
 
 function parsePage(context: ManifoldContext, contractType: ContractType, response: Rows, seenIds: Set<string>) {
-  const { venue, cache, drop, detectors } = context;
+  const { venue, cache, countDrop, driftDetectors } = context;
   const { rows, receivedAt, requestedAt } = response;
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
   const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";
   let validRows = 0;
   let oldestAt: number | null = null;
-  detectors.contract.startPage(rows);
+  driftDetectors.contract.startPage(rows);
   for (const row of rows) {
     const cached = isContract(row) ? cache.find(row.id) : null;
-    const parsed = parseContract(row, { venue, receivedAt, sumsToOne, cached, drop, detectors });
+    const parsed = parseContract(row, { venue, receivedAt, sumsToOne, cached, countDrop, driftDetectors });
     if (isContract(row)) {
       validRows += 1;
       oldestAt = parseTime(row.createdTime) ?? oldestAt;

@@ -11,9 +11,9 @@ const NOW = 1_795_230_000_000;
 const HOUR_MS = 3_600_000;
 
 test("sorts bet points oldest first and counts a price outside (0, 1)", () => {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const rows = fixture("history/bet-points") as unknown[];
-  const points = parsePricePoints(rows, null, { drop, detectors: detectManifoldDrift(() => {}) });
+  const points = parsePricePoints(rows, null, { countDrop, driftDetectors: detectManifoldDrift(() => {}) });
   assert.deepEqual(
     points.map(({ at, before, price }) => [NOW - at, before, price]),
     [
@@ -54,14 +54,14 @@ test("returns no interval before the first known price", () => {
   );
 });
 
-test("returns only the latest intervals of a very long range", () => {
+test("returns only the latest intervals if the range is very long", () => {
   const points = [{ at: 1, before: null, price: 0.5 }];
   const bins = binPrices(points, { fromMs: 0, toMs: 1e15, intervalMs: 1_000 }, 50);
   assert.equal(bins.length, 50);
   assert.equal(bins.at(-1)?.endAt, 1e15);
 });
 
-test("intervals are inside the range, do not overlap and have the last known price", () => {
+test("all intervals are inside the range, do not overlap and have the latest known price", () => {
   const pricePoint = fc.record({
     at: fc.integer({ min: 0, max: 1_000 }),
     price: fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100),

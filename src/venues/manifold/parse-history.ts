@@ -14,36 +14,37 @@ export interface HistoryRange {
 /** A change of the YES probability. */
 export interface PricePoint {
   readonly at: number;
-  /** Null if unknown. */
+  /** The price before the change; null if unknown. */
   readonly before: number | null;
-  /** Valid until the next point. */
+  /** The price after the change. */
   readonly price: number;
 }
 
-/** Parses bets or bet points, oldest first; invalid rows are counted. */
+/** Parses bets or bet points and sorts them oldest first. Invalid rows are counted. */
 export function parsePricePoints(
   rows: readonly unknown[],
   answerId: string | null,
-  { drop, detectors }: Pick<ManifoldContext, "drop" | "detectors">,
+  { countDrop, driftDetectors }: Pick<ManifoldContext, "countDrop" | "driftDetectors">,
 ): PricePoint[] {
   const points: PricePoint[] = [];
   for (const row of rows) {
-    if (!detectors.bet_point.check(row, isBetPoint)) {
-      drop("bad_bet");
+    if (!driftDetectors.bet_point.check(row, isBetPoint)) {
+      countDrop("bad_bet");
       continue;
     }
     if (answerId !== null && row.answerId !== undefined && row.answerId !== null && row.answerId !== answerId) continue;
     const at = parseTime(row.createdTime);
     const price = parseTradablePrice(row.probAfter);
-    if (at === null || price === null) drop("price_out_of_range");
+    if (at === null || price === null) countDrop("price_out_of_range");
     else points.push({ at, before: parseTradablePrice(row.probBefore), price });
   }
   return points.sort((a, b) => a.at - b.at);
 }
 
 /**
- * Prices at the end of each interval aligned to multiples of `intervalMs` within the range. Intervals before the first
- * point have the price before it, if known. Returns at most `pointsMax` intervals, the latest.
+ * Returns the price at the end of each interval in the range. Intervals are aligned to multiples of `intervalMs`.
+ * Intervals before the first point have the price before that point, if known. Returns at most the latest `pointsMax`
+ * intervals.
  */
 export function binPrices(points: readonly PricePoint[], range: HistoryRange, pointsMax: number): HistoryPoint[] {
   const { intervalMs } = range;

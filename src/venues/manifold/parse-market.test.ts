@@ -11,14 +11,14 @@ const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
 
 function setUp(options: Partial<ParseContext> = {}) {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const context: ParseContext = {
     venue: "manifold",
     receivedAt: NOW,
     sumsToOne: null,
     cached: null,
-    drop,
-    detectors: detectManifoldDrift(() => {}),
+    countDrop,
+    driftDetectors: detectManifoldDrift(() => {}),
     ...options,
   };
   return { drops, parse: (row: unknown) => parseContract(row, context) };
@@ -113,7 +113,7 @@ test("answers are not mutually exclusive unless the row or the requested type ma
   assert.equal(parsed[0]?.event?.mutuallyExclusive, false);
 });
 
-test("a resolved answer at 0 or 1 has no price and is not counted as invalid", () => {
+test("an answer with probability 0 or 1 has no price and is not counted as invalid", () => {
   const { parsed, drops } = parseList("search/independent-answer-settled", { sumsToOne: false });
   assert.deepEqual(
     parsed[0]?.markets.map(({ quote }) => quote.indicativePrice),
@@ -128,7 +128,7 @@ test("ignores polls, bounties, stocks and numbers without counting them as inval
   assert.deepEqual(drops, {});
 });
 
-test("drops and counts invalid rows, keeps valid ones and rejects a price outside (0, 1)", () => {
+test("drops and counts invalid rows and prices outside (0, 1), and keeps valid rows", () => {
   const { parsed, drops } = parseList("search/invalid-rows");
   assert.deepEqual(
     parsed.map(({ contractId }) => contractId),
@@ -182,7 +182,7 @@ test("a contract is active again after its resolution was undone", () => {
   );
 });
 
-test("mutual exclusion in the row takes precedence over the requested type", () => {
+test("the row's mutual exclusion takes precedence over the requested type", () => {
   const { event, markets } = parseOne("market/multiple-sum-to-one", { sumsToOne: false });
   assert.equal(event?.mutuallyExclusive, true);
   assert.equal(event?.description, "The side that lifts the cup.");
@@ -197,7 +197,7 @@ test("the winning answer resolves to yes and the others to no", () => {
   ]);
 });
 
-test("CHOOSE_MULTIPLE pays each answer its part of the sum of shares, and no to unchosen answers", () => {
+test("CHOOSE_MULTIPLE pays each chosen answer its share of the total, and resolves unchosen answers to no", () => {
   assert.deepEqual(parseOutcomes("market/multiple-resolved-choose-multiple").outcomes, [
     ["Reds", "finalized", { kind: "partial", value: 0.75 }],
     ["Blues", "finalized", { kind: "partial", value: 0.25 }],
@@ -205,7 +205,7 @@ test("CHOOSE_MULTIPLE pays each answer its part of the sum of shares, and no to 
   ]);
 });
 
-test("without shares the outcomes are unknown and not the probabilities before the resolution", () => {
+test("if CHOOSE_MULTIPLE has no shares, the outcomes are unknown and not the probabilities before the resolution", () => {
   const { outcomes } = parseOutcomes("market/multiple-resolved-without-shares");
   assert.deepEqual(
     outcomes.map(([, status, outcome]) => [status, outcome]),

@@ -7,11 +7,11 @@ import { marketIdOf } from "./ids.ts";
 import { parseTime } from "./parse-values.ts";
 import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
 
-export interface ParseContext extends Pick<ManifoldContext, "venue" | "drop" | "detectors"> {
+export interface ParseContext extends Pick<ManifoldContext, "venue" | "countDrop" | "driftDetectors"> {
   readonly receivedAt: number;
-  /** Whether the requested type has mutually exclusive answers; used if the row does not include it. */
+  /** Whether the requested contract type has mutually exclusive answers. Used if the row does not include it. */
   readonly sumsToOne: boolean | null;
-  /** From an earlier request for the contract; completes a listing row. */
+  /** Data from an earlier request for the contract, which completes a listing row. */
   readonly cached: CachedContract | null;
 }
 
@@ -26,7 +26,7 @@ const TITLE_LENGTH_MAX = 1_000;
 const RULES_LENGTH_MAX = 10_000;
 const ANSWERS_MAX = 500;
 const URL_PREFIX = "https://manifold.markets/";
-/** Our category by Manifold topic slug. */
+/** Category of this service by Manifold topic slug. */
 const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
   "economics-default": "Economics",
   "politics-default": "Politics",
@@ -42,12 +42,12 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
 
 /**
  * Parses a LiteMarket or FullMarket: a BINARY contract is one market, a MULTIPLE_CHOICE contract one market per answer.
- * Null for contracts that are not yes-or-no questions (polls, bounties, numbers, stocks) and for invalid rows, which are
- * counted as `bad_market`.
+ * Returns null for contracts that are not yes-or-no questions (polls, bounties, numbers, stocks) and for invalid rows,
+ * which are counted as `bad_market`.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
-  if (!context.detectors.contract.check(row, isContract)) {
-    context.drop("bad_market");
+  if (!context.driftDetectors.contract.check(row, isContract)) {
+    context.countDrop("bad_market");
     return null;
   }
   if (row.outcomeType === "BINARY") return parseBinary(row, context);
@@ -65,7 +65,7 @@ function parseBinary(row: ContractWire, context: ParseContext): ParsedContract {
     title: truncate(row.question, TITLE_LENGTH_MAX),
     outcomeLabel: null,
     status,
-    outcome: status === "finalized" ? parseOutcome(row.resolution, row.resolutionProbability, context.drop) : null,
+    outcome: status === "finalized" ? parseOutcome(row.resolution, row.resolutionProbability, context.countDrop) : null,
     resolvedAt: status === "finalized" ? parseTime(row.resolutionTime) : null,
     venueKeys: { contractId: row.id },
   };
@@ -81,8 +81,12 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
   const settledAnswerIds: string[] = [];
   const seenIds = new Set<string>();
   for (const answer of row.answers ?? []) {
-    if (!context.detectors.answer.check(answer, isAnswer) || seenIds.has(answer.id) || seenIds.size >= ANSWERS_MAX) {
-      context.drop("bad_answer");
+    if (
+      !context.driftDetectors.answer.check(answer, isAnswer) ||
+      seenIds.has(answer.id) ||
+      seenIds.size >= ANSWERS_MAX
+    ) {
+      context.countDrop("bad_answer");
       continue;
     }
     seenIds.add(answer.id);
@@ -96,7 +100,7 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
       title: `${question} — ${label}`,
       outcomeLabel: label,
       status,
-      outcome: status === "finalized" ? answerOutcome(row, answer, context.drop) : null,
+      outcome: status === "finalized" ? answerOutcome(row, answer, context.countDrop) : null,
       resolvedAt: status === "finalized" ? parseTime(answer.resolutionTime ?? row.resolutionTime) : null,
       venueKeys: { contractId: row.id, answerId: answer.id },
     };
@@ -132,7 +136,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
     rules,
     openAt: parseTime(row.createdTime),
     closeAt: parseTime(row.closeTime),
-    // The creator resolves at any time; there is no expected date.
+    // The creator may resolve the contract at any time, so there is no expected date.
     expectedResolutionAt: null,
     tickSize: null,
     takerFee: { kind: "none" },
@@ -148,9 +152,9 @@ function parseShared(row: ContractWire, context: ParseContext) {
  */
 function snapshot(listing: MarketListing, probability: unknown, context: ParseContext): MarketSnapshot {
   const indicativePrice = parseTradablePrice(probability);
-  // 0 and 1 are valid for a settled market only.
+  // The probabilities 0 and 1 are valid only if the market is settled.
   if (indicativePrice === null && probability !== undefined && probability !== null && listing.status === "active") {
-    context.drop("price_out_of_range");
+    context.countDrop("price_out_of_range");
   }
   return {
     listing,
@@ -176,34 +180,37 @@ function contractStatus(row: ContractWire, now: number): MarketStatus {
 const hasResolution = (resolution: string | null | undefined): boolean =>
   resolution !== undefined && resolution !== null && resolution !== "";
 
-/** The resolution of the answer, else of the contract: mutually exclusive answers have none. */
-function answerOutcome(row: ContractWire, answer: AnswerWire, drop: DropCounter): Outcome | null {
-  if (hasResolution(answer.resolution)) return parseOutcome(answer.resolution, answer.resolutionProbability, drop);
+/**
+ * Returns the outcome from the answer's resolution, or from the contract's if the answer has none, as in contracts with
+ * mutually exclusive answers.
+ */
+function answerOutcome(row: ContractWire, answer: AnswerWire, countDrop: DropCounter): Outcome | null {
+  if (hasResolution(answer.resolution)) return parseOutcome(answer.resolution, answer.resolutionProbability, countDrop);
   const { resolution } = row;
   if (resolution === "CANCEL") return { kind: "void", value: null };
   if (resolution === answer.id) return { kind: "yes" };
   if (resolution === "CHOOSE_MULTIPLE" || resolution === "MKT") {
-    // Here the answer's resolutionProbability is the probability before the resolution, not the payout.
+    // In this case `resolutionProbability` is the probability before the resolution, not the payout.
     const shares = row.resolutions;
     if (!shares) return null;
     const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
     return total > 0 ? payout((shares[answer.id] ?? 0) / total) : null;
   }
   if (row.answers?.some((other) => isAnswer(other) && other.id === resolution)) return { kind: "no" };
-  drop("unknown_resolution");
+  countDrop("unknown_resolution");
   return null;
 }
 
 function parseOutcome(
   resolution: string | null | undefined,
   resolutionProbability: number | null | undefined,
-  drop: DropCounter,
+  countDrop: DropCounter,
 ): Outcome | null {
   if (resolution === "YES") return { kind: "yes" };
   if (resolution === "NO") return { kind: "no" };
   if (resolution === "CANCEL") return { kind: "void", value: null };
   if (resolution === "MKT") return payout(resolutionProbability ?? Number.NaN);
-  drop("unknown_resolution");
+  countDrop("unknown_resolution");
   return null;
 }
 

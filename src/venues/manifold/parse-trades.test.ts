@@ -8,18 +8,18 @@ import { isBet } from "./wire.ts";
 const fixture = fixtureReader(import.meta.url);
 
 function parseTrades(name: string) {
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const trades = (fixture(name) as unknown[]).flatMap((row) => {
     if (!isBet(row)) {
-      drop("bad_bet");
+      countDrop("bad_bet");
       return [];
     }
-    return parseTrade(row, drop) ?? [];
+    return parseTrade(row, countDrop) ?? [];
   });
   return { trades, drops };
 }
 
-test("the price is mana per share converted to YES, for both sides bought and sold", () => {
+test("calculates the YES price as mana per share, for buys and sells of YES and NO", () => {
   const { trades, drops } = parseTrades("trades/all-kinds");
   const byId = new Map(
     trades.map(({ tradeId, yesPrice, size, takerSide }) => [tradeId, { yesPrice, size, takerSide }]),
@@ -36,14 +36,14 @@ test("redemptions, rebalancing and unfilled limit orders are not trades", () => 
   for (const id of ["betRedeem5", "betRebal06", "betResting7"]) assert.ok(!ids.includes(id), id);
 });
 
-test("later fills of a limit order are only counted as the takers' trades", () => {
+test("fills of a limit order after its placement count only as the takers' trades", () => {
   const { trades } = parseTrades("trades/all-kinds");
   assert.ok(!trades.some(({ tradeId }) => tradeId === "betMaker008"));
   const partlyFilled = trades.find(({ tradeId }) => tradeId === "betPartly09");
   assert.deepEqual([partlyFilled?.yesPrice, partlyFilled?.size], [0.5, 20]);
 });
 
-test("drops and counts invalid bets and keeps the valid one", () => {
+test("drops and counts invalid bets and keeps the valid bet", () => {
   const { trades, drops } = parseTrades("trades/invalid-rows");
   assert.deepEqual(
     trades.map(({ tradeId }) => tradeId),

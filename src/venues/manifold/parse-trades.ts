@@ -4,14 +4,17 @@ import type { DropCounter } from "../../ports/venue.ts";
 import { parseTime } from "./parse-values.ts";
 import type { BetWire } from "./wire.ts";
 
-/** Fills of a limit order within this time belong to the order. Later fills are also reported as bets of the takers. */
+/**
+ * Fills of a limit order within this time are part of the order's trade. Later fills are also reported as bets of the
+ * takers.
+ */
 const IMMEDIATE_FILL_MS_MAX = 1_000;
 
 /**
- * A bet as a trade, or null for redemptions, automatic rebalancing between answers and unfilled limit orders. The price
- * is the average price of the bet (mana paid per share), converted to YES.
+ * Converts a bet to a trade. Returns null for redemptions, automatic rebalancing between answers and unfilled limit
+ * orders. The price is the average price of the bet (mana paid per share), converted to YES.
  */
-export function parseTrade(bet: BetWire, drop: DropCounter): Trade | null {
+export function parseTrade(bet: BetWire, countDrop: DropCounter): Trade | null {
   if (bet.isRedemption === true || bet.isRebalance === true) return null;
   const { amount, shares } = immediateFill(bet);
   if (amount === 0 || shares === 0) return null;
@@ -20,11 +23,11 @@ export function parseTrade(bet: BetWire, drop: DropCounter): Trade | null {
   const yesPrice = parseTradablePrice(isYes ? sidePrice : 1 - sidePrice);
   const executedAt = parseTime(bet.createdTime);
   if ((!isYes && bet.outcome !== "NO") || executedAt === null || !Number.isFinite(shares)) {
-    drop("bad_bet");
+    countDrop("bad_bet");
     return null;
   }
   if (yesPrice === null) {
-    drop("price_out_of_range");
+    countDrop("price_out_of_range");
     return null;
   }
   const isBuy = amount > 0;
@@ -38,7 +41,7 @@ export function parseTrade(bet: BetWire, drop: DropCounter): Trade | null {
   };
 }
 
-/** Mana and shares filled when the bet was placed. */
+/** Returns the mana and the shares that were filled when the bet was placed. */
 function immediateFill(bet: BetWire): { amount: number; shares: number } {
   if (bet.limitProb === undefined || bet.limitProb === null || !bet.fills) return bet;
   const fills = bet.fills.filter((fill) => fill.timestamp <= bet.createdTime + IMMEDIATE_FILL_MS_MAX);

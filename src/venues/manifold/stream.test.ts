@@ -16,7 +16,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   const { ports, sockets, handlers } = harness;
   const backfilledFrom: number[] = [];
   const stream = openManifoldStream({
-    ports: { ...ports, detectors: detectManifoldDrift(() => {}) },
+    ports: { ...ports, driftDetectors: detectManifoldDrift(() => {}) },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,
     handlers,
@@ -42,7 +42,7 @@ function listingOf(marketId: string): MarketListing {
   return { marketId, venueKeys: { contractId } } as unknown as MarketListing;
 }
 
-test("subscribes to the three global topics and is up after the acknowledgement", () => {
+test("subscribes to the three global topics and calls `onUp` after the acknowledgement", () => {
   const { sockets, states, sent, acknowledge } = setUp();
   sockets.last.accept();
   assert.deepEqual(sent(), [
@@ -130,7 +130,7 @@ test("reports a new contract as its markets", () => {
   assert.deepEqual(received(), ["listed one", "listed two:a", "listed two:b"]);
 });
 
-test("counts invalid messages and rows and keeps a valid bet beside them", () => {
+test("counts invalid messages and rows, and keeps a valid bet in the same message", () => {
   const { sockets, drops, follow, broadcast, quotes } = setUp();
   follow("rainNYC12a");
   sockets.last.accept();
@@ -146,7 +146,7 @@ test("counts invalid messages and rows and keeps a valid bet beside them", () =>
   assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1, bad_update: 1, bad_market: 1 });
 });
 
-test("after a reconnect fetches the missed bets once, since the newest one received, and delivers them oldest first", async () => {
+test("after a reconnect, fetches the bets since the newest received bet once and delivers them oldest first", async () => {
   const [bet] = JSON.parse(newBet).data.bets;
   const missedBets = [
     { ...bet, id: "later", createdTime: NOW - 1_000, probAfter: 0.46 },
@@ -171,7 +171,7 @@ test("after a reconnect fetches the missed bets once, since the newest one recei
   );
 });
 
-test("follows the first markets up to the maximum", () => {
+test("follows at most the first `marketsMax` markets", () => {
   const { sockets, messages, follow } = setUp({ marketsMax: 1 });
   follow("rainNYC12a", "cupFinal7Xq:ansRed1");
   sockets.last.accept();
@@ -179,7 +179,7 @@ test("follows the first markets up to the maximum", () => {
   assert.deepEqual(new Set(messages.map(({ marketId }) => marketId)), new Set(["rainNYC12a"]));
 });
 
-test("reconnects when pings are acknowledged but no broadcast arrives", async () => {
+test("reconnects if pings are acknowledged but no broadcast arrives", async () => {
   const { clock, sockets, drops, acknowledge } = setUp();
   sockets.last.accept();
   acknowledge();

@@ -8,29 +8,36 @@ import type { ManifoldDriftDetectors } from "./wire.ts";
 import { isSocketMessage } from "./wire.ts";
 
 const TOPICS = ["global/new-bet", "global/updated-contract", "global/new-contract"] as const;
-/** As in the venue's own client. The server closes a connection after 60 s without a message. */
+/** Ping interval of the venue's own client. The server closes a connection after 60 s without a message. */
 const PING_MS = 10_000;
-/** Each ping is acknowledged, so a longer silence means that the connection is dead. */
+/**
+ * Maximum silence of a connection. The server acknowledges each ping, so a longer silence means that the connection is
+ * dead.
+ */
 const SILENCE_MS_MAX = 25_000;
 const ACK_MS_MAX = 5_000;
 
 export interface StreamOptions {
   readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop"> & {
-    readonly detectors: ManifoldDriftDetectors;
+    readonly driftDetectors: ManifoldDriftDetectors;
   };
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
   readonly marketsMax: number;
-  /** Bets since a time, newest first, to fill a gap: the socket has no replay. */
+  /** Fetches the bets since a time, newest first, because the socket does not replay missed bets. */
   fetchBetsSince(sinceMs: number, signal: AbortSignal): Promise<Pick<Rows, "rows" | "receivedAt">>;
 }
 
 /** One socket subscribed to the three global topics; broadcasts about markets that are not followed are ignored. */
 export function openManifoldStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
-  const { clock, drop, log, detectors } = ports;
+  const { clock, drop: countDrop, log, driftDetectors } = ports;
   const stallDetector = new StallDetector(clock);
-  const reader = new BroadcastReader({ onMessage: (message) => handlers.onMessage(message), drop, detectors });
+  const reader = new BroadcastReader({
+    onMessage: (message) => handlers.onMessage(message),
+    countDrop,
+    driftDetectors,
+  });
   const closing = new AbortController();
   let txid = 0;
   let subscribeTxid = 0;
@@ -43,14 +50,14 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
       if (!closing.signal.aborted) reader.readBets(rows.toReversed(), receivedAt);
     } catch (error) {
       if (closing.signal.aborted) return;
-      // The next sweep reads the current prices; only the trades of the gap are lost.
+      // Only the missed trades are lost, because the next sweep reads the current prices.
       log.warn({ error: String(error) }, "could not fetch the bets missed while disconnected");
     }
   };
 
   const onAck = (ack: { txid?: number | null; success: boolean; error?: string | null }) => {
     if (ack.txid !== subscribeTxid) return;
-    // The acknowledgement timer retries a rejected subscription.
+    // A rejected subscription is retried by the acknowledgement timer.
     if (!ack.success) return log.warn({ error: ack.error ?? null }, "manifold rejected the subscription");
     cancelAckTimer();
     if (isUp) return;
@@ -72,15 +79,15 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
     url: options.wsUrl,
     heartbeat: { text: () => JSON.stringify({ type: "ping", txid: ++txid }), everyMs: PING_MS },
     silenceMsMax: SILENCE_MS_MAX,
-    drop,
+    countDrop,
     isStalled: () => stallDetector.detectStall(),
     onOpen(send) {
       stallDetector.restart();
       subscribe(send);
     },
     onMessage(text, receivedAt) {
-      const message = detectors.stream.parse(text, isSocketMessage);
-      if (message === null) return drop("bad_message");
+      const message = driftDetectors.stream.parse(text, isSocketMessage);
+      if (message === null) return countDrop("bad_message");
       if (message.type === "ack") return onAck(message);
       // All topics are global, so any broadcast proves that the subscription works.
       stallDetector.recordMessage();

@@ -24,7 +24,9 @@ export const ContractWire = Type.Object(
     url: usually(Type.String()),
     /** Present for BINARY contracts; contracts with several answers have one per answer. */
     probability: optional(Probability),
-    /** YES, NO, MKT or CANCEL; for mutually exclusive answers the id of the winner or CHOOSE_MULTIPLE. */
+    /**
+     * YES, NO, MKT or CANCEL. If the answers are mutually exclusive, the id of the winning answer or CHOOSE_MULTIPLE.
+     */
     resolution: optional(Type.String()),
     resolutionTime: optional(Type.Number()),
     /** The payout of a MKT resolution; otherwise the last market probability. */

@@ -4,7 +4,7 @@ import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
 
-/** The book of the YES token; null for markets without one. */
+/** Returns the book of the YES token, or null if the market has no book. */
 export async function fetchBook(
   { ports, urls, clients }: PolymarketContext,
   listing: Pick<MarketListing, "venueKeys">,
@@ -15,7 +15,7 @@ export async function fetchBook(
   const url = urlOf(urls.clobUrl, "/book", { token_id: token });
   const { status, json, receivedAt } = await clients.clob.fetchJson(url, { signal, accept: [404] });
   if (status === 404) return null;
-  if (!ports.detectors.book.check(json, isBook) || json.asset_id !== token) {
+  if (!ports.driftDetectors.book.check(json, isBook) || json.asset_id !== token) {
     throw badBody("the order book has an unknown shape or belongs to another token");
   }
   return parseBook(json, receivedAt, ports.drop);

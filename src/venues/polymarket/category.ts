@@ -27,7 +27,7 @@ const CATEGORY_BY_TAG: ReadonlyMap<string, string> = new Map([
   ["world", "Politics"],
 ]);
 
-/** The category from the tags, otherwise the label of old rows, otherwise null. */
+/** Returns the category from the tags, or the label of old rows if no tag matches, or null. */
 export function categoryOf(tags: unknown, oldLabel: unknown): string | null {
   const slugs = new Set(
     (listOf(tags) ?? [])

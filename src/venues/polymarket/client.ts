@@ -16,7 +16,7 @@ export interface PolymarketClients {
   readonly data: VenueClient;
 }
 
-export type PolymarketPorts = VenuePorts & { readonly detectors: PolymarketDriftDetectors };
+export type PolymarketPorts = VenuePorts & { readonly driftDetectors: PolymarketDriftDetectors };
 
 export interface PolymarketContext {
   readonly ports: PolymarketPorts;
@@ -32,7 +32,7 @@ const GAMMA_BODY_BYTES_MAX = 64 * 1024 * 1024;
  * Gamma, 150 `/book` and 100 `/prices-history` for CLOB, 20 `/trades` for Data.
  */
 export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
-  const shared = { http: ports.http, clock: ports.clock, random: ports.random, drop: ports.drop };
+  const shared = { http: ports.http, clock: ports.clock, random: ports.random, countDrop: ports.drop };
   return {
     gamma: new VenueClient({
       ...shared,

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const WINDOW_MS = 14 * 86_400_000;
 const WINDOWS_MAX = 60;
 
-/** Displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */
+/** Returns the displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */
 export async function fetchHistory(
   { ports, urls, clients }: PolymarketContext,
   listing: MarketListing,

@@ -41,7 +41,7 @@ describe("polymarket: listing", () => {
     assert.deepEqual(harness.drops, {});
   });
 
-  test("ends and counts a listing that repeats a cursor", async () => {
+  test("ends and counts a sweep that repeats a cursor", async () => {
     const harness = setUp(() => json(eventsPage));
     assert.equal((await harness.sweep()).length, 2);
     assert.deepEqual(harness.drops, { page_loop: 1 });
@@ -83,13 +83,13 @@ describe("polymarket: markets by id", () => {
     return json({ markets: url.searchParams.get("closed") === "true" ? [settled] : [rainRow] });
   };
 
-  test("requests open markets, then the missing ones as closed, and reads outcomes from payouts", async () => {
+  test("requests the ids as open markets, the missing ids as closed markets, and reads outcomes from payouts", async () => {
     const harness = setUp(respond);
-    const found = await harness.clock.until(
+    const page = await harness.clock.until(
       harness.venue.getMarkets(listings("900123", "900404", "not-an-id"), signal),
     );
     assert.deepEqual(
-      found.markets.map(({ listing }) => [listing.marketId, listing.status, listing.outcome]),
+      page.markets.map(({ listing }) => [listing.marketId, listing.status, listing.outcome]),
       [
         ["900123", "active", null],
         ["900404", "finalized", { kind: "yes" }],
@@ -107,8 +107,8 @@ describe("polymarket: markets by id", () => {
 
   test("derives the outcome from final prices if resolutions are unavailable", async () => {
     const harness = setUp((url) => (url.host === "data.test" ? { status: 404, body: "{}" } : respond(url)));
-    const found = await harness.clock.until(harness.venue.getMarkets(listings("900404"), signal));
-    assert.deepEqual(found.markets[0]?.listing.outcome, { kind: "no" });
+    const page = await harness.clock.until(harness.venue.getMarkets(listings("900404"), signal));
+    assert.deepEqual(page.markets[0]?.listing.outcome, { kind: "no" });
     assert.deepEqual(harness.drops, { resolutions_unavailable: 1 });
   });
 

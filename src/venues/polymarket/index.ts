@@ -25,7 +25,7 @@ const PROFILE: VenueProfile = {
 
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
   const context: PolymarketContext = {
-    ports: { ...options, detectors: detectPolymarketDrift(options.drift) },
+    ports: { ...options, driftDetectors: detectPolymarketDrift(options.drift) },
     urls: options,
     clients: createPolymarketClients(options),
   };

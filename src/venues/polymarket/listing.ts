@@ -13,9 +13,9 @@ import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaM
  * if a response is too large.
  */
 const PAGE_SIZES = [200, 50, 10] as const;
-/** An event with at least this many markets is checked for usually present fields, like a page. */
+/** Minimum number of markets in an event to report `usually` fields that no market has. */
 const MARKETS_PER_PAGE_MIN = 20;
-/** 200,000 events. */
+/** Limit of pages per sweep: 200,000 events at 200 per page. */
 const PAGES_MAX = 1_000;
 
 /**
@@ -23,11 +23,11 @@ const PAGES_MAX = 1_000;
  * page) and includes the events. Closed markets of open events are omitted.
  */
 export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { id: venue, drop, detectors } = context.ports;
+  const { id: venue, drop: countDrop, driftDetectors } = context.ports;
   const walk = walkPages({
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, cursor, signal);
-      if (!detectors.page.check(json, isEventsPage)) throw badBody("the event listing has an unknown shape");
+      if (!driftDetectors.page.check(json, isEventsPage)) throw badBody("the event listing has an unknown shape");
       return { events: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
     },
     nextOf: ({ next }) => (next === "" ? null : next),
@@ -35,16 +35,16 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
     rowsOf: ({ events }) => events.length,
     prefetch: true,
     pagesMax: PAGES_MAX,
-    drop,
+    countDrop,
   });
-  for await (const { page, cut } of walk) {
+  for await (const { page, incompleteReason } of walk) {
     const { events, requestedAt, receivedAt } = page;
-    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop, detectors });
-    yield { ...listing, ...(cut === null ? {} : { incompleteReason: cut }) };
+    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop: countDrop, driftDetectors });
+    yield { ...listing, ...(incompleteReason === null ? {} : { incompleteReason }) };
   }
 }
 
-/** Fetches a page; if it is too large, requests fewer events with the same cursor. */
+/** Fetches a page. If the response is too large, requests fewer events with the same cursor. */
 async function fetchPage(
   context: PolymarketContext,
   cursor: string | null,
@@ -65,9 +65,9 @@ async function fetchPage(
 function parseEventsPage(rows: readonly unknown[], requestedAt: number, context: ParseContext): ListingPage {
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
-  context.detectors.event.startPage(rows);
+  context.driftDetectors.event.startPage(rows);
   for (const row of rows) {
-    if (!context.detectors.event.check(row, isGammaEvent)) {
+    if (!context.driftDetectors.event.check(row, isGammaEvent)) {
       context.drop("bad_row");
       continue;
     }
@@ -83,12 +83,12 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
 }
 
 /** The market rows nested in an event; invalid rows are counted. */
-function marketsOfEvent(event: GammaEvent, { detectors, drop }: ParseContext): GammaMarket[] {
+function marketsOfEvent(event: GammaEvent, { driftDetectors, drop: countDrop }: ParseContext): GammaMarket[] {
   const rows = listOf(event.markets) ?? [];
-  if (rows.length >= MARKETS_PER_PAGE_MIN) detectors.market.startPage(rows);
+  if (rows.length >= MARKETS_PER_PAGE_MIN) driftDetectors.market.startPage(rows);
   return rows.flatMap((market) => {
-    if (detectors.market.check(market, isGammaMarket)) return [market];
-    drop("bad_row");
+    if (driftDetectors.market.check(market, isGammaMarket)) return [market];
+    countDrop("bad_row");
     return [];
   });
 }

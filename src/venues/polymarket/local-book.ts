@@ -1,7 +1,7 @@
 import type { BookLevel } from "../../domain/order-book.ts";
 import { toMicros } from "../../domain/price.ts";
 
-/** More levels than one side has at the smallest tick size. */
+/** Limit of levels per side, above the number of levels at the smallest tick size. */
 const LEVELS_MAX = 10_000;
 
 export interface TopOfBook {
@@ -17,7 +17,7 @@ export class LocalBook {
   readonly #asks = new Map<number, BookLevel>();
   #isComplete = false;
 
-  /** False before the first snapshot and after the book is discarded. */
+  /** Whether the book is complete: false before the first snapshot and after `discard`. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -52,12 +52,12 @@ export class LocalBook {
 }
 
 function best(levels: ReadonlyMap<number, BookLevel>, isBetter: (a: number, b: number) => boolean): BookLevel | null {
-  let found: BookLevel | null = null;
-  let foundKey = 0;
+  let bestLevel: BookLevel | null = null;
+  let bestKey = 0;
   for (const [key, level] of levels) {
-    if (found !== null && !isBetter(key, foundKey)) continue;
-    found = level;
-    foundKey = key;
+    if (bestLevel !== null && !isBetter(key, bestKey)) continue;
+    bestLevel = level;
+    bestKey = key;
   }
-  return found;
+  return bestLevel;
 }

@@ -8,15 +8,15 @@ import { listOf, textOf } from "./parse-values.ts";
 import type { ResolutionReader } from "./resolutions.ts";
 import { type GammaEvent, type GammaMarket, isGammaEvent, isGammaMarket, isMarketsPage } from "./wire.ts";
 
-/** The venue's maximum of ids per request. */
+/** Maximum ids per request, set by the venue. */
 const IDS_MAX = 100;
-const MARKET_ID = /^[1-9][0-9]{0,18}$/;
+const MARKET_ID_PATTERN = /^[1-9][0-9]{0,18}$/;
 
 interface Row {
   readonly market: GammaMarket;
   readonly event: GammaEvent | null;
   readonly isSole: boolean;
-  /** The event comes from the events endpoint, with all its fields. */
+  /** Whether the event comes from the events endpoint and has all its fields. */
   readonly isCompleteEvent: boolean;
 }
 
@@ -36,19 +36,19 @@ export class MarketReader {
   ): Promise<ListingPage> {
     const keys = new Map(
       listings
-        .filter(({ marketId }) => MARKET_ID.test(marketId))
+        .filter(({ marketId }) => MARKET_ID_PATTERN.test(marketId))
         .map(({ marketId, venueKeys }) => [marketId, venueKeys]),
     );
     const pages: ListingPage[] = [];
     for (const ids of chunksOf([...keys.keys()], IDS_MAX)) {
       // A request returns either open or closed markets.
       const open = await this.#fetchRows(ids, false, signal);
-      const found = new Set(open.rows.map((row) => String(row.id)));
-      const missing = ids.filter((id) => !found.has(id));
-      const closed = missing.length === 0 ? null : await this.#fetchRows(missing, true, signal);
+      const openIds = new Set(open.rows.map((row) => String(row.id)));
+      const missingIds = ids.filter((id) => !openIds.has(id));
+      const closed = missingIds.length === 0 ? null : await this.#fetchRows(missingIds, true, signal);
       const rows = [...open.rows, ...(closed?.rows ?? [])].map((market): Row => {
         const short = shortEventOf(market);
-        // The tags of the event are on the market row here.
+        // In this response, the event's tags are on the market row.
         const event = short === null ? null : { ...short, tags: short.tags ?? market.tags };
         return { market, event, isSole: keys.get(String(market.id))?.isSole === "1", isCompleteEvent: false };
       });
@@ -63,13 +63,13 @@ export class MarketReader {
   }
 
   async findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null> {
-    if (!MARKET_ID.test(marketId)) return null;
+    if (!MARKET_ID_PATTERN.test(marketId)) return null;
     const { ports, urls, clients } = this.#context;
     const url = urlOf(urls.gammaUrl, `/markets/${encodeURIComponent(marketId)}`, { include_tag: true });
     const response = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
     if (response.status >= 400) return null;
     const market = response.json;
-    if (!ports.detectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
+    if (!ports.driftDetectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
       throw badBody("the market has an unknown shape or another id");
     }
     const short = shortEventOf(market);
@@ -88,22 +88,22 @@ export class MarketReader {
     const { ports, urls, clients } = this.#context;
     const url = urlOf(urls.gammaUrl, "/markets/keyset", { id: ids, closed, include_tag: true, limit: IDS_MAX });
     const { json, requestedAt, receivedAt } = await clients.gamma.fetchJson(url, { signal });
-    if (!ports.detectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
+    if (!ports.driftDetectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
     const requested = new Set(ids);
     const rows = json.markets.filter((row): row is GammaMarket => {
-      const isValid = ports.detectors.market.check(row, isGammaMarket);
+      const isValid = ports.driftDetectors.market.check(row, isGammaMarket);
       if (!isValid) ports.drop("bad_row");
       return isValid && requested.has(String(row.id));
     });
     return { rows, requestedAt, receivedAt };
   }
 
-  /** The event with all its fields, or null if the venue does not have it. */
+  /** Returns the event with all its fields, or null if the venue does not have it. */
   async #fetchEvent(eventId: string, signal: AbortSignal): Promise<GammaEvent | null> {
     const { ports, urls, clients } = this.#context;
     const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
     const { status, json } = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
-    return status < 400 && ports.detectors.event.check(json, isGammaEvent) ? json : null;
+    return status < 400 && ports.driftDetectors.event.check(json, isGammaEvent) ? json : null;
   }
 
   async #toListingPage(
@@ -112,7 +112,7 @@ export class MarketReader {
     receivedAt: number,
     signal: AbortSignal,
   ): Promise<ListingPage> {
-    const { id: venue, drop, detectors } = this.#context.ports;
+    const { id: venue, drop: countDrop, driftDetectors } = this.#context.ports;
     const conditionIds = rows
       .filter(({ market }) => mayBeResolving(market))
       .flatMap(({ market }) => textOf(market.conditionId) ?? []);
@@ -122,7 +122,7 @@ export class MarketReader {
     for (const row of rows) {
       const resolution = resolutions.get(textOf(row.market.conditionId) ?? "") ?? null;
       const related = { event: row.event, isSole: row.isSole, resolution };
-      const snapshot = parseMarket(row.market, related, { venue, receivedAt, drop, detectors });
+      const snapshot = parseMarket(row.market, related, { venue, receivedAt, drop: countDrop, driftDetectors });
       if (snapshot === null) continue;
       markets.push(snapshot);
       const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);
@@ -137,7 +137,7 @@ function shortEventOf(market: GammaMarket): GammaEvent | null {
   return isGammaEvent(first) ? first : null;
 }
 
-/** Only these markets can have a resolution to read. */
+/** Returns whether the market may have a resolution. */
 function mayBeResolving(market: GammaMarket): boolean {
   return market.closed === true || textOf(market.umaResolutionStatus) !== null;
 }

@@ -21,14 +21,14 @@ export class OrderBookTracker {
   readonly marketId: string;
   readonly tokens: TokenPair;
   readonly #book = new LocalBook();
-  readonly #drop: DropCounter;
+  readonly #countDrop: DropCounter;
   #latestEventAt = 0;
   #emittedTop: TopOfBook | null = null;
 
-  constructor(marketId: string, tokens: TokenPair, drop: DropCounter) {
+  constructor(marketId: string, tokens: TokenPair, countDrop: DropCounter) {
     this.marketId = marketId;
     this.tokens = tokens;
-    this.#drop = drop;
+    this.#countDrop = countDrop;
   }
 
   /** Discards the book, for example after a reconnect, until the next snapshot. */
@@ -41,20 +41,20 @@ export class OrderBookTracker {
   /** Reads a book snapshot of either token. */
   readBook(message: unknown, receivedAt: number, emit: Emit): BookFault {
     if (!isBook(message)) {
-      this.#drop("bad_message");
+      this.#countDrop("bad_message");
       return null;
     }
     if (message.asset_id !== this.tokens.tokenYes) return null;
     const eventAt = millisecondsOf(message.timestamp);
     if (this.#isOutOfOrder(eventAt, receivedAt)) return null;
-    this.#book.replace(parseLevels(message.bids, this.#drop), parseLevels(message.asks, this.#drop));
-    return this.#emitTop(eventAt, receivedAt, emit, priceOf(message.last_trade_price, this.#drop));
+    this.#book.replace(parseLevels(message.bids, this.#countDrop), parseLevels(message.asks, this.#countDrop));
+    return this.#emitTop(eventAt, receivedAt, emit, priceOf(message.last_trade_price, this.#countDrop));
   }
 
-  /** Reads changed levels of one or both tokens. Afterwards the local top of book must equal the advertised one. */
+  /** Applies changed levels of one or both tokens. The resulting top of book must equal the advertised top of book. */
   readChanges(message: unknown, receivedAt: number, emit: Emit): BookFault {
     if (!isPriceChangeMessage(message)) {
-      this.#drop("bad_message");
+      this.#countDrop("bad_message");
       return null;
     }
     const eventAt = millisecondsOf(message.timestamp);
@@ -65,7 +65,7 @@ export class OrderBookTracker {
       const price = parseTradablePrice(change.price);
       const size = parseDecimal(change.size);
       if (price === null || size === null || size < 0) {
-        this.#drop("price_out_of_range");
+        this.#countDrop("price_out_of_range");
         continue;
       }
       this.#book.set(change.side, { price, size });
@@ -80,7 +80,7 @@ export class OrderBookTracker {
   }
 
   readTrade(message: unknown, receivedAt: number, emit: Emit): void {
-    const trade = parseStreamTrade(message, this.tokens, this.#drop);
+    const trade = parseStreamTrade(message, this.tokens, this.#countDrop);
     if (trade === null) return;
     const { marketId } = this;
     emit({ kind: "trade", marketId, trade, receivedAt });
@@ -89,19 +89,19 @@ export class OrderBookTracker {
 
   #fault(fault: "book_mismatch" | "crossed_book"): BookFault {
     this.reset();
-    this.#drop(fault);
+    this.#countDrop(fault);
     return fault;
   }
 
-  /** True for messages older than the local book, which would overwrite newer sizes. */
+  /** Returns true for messages older than the local book, which would overwrite newer sizes. */
   #isOutOfOrder(eventAt: number | null, receivedAt: number): boolean {
-    // A timestamp in the future would make all later messages look old, so it is not stored.
+    // A timestamp in the future is not stored, because it would make the following messages appear old.
     if (eventAt === null || eventAt > receivedAt + VENUE_CLOCK_AHEAD_MS_MAX) return false;
     if (eventAt >= this.#latestEventAt) {
       this.#latestEventAt = eventAt;
       return false;
     }
-    this.#drop("out_of_order");
+    this.#countDrop("out_of_order");
     return true;
   }
 
@@ -118,7 +118,7 @@ export class OrderBookTracker {
       previous.askSize === top.askSize;
     if (isUnchanged && lastPrice === null) return null;
     this.#emittedTop = top;
-    // Without a last price the key is omitted to keep the previous one.
+    // If there is no last price, the key is omitted to keep the previous last price.
     const quote: Partial<Omit<Quote, "receivedAt">> = { ...top, eventAt, ...(lastPrice === null ? {} : { lastPrice }) };
     emit({ kind: "quote", marketId: this.marketId, quote, receivedAt });
     return null;

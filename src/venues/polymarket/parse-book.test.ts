@@ -11,8 +11,8 @@ const RECEIVED_AT = Date.UTC(2026, 10, 21);
 function readBook(name: string) {
   const row = readFixture(name);
   assert.ok(isBook(row));
-  const { drops, drop } = countDrops();
-  return { book: parseBook(row, RECEIVED_AT, drop), drops };
+  const { drops, drop: countDrop } = countDrops();
+  return { book: parseBook(row, RECEIVED_AT, countDrop), drops };
 }
 
 test("sorts the best levels first and reads the time in milliseconds", () => {

@@ -5,26 +5,26 @@ import { millisecondsOf, priceOf } from "./parse-values.ts";
 import { type Book, isLevel } from "./wire.ts";
 
 /** Parses the levels of one side in the venue's order. Levels without a tradable price are counted and omitted. */
-export function parseLevels(rows: readonly unknown[] | null, drop: DropCounter): BookLevel[] {
+export function parseLevels(rows: readonly unknown[] | null, countDrop: DropCounter): BookLevel[] {
   const levels: BookLevel[] = [];
   for (const row of rows ?? []) {
     const price = isLevel(row) ? parseTradablePrice(row.price) : null;
     const size = isLevel(row) ? parseDecimal(row.size) : null;
-    if (price === null) drop(isLevel(row) ? "price_out_of_range" : "bad_row");
-    else if (size === null || size < 0) drop("bad_row");
+    if (price === null) countDrop(isLevel(row) ? "price_out_of_range" : "bad_row");
+    else if (size === null || size < 0) countDrop("bad_row");
     else if (size > 0) levels.push({ price, size });
   }
   return levels;
 }
 
 /** Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty. */
-export function parseBook(row: Book, receivedAt: number, drop: DropCounter): OrderBook {
-  const book = normaliseBook(parseLevels(row.bids, drop), parseLevels(row.asks, drop));
+export function parseBook(row: Book, receivedAt: number, countDrop: DropCounter): OrderBook {
+  const book = normaliseBook(parseLevels(row.bids, countDrop), parseLevels(row.asks, countDrop));
   const isBookCrossed = isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null);
-  if (isBookCrossed) drop("crossed_book");
+  if (isBookCrossed) countDrop("crossed_book");
   return {
     ...(isBookCrossed ? { bids: [], asks: [] } : book),
-    lastPrice: priceOf(row.last_trade_price, drop),
+    lastPrice: priceOf(row.last_trade_price, countDrop),
     eventAt: millisecondsOf(row.timestamp),
     receivedAt,
   };

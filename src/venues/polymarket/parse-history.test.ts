@@ -6,13 +6,13 @@ import { parseHistory } from "./parse-history.ts";
 import { detectPolymarketDrift, isHistoryReply } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
-const detectors = detectPolymarketDrift(() => {});
+const driftDetectors = detectPolymarketDrift(() => {});
 
-test("converts points in seconds to intervals that end at the point; drops invalid rows and a final price of 1", () => {
+test("converts points in seconds to intervals that end at the point, and drops invalid rows and a final price of 1", () => {
   const reply = readFixture("history/prices");
   assert.ok(isHistoryReply(reply));
-  const { drops, drop } = countDrops();
-  const points = parseHistory(reply.history, 3_600_000, { drop, detectors });
+  const { drops, drop: countDrop } = countDrops();
+  const points = parseHistory(reply.history, 3_600_000, { drop: countDrop, driftDetectors });
   assert.deepEqual(
     points.map((point) => [point.startAt, point.endAt, point.yesPrice]),
     [

@@ -11,15 +11,15 @@ import { isHistoryRow } from "./wire.ts";
 export function parseHistory(
   rows: readonly unknown[],
   intervalMs: number,
-  { drop, detectors }: Pick<PolymarketPorts, "drop" | "detectors">,
+  { drop: countDrop, driftDetectors }: Pick<PolymarketPorts, "drop" | "driftDetectors">,
 ): HistoryPoint[] {
   const points: HistoryPoint[] = [];
   for (const row of rows) {
-    const point = detectors.history_point.check(row, isHistoryRow) ? row : null;
+    const point = driftDetectors.history_point.check(row, isHistoryRow) ? row : null;
     const endAt = point === null ? null : plausibleTime(Math.round(point.t * 1000));
     const price = point === null ? null : parseTradablePrice(point.p);
-    if (endAt === null) drop("bad_row");
-    else if (price === null) drop("price_out_of_range");
+    if (endAt === null) countDrop("bad_row");
+    else if (price === null) countDrop("price_out_of_range");
     else points.push({ startAt: endAt - intervalMs, endAt, yesPrice: price, bid: null, ask: null, volumeUsd: null });
   }
   return points.sort((a, b) => a.endAt - b.endAt);

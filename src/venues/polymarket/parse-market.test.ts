@@ -13,14 +13,14 @@ const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
 function parse(row: unknown, event: GammaEvent | null = null, resolution: ResolutionFacts | null = null) {
   assert.ok(isGammaMarket(row));
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const related = { event, isSole: event !== null, resolution };
   return {
     market: parseMarket(row, related, {
       venue: "polymarket",
       receivedAt: RECEIVED_AT,
-      drop,
-      detectors: detectPolymarketDrift(() => {}),
+      drop: countDrop,
+      driftDetectors: detectPolymarketDrift(() => {}),
     }),
     drops,
   };
@@ -168,7 +168,7 @@ describe("polymarket: single markets", () => {
     assert.deepEqual(drops, { price_out_of_range: 3 });
   });
 
-  test("parses a resolved market with its outcome and dates, without its old quotes", () => {
+  test("parses a resolved market with its outcome and dates, without bid and ask", () => {
     const { listing, quote } = parseFixture("market/closed-resolved-no");
     assert.equal(listing.status, "finalized");
     assert.deepEqual(listing.outcome, { kind: "no" });
@@ -203,7 +203,7 @@ describe("polymarket: single markets", () => {
     assert.deepEqual([listing.status, listing.outcome, quote.bid], ["determined", null, null]);
   });
 
-  test("treats a market that does not accept orders as closed or pending; an end date in the past changes nothing", () => {
+  test("treats a market that does not accept orders as closed or pending; a past end date does not change the status", () => {
     assert.equal(parseFixture("market/not-accepting-orders").listing.status, "closed");
     assert.equal(parseFixture("market/about-to-open").listing.status, "pending");
     const pastEndDate = parseFixture("market/past-end-date-still-trading");

@@ -16,16 +16,16 @@ import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
 
-export interface ParseContext extends Pick<PolymarketPorts, "drop" | "detectors"> {
+export interface ParseContext extends Pick<PolymarketPorts, "drop" | "driftDetectors"> {
   readonly venue: VenueId;
-  /** When the response began to arrive, Unix milliseconds. */
+  /** Unix milliseconds when the response began to arrive. */
   readonly receivedAt: number;
 }
 
 /** Data about a market from outside its row. */
 export interface RelatedData {
   readonly event: GammaEvent | null;
-  /** The event has only this market, so the event's amounts are the market's. */
+  /** Whether the event has only this market, so the event's amounts are the market's. */
   readonly isSole: boolean;
   readonly resolution: ResolutionFacts | null;
 }
@@ -35,13 +35,13 @@ export interface RelatedData {
  * placeholder for outcomes that are not listed yet (not counted).
  */
 export function parseMarket(row: GammaMarket, related: RelatedData, context: ParseContext): MarketSnapshot | null {
-  const { drop } = context;
+  const { drop: countDrop } = context;
   // The meaning of "Other" changes each time an outcome is added, so its price does not belong to a fixed question.
   if (row.negRiskOther === true) return null;
   const tokens = tokenPair(row.clobTokenIds);
   const conditionId = textOf(row.conditionId);
   if (tokens === null || conditionId === null) {
-    drop("not_binary");
+    countDrop("not_binary");
     return null;
   }
   const marketId = String(row.id);
@@ -133,7 +133,7 @@ function tickSizeOf(value: unknown): number | null {
   return tick !== null && tick > 0 && tick < 1 ? tick : null;
 }
 
-/** Null if fees apply but the venue does not publish the schedule. */
+/** Returns null if fees apply but the venue does not publish the schedule. */
 function takerFeeOf(row: GammaMarket): TakerFee | null {
   if (row.feesEnabled === false) return { kind: "none" };
   if (!isFeeSchedule(row.feeSchedule)) return null;
@@ -143,14 +143,17 @@ function takerFeeOf(row: GammaMarket): TakerFee | null {
   return rate === 0 ? { kind: "none" } : { kind: "quadratic", rate, exponent };
 }
 
-/** The listing's top of book, which has neither sizes nor a timestamp. Only active markets have bid and ask. */
-function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, drop }: ParseContext): Quote {
-  const bid = priceOf(row.bestBid, drop);
-  const ask = priceOf(row.bestAsk, drop);
+/**
+ * Returns the listing's top of book, which has neither sizes nor a timestamp. Only active markets have a bid and an
+ * ask.
+ */
+function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, drop: countDrop }: ParseContext): Quote {
+  const bid = priceOf(row.bestBid, countDrop);
+  const ask = priceOf(row.bestAsk, countDrop);
   const isBookCrossed = isCrossed(bid, ask);
-  if (isBookCrossed) drop("crossed_book");
+  if (isBookCrossed) countDrop("crossed_book");
   const top = isBookCrossed || status !== "active" ? { bid: null, ask: null } : { bid, ask };
-  const lastPrice = priceOf(row.lastTradePrice, drop);
+  const lastPrice = priceOf(row.lastTradePrice, countDrop);
   return { ...top, bidSize: null, askSize: null, lastPrice, indicativePrice: null, eventAt: null, receivedAt };
 }
 

@@ -7,13 +7,13 @@ import { isResolution, isResolutionsReply } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
 
-test("parses payouts and proposals to outcomes; 69 means unset, and a contested proposal has no outcome", () => {
+test("parses payouts and proposals to outcomes; the value 69 means unset, and a contested proposal has no outcome", () => {
   const reply = readFixture("resolution/all-states");
   assert.ok(isResolutionsReply(reply));
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const resolutions = reply.data.map((row) => {
     assert.ok(isResolution(row));
-    return parseResolution(row, drop);
+    return parseResolution(row, countDrop);
   });
   assert.deepEqual(
     resolutions.map(({ state, outcome }) => [state, outcome]),

@@ -22,19 +22,19 @@ const STATES: Readonly<Record<string, ResolutionFacts["state"]>> = {
 };
 
 const PAYOUT_UNIT = 1_000_000;
-/** The value for "no price proposed". */
+/** The oracle's value if no price is proposed. */
 const UNSET_PRICE = 69;
-/** Some rows have the price as on the blockchain, where 1 is 1e18. */
+/** Unit of on-chain prices, which some rows contain: 1e18 is a price of 1. */
 const CHAIN_UNIT = 1e18;
-/** Values from here on are on-chain prices. */
+/** Minimum value that is treated as an on-chain price. */
 const CHAIN_PRICE_MIN = 1e9;
 
 /** Parses a resolutions row. A contested proposal has no outcome. */
-export function parseResolution(row: Resolution, drop: DropCounter): ResolutionFacts {
+export function parseResolution(row: Resolution, countDrop: DropCounter): ResolutionFacts {
   const state = Object.hasOwn(STATES, row.status) ? (STATES[row.status] ?? "open") : "open";
   if (state === "settled") {
     const outcome = outcomeOfPayouts(row.payouts);
-    if (outcome === null) drop("bad_payouts");
+    if (outcome === null) countDrop("bad_payouts");
     const seconds = parseDecimal(row.resolved_at);
     return { state, outcome, resolvedAt: seconds === null ? null : plausibleTime(seconds * 1000) };
   }
@@ -69,7 +69,7 @@ function outcomeOfPayouts(value: unknown): Outcome | null {
   return outcomeOfValue(fromMicros(Math.round(yes)));
 }
 
-/** Outcome of final prices, which are exactly 0 and 1 or both 0.5; null for other prices. */
+/** Returns the outcome of final prices, which are exactly 0 and 1 or both 0.5, or null for other prices. */
 export function outcomeOfPrices(value: unknown): Outcome | null {
   const list = listOf(value);
   const yes = parseDecimal(list?.[0]);

@@ -6,7 +6,7 @@ import { parseStreamTrade, parseTrades } from "./parse-trades.ts";
 import { detectPolymarketDrift, isTradesPageV2 } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
-const detectors = detectPolymarketDrift(() => {});
+const driftDetectors = detectPolymarketDrift(() => {});
 
 /** The tokens of the market in the fixtures. */
 const TOKENS = (() => {
@@ -17,13 +17,13 @@ const TOKENS = (() => {
 
 const parseFixture = (name: string) => {
   const page = readFixture(name);
-  const { drops, drop } = countDrops();
+  const { drops, drop: countDrop } = countDrops();
   const rows = isTradesPageV2(page) ? page.data : page;
   assert.ok(Array.isArray(rows));
-  return { trades: parseTrades(rows, TOKENS, { drop, detectors }), drops };
+  return { trades: parseTrades(rows, TOKENS, { drop: countDrop, driftDetectors }), drops };
 };
 
-test("converts NO trades to the YES side; selling one token is buying the other", () => {
+test("converts NO trades to the YES side; selling one token equals buying the opposite token", () => {
   const { trades, drops } = parseFixture("trades/v2");
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide, executedAt }) => [yesPrice, size, takerSide, executedAt]),
@@ -61,9 +61,9 @@ test("drops and counts invalid rows", () => {
 });
 
 test("assigns the same id to a streamed trade as to the REST row, although REST times are whole seconds", () => {
-  const { drop } = countDrops();
+  const { drop: countDrop } = countDrops();
   const message = readFixture("stream/last-trade-no-token");
-  const streamed = parseStreamTrade(message, TOKENS, drop);
+  const streamed = parseStreamTrade(message, TOKENS, countDrop);
   const row = {
     side: "BUY",
     token_id: TOKENS.tokenNo,
@@ -72,7 +72,7 @@ test("assigns the same id to a streamed trade as to the REST row, although REST 
     timestamp: 1795229999,
     transaction_hash: "0xab05",
   };
-  const [rest] = parseTrades([row], TOKENS, { drop, detectors });
+  const [rest] = parseTrades([row], TOKENS, { drop: countDrop, driftDetectors });
   assert.equal(streamed?.tradeId, rest?.tradeId);
   assert.deepEqual([streamed?.yesPrice, streamed?.takerSide, streamed?.executedAt], [0.43, "no", 1795229999700]);
 });

@@ -28,21 +28,21 @@ interface TokenTrade {
 function toYesTrade(
   raw: TokenTrade,
   tokens: TokenPair,
-  drop: DropCounter,
+  countDrop: DropCounter,
 ): { readonly key: string; readonly trade: Omit<Trade, "tradeId"> } | null {
   const price = parseTradablePrice(raw.price);
   if (price === null) {
-    drop("price_out_of_range");
+    countDrop("price_out_of_range");
     return null;
   }
   const size = parseDecimal(raw.size);
   if (size === null || size <= 0 || raw.executedAt === null) {
-    drop("bad_trade");
+    countDrop("bad_trade");
     return null;
   }
   const isYesToken = raw.token === tokens.tokenYes;
   if (!isYesToken && raw.token !== tokens.tokenNo) {
-    drop("foreign_token");
+    countDrop("foreign_token");
     return null;
   }
   const takerBuysYes = isYesToken === (raw.side === "BUY");
@@ -65,17 +65,17 @@ function toYesTrade(
 export function parseTrades(
   rows: readonly unknown[],
   tokens: TokenPair,
-  { drop, detectors }: Pick<PolymarketPorts, "drop" | "detectors">,
+  { drop: countDrop, driftDetectors }: Pick<PolymarketPorts, "drop" | "driftDetectors">,
 ): Trade[] {
   const countByKey = new Map<string, number>();
   const trades: Trade[] = [];
   for (const row of rows) {
-    const raw = parseRow(row, detectors);
+    const raw = parseRow(row, driftDetectors);
     if (raw === null) {
-      drop("bad_row");
+      countDrop("bad_row");
       continue;
     }
-    const parsed = toYesTrade(raw, tokens, drop);
+    const parsed = toYesTrade(raw, tokens, countDrop);
     if (parsed === null) continue;
     const sequence = countByKey.get(parsed.key) ?? 0;
     countByKey.set(parsed.key, sequence + 1);
@@ -84,12 +84,12 @@ export function parseTrades(
   return trades;
 }
 
-function parseRow(row: unknown, detectors: PolymarketPorts["detectors"]): TokenTrade | null {
+function parseRow(row: unknown, driftDetectors: PolymarketPorts["driftDetectors"]): TokenTrade | null {
   if (typeof row === "object" && row !== null && "asset" in row) {
-    if (!detectors.trade_v1.check(row, isTradeV1)) return null;
+    if (!driftDetectors.trade_v1.check(row, isTradeV1)) return null;
     return toTokenTrade(row, row.asset, row.transactionHash);
   }
-  return detectors.trade.check(row, isTradeV2) ? toTokenTrade(row, row.token_id, row.transaction_hash) : null;
+  return driftDetectors.trade.check(row, isTradeV2) ? toTokenTrade(row, row.token_id, row.transaction_hash) : null;
 }
 
 function toTokenTrade(
@@ -106,7 +106,7 @@ function toTokenTrade(
  * Parses a trade of the stream. Its sequence number is always 0, because the stream may repeat a message. A second
  * equal trade of the same transaction is rare and is read over REST.
  */
-export function parseStreamTrade(message: unknown, tokens: TokenPair, drop: DropCounter): Trade | null {
+export function parseStreamTrade(message: unknown, tokens: TokenPair, countDrop: DropCounter): Trade | null {
   if (!isLastTradeMessage(message)) return null;
   const { asset_id: token, side, price, size, transaction_hash, timestamp } = message;
   const raw = {
@@ -117,6 +117,6 @@ export function parseStreamTrade(message: unknown, tokens: TokenPair, drop: Drop
     executedAt: millisecondsOf(timestamp),
     transactionHash: transaction_hash || null,
   };
-  const parsed = toYesTrade(raw, tokens, drop);
+  const parsed = toYesTrade(raw, tokens, countDrop);
   return parsed === null ? null : { tradeId: `${parsed.key}#0`, ...parsed.trade };
 }

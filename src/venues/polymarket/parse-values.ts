@@ -2,14 +2,14 @@ import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
 
-/** Trimmed text; null if absent, null or empty. */
+/** Returns the trimmed text, or null if it is absent, null or empty. */
 export function textOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const text = value.trim();
   return text === "" ? null : text;
 }
 
-/** An array or the JSON text of one; otherwise null. */
+/** Returns an array or parses the JSON text of an array; returns null for other values. */
 export function listOf(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value;
   if (typeof value !== "string") return null;
@@ -24,7 +24,7 @@ export function listOf(value: unknown): readonly unknown[] | null {
 const TIME_MS_MIN = Date.UTC(2010, 0, 1);
 const TIME_MS_MAX = Date.UTC(2200, 0, 1);
 
-/** Unix milliseconds; null if outside the years 2010 to 2200. */
+/** Returns the time in Unix milliseconds, or null if it is before 2010 or after 2200. */
 export function plausibleTime(at: number): number | null {
   return Number.isFinite(at) && at >= TIME_MS_MIN && at <= TIME_MS_MAX ? at : null;
 }
@@ -39,13 +39,13 @@ export function timeOf(value: unknown): number | null {
   return plausibleTime(Date.parse(hasZone ? iso : `${iso}Z`));
 }
 
-/** A timestamp of the stream or a book: Unix milliseconds in a string. */
+/** Parses a timestamp of the stream or a book: Unix milliseconds in a string. */
 export function millisecondsOf(value: unknown): number | null {
   const parsed = parseDecimal(value);
   return parsed === null ? null : plausibleTime(parsed);
 }
 
-/** The first valid USD amount (at least 0), or null. */
+/** Returns the first valid USD amount (at least 0), or null. */
 export function amountOf(...values: readonly unknown[]): number | null {
   for (const value of values) {
     const parsed = parseDecimal(value);
@@ -54,7 +54,7 @@ export function amountOf(...values: readonly unknown[]): number | null {
   return null;
 }
 
-/** A price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it. */
-export function priceOf(value: unknown, drop: DropCounter): number | null {
-  return value === "" ? null : parsePrice(value, drop);
+/** Returns a price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it. */
+export function priceOf(value: unknown, countDrop: DropCounter): number | null {
+  return value === "" ? null : parsePrice(value, countDrop);
 }

@@ -4,7 +4,7 @@ import { type PolymarketContext, urlOf } from "./client.ts";
 import { parseResolution, type ResolutionFacts } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 
-/** The venue's maximum of conditions per request. */
+/** Maximum conditions per request, set by the venue. */
 const CONDITIONS_MAX = 20;
 
 /** Reads resolutions. Payouts determine an outcome; without them the final prices of the listing are used. */
@@ -15,7 +15,10 @@ export class ResolutionReader {
     this.#context = context;
   }
 
-  /** Resolutions by condition id, without the conditions that have none. Failed requests are counted, not thrown. */
+  /**
+   * Returns resolutions by condition id, without conditions that have none. Failed requests are counted and do not
+   * throw.
+   */
   async fetchByCondition(
     conditionIds: readonly string[],
     signal: AbortSignal,
@@ -27,7 +30,7 @@ export class ResolutionReader {
         const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition });
         const { json } = await clients.data.fetchJson(url, { signal });
         for (const row of isResolutionsReply(json) ? json.data : []) {
-          if (!ports.detectors.resolution.check(row, isResolution)) ports.drop("bad_row");
+          if (!ports.driftDetectors.resolution.check(row, isResolution)) ports.drop("bad_row");
           else resolutions.set(row.condition_id, parseResolution(row, ports.drop));
         }
       } catch (error) {

@@ -15,17 +15,17 @@ import {
 } from "./wire.ts";
 
 const HEARTBEAT_MS = 10_000;
-/** Two unanswered heartbeats and a margin. */
+/** Maximum silence: two unanswered heartbeats and a margin. */
 const SILENCE_MS_MAX = 25_000;
 /** Minimum time between two snapshot requests for a market with an inconsistent book. */
 const REFRESH_MS_MIN = 5_000;
-/** Changes of an invalid message that are checked for drift. */
+/** Maximum number of changes of an invalid message that are checked for drift. */
 const CHECKED_CHANGES_MAX = 100;
-/** Frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
-const PLAIN_TEXT = /^[A-Z\s]*$/;
+/** Matches frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
+const PLAIN_TEXT_PATTERN = /^[A-Z\s]*$/;
 
 export interface StreamOptions {
-  readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "drop" | "detectors">;
+  readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "drop" | "driftDetectors">;
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
 }
@@ -50,7 +50,7 @@ export class StreamConnection {
     this.#stallDetector = new StallDetector(options.ports.clock);
   }
 
-  /** Number of markets. */
+  /** Number of markets on this connection. */
   get size(): number {
     return this.#trackers.size;
   }
@@ -93,7 +93,7 @@ export class StreamConnection {
       url: wsUrl,
       heartbeat: { text: () => "PING", everyMs: HEARTBEAT_MS },
       silenceMsMax: SILENCE_MS_MAX,
-      drop: ports.drop,
+      countDrop: ports.drop,
       isStalled: () => this.#trackerByToken.size > 0 && this.#stallDetector.detectStall(),
       onOpen: (send) => {
         this.#stallDetector.restart();
@@ -126,7 +126,7 @@ export class StreamConnection {
 
   /** A frame is one message, an array of messages or plain text. */
   #readFrame(text: string, receivedAt: number): void {
-    if (PLAIN_TEXT.test(text)) return;
+    if (PLAIN_TEXT_PATTERN.test(text)) return;
     let frame: unknown;
     try {
       frame = JSON.parse(text);
@@ -138,9 +138,9 @@ export class StreamConnection {
   }
 
   #readMessage(message: unknown, receivedAt: number): void {
-    const { detectors, drop } = this.#options.ports;
+    const { driftDetectors, drop: countDrop } = this.#options.ports;
     const emit = this.#options.handlers.onMessage;
-    const type = detectors.stream.check(message, isAnyMessage) ? message.event_type : null;
+    const type = driftDetectors.stream.check(message, isAnyMessage) ? message.event_type : null;
     if (type === "book") {
       this.#update(this.#trackerOf(message), (tracker) => tracker.readBook(message, receivedAt, emit));
     } else if (type === "price_change") {
@@ -156,7 +156,7 @@ export class StreamConnection {
     } else if (isNewMarketMessage(message)) {
       emit({ kind: "listed", marketId: String(message.id), receivedAt });
     } else if (type === null || type === "market_resolved" || type === "new_market") {
-      drop("bad_message");
+      countDrop("bad_message");
     }
   }
 
@@ -167,11 +167,11 @@ export class StreamConnection {
   }
 
   #trackerOfChanges(message: unknown): OrderBookTracker | undefined {
-    const { drop, detectors } = this.#options.ports;
+    const { drop: countDrop, driftDetectors } = this.#options.ports;
     if (!isPriceChangeMessage(message)) {
-      drop("bad_message");
+      countDrop("bad_message");
       // Reports which of the changes is invalid.
-      for (const change of changesOf(message)) detectors.stream_price_change.check(change, isPriceChange);
+      for (const change of changesOf(message)) driftDetectors.stream_price_change.check(change, isPriceChange);
       return undefined;
     }
     const change = message.price_changes.find(({ asset_id }) => this.#trackerByToken.has(asset_id));
@@ -193,7 +193,7 @@ export class StreamConnection {
   }
 }
 
-/** The changes of an invalid price change message. */
+/** Returns the changes of an invalid price change message. */
 function changesOf(message: unknown): readonly unknown[] {
   const changes =
     typeof message === "object" && message !== null && "price_changes" in message ? message.price_changes : null;

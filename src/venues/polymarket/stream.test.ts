@@ -21,7 +21,7 @@ function setUp() {
   const harness = streamHarness(Date.UTC(2026, 10, 21, 3));
   const { ports, clock, sockets, handlers } = harness;
   const stream = openMarketStream({
-    ports: { ...ports, detectors: detectPolymarketDrift(() => {}) },
+    ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}) },
     wsUrl: "ws://venue.test/ws/market",
     handlers,
   });
@@ -97,7 +97,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     assert.equal(quotes().length, 2);
   });
 
-  test("opens a connection per 150 markets and reports up when all are connected", () => {
+  test("opens a connection per 150 markets and calls `onUp` when all are connected", () => {
     const { sockets, stream, states } = setUp();
     stream.follow(markets(301));
     assert.equal(sockets.connections.length, 3);
@@ -110,7 +110,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     assert.deepEqual(counts, [300, 300, 2]);
   });
 
-  test("follows at most 1,500 markets, the first ones", () => {
+  test("follows at most the first 1,500 markets", () => {
     const { sockets, stream } = setUp();
     stream.follow(markets(1_600));
     assert.equal(sockets.connections.length, 10);
@@ -235,7 +235,7 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
     assert.deepEqual(quotes().at(-1), { lastPrice: 0.43, eventAt: 1795229999700 });
   });
 
-  test("reports tick size changes and resolutions as changed, and a new market once as listed", () => {
+  test("reports tick size changes and resolutions as `changed`, and a new market once as `listed`", () => {
     const { receive, received } = setUpFollowing();
     receive({
       event_type: "tick_size_change",

@@ -9,10 +9,10 @@ import { isTradesPageV2 } from "./wire.ts";
 const PAGE_V2_MAX = 1_000;
 const PAGES_V2_MAX = 20;
 const ROWS_V1_MAX = 10_000;
-/** After the v2 endpoint refuses a request, the v1 endpoint is used for this long. */
+/** How long the v1 endpoint is used after the v2 endpoint refuses a request. */
 const V1_FOR_MS = 10 * 60_000;
-/** Statuses with which the v2 endpoint is missing, not accessible or does not accept the query. */
-const REFUSALS: ReadonlySet<number | null> = new Set([400, 401, 403, 404, 405, 410, 422, 501]);
+/** Statuses that mean that the v2 endpoint is missing, not accessible or does not accept the query. */
+const REFUSAL_STATUSES: ReadonlySet<number | null> = new Set([400, 401, 403, 404, 405, 410, 422, 501]);
 
 /** Reads trades by their takers only: with the makers every match would count twice. */
 export class TradeReader {
@@ -23,7 +23,7 @@ export class TradeReader {
     this.#context = context;
   }
 
-  /** Trades newest first, at most `limit`, including all trades in the second of `sinceMs`. */
+  /** Returns trades newest first, at most `limit`, including all trades in the second of `sinceMs`. */
   async list(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]> {
     const { conditionId, tokenYes, tokenNo } = listing.venueKeys;
     if (conditionId === undefined || tokenYes === undefined || tokenNo === undefined || limit < 1) return [];
@@ -47,7 +47,7 @@ export class TradeReader {
       try {
         return await this.#fetchV2(conditionId, sinceSeconds, limit, signal);
       } catch (error) {
-        if (!(error instanceof VenueError) || !REFUSALS.has(error.status)) throw error;
+        if (!(error instanceof VenueError) || !REFUSAL_STATUSES.has(error.status)) throw error;
         this.#useV1Until = clock.monotonic() + V1_FOR_MS;
         log.warn({ status: error.status }, "the v2 trades endpoint refused a request; using v1 for ten minutes");
       }
@@ -72,7 +72,8 @@ export class TradeReader {
           cursor,
         });
         const { json } = await clients.data.fetchJson(url, { signal });
-        if (!ports.detectors.page.check(json, isTradesPageV2)) throw badBody("the trade list has an unknown shape");
+        if (!ports.driftDetectors.page.check(json, isTradesPageV2))
+          throw badBody("the trade list has an unknown shape");
         return json;
       },
       nextOf: ({ pagination }) => pagination?.next_cursor || null,
@@ -80,7 +81,7 @@ export class TradeReader {
       idsOf: () => [],
       rowsOf: ({ data }) => data.length,
       pagesMax: PAGES_V2_MAX,
-      drop: ports.drop,
+      countDrop: ports.drop,
     });
     for await (const { page } of walk) {
       rows.push(...page.data);

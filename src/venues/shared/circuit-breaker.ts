@@ -18,7 +18,7 @@ export class CircuitBreaker {
     this.#openMs = options.openMs;
   }
 
-  /** Whether a call is allowed now. Starts a probe if the circuit is half open. */
+  /** Returns whether a call is allowed now. If the circuit is half open, this call becomes the probe. */
   allows(now: number): boolean {
     if (this.#failures < this.#failuresMax) return true;
     if (now < this.#openUntil || this.#isProbing) return false;
@@ -26,13 +26,13 @@ export class CircuitBreaker {
     return true;
   }
 
-  succeeded(): void {
+  recordSuccess(): void {
     this.#failures = 0;
     this.#openMs = this.#openMsMin;
     this.#isProbing = false;
   }
 
-  failed(now: number): void {
+  recordFailure(now: number): void {
     this.#failures += 1;
     if (this.#failures < this.#failuresMax) return;
     if (this.#isProbing) this.#openMs = Math.min(this.#openMs * 2, this.#openMsMax);
@@ -40,8 +40,8 @@ export class CircuitBreaker {
     this.#openUntil = now + this.#openMs;
   }
 
-  /** The caller cancelled the probe, so its result is unknown: the next call becomes the probe. */
-  abandoned(): void {
+  /** Called if the caller cancels the probe and its result is unknown. The next call becomes the probe. */
+  cancelProbe(): void {
     this.#isProbing = false;
   }
 }

@@ -5,27 +5,35 @@ export interface PageWalkOptions<Page> {
   readonly fetch: (cursor: string | null) => Promise<Page>;
   /** The cursor of the next page, or null on the last page. */
   readonly nextOf: (page: Page) => string | null;
-  /** Ids of the rows, without the rows that have none. */
+  /** Ids of the rows. Rows without an id are skipped. */
   readonly idsOf: (page: Page) => readonly string[];
   readonly rowsOf: (page: Page) => number;
   /** Total number of rows according to the venue; null if it does not report one. */
   readonly totalOf?: (page: Page) => number | null;
-  /** Pages overlap by design, so rows repeated from an earlier page are not counted. */
-  readonly overlap?: boolean;
-  /** Requests the next page while the caller processes the current one. Only for walks that are read to the end. */
+  /** Whether pages overlap by design. If so, rows repeated from an earlier page are not counted. */
+  readonly pagesOverlap?: boolean;
+  /**
+   * Whether to request the next page while the caller processes the current page. Only for callers that read all pages.
+   */
   readonly prefetch?: boolean;
   readonly pagesMax: number;
-  readonly drop: DropCounter;
+  readonly countDrop: DropCounter;
 }
 
 export interface WalkedPage<Page> {
   readonly page: Page;
-  /** On the last page of an incomplete listing: why it is incomplete. The reason is also counted. */
-  readonly cut: IncompleteReason | null;
+  /**
+   * Why the listing is incomplete; set on the last page of an incomplete listing, otherwise null. The reason is also
+   * counted.
+   */
+  readonly incompleteReason: IncompleteReason | null;
 }
 
-/** Tolerated difference from the venue's total, because rows are added and removed while pages are read. */
+/**
+ * Minimum share of the venue's total in a complete listing, because rows are added and removed while pages are read.
+ */
 const TOTAL_SHARE_MIN = 0.95;
+/** Number of rows that may be missing besides that share. */
 const TOTAL_SLACK_ROWS = 25;
 
 /**
@@ -34,7 +42,7 @@ const TOTAL_SLACK_ROWS = 25;
  * are repeated on a later page are common in changing listings and are counted as `page_rows_repeated`.
  */
 export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGenerator<WalkedPage<Page>> {
-  const { fetch, nextOf, idsOf, rowsOf, pagesMax, drop } = options;
+  const { fetch, nextOf, idsOf, rowsOf, pagesMax, countDrop } = options;
   const cursors = new Set<string>();
   const ids = new Set<string>();
   let rows = 0;
@@ -42,37 +50,38 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
   for (let pageNumber = 1; ; pageNumber++) {
     const page: Page = await nextPage;
     const pageIds = idsOf(page);
-    const knownIds = ids.size;
+    const knownIdCount = ids.size;
     for (const id of pageIds) ids.add(id);
-    const repeated = pageIds.length - (ids.size - knownIds);
-    rows += rowsOf(page) - repeated;
-    const next: string | null = nextOf(page);
+    const repeatedRows = pageIds.length - (ids.size - knownIdCount);
+    rows += rowsOf(page) - repeatedRows;
+    const nextCursor: string | null = nextOf(page);
     const total = options.totalOf?.(page) ?? null;
-    const isAllRepeated = pageIds.length > 0 && repeated === pageIds.length && knownIds > 0;
-    let cut: IncompleteReason | null = null;
-    if (next !== null && (isAllRepeated || cursors.has(next))) cut = "page_loop";
-    else if (next !== null && rowsOf(page) === 0) cut = "page_empty";
-    else if (next !== null && pageNumber >= pagesMax) cut = "page_limit";
-    else if (next === null && total !== null && rows < total * TOTAL_SHARE_MIN - TOTAL_SLACK_ROWS) cut = "page_short";
-    // Overlapping pages do not explain a row that is repeated within one page.
-    const unexplained = options.overlap === true ? pageIds.length - new Set(pageIds).size : repeated;
-    if (cut !== null) drop(cut);
-    else if (unexplained > 0) drop("page_rows_repeated", unexplained);
-    const isLast = cut !== null || next === null;
+    const isRepeatedPage = pageIds.length > 0 && repeatedRows === pageIds.length && knownIdCount > 0;
+    let incompleteReason: IncompleteReason | null = null;
+    if (nextCursor !== null && (isRepeatedPage || cursors.has(nextCursor))) incompleteReason = "page_loop";
+    else if (nextCursor !== null && rowsOf(page) === 0) incompleteReason = "page_empty";
+    else if (nextCursor !== null && pageNumber >= pagesMax) incompleteReason = "page_limit";
+    else if (nextCursor === null && total !== null && rows < total * TOTAL_SHARE_MIN - TOTAL_SLACK_ROWS)
+      incompleteReason = "page_short";
+    // If pages overlap by design, only rows repeated within one page are counted.
+    const countedRepeats = options.pagesOverlap === true ? pageIds.length - new Set(pageIds).size : repeatedRows;
+    if (incompleteReason !== null) countDrop(incompleteReason);
+    else if (countedRepeats > 0) countDrop("page_rows_repeated", countedRepeats);
+    const isLast = incompleteReason !== null || nextCursor === null;
     if (!isLast && options.prefetch === true) {
-      nextPage = fetch(next);
-      // A failure is thrown when the page is awaited. If the walk ends before that, it must not be an unhandled
+      nextPage = fetch(nextCursor);
+      // The error is thrown when the page is awaited. If the caller stops before, this handler prevents an unhandled
       // rejection.
       nextPage.catch(() => {});
     }
-    yield { page, cut };
+    yield { page, incompleteReason };
     if (isLast) return;
-    cursors.add(next);
-    if (options.prefetch !== true) nextPage = fetch(next);
+    cursors.add(nextCursor);
+    if (options.prefetch !== true) nextPage = fetch(nextCursor);
   }
 }
 
-/** The values of the rows' id field, without the rows that have none. */
+/** Returns the values of the rows' id field. Rows without an id are skipped. */
 export function idsOf(rows: readonly unknown[], field: string): string[] {
   const ids: string[] = [];
   for (const row of rows) {

@@ -22,13 +22,13 @@ function setUp(options: Partial<ReconnectingSocketOptions> = {}, uniform = 1) {
     },
     onMessage: (text) => events.push(`message ${text}`),
     onDown: (reason) => events.push(`down ${reason}`),
-    drop: (reason) => drops.push(reason),
+    countDrop: (reason) => drops.push(reason),
     ...options,
   });
   return { clock, sockets, events, drops, socket };
 }
 
-test("calls onOpen, passes on messages and sends heartbeats", async () => {
+test("calls `onOpen`, forwards messages and sends heartbeats", async () => {
   const { clock, sockets, events } = setUp();
   sockets.last.accept();
   sockets.last.receive("hello");
@@ -39,7 +39,7 @@ test("calls onOpen, passes on messages and sends heartbeats", async () => {
   assert.deepEqual(sockets.last.sent, ["subscribe", "PING", "PING"]);
 });
 
-test("closes the socket and reconnects after too long a silence", async () => {
+test("closes the socket and reconnects if the silence exceeds the maximum", async () => {
   const { clock, sockets, events } = setUp();
   sockets.last.accept();
   await clock.advance(36_000);
@@ -48,25 +48,25 @@ test("closes the socket and reconnects after too long a silence", async () => {
   assert.deepEqual(events, ["open", "down closed by us"]);
 });
 
-test("counts closed sockets by reason: silent, or stalled while pings arrive", async () => {
-  const silent = setUp();
-  silent.sockets.last.accept();
-  await silent.clock.advance(36_000);
-  assert.deepEqual(silent.drops, ["stream_silent"]);
+test("counts a silent socket as `stream_silent` and a stalled socket as `stream_frozen`", async () => {
+  const silentSetup = setUp();
+  silentSetup.sockets.last.accept();
+  await silentSetup.clock.advance(36_000);
+  assert.deepEqual(silentSetup.drops, ["stream_silent"]);
   let isStalled = false;
-  const stalled = setUp({ isStalled: () => isStalled });
-  stalled.sockets.last.accept();
+  const stalledSetup = setUp({ isStalled: () => isStalled });
+  stalledSetup.sockets.last.accept();
   for (let round = 0; round < 6; round++) {
-    await stalled.clock.advance(10_000);
-    stalled.sockets.last.receive("pong");
+    await stalledSetup.clock.advance(10_000);
+    stalledSetup.sockets.last.receive("pong");
   }
-  assert.deepEqual([stalled.drops, stalled.sockets.connections.length], [[], 1]);
+  assert.deepEqual([stalledSetup.drops, stalledSetup.sockets.connections.length], [[], 1]);
   isStalled = true;
-  await stalled.clock.advance(11_000);
-  assert.deepEqual([stalled.drops, stalled.sockets.connections.length], [["stream_frozen"], 2]);
+  await stalledSetup.clock.advance(11_000);
+  assert.deepEqual([stalledSetup.drops, stalledSetup.sockets.connections.length], [["stream_frozen"], 2]);
 });
 
-test("counts every socket that the peer closes or refuses, but not one that is closed here", async () => {
+test("counts each socket that the peer closes or refuses, but not a socket that the client closes", async () => {
   const { clock, sockets, drops, socket } = setUp();
   sockets.last.drop("refused");
   await clock.advance(1_000);
@@ -79,7 +79,7 @@ test("counts every socket that the peer closes or refuses, but not one that is c
   assert.equal(drops.length, 2);
 });
 
-test("closes a socket exactly when the silence exceeds the maximum", async () => {
+test("closes a socket one millisecond after the maximum silence", async () => {
   const { clock, sockets } = setUp({ heartbeat: null });
   sockets.last.accept();
   await clock.advance(9_000);
@@ -90,7 +90,7 @@ test("closes a socket exactly when the silence exceeds the maximum", async () =>
   assert.equal(sockets.connections[0]?.isClosed, true);
 });
 
-test("resets the silence when the peer sends a ping frame", async () => {
+test("a ping frame from the peer resets the silence", async () => {
   const { clock, sockets } = setUp({ heartbeat: null });
   sockets.last.accept();
   for (let round = 0; round < 10; round++) {
@@ -102,7 +102,7 @@ test("resets the silence when the peer sends a ping frame", async () => {
   assert.deepEqual(sockets.last.sent, ["subscribe"]);
 });
 
-test("reconnects with growing delay, at most 30 seconds", async () => {
+test("doubles the reconnect delay after each failure, up to 30 seconds", async () => {
   const { clock, sockets } = setUp();
   const pauses: number[] = [];
   for (let attempt = 0; attempt < 9; attempt++) {
@@ -113,13 +113,13 @@ test("reconnects with growing delay, at most 30 seconds", async () => {
   assert.deepEqual(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test("jitters the delay down to half", () => {
+test("jitter reduces the reconnect delay by at most half", () => {
   const { clock, sockets } = setUp({}, 0);
   sockets.last.drop("refused");
   assert.equal(clock.nextInMs, 250);
 });
 
-test("keeps growing the delay while sockets open without a message, and resets it after a message", async () => {
+test("doubles the reconnect delay even if sockets open, and resets it after a message", async () => {
   const { clock, sockets } = setUp();
   for (const pauseMs of [500, 1_000, 2_000]) {
     sockets.last.accept();
@@ -133,7 +133,7 @@ test("keeps growing the delay while sockets open without a message, and resets i
   assert.equal(clock.nextInMs, 500);
 });
 
-test("creates new headers for each attempt", async () => {
+test("creates new headers for each connection attempt", async () => {
   let attempts = 0;
   const { clock, sockets } = setUp({ headers: () => ({ signature: String(++attempts) }) });
   sockets.last.drop("expired");
@@ -144,7 +144,7 @@ test("creates new headers for each attempt", async () => {
   );
 });
 
-test("stays closed after close() and leaves no timer", async () => {
+test("the socket stays closed after `close()` and leaves no timer", async () => {
   const { clock, sockets, events, socket } = setUp();
   sockets.last.accept();
   socket.close();
@@ -155,7 +155,7 @@ test("stays closed after close() and leaves no timer", async () => {
   assert.deepEqual(events, ["open"]);
 });
 
-test("closes a connecting socket as soon as it opens", () => {
+test("if `close()` is called while a socket is connecting, closes the socket as soon as it opens", () => {
   const { sockets, events, socket, clock } = setUp();
   socket.close();
   sockets.last.accept();
@@ -164,7 +164,7 @@ test("closes a connecting socket as soon as it opens", () => {
   assert.equal(clock.pending, 0);
 });
 
-test("cancels a scheduled reconnect on close()", async () => {
+test("`close()` cancels a scheduled reconnect", async () => {
   const { clock, sockets, socket } = setUp();
   sockets.last.drop("refused");
   socket.close();
@@ -173,7 +173,7 @@ test("cancels a scheduled reconnect on close()", async () => {
   assert.equal(clock.pending, 0);
 });
 
-test("discards text that is sent while the socket is down", () => {
+test("discards text that is sent before the socket is open", () => {
   const { sockets, socket } = setUp();
   socket.send("too early");
   sockets.last.accept();

@@ -8,18 +8,22 @@ export interface ReconnectingSocketOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly url: string;
-  /** Called for each attempt, because signatures expire. */
+  /** Creates the headers of each connection attempt, because signatures expire. */
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** Text that is sent at an interval; null if the peer sends pings. */
+  /** Text sent every `everyMs`; null if the peer sends pings. */
   readonly heartbeat: { readonly text: () => string; readonly everyMs: number } | null;
-  /** The socket is closed after this long without a message or ping. */
+  /** Maximum time without a message or ping, after which the socket is closed. */
   readonly silenceMsMax: number;
-  /** Checked regularly; true if pings arrive but the subscribed data has stopped. The socket is then closed. */
+  /**
+   * Returns true if pings arrive but no subscribed data does. Called regularly; if it returns true, the socket is
+   * closed.
+   */
   readonly isStalled?: () => boolean;
   /**
-   * Counts sockets closed here (`stream_silent`, `stream_frozen`) and sockets that failed (`stream_connection_lost`).
+   * Counts each socket that this client closes (`stream_silent`, `stream_frozen`) or that the peer closes or refuses
+   * (`stream_connection_lost`).
    */
-  readonly drop: DropCounter;
+  readonly countDrop: DropCounter;
   onOpen(send: (text: string) => void): void;
   onMessage(text: string, receivedAt: number): void;
   onDown(reason: string): void;
@@ -34,7 +38,7 @@ const BACKOFF_MS_MIN = 500;
 const BACKOFF_MS_MAX = 30_000;
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Opens a WebSocket that detects silence and reconnects with growing, jittered delay until it is closed. */
+/** Opens a WebSocket that detects silence and reconnects with exponential backoff and jitter until it is closed. */
 export function openReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
   const { clock, random } = options;
   let socket: OutgoingSocket | null = null;
@@ -44,22 +48,22 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
   let isUnresponsive = false;
   let cancelTimer: () => void = () => {};
 
-  /** Sends heartbeats and closes the socket after too long a silence. Runs at the earlier of the two times. */
-  const monitor = (opened: OutgoingSocket, heartbeatAt: number) => {
+  /** Sends a due heartbeat, closes a silent or stalled socket, and schedules the next run. */
+  const monitor = (openSocket: OutgoingSocket, heartbeatAt: number) => {
     const now = clock.monotonic();
     const silentMs = now - lastReceivedAt;
     const isSilent = silentMs > options.silenceMsMax;
     if (isSilent || options.isStalled?.() === true) {
       isUnresponsive = true;
-      options.drop(isSilent ? "stream_silent" : "stream_frozen");
-      return opened.close();
+      options.countDrop(isSilent ? "stream_silent" : "stream_frozen");
+      return openSocket.close();
     }
     const { heartbeat } = options;
-    if (heartbeat !== null && now >= heartbeatAt) opened.send(heartbeat.text());
+    if (heartbeat !== null && now >= heartbeatAt) openSocket.send(heartbeat.text());
     const nextHeartbeatAt =
       heartbeat === null ? Number.POSITIVE_INFINITY : now >= heartbeatAt ? now + heartbeat.everyMs : heartbeatAt;
     const waitMs = Math.min(options.silenceMsMax - silentMs + 1, nextHeartbeatAt - now);
-    cancelTimer = clock.setTimeout(() => monitor(opened, nextHeartbeatAt), waitMs);
+    cancelTimer = clock.setTimeout(() => monitor(openSocket, nextHeartbeatAt), waitMs);
   };
 
   const connect = () => {
@@ -70,13 +74,13 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
       options.url,
       { headers: options.headers?.() ?? {}, maxFrameBytes: FRAME_BYTES_MAX, connectTimeoutMs: 10_000 },
       {
-        onOpen(opened) {
-          if (isClosed) return opened.close();
-          socket = opened;
+        onOpen(openSocket) {
+          if (isClosed) return openSocket.close();
+          socket = openSocket;
           lastReceivedAt = clock.monotonic();
-          options.onOpen((text) => opened.send(text));
+          options.onOpen((text) => openSocket.send(text));
           // `onOpen` may have closed the socket.
-          if (socket === opened) monitor(opened, lastReceivedAt + (options.heartbeat?.everyMs ?? 0));
+          if (socket === openSocket) monitor(openSocket, lastReceivedAt + (options.heartbeat?.everyMs ?? 0));
         },
         onMessage(text, receivedAt) {
           lastReceivedAt = clock.monotonic();
@@ -90,7 +94,7 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
           cancelTimer();
           socket = null;
           if (isClosed) return;
-          if (!isUnresponsive) options.drop("stream_connection_lost");
+          if (!isUnresponsive) options.countDrop("stream_connection_lost");
           options.onDown(reason);
           const delayMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failures) * (0.5 + random.uniform() / 2);
           failures = Math.min(failures + 1, 10);

@@ -24,21 +24,21 @@ function setUp() {
   return { drift, detector, check: (value: unknown) => detector.check(value, isAccepted) };
 }
 
-const complete = { id: "a", price: "0.42", status: "open", volume: 3, tags: [], icon: "x", result: "" };
+const completeObject = { id: "a", price: "0.42", status: "open", volume: 3, tags: [], icon: "x", result: "" };
 
 test("reports no drift for documented objects, with or without their optional fields", () => {
   const { drift, check } = setUp();
-  check(complete);
+  check(completeObject);
   check({ id: "a", price: 0.5, status: "closed", result: null });
   assert.deepEqual(drift, []);
 });
 
 test("reports missing fields and undocumented enumeration values in every object", () => {
   const { drift, check } = setUp();
-  for (let object = 0; object < 5; object++) check(complete);
-  check({ ...complete, id: undefined });
-  check({ ...complete, price: null });
-  check({ ...complete, status: "limbo", result: 7 });
+  for (let object = 0; object < 5; object++) check(completeObject);
+  check({ ...completeObject, id: undefined });
+  check({ ...completeObject, price: null });
+  check({ ...completeObject, status: "limbo", result: 7 });
   assert.deepEqual(drift, [
     ["market.id", "missing", undefined],
     ["market.price", "missing", undefined],
@@ -49,24 +49,24 @@ test("reports missing fields and undocumented enumeration values in every object
 
 test("reports new fields and invalid values in the first object of a page and in a sample of the others", () => {
   const { drift, detector, check } = setUp();
-  const drifted = { ...complete, price: "1.7", shiny: 1 };
-  detector.startPage([drifted]);
-  check(drifted);
+  const driftedObject = { ...completeObject, price: "1.7", shiny: 1 };
+  detector.startPage([driftedObject]);
+  check(driftedObject);
   assert.deepEqual(drift, [
     ["market.price", "unknown_value", "1.7"],
     ["market.shiny", "new", 1],
   ]);
-  check(drifted);
+  check(driftedObject);
   assert.equal(drift.length, 2);
-  for (let object = 0; object < 500; object++) check(drifted);
+  for (let object = 0; object < 500; object++) check(driftedObject);
   assert.ok(drift.length > 2 && drift.length <= 2 * 6, String(drift.length));
 });
 
-test("inspects every refused object, sampled or not", () => {
+test("inspects every refused object, even outside the sample", () => {
   const { drift, detector } = setUp();
   const isRefused = (_value: unknown): _value is never => false;
-  detector.check(complete, isRefused);
-  detector.check({ ...complete, tags: "none" }, isRefused);
+  detector.check(completeObject, isRefused);
+  detector.check({ ...completeObject, tags: "none" }, isRefused);
   detector.check("refused", isRefused);
   assert.deepEqual(drift, [
     ["market.tags", "unknown_value", "none"],
@@ -74,11 +74,11 @@ test("inspects every refused object, sampled or not", () => {
   ]);
 });
 
-test("reports a usually present field as missing when a whole page of at least 20 objects omits it", () => {
+test("reports a `usually` field as missing if no object of a page of at least 20 objects has it", () => {
   const { drift, detector } = setUp();
-  const { volume: _, ...withoutVolume } = complete;
+  const { volume: _, ...withoutVolume } = completeObject;
   detector.startPage(Array.from({ length: 19 }, () => withoutVolume));
-  detector.startPage([...Array.from({ length: 30 }, () => withoutVolume), complete]);
+  detector.startPage([...Array.from({ length: 30 }, () => withoutVolume), completeObject]);
   assert.deepEqual(drift, []);
   detector.startPage(Array.from({ length: 20 }, () => withoutVolume));
   assert.deepEqual(drift, [["market.volume", "missing", undefined]]);
@@ -86,11 +86,14 @@ test("reports a usually present field as missing when a whole page of at least 2
 
 test("reports at most 20 new fields of one object", () => {
   const { drift, check } = setUp();
-  check({ ...complete, ...Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field_${index}`, index])) });
+  check({
+    ...completeObject,
+    ...Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field_${index}`, index])),
+  });
   assert.equal(drift.length, 20);
 });
 
-test("returns the acceptance check's result for any value and never throws", () => {
+test("`check` returns the result of the acceptance check for any value and never throws", () => {
   const { detector } = setUp();
   fc.assert(
     fc.property(fc.anything(), fc.boolean(), (value, isAccepted) => {

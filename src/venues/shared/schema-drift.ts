@@ -4,11 +4,11 @@ import type { DriftCounter } from "../../ports/venue.ts";
 import { compileCheck, type DocumentedField, documentedFields, type FieldType, unusedFields } from "./wire-schema.ts";
 
 /**
- * Besides the first object of each page, one object in this many is inspected field by field. The number shares no
- * factor with page sizes, which varies the inspected rows from sweep to sweep.
+ * One in this many objects is inspected field by field, besides the first object of each page. The number shares no
+ * factor with page sizes, so each sweep inspects different rows.
  */
-const INSPECT_EVERY = 127;
-/** Pages with fewer objects than this do not show that a usually present field is missing. */
+const OBJECTS_PER_INSPECTION = 127;
+/** Minimum size of a page on which a `usually` field is reported as missing if no object has it. */
 const PAGE_ROWS_MIN = 20;
 const NEW_FIELDS_PER_OBJECT_MAX = 20;
 
@@ -18,36 +18,36 @@ const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
 const isString = (value: unknown) => typeof value === "string";
 
-/** `quick` is compiled and applied to every object; `isValid` is exact and applied to inspected objects. */
+/** `quickSchema` checks every object. `isValid` is stricter and checks only inspected objects. */
 const FIELD_TYPES: Readonly<
-  Record<FieldType, { readonly quick: Type.TSchema; readonly isValid: (value: unknown) => boolean }>
+  Record<FieldType, { readonly quickSchema: Type.TSchema; readonly isValid: (value: unknown) => boolean }>
 > = {
-  any: { quick: Type.Union([StringOrNumber, Type.Boolean(), AnyArray, AnyObject]), isValid: () => true },
-  string: { quick: Type.String(), isValid: isString },
-  decimal: { quick: StringOrNumber, isValid: (value) => value === "" || parseDecimal(value) !== null },
-  price: { quick: StringOrNumber, isValid: (value) => value === "" || isPrice(parseDecimal(value)) },
-  boolean: { quick: Type.Boolean(), isValid: (value) => typeof value === "boolean" },
-  number: { quick: Type.Number(), isValid: (value) => typeof value === "number" },
-  array: { quick: AnyArray, isValid: Array.isArray },
-  object: { quick: Type.Object({}), isValid: isObject },
-  time: { quick: StringOrNumber, isValid: (value) => typeof value === "number" || typeof value === "string" },
+  any: { quickSchema: Type.Union([StringOrNumber, Type.Boolean(), AnyArray, AnyObject]), isValid: () => true },
+  string: { quickSchema: Type.String(), isValid: isString },
+  decimal: { quickSchema: StringOrNumber, isValid: (value) => value === "" || parseDecimal(value) !== null },
+  price: { quickSchema: StringOrNumber, isValid: (value) => value === "" || isPrice(parseDecimal(value)) },
+  boolean: { quickSchema: Type.Boolean(), isValid: (value) => typeof value === "boolean" },
+  number: { quickSchema: Type.Number(), isValid: (value) => typeof value === "number" },
+  array: { quickSchema: AnyArray, isValid: Array.isArray },
+  object: { quickSchema: Type.Object({}), isValid: isObject },
+  time: { quickSchema: StringOrNumber, isValid: (value) => typeof value === "number" || typeof value === "string" },
   "encoded array": {
-    quick: Type.Union([AnyArray, Type.String()]),
+    quickSchema: Type.Union([AnyArray, Type.String()]),
     isValid: (value) => Array.isArray(value) || value === "" || (typeof value === "string" && value[0] === "["),
   },
 };
 
 /**
- * Detects where objects of one kind depart from what the venue documents. In every object: missing fields and values
- * outside an enumeration. In a sample of the accepted objects and in every refused one also: values of another type and
- * undocumented fields.
+ * Reports differences between the objects of one kind and the venue's documentation. Checks every object for missing
+ * fields and values outside an enumeration. Checks a sample of the accepted objects and every refused object for values
+ * of another type and undocumented fields as well.
  */
 export class DriftDetector {
   readonly #kind: string;
   readonly #drift: DriftCounter;
   readonly #fields: readonly (DocumentedField & {
     readonly name: string;
-    readonly allowed: ReadonlySet<unknown> | null;
+    readonly allowedValues: ReadonlySet<unknown> | null;
   })[];
   readonly #documentedNames: ReadonlySet<string>;
   readonly #isQuickCheckPassed: (value: unknown) => boolean;
@@ -64,11 +64,11 @@ export class DriftDetector {
     this.#fields = [...fields].map(([name, field]) => ({
       ...field,
       name,
-      allowed: field.values === null ? null : new Set([...field.values, "", null, undefined]),
+      allowedValues: field.values === null ? null : new Set([...field.values, "", null, undefined]),
     }));
   }
 
-  /** Announces a page whose objects are about to be checked one by one. */
+  /** Must be called before the objects of a page are passed to `check`. */
   startPage(objects: readonly unknown[]): void {
     this.#isFirstOfPage = true;
     if (objects.length < PAGE_ROWS_MIN) return;
@@ -81,15 +81,15 @@ export class DriftDetector {
 
   /** Returns whether the adapter accepts the value, and reports drift found in it. */
   check<Accepted>(value: unknown, isAccepted: (value: unknown) => value is Accepted): value is Accepted {
-    const accepted = isAccepted(value);
+    const isValueAccepted = isAccepted(value);
     this.#objectsUntilInspection -= 1;
     const isSampled = this.#objectsUntilInspection < 0 || this.#isFirstOfPage;
-    if (accepted && !isSampled && this.#isQuickCheckPassed(value)) return true;
-    if (this.#objectsUntilInspection < 0) this.#objectsUntilInspection = INSPECT_EVERY - 1;
+    if (isValueAccepted && !isSampled && this.#isQuickCheckPassed(value)) return true;
+    if (this.#objectsUntilInspection < 0) this.#objectsUntilInspection = OBJECTS_PER_INSPECTION - 1;
     this.#isFirstOfPage = false;
     if (isObject(value)) this.#inspect(value);
     else this.#drift("unknown_value", this.#kind, value);
-    return accepted;
+    return isValueAccepted;
   }
 
   /** Parses and checks JSON text. Returns null if it is not JSON or the adapter does not accept the value. */
@@ -103,11 +103,12 @@ export class DriftDetector {
   }
 
   #inspect(object: Readonly<Record<string, unknown>>): void {
-    for (const { name, presence, type, allowed } of this.#fields) {
+    for (const { name, presence, type, allowedValues } of this.#fields) {
       const value = object[name];
       const isMissing = value === undefined || value === null;
       if (isMissing && presence === "always") this.#drift("missing", `${this.#kind}.${name}`, undefined);
-      const isExpected = allowed === null ? isMissing || FIELD_TYPES[type].isValid(value) : allowed.has(value);
+      const isExpected =
+        allowedValues === null ? isMissing || FIELD_TYPES[type].isValid(value) : allowedValues.has(value);
       if (!isExpected) this.#drift("unknown_value", `${this.#kind}.${name}`, value);
     }
     let newFields = 0;
@@ -126,10 +127,10 @@ function compileQuickCheck(documented: ReadonlyMap<string, DocumentedField>): (v
   for (const [name, { presence, type, values }] of documented) {
     const isRequired = presence === "always";
     if (values === null) {
-      if (isRequired) fields[name] = FIELD_TYPES[type].quick;
+      if (isRequired) fields[name] = FIELD_TYPES[type].quickSchema;
     } else {
-      const allowed = Type.Union([...values, ""].map((value) => Type.Literal(value)));
-      fields[name] = isRequired ? allowed : Type.Optional(Type.Union([allowed, Type.Null()]));
+      const allowedValues = Type.Union([...values, ""].map((value) => Type.Literal(value)));
+      fields[name] = isRequired ? allowedValues : Type.Optional(Type.Union([allowedValues, Type.Null()]));
     }
   }
   return compileCheck(Type.Object(fields));
@@ -143,10 +144,13 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns a function that creates one detector for each kind of object. The kinds prefix the reported field names. */
+/** Returns a function that creates one detector per kind of object. Reported field names start with the kind. */
 export function driftDetectorsFor<Schemas extends Readonly<Record<string, Type.TObject>>>(schemas: Schemas) {
   return (drift: DriftCounter): { readonly [Kind in keyof Schemas]: DriftDetector } => {
-    const detectors = Object.entries(schemas).map(([kind, schema]) => [kind, new DriftDetector(kind, schema, drift)]);
-    return Object.fromEntries(detectors);
+    const driftDetectors = Object.entries(schemas).map(([kind, schema]) => [
+      kind,
+      new DriftDetector(kind, schema, drift),
+    ]);
+    return Object.fromEntries(driftDetectors);
   };
 }

@@ -2,10 +2,13 @@ import type { Clock } from "../../ports/clock.ts";
 
 /** Allowed silence before the first gap is measured. */
 const SILENCE_MS_INITIAL = 5 * 60_000;
-/** Shorter silences are normal for any set of markets. */
+/** Minimum allowed silence, because shorter silences are normal for any set of markets. */
 const SILENCE_MS_MIN = 60_000;
 const SILENCE_MS_MAX = 30 * 60_000;
-/** A silence is too long at this multiple of the average gap. The factor is high because trading comes in bursts. */
+/**
+ * Allowed silence as a multiple of the average gap between messages. The factor is high because trades arrive in
+ * bursts.
+ */
 const GAP_FACTOR = 40;
 /** Messages closer together than this count as one, because a burst of snapshots does not indicate a high rate. */
 const BURST_MS = 1_000;
@@ -19,8 +22,8 @@ const NEWEST_WEIGHT = 0.02;
 export class StallDetector {
   readonly #clock: Clock;
   #averageGapMs: number | null = null;
-  /** Start of the latest burst. */
-  #burstAt: number | null = null;
+  /** Monotonic time of the first message of the latest burst; null before the first message. */
+  #burstStartedAt: number | null = null;
   #silentSince: number;
   #backoffFactor = 1;
 
@@ -32,10 +35,10 @@ export class StallDetector {
   /** Records a message about a market. */
   recordMessage(): void {
     const now = this.#clock.monotonic();
-    const gapMs = this.#burstAt === null ? null : now - this.#burstAt;
+    const gapMs = this.#burstStartedAt === null ? null : now - this.#burstStartedAt;
     if (gapMs === null || gapMs >= BURST_MS) {
       if (gapMs !== null) this.#addGap(gapMs);
-      this.#burstAt = now;
+      this.#burstStartedAt = now;
     }
     this.#silentSince = now;
     this.#backoffFactor = 1;
@@ -43,7 +46,7 @@ export class StallDetector {
 
   /** Restarts the measurement, for example after a reconnect. The current gap is discarded. */
   restart(): void {
-    this.#burstAt = null;
+    this.#burstStartedAt = null;
     this.#silentSince = this.#clock.monotonic();
   }
 
@@ -62,7 +65,8 @@ export class StallDetector {
   detectStall(): boolean {
     if (this.silentMs <= this.silenceMsMax) return false;
     this.#backoffFactor = Math.min(this.#backoffFactor * 2, 32);
-    // The silence may have been a real gap, which the snapshots after a reconnect would hide, so it is recorded.
+    // The silence is recorded as a gap, because it may be normal for these markets and `restart` discards the current
+    // gap.
     this.#addGap(this.silentMs);
     this.restart();
     return true;

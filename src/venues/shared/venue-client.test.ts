@@ -14,6 +14,7 @@ function setUp(respond: (url: URL, attempt: number) => ScriptedResponse | Error,
   const { ports, clock, http, drops } = fakeVenuePorts(undefined, respond);
   const client = new VenueClient({
     ...ports,
+    countDrop: ports.drop,
     limits: { perSecond: 1_000, burst: 1_000, concurrency: 100, ...limits },
   });
   return { clock, http, client, drops, fetch: (path = "a") => client.fetchJson(urlOf(path), { signal }) };
@@ -32,7 +33,7 @@ test("returns the parsed JSON and the times of request and response", async () =
   assert.deepEqual(response, { status: 200, json: { a: 1 }, requestedAt: startedAt, receivedAt: startedAt + 70 });
 });
 
-test("never exceeds rate and burst in any time window, even with simultaneous callers", async () => {
+test("requests never exceed the rate and the burst in any time window, even with simultaneous callers", async () => {
   const limits = fc.record({ perSecond: fc.integer({ min: 1, max: 40 }), burst: fc.integer({ min: 1, max: 10 }) });
   const waves = fc.array(fc.tuple(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 1, max: 12 })), {
     minLength: 1,
@@ -47,11 +48,11 @@ test("never exceeds rate and burst in any time window, even with simultaneous ca
         await clock.advance(pauseMs);
       }
       await clock.until(Promise.all(calls));
-      const sent = http.requests.map(({ at }) => at);
-      for (const [first, start] of sent.entries()) {
-        for (const [last, end] of sent.entries()) {
-          const allowed = options.burst + ((end - start) * options.perSecond) / 1000;
-          if (last >= first) assert.ok(last - first + 1 <= allowed + 1e-6);
+      const requestTimes = http.requests.map(({ at }) => at);
+      for (const [first, start] of requestTimes.entries()) {
+        for (const [last, end] of requestTimes.entries()) {
+          const requestsMax = options.burst + ((end - start) * options.perSecond) / 1000;
+          if (last >= first) assert.ok(last - first + 1 <= requestsMax + 1e-6);
         }
       }
     }),
@@ -59,7 +60,7 @@ test("never exceeds rate and burst in any time window, even with simultaneous ca
   );
 });
 
-test("retries a request without a response, with a longer timeout each time", async () => {
+test("retries a request that times out, with a longer timeout each time", async () => {
   const { clock, http, fetch } = setUp((_, attempt) => ({ afterMs: attempt < 2 ? Number.MAX_SAFE_INTEGER : 200 }));
   const startedAt = clock.monotonic();
   await clock.until(fetch());
@@ -70,7 +71,7 @@ test("retries a request without a response, with a longer timeout each time", as
   assert.ok(clock.monotonic() - startedAt < 16_000);
 });
 
-test("extends the timeout for slow responses, up to the deadline, and shortens it for fast ones", async () => {
+test("slow responses extend the timeout up to the deadline, and fast responses shorten it", async () => {
   const { clock, http, fetch } = setUp((_, attempt) => ({ afterMs: attempt < 8 ? 3_000.2 : 200 }));
   for (let call = 0; call < 8; call++) await clock.until(fetch());
   assert.deepEqual(
@@ -88,27 +89,30 @@ test("never exceeds the maximum number of concurrent requests", async () => {
   assert.equal(http.inFlightMax, 3);
 });
 
-test("delays all callers by a Retry-After in seconds", async () => {
+test("a Retry-After in seconds delays all callers", async () => {
   const { clock, http, fetch } = setUp((_, attempt) =>
     attempt === 0 ? { status: 429, headers: { "retry-after": "30" } } : {},
   );
   const first = fetch("first");
   await clock.advance(10);
-  const second = fetch("second");
+  const secondRequest = fetch("second");
   await clock.advance(29_000);
   assert.equal(http.requests.length, 1);
-  await clock.until(Promise.all([first, second]));
+  await clock.until(Promise.all([first, secondRequest]));
   for (const { at } of http.requests.slice(1)) assert.ok(at >= 30_000, `next request after ${at} ms`);
 });
 
-test("delays all callers until a Retry-After date", async () => {
+test("a Retry-After date delays all callers", async () => {
   const until = (clock: FakeClock) => new Date(clock.now() + 20_000).toUTCString();
   const { clock, http, fetch } = setUp((_, attempt) =>
     attempt === 0 ? { status: 429, headers: { "retry-after": until(clock) } } : {},
   );
   await clock.until(fetch());
-  const second = http.requests[1];
-  assert.ok(second !== undefined && second.at >= 19_000 && second.at <= 21_000, `next request after ${second?.at} ms`);
+  const secondRequest = http.requests[1];
+  assert.ok(
+    secondRequest !== undefined && secondRequest.at >= 19_000 && secondRequest.at <= 21_000,
+    `next request after ${secondRequest?.at} ms`,
+  );
 });
 
 test("limits a Retry-After of a week to five minutes", async () => {
@@ -119,9 +123,9 @@ test("limits a Retry-After of a week to five minutes", async () => {
   assert.equal(http.requests[1]?.at, 300_000);
 });
 
-test("treats a Retry-After of decades as absent", async () => {
-  const decades = [() => String(10 ** 9), (clock: FakeClock) => new Date(clock.now() + 1e12).toUTCString()];
-  for (const value of decades) {
+test("ignores a Retry-After of decades", async () => {
+  const retryAfterValues = [() => String(10 ** 9), (clock: FakeClock) => new Date(clock.now() + 1e12).toUTCString()];
+  for (const value of retryAfterValues) {
     const { clock, http, fetch } = setUp((_, attempt) =>
       attempt === 0 ? { status: 429, headers: { "retry-after": value(clock) } } : {},
     );
@@ -130,24 +134,24 @@ test("treats a Retry-After of decades as absent", async () => {
   }
 });
 
-test("pauses at least 30 seconds after a ban, longer if Retry-After is longer", async () => {
+test("after a ban, pauses at least 30 seconds, or longer if Retry-After is longer", async () => {
   const cases: readonly [Readonly<Record<string, string>>, number][] = [
     [{}, 30_000],
     [{ "retry-after": "5" }, 30_000],
     [{ "retry-after": "120" }, 120_000],
   ];
-  for (const [headers, everyMs] of cases) {
+  for (const [headers, pauseMs] of cases) {
     const { clock, http, fetch } = setUp(() => ({ status: 418, headers }));
-    const all = Promise.allSettled([fetch(), fetch(), fetch()]);
+    const settledCalls = Promise.allSettled([fetch(), fetch(), fetch()]);
     await clock.advance(5 * 60_000);
-    await clock.until(all);
-    // The three requests at 0 ms were concurrent; their retries wait.
-    const later = http.requests.map(({ at }) => at).filter((at) => at > 0);
-    assert.ok(later.length > 0 && later.every((at) => at >= everyMs), String(later));
+    await clock.until(settledCalls);
+    // The first three requests, at 0 ms, are concurrent; only their retries wait.
+    const retryTimes = http.requests.map(({ at }) => at).filter((at) => at > 0);
+    assert.ok(retryTimes.length > 0 && retryTimes.every((at) => at >= pauseMs), String(retryTimes));
   }
 });
 
-test("treats five consecutive 403 responses as a ban, but not fewer", async () => {
+test("treats five consecutive 403 responses as a ban, but not four", async () => {
   let status = 403;
   const { clock, http, fetch } = setUp(() => ({ status }));
   for (let call = 0; call < 4; call++) await assert.rejects(clock.until(fetch()), failureOf("client_error"));
@@ -156,13 +160,13 @@ test("treats five consecutive 403 responses as a ban, but not fewer", async () =
   status = 403;
   for (let call = 0; call < 4; call++) await assert.rejects(clock.until(fetch()), failureOf("client_error"));
   assert.equal(clock.monotonic(), 0);
-  const banned = fetch();
-  banned.catch(() => {});
+  const bannedCall = fetch();
+  bannedCall.catch(() => {});
   await clock.advance(29_999);
   assert.equal(http.requests.length, 10);
   await clock.advance(1);
   assert.equal(http.requests.length, 11);
-  await assert.rejects(clock.until(banned));
+  await assert.rejects(clock.until(bannedCall));
 });
 
 test("probes a failing host once a second until it recovers", async () => {
@@ -194,18 +198,25 @@ test("pauses one second after a 429 without Retry-After", async () => {
   assert.equal(http.requests[1]?.at, 1_000);
 });
 
-test("parses Retry-After in both forms, limits it and rejects invalid values", () => {
+test("parses Retry-After as seconds and as a date, limits it to five minutes and rejects invalid values", () => {
   const now = Date.UTC(2026, 10, 21);
   assert.equal(parseRetryAfter("7", now), 7_000);
   assert.equal(parseRetryAfter("0", now), 0);
   assert.equal(parseRetryAfter(new Date(now + 9_000).toUTCString(), now), 9_000);
   assert.equal(parseRetryAfter("604800", now), 300_000);
-  for (const invalid of [undefined, "", "soon", "-5", "99999999999999999999", new Date(now - 60_000).toUTCString()]) {
-    assert.equal(parseRetryAfter(invalid, now), null, String(invalid));
+  for (const invalidRetryAfter of [
+    undefined,
+    "",
+    "soon",
+    "-5",
+    "99999999999999999999",
+    new Date(now - 60_000).toUTCString(),
+  ]) {
+    assert.equal(parseRetryAfter(invalidRetryAfter, now), null, String(invalidRetryAfter));
   }
 });
 
-test("tries three times after transient failures and then throws", async (t) => {
+test("throws after three attempts if each attempt fails transiently", async (t) => {
   const cases: readonly [string, ScriptedResponse | Error, VenueFailure][] = [
     ["500", { status: 500 }, "server_error"],
     ["503", { status: 503 }, "server_error"],
@@ -243,7 +254,7 @@ test("returns null for an accepted status whose body is not JSON", async () => {
   assert.deepEqual([response.status, response.json], [404, null]);
 });
 
-test("pauses requests to a failing host, probes it once and resumes after success", async () => {
+test("pauses requests to a failing host, sends one probe and resumes if the probe succeeds", async () => {
   let isHealthy = false;
   const { clock, http, fetch } = setUp(() => (isHealthy ? {} : { status: 500 }));
   await assert.rejects(clock.until(fetch()), failureOf("server_error"));
@@ -270,12 +281,12 @@ test("rejects an aborted call immediately, whether it waits for the rate limit o
   const abort = new AbortController();
   const waitingForResponse = client.fetchJson(urlOf("a"), { signal: abort.signal });
   const waitingForLimit = client.fetchJson(urlOf("b"), { signal: abort.signal });
-  const both = Promise.allSettled([waitingForResponse, waitingForLimit]);
+  const settledCalls = Promise.allSettled([waitingForResponse, waitingForLimit]);
   await clock.advance(10);
   abort.abort();
   await clock.settle();
   assert.deepEqual(
-    (await clock.until(both, 0)).map(({ status }) => status),
+    (await clock.until(settledCalls, 0)).map(({ status }) => status),
     ["rejected", "rejected"],
   );
   assert.equal(http.requests.length, 1);
@@ -286,23 +297,23 @@ test("does not open the circuit after aborted calls", async () => {
   const { clock, client, fetch } = setUp((_, attempt) => (attempt < 10 ? { afterMs: 60_000 } : {}));
   for (let call = 0; call < 10; call++) {
     const abort = new AbortController();
-    const aborted = client.fetchJson(urlOf("a"), { signal: abort.signal });
+    const abortedCall = client.fetchJson(urlOf("a"), { signal: abort.signal });
     await clock.advance(1);
     abort.abort();
-    await assert.rejects(aborted);
+    await assert.rejects(abortedCall);
   }
   assert.equal((await clock.until(fetch())).status, 200);
 });
 
-test("lets 1,000 callers wait and rejects the next one immediately", async () => {
+test("rejects a call immediately if 1,000 callers are waiting", async () => {
   const { clock, client, fetch } = setUp(() => ({}), { burst: 1, perSecond: 0.001 });
   await clock.until(fetch());
   const abort = new AbortController();
-  const waiting = Array.from({ length: 1_000 }, () => client.fetchJson(urlOf("a"), { signal: abort.signal }));
-  const settled = Promise.allSettled(waiting);
+  const waitingCalls = Array.from({ length: 1_000 }, () => client.fetchJson(urlOf("a"), { signal: abort.signal }));
+  const settledCalls = Promise.allSettled(waitingCalls);
   await assert.rejects(fetch(), failureOf("rate_limited"));
   abort.abort();
-  await settled;
+  await settledCalls;
 });
 
 test("sends a body as a JSON POST and creates new headers for each attempt", async () => {
@@ -310,6 +321,7 @@ test("sends a body as a JSON POST and creates new headers for each attempt", asy
   let signatures = 0;
   const client = new VenueClient({
     ...ports,
+    countDrop: ports.drop,
     limits: { perSecond: 10, burst: 10, concurrency: 1 },
     headers: (method, url) => ({ signature: `${method} ${url.pathname} ${++signatures}` }),
   });
@@ -323,14 +335,14 @@ test("sends a body as a JSON POST and creates new headers for each attempt", asy
   );
 });
 
-test("exceeds the published rate a hundredfold only for a venue without limits", async () => {
-  const published: RequestLimits = { perSecond: 2, burst: 2, concurrency: 4 };
-  const countIn = async (venue: { areLimitsLifted?: boolean }) => {
-    const { clock, http, fetch } = setUp(() => ({}), limitsFor(venue, published));
+test("multiplies the published rate by 100 only if the venue's limits are lifted", async () => {
+  const publishedLimits: RequestLimits = { perSecond: 2, burst: 2, concurrency: 4 };
+  const countRequests = async (venue: { areLimitsLifted?: boolean }) => {
+    const { clock, http, fetch } = setUp(() => ({}), limitsFor(venue, publishedLimits));
     for (let call = 0; call < 100; call++) fetch().catch(() => {});
     await clock.advance(1_000);
     return http.requests.length;
   };
-  assert.equal(await countIn({ areLimitsLifted: true }), 100);
-  for (const venue of [{}, { areLimitsLifted: false }]) assert.ok((await countIn(venue)) <= 4);
+  assert.equal(await countRequests({ areLimitsLifted: true }), 100);
+  for (const venue of [{}, { areLimitsLifted: false }]) assert.ok((await countRequests(venue)) <= 4);
 });

@@ -14,13 +14,17 @@ export interface RequestLimits {
   readonly concurrency: number;
 }
 
-/** Simulated venues get this multiple of the published rate, which is in effect unlimited but still bounded. */
-const LIFTED_FACTOR = 100;
+/** Simulated venues are limited to this multiple of the published rate, which is effectively unlimited. */
+const SIMULATED_LIMIT_FACTOR = 100;
 
-/** The published limits, or higher ones for a simulated venue. */
+/** Returns the published limits, or higher limits if the venue is simulated. */
 export function limitsFor(venue: { readonly areLimitsLifted?: boolean }, limits: RequestLimits): RequestLimits {
   if (venue.areLimitsLifted !== true) return limits;
-  return { ...limits, perSecond: limits.perSecond * LIFTED_FACTOR, burst: limits.burst * LIFTED_FACTOR };
+  return {
+    ...limits,
+    perSecond: limits.perSecond * SIMULATED_LIMIT_FACTOR,
+    burst: limits.burst * SIMULATED_LIMIT_FACTOR,
+  };
 }
 
 export interface VenueClientOptions {
@@ -28,12 +32,12 @@ export interface VenueClientOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RequestLimits;
-  /** Counts failed attempts as `attempt_` and the kind of failure, including those whose retry succeeds. */
-  readonly drop?: DropCounter;
+  /** Counts each failed attempt as `attempt_<failure>`, even if its retry succeeds. */
+  readonly countDrop?: DropCounter;
   /** Maximum duration of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
-  /** Extra headers for each request, for example a signature over method and path. */
+  /** Creates additional headers for each attempt, for example a signature over method and path. */
   readonly headers?: (method: string, url: URL) => Readonly<Record<string, string>>;
 }
 
@@ -47,7 +51,7 @@ export interface VenueResponse {
 
 export interface VenueCall {
   readonly signal: AbortSignal;
-  /** Statuses besides 2xx that are returned and not thrown, for example 404 for an unknown market. */
+  /** Statuses besides 2xx that do not throw an error, for example 404 for an unknown market. */
   readonly accept?: readonly number[];
   /** JSON body; the request is then a POST. */
   readonly body?: unknown;
@@ -69,10 +73,12 @@ const RETRY_AFTER_VALID_MS_MAX = 366 * 86_400_000;
 const PROBE_EVERY_MS = 1_000;
 /** Minimum pause after the host bans this client. */
 const BAN_PAUSE_MS_MIN = 30_000;
-/** Consecutive 403 responses that are treated as a ban. A single one may concern only the requested resource. */
+/**
+ * Number of consecutive 403 responses that are treated as a ban. A single 403 may concern only the requested resource.
+ */
 const CONSECUTIVE_FORBIDDEN_MAX = 5;
 const WAITERS_MAX = 1_000;
-/** Paths contain ids from callers and are truncated in error messages, which are logged. */
+/** Maximum length of a path in error messages, because paths contain ids from callers and error messages are logged. */
 const LOGGED_PATH_LENGTH_MAX = 200;
 
 /**
@@ -150,23 +156,23 @@ export class VenueClient {
       });
       const durationMs = clock.monotonic() - startedAt;
       this.#timeoutMs = Math.max(TIMEOUT_MS_MIN, durationMs * TIMEOUT_FACTOR, this.#timeoutMs * TIMEOUT_DECAY);
-      const json = this.#read(url, response, call.accept ?? []);
-      this.#breaker.succeeded();
-      // Parsing a large page blocks the event loop, and so does the processing that follows.
+      const json = this.#parseResponse(url, response, call.accept ?? []);
+      this.#breaker.recordSuccess();
+      // Yields between parsing and processing, because each of them blocks the event loop if the page is large.
       await clock.yieldToEventLoop();
       return { status: response.status, json, requestedAt, receivedAt: response.receivedAt };
     } catch (error) {
-      if (call.signal.aborted) this.#breaker.abandoned();
-      else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.succeeded();
+      if (call.signal.aborted) this.#breaker.cancelProbe();
+      else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.recordSuccess();
       else {
-        this.#breaker.failed(clock.monotonic());
-        if (error instanceof VenueError) this.#options.drop?.(`attempt_${error.failure}`);
+        this.#breaker.recordFailure(clock.monotonic());
+        if (error instanceof VenueError) this.#options.countDrop?.(`attempt_${error.failure}`);
       }
       throw error;
     }
   }
 
-  #read(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
+  #parseResponse(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
     const { status } = response;
     const summary = `${url.host}${url.pathname.slice(0, LOGGED_PATH_LENGTH_MAX)} returned ${status}`;
     this.#consecutiveForbidden = status === 403 ? this.#consecutiveForbidden + 1 : 0;
@@ -223,8 +229,8 @@ export class VenueClient {
 }
 
 /**
- * Parses Retry-After (seconds or an HTTP date) to milliseconds from now, at most five minutes; null if absent, invalid
- * or more than a year.
+ * Parses Retry-After (seconds or an HTTP date). Returns milliseconds from now, at most five minutes, or null if the
+ * value is absent, invalid or more than a year ahead.
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null;

@@ -18,6 +18,6 @@ export interface VenuePorts {
   readonly log: Log;
   readonly drop: DropCounter;
   readonly drift: DriftCounter;
-  /** The venue is simulated and enforces no request limits, so the published limits are exceeded. False by default. */
+  /** Whether the client may exceed the published limits because the venue is simulated. False by default. */
   readonly areLimitsLifted?: boolean;
 }

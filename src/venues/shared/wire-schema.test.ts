@@ -12,7 +12,7 @@ import {
   usually,
 } from "./wire-schema.ts";
 
-test("derives presence, type and values from annotations, otherwise from the schema", () => {
+test("`documentedFields` reads presence, type and values from the annotations, or from the schema if there are none", () => {
   const schema = Type.Object(
     {
       id: Type.String(),

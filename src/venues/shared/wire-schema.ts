@@ -1,6 +1,6 @@
 /**
- * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept what the adapter can use, annotated with
- * what the venue documents. Unknown keywords are ignored by validation; `schema-drift.ts` reads them.
+ * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept the values that the adapter can use,
+ * annotated with the venue's documentation. Validation ignores the annotations; `schema-drift.ts` reads them.
  */
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
@@ -24,7 +24,9 @@ export type FieldType =
 /** What a venue documents about one field. */
 export interface DocumentedField {
   readonly type: FieldType;
-  /** `always`: every object has a value. `usually`: one object may omit it, a whole page may not. */
+  /**
+   * `always`: every object has a value. `usually`: single objects may omit the field, but not all objects of a page.
+   */
   readonly presence: "always" | "usually" | "sometimes";
   /** Every documented value of an enumeration; null for all other fields. */
   readonly values: readonly string[] | null;
@@ -32,17 +34,17 @@ export interface DocumentedField {
 
 export type FieldAnnotation = Partial<DocumentedField>;
 
-/** May be absent or null. */
+/** A field that may be absent or null. */
 export const optional = <Schema extends TSchema>(schema: Schema, documented: FieldAnnotation = {}) =>
   Type.Optional(Type.Union([schema, Type.Null()], { documented }));
 
-/** Documented as present in every object; objects without it are accepted and reported as drift. */
+/** A field that is documented as present in every object. Objects without it are accepted and reported as drift. */
 export const always = <Schema extends TSchema>(schema: Schema) => optional(schema, { presence: "always" });
 
-/** May be absent or null; reported as drift when a whole page of objects omits it. */
+/** A field that may be absent or null. If all objects of a page omit it, this is reported as drift. */
 export const usually = <Schema extends TSchema>(schema: Schema) => optional(schema, { presence: "usually" });
 
-/** Accepts any value, also none: for fields that are parsed leniently or only compared with the documentation. */
+/** A field with any value or none, for fields that are parsed leniently or only compared with the documentation. */
 export const unchecked = (documented: FieldAnnotation) => Type.Optional(Type.Unknown({ documented }));
 
 const splitNames = (text: string) => text.trim().split(/\s+/);
