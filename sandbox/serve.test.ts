@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { ExchangeService } from "./protocol/exchange.ts";
 import { serveExchanges } from "./serve.ts";
 
-const LOOPBACK = { host: "127.0.0.1", firstPort: 0 };
+const LOOPBACK_OPTIONS = { host: "127.0.0.1", firstPort: 0 };
 
 function service(venue: string, name: string, listener: string, basePath = ""): ExchangeService {
   return {
@@ -28,7 +28,7 @@ test("services with the same listener share a port, and each is reachable at its
     service("b", "gamma", "b1"),
     service("b", "clob", "b2"),
   ];
-  const { urls, close } = await serveExchanges(services, LOOPBACK);
+  const { urls, close } = await serveExchanges(services, LOOPBACK_OPTIONS);
   assert.match(urls.a?.rest ?? "", /^http:\/\/127\.0\.0\.1:\d+\/v2$/);
   assert.match(urls.a?.ws ?? "", /^ws:\/\/127\.0\.0\.1:\d+\/v2$/);
   assert.equal(portOf(urls.a?.rest), portOf(urls.a?.ws));
@@ -46,7 +46,7 @@ test("services with the same listener share a port, and each is reachable at its
 });
 
 test("listeners use consecutive ports from the first port", async () => {
-  // Finds a free port; the next one is very likely free as well.
+  // Finds a free port. The next port is very likely also free.
   const probe = createServer();
   const first = await new Promise<number>((resolve) => {
     probe.listen(0, "127.0.0.1", () => resolve((probe.address() as { port: number }).port));

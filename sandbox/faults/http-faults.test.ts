@@ -18,9 +18,9 @@ import { createFaults } from "./venue-faults.ts";
 const GENESIS = Date.UTC(2026, 10, 20);
 const NOW = GENESIS + 3_600_000;
 
-/** All four venues over a world with fixed time; `waits` records the requested delays instead of waiting. */
+/** Fault switches of the four venues. */
 const faults = createFaults((...keys) => uniform(3, 1, ...keys));
-const waits: number[] = [];
+const requestedDelaysMs: number[] = [];
 let urls: ServiceUrls;
 let close: () => Promise<void>;
 
@@ -31,7 +31,7 @@ before(async () => {
   const services = [kalshiExchange, polymarketExchange, limitlessExchange, manifoldExchange].flatMap((exchange) =>
     exchange(context),
   );
-  const wait = async (ms: number) => void waits.push(ms);
+  const wait = async (ms: number) => void requestedDelaysMs.push(ms);
   const faultOptions = { byVenue: faults, now: () => NOW, wait };
   ({ urls, close } = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0, faults: faultOptions }));
 });
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 /** The URL of each venue's list of open markets. */
-const LISTING: Readonly<Record<SandboxVenue, () => string>> = {
+const LIST_URLS: Readonly<Record<SandboxVenue, () => string>> = {
   kalshi: () => `${urls.kalshi?.rest}/markets?status=open&limit=40`,
   polymarket: () => `${urls.polymarket?.gamma}/markets/keyset?closed=false&limit=40`,
   limitless: () => `${urls.limitless?.rest}/markets/active?limit=25`,
@@ -49,27 +49,27 @@ const LISTING: Readonly<Record<SandboxVenue, () => string>> = {
 };
 const setFaults = (venue: SandboxVenue, switches: unknown) => faults[venue].replace(parseFaults(switches));
 const list = async (venue: SandboxVenue) => {
-  const reply = await fetch(LISTING[venue]());
+  const reply = await fetch(LIST_URLS[venue]());
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 };
 // biome-ignore lint/suspicious/noExplicitAny: response shapes differ by venue, and the tests assert on their content
 type Json = any;
 /** The values of all fields with a matching name, at any depth. */
-function valuesOf(value: Json, name: RegExp): Json[] {
+function collectValues(value: Json, name: RegExp): Json[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, field]) => [
     ...(name.test(key) ? [field] : []),
-    ...valuesOf(field, name),
+    ...collectValues(field, name),
   ]);
 }
 
 test("429 and 5xx faults reject requests of one venue and leave the other venues unaffected", async () => {
-  const invalid = ["1000000000", "-5", "soon"];
+  const invalidRetryAfters = ["1000000000", "-5", "soon"];
   const cases: readonly [Record<string, unknown>, number, (retryAfter: string | null) => boolean][] = [
     [{ rate_limit: 1 }, 429, (retryAfter) => retryAfter === null],
     [{ rate_limit_seconds: { seconds: 7 } }, 429, (retryAfter) => retryAfter === "7"],
     [{ rate_limit_date: { seconds: 9 } }, 429, (retryAfter) => Date.parse(retryAfter ?? "") === NOW + 9_000],
-    [{ rate_limit_absurd: 1 }, 429, (retryAfter) => invalid.includes(retryAfter ?? "")],
+    [{ rate_limit_absurd: 1 }, 429, (retryAfter) => invalidRetryAfters.includes(retryAfter ?? "")],
     [{ server_error: { kind: "503" } }, 503, (retryAfter) => retryAfter === null],
   ];
   for (const venue of SANDBOX_VENUES) {
@@ -85,15 +85,15 @@ test("429 and 5xx faults reject requests of one venue and leave the other venues
   }
 });
 
-test("latency delays a response by the configured time plus a random part of the jitter", async () => {
+test("`latency` delays a response by the configured time plus a random part of the jitter", async () => {
   setFaults("manifold", { latency: { ms: 800, jitter_ms: 400 } });
-  waits.length = 0;
+  requestedDelaysMs.length = 0;
   for (let count = 0; count < 8; count++) assert.equal((await list("manifold")).status, 200);
-  assert.equal(waits.length, 8);
-  assert.ok(waits.every((ms) => ms >= 800 && ms <= 1_200) && new Set(waits).size > 4, String(waits));
+  assert.equal(requestedDelaysMs.length, 8);
+  assert.ok(requestedDelaysMs.every((ms) => ms >= 800 && ms <= 1_200) && new Set(requestedDelaysMs).size > 4, String(requestedDelaysMs));
 });
 
-test("cut_body truncates the JSON of a complete response; cut_socket closes before Content-Length bytes", async () => {
+test("`cut_body` truncates the JSON; `cut_socket` closes the connection before Content-Length bytes are sent", async () => {
   for (const venue of SANDBOX_VENUES) {
     const complete = (await list(venue)).text;
     setFaults(venue, { cut_body: 1 });
@@ -106,7 +106,7 @@ test("cut_body truncates the JSON of a complete response; cut_socket closes befo
   }
 });
 
-test("garbage returns status 200 with HTML, binary data or JSON that contains NaN", async () => {
+test("`garbage` returns status 200 with HTML, binary data or JSON that contains NaN", async () => {
   for (const [kind, pattern] of [
     ["html", /^<!doctype html>/],
     ["binary", /\ufffd/],
@@ -120,7 +120,7 @@ test("garbage returns status 200 with HTML, binary data or JSON that contains Na
   }
 });
 
-test("half_page returns half of the rows, repeated rows, or the cursor of the request", async () => {
+test("`half_page` returns half of the rows, repeated rows, or the cursor of the request", async () => {
   const rowsOf = (text: string): string[] => JSON.parse(text).markets.map(({ ticker }: { ticker: string }) => ticker);
   const complete = rowsOf((await list("kalshi")).text);
   setFaults("kalshi", { half_page: { kind: "short" } });
@@ -136,7 +136,7 @@ test("half_page returns half of the rows, repeated rows, or the cursor of the re
   assert.equal((await getPage(cursor)).cursor, cursor);
 });
 
-test("crossed_book, empty_book and price_out_of_range change all prices of every venue's list", async () => {
+test("`crossed_book`, `empty_book` and `price_out_of_range` change all prices of every venue's list", async () => {
   const tops: Readonly<Record<SandboxVenue, readonly [RegExp, RegExp]>> = {
     kalshi: [/^yes_bid_dollars$/, /^yes_ask_dollars$/],
     polymarket: [/^bestBid$/, /^bestAsk$/],
@@ -147,7 +147,7 @@ test("crossed_book, empty_book and price_out_of_range change all prices of every
   for (const venue of SANDBOX_VENUES) {
     const quotes = async () => {
       const json = JSON.parse((await list(venue)).text);
-      const [bids, asks] = [valuesOf(json, tops[venue][0]), valuesOf(json, tops[venue][1])];
+      const [bids, asks] = [collectValues(json, tops[venue][0]), collectValues(json, tops[venue][1])];
       return bids.map((bid, index) => ({ bid, ask: asks[index] }));
     };
     if (venue !== "manifold") {
@@ -160,7 +160,7 @@ test("crossed_book, empty_book and price_out_of_range change all prices of every
     for (const kind of ["percent", "above", "negative", "nan"]) {
       setFaults(venue, { price_out_of_range: { kind } });
       const json = JSON.parse((await list(venue)).text);
-      const prices = valuesOf(json, /^(last_price_dollars|lastTradePrice|prices|probability)$/)
+      const prices = collectValues(json, /^(last_price_dollars|lastTradePrice|prices|probability)$/)
         .flat()
         .map(Number);
       assert.ok(prices.length >= 5, `${venue} ${prices.length}`);
@@ -174,10 +174,10 @@ test("crossed_book, empty_book and price_out_of_range change all prices of every
   }
 });
 
-test("clock_skew shifts all timestamps of a response by the same ten minutes, and no other times", async () => {
+test("`clock_skew` shifts all update times of a response by the same ten minutes and does not change close times", async () => {
   const readTimes = async () => {
     const json = JSON.parse((await list("kalshi")).text);
-    return { updated: valuesOf(json, /^updated_time$/), close: valuesOf(json, /^close_time$/) };
+    return { updated: collectValues(json, /^updated_time$/), close: collectValues(json, /^close_time$/) };
   };
   const correct = await readTimes();
   setFaults("kalshi", { clock_skew: { minutes: 10 } });
@@ -190,7 +190,7 @@ test("clock_skew shifts all timestamps of a response by the same ten minutes, an
   }
 });
 
-test("a frozen venue delays requests and upgrades until the switch is turned off", async () => {
+test("a frozen venue delays requests and WebSocket upgrades until the `frozen` switch is turned off", async () => {
   setFaults("kalshi", { frozen: 1 });
   const responses: string[] = [];
   const pendingRequest = list("kalshi").then(({ status }) => responses.push(`rest ${status}`));
@@ -208,7 +208,7 @@ test("a frozen venue delays requests and upgrades until the switch is turned off
   assert.deepEqual(responses.sort(), ["rest 200", "socket 401"]);
 });
 
-test("counts a fault only if the response contains something that the fault changes", async () => {
+test("counts a fault only if the response contains data that the fault changes", async () => {
   const switches = { crossed_book: 1, half_page: 1, price_out_of_range: 1 };
   for (const venue of SANDBOX_VENUES) {
     setFaults(venue, switches);
@@ -224,7 +224,7 @@ test("counts a fault only if the response contains something that the fault chan
   assert.deepEqual(faults.kalshi.counts, {});
 });
 
-test("leaves a market without prices unchanged and does not count it", () => {
+test("price faults do not change a market without prices, and no fault is counted", () => {
   setFaults("kalshi", { crossed_book: 1, price_out_of_range: { kind: "above" } });
   faults.kalshi.resetCounts();
   const unquoted = { yes_bid_dollars: null, yes_ask_dollars: "0.5000", bids: [], asks: [], price: "", prices: [] };
@@ -241,7 +241,7 @@ test("leaves a market without prices unchanged and does not count it", () => {
   assert.equal(crossed, 2);
 });
 
-test("counts only one fault for a broken response, even if other switches are on", async () => {
+test("a response broken by `garbage` or `cut_body` counts one fault, even if other switches are on", async () => {
   for (const broken of ["garbage", "cut_body"]) {
     setFaults("kalshi", { [broken]: 1, crossed_book: 1, price_out_of_range: 1, half_page: 1, clock_skew: 1 });
     faults.kalshi.resetCounts();
@@ -250,11 +250,11 @@ test("counts only one fault for a broken response, even if other switches are on
   }
 });
 
-test("applies no other fault after a client of a frozen venue disconnects", async () => {
+test("if a client disconnects from a frozen venue, no other fault is applied to its request", async () => {
   setFaults("kalshi", { frozen: 1, server_error: 1 });
   faults.kalshi.resetCounts();
   const client = new AbortController();
-  const pendingRequest = fetch(LISTING.kalshi(), { signal: client.signal });
+  const pendingRequest = fetch(LIST_URLS.kalshi(), { signal: client.signal });
   for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
   client.abort();
   await assert.rejects(pendingRequest);
@@ -263,7 +263,7 @@ test("applies no other fault after a client of a frozen venue disconnects", asyn
   assert.deepEqual(faults.kalshi.counts, { frozen: 1 });
 });
 
-test("garbage of kind nan breaks a response without numbers in another way", async () => {
+test("`garbage` of kind `nan` returns invalid JSON even if the response contains no numbers", async () => {
   setFaults("manifold", { garbage: { kind: "nan" } });
   const reply = await fetch(`${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`);
   const text = await reply.text();

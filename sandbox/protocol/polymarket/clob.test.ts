@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { polymarketConditionId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
-import { activeMarkets, get, NOW, serve, world } from "./test-server.ts";
+import { activeMarkets, get, NOW, startHost, world } from "./test-server.ts";
 
 let clob: FastifyInstance;
 before(async () => {
-  clob = await serve("clob");
+  clob = await startHost("clob");
 });
 after(() => clob.close());
 

@@ -3,13 +3,13 @@ import type { ListedMarket } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { clobMarket, simplifiedMarket } from "./clob-json.ts";
+import { presentClobMarket, presentSimplifiedMarket } from "./clob-json.ts";
 import { installPrices } from "./clob-prices.ts";
 import { isMarketClosed } from "./gamma-json.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { type MarketState, marketState, rewardsOf } from "./market-state.ts";
-import { integerParam, type Query, textParam, ValidationError } from "./query.ts";
-import { clobActivity } from "./trades.ts";
+import { type MarketState, readMarketState, rewardsOf } from "./market-state.ts";
+import { readIntegerParam, type Query, readTextParam, ValidationError } from "./query.ts";
+import { presentClobActivity } from "./trades.ts";
 
 const PAGE_MAX = 1_000;
 const SAMPLING_PAGE_MAX = 500;
@@ -62,8 +62,8 @@ export function clobService(context: ExchangeContext, catalogue: Catalogue): Exc
 }
 
 /** A cursor of this host is a base64-encoded offset. */
-function offsetOf(query: Query): number {
-  const cursor = textParam(query, "next_cursor");
+function readOffset(query: Query): number {
+  const cursor = readTextParam(query, "next_cursor");
   if (cursor === null) return 0;
   const text = Buffer.from(cursor, "base64").toString("utf8");
   if (text === "-1") throw new ValidationError("next item should be greater than or equal to 0");
@@ -71,13 +71,13 @@ function offsetOf(query: Query): number {
   return Number(text);
 }
 
-function pageOf<Item>(
+function readPage<Item>(
   items: readonly Item[],
   query: Query,
   limitMax: number,
 ): { items: readonly Item[]; envelope: { limit: number; count: number; next_cursor: string } } {
-  const offset = offsetOf(query);
-  const limit = Math.min(limitMax, Math.max(1, integerParam(query, "limit") ?? limitMax));
+  const offset = readOffset(query);
+  const limit = Math.min(limitMax, Math.max(1, readIntegerParam(query, "limit") ?? limitMax));
   const page = items.slice(offset, offset + limit);
   const next = offset + page.length;
   const isEnd = page.length === 0 || next >= items.length;
@@ -93,11 +93,11 @@ function pageOf<Item>(
 
 function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
-  const stateOf = (market: ListedMarket) => marketState(world, market, context.now());
+  const stateOf = (market: ListedMarket) => readMarketState(world, market, context.now());
   /** Open markets with liquidity rewards. */
   const samplingMarkets = () => {
     const now = context.now();
-    return catalogue.markets().filter((market) => rewardsOf(market) !== null && !isMarketClosed(market, now));
+    return catalogue.listMarkets().filter((market) => rewardsOf(market) !== null && !isMarketClosed(market, now));
   };
   const list = (
     url: string,
@@ -106,22 +106,22 @@ function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogu
     present: (state: MarketState) => unknown,
   ) => {
     app.get<{ Querystring: Query }>(url, async ({ query }) => {
-      const { items, envelope } = pageOf(markets(), query, limitMax);
+      const { items, envelope } = readPage(markets(), query, limitMax);
       return { data: items.map((market) => present(stateOf(market))), ...envelope };
     });
   };
-  list("/markets", PAGE_MAX, () => catalogue.markets(), clobMarket);
-  list("/simplified-markets", PAGE_MAX, () => catalogue.markets(), simplifiedMarket);
-  list("/sampling-markets", SAMPLING_PAGE_MAX, samplingMarkets, clobMarket);
-  list("/sampling-simplified-markets", SAMPLING_PAGE_MAX, samplingMarkets, simplifiedMarket);
+  list("/markets", PAGE_MAX, () => catalogue.listMarkets(), presentClobMarket);
+  list("/simplified-markets", PAGE_MAX, () => catalogue.listMarkets(), presentSimplifiedMarket);
+  list("/sampling-markets", SAMPLING_PAGE_MAX, samplingMarkets, presentClobMarket);
+  list("/sampling-simplified-markets", SAMPLING_PAGE_MAX, samplingMarkets, presentSimplifiedMarket);
 
   type ByCondition = { Params: { conditionId: string } };
   const byCondition = (url: string, present: (market: ListedMarket) => unknown) => {
     app.get<ByCondition>(url, async ({ params }, reply: FastifyReply) => {
-      const market = catalogue.marketByCondition(params.conditionId);
+      const market = catalogue.findMarketByCondition(params.conditionId);
       return market === null ? reply.code(404).send({ error: "market not found" }) : present(market);
     });
   };
-  byCondition("/markets/:conditionId", (market) => clobMarket(stateOf(market)));
-  byCondition("/live-activity/events/:conditionId", (market) => clobActivity(world, market, context.now()));
+  byCondition("/markets/:conditionId", (market) => presentClobMarket(stateOf(market)));
+  byCondition("/live-activity/events/:conditionId", (market) => presentClobActivity(world, market, context.now()));
 }

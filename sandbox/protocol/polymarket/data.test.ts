@@ -3,11 +3,11 @@ import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import { polymarketConditionId } from "./index.ts";
-import { activeMarkets, get, serve } from "./test-server.ts";
+import { activeMarkets, get, startHost } from "./test-server.ts";
 
 let data: FastifyInstance;
 before(async () => {
-  data = await serve("data");
+  data = await startHost("data");
 });
 after(() => data.close());
 

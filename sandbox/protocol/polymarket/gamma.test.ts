@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { polymarketEventId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
-import { get, NOW, serve, world } from "./test-server.ts";
+import { get, NOW, startHost, world } from "./test-server.ts";
 
 interface Row {
   readonly id: string;
@@ -22,7 +22,7 @@ const idsOf = (rows: readonly Row[]) => rows.map((row) => row.id);
 
 let gamma: FastifyInstance;
 before(async () => {
-  gamma = await serve("gamma");
+  gamma = await startHost("gamma");
 });
 after(() => gamma.close());
 
@@ -187,7 +187,7 @@ test("an augmented event has an Other market that does not accept orders", async
 
 test("429: rejects market request 301 within ten seconds with Retry-After, per client", async (t) => {
   let at = NOW;
-  const limited = await serve("gamma", { enforceLimits: true, now: () => at });
+  const limited = await startHost("gamma", { enforceLimits: true, now: () => at });
   t.after(() => limited.close());
   const request = (userAgent: string) => get(limited, "/markets/1", { "user-agent": userAgent });
   for (let count = 0; count < 300; count++) assert.equal((await request("a")).status, 404);

@@ -5,9 +5,9 @@ import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { marketState } from "./market-state.ts";
+import { readMarketState } from "./market-state.ts";
 import { Session } from "./session.ts";
-import { newMarketMessage, resolvedMessage } from "./socket-json.ts";
+import { createNewMarketMessage, createResolvedMessage } from "./socket-json.ts";
 
 const SOCKET_PATH = "/ws/market";
 const FRAME_BYTES_MAX = 1024 * 1024;
@@ -49,12 +49,12 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
   const publish = (event: FeedEvent) => {
     const { market, at } = event;
     if (event.kind === "listed") {
-      const message = newMarketMessage(market, at);
+      const message = createNewMarketMessage(market, at);
       for (const session of sessions) session.sendCustom(message);
       return;
     }
     const isResolved = event.kind === "lifecycle" && event.to === "finalized";
-    const resolved = isResolved ? resolvedMessage(marketState(world, market, at), at) : null;
+    const resolved = isResolved ? createResolvedMessage(readMarketState(world, market, at), at) : null;
     for (const session of subscribers.get(market.index) ?? []) {
       if (resolved !== null) session.sendCustom(resolved);
       else if (event.kind === "trade") session.onTrade(event);
