@@ -69,7 +69,10 @@ for (const { speed, hours, polymarket, kalshi } of REFERENCE_DIGESTS) {
   test(`the lists of a world at speed ${speed} after ${hours} hours match the reference digest`, async () => {
     const world = createWorldAtSpeed(speed);
     const at = GENESIS + hours * HOUR_MS + 1_234;
-    assert.deepEqual([await digestPolymarketPages(world, at), await digestKalshiPages(world, at)], [polymarket, kalshi]);
+    assert.deepEqual(
+      [await digestPolymarketPages(world, at), await digestKalshiPages(world, at)],
+      [polymarket, kalshi],
+    );
   });
 }
 

@@ -52,13 +52,18 @@ function distortValue(value: unknown, faults: VenueFaults, skewMs: number, depth
   const fields: Fields = {};
   for (const [name, field] of Object.entries(value)) fields[name] = distortValue(field, faults, skewMs, depth + 1);
   if (skewMs !== 0)
-    for (const name of Object.keys(fields)) if (TIME_FIELD_PATTERN.test(name)) fields[name] = shiftTime(fields[name], skewMs);
+    for (const name of Object.keys(fields))
+      if (TIME_FIELD_PATTERN.test(name)) fields[name] = shiftTime(fields[name], skewMs);
   const names = Object.keys(fields);
-  if (BID_ASK_FIELD_NAMES.some(([bid, ask]) => bid in fields && ask in fields) || YES_NO_FIELD_NAMES.every((name) => name in fields)) {
+  if (
+    BID_ASK_FIELD_NAMES.some(([bid, ask]) => bid in fields && ask in fields) ||
+    YES_NO_FIELD_NAMES.every((name) => name in fields)
+  ) {
     if (isCrossable(fields) && faults.draw("crossed_book") !== null) cross(fields);
     if (faults.draw("empty_book") !== null) empty(fields);
   }
-  const isPrice = (name: string) => PRICE_FIELD_PATTERN.test(name) || (isOutcomePrices(name) && Array.isArray(fields[name]));
+  const isPrice = (name: string) =>
+    PRICE_FIELD_PATTERN.test(name) || (isOutcomePrices(name) && Array.isArray(fields[name]));
   if (names.some((name) => isPrice(name) && hasPrice(fields[name]))) {
     const setting = faults.draw("price_out_of_range");
     if (setting !== null) {

@@ -90,7 +90,10 @@ test("`latency` delays a response by the configured time plus a random part of t
   requestedDelaysMs.length = 0;
   for (let count = 0; count < 8; count++) assert.equal((await list("manifold")).status, 200);
   assert.equal(requestedDelaysMs.length, 8);
-  assert.ok(requestedDelaysMs.every((ms) => ms >= 800 && ms <= 1_200) && new Set(requestedDelaysMs).size > 4, String(requestedDelaysMs));
+  assert.ok(
+    requestedDelaysMs.every((ms) => ms >= 800 && ms <= 1_200) && new Set(requestedDelaysMs).size > 4,
+    String(requestedDelaysMs),
+  );
 });
 
 test("`cut_body` truncates the JSON; `cut_socket` closes the connection before Content-Length bytes are sent", async () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { canDistort, distort, corruptPage, isPage } from "./distort.ts";
+import { canDistort, corruptPage, distort, isPage } from "./distort.ts";
 import type { FaultName } from "./switches.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
@@ -142,7 +142,11 @@ function distortJson(
   const halfPage = isPage(value) ? faults.draw("half_page") : null;
   if (halfPage !== null) {
     const params = new URL(request.url, "http://sandbox").searchParams;
-    value = corruptPage(value, faults.pickKind("half_page", halfPage), params.get("cursor") ?? params.get("after_cursor"));
+    value = corruptPage(
+      value,
+      faults.pickKind("half_page", halfPage),
+      params.get("cursor") ?? params.get("after_cursor"),
+    );
   }
   if (faults.isOn("clock_skew")) {
     const setting = faults.settings.clock_skew;

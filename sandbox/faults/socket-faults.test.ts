@@ -68,7 +68,10 @@ test("`socket_drop` closes the socket; `socket_frozen` stops all messages until 
   assert.deepEqual([closingChannel.delivered, closingChannel.isClosed()], [[], true]);
   const frozenChannel = openChannel({ socket_frozen: 1 });
   frozenChannel.sendAll(50);
-  assert.deepEqual([frozenChannel.delivered, frozenChannel.channel.isFrozen, frozenChannel.isClosed()], [[], true, false]);
+  assert.deepEqual(
+    [frozenChannel.delivered, frozenChannel.channel.isFrozen, frozenChannel.isClosed()],
+    [[], true, false],
+  );
   frozenChannel.faults.replace({});
   frozenChannel.sendAll(1);
   assert.deepEqual([frozenChannel.delivered, frozenChannel.channel.isFrozen], [["0"], false]);
@@ -173,7 +176,9 @@ test("Socket.IO connections apply `socket_duplicate`, `crossed_book` and `socket
       await new Promise((resolve) => socket.once("orderbookUpdate", resolve));
     return received.flatMap(([event, payload]) => (event === "orderbookUpdate" ? [payload] : []));
   };
-  const [correct] = (await receiveBooks(1)) as { orderbook: { bids: { price: number }[]; asks: { price: number }[] } }[];
+  const [correct] = (await receiveBooks(1)) as {
+    orderbook: { bids: { price: number }[]; asks: { price: number }[] };
+  }[];
   faults.limitless.replace(parseFaults({ socket_duplicate: 1 }));
   assert.deepEqual(await receiveBooks(2), [correct, correct]);
   faults.limitless.replace(parseFaults({ crossed_book: 1 }));

@@ -29,7 +29,13 @@ interface PriceRange {
  * of its period and all trades of the period.
  * @param intervalMs 1 minute, 1 hour or 1 day
  */
-export function buildCandles(world: World, market: ListedMarket, from: number, to: number, intervalMs: number): Candle[] {
+export function buildCandles(
+  world: World,
+  market: ListedMarket,
+  from: number,
+  to: number,
+  intervalMs: number,
+): Candle[] {
   // The period before `from` provides the opening quotes of the first candle.
   const points = world.priceHistory(market, from - 1 - intervalMs, to, intervalMs);
   const first = points[0];

@@ -6,7 +6,7 @@ import { installRest, REST_PATH } from "./rest.ts";
 import { installSockets, SOCKET_PATH } from "./sockets.ts";
 
 export { categoryOf as kalshiCategory } from "./event-json.ts";
-export { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker, deriveUuid as kalshiTradeId } from "./ids.ts";
+export { deriveUuid as kalshiTradeId, kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 export { settlementValueOf as kalshiSettlementValue } from "./market-json.ts";
 
 export interface KalshiOptions {

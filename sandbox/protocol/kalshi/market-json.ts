@@ -91,7 +91,8 @@ function presentStaticFields(market: ListedMarket): Readonly<Record<string, unkn
         }
       : {
           open_time: recorded.openAt === null ? null : formatIso(recorded.openAt),
-          expected_expiration_time: recorded.expectedResolutionAt === null ? null : formatIso(recorded.expectedResolutionAt),
+          expected_expiration_time:
+            recorded.expectedResolutionAt === null ? null : formatIso(recorded.expectedResolutionAt),
         }),
     settlement_timer_seconds: market.event.frequency === "fifteen_min" ? 30 : 3_600,
     occurrence_datetime: null,

@@ -76,7 +76,8 @@ export class Query {
     const text = this.readText(name);
     if (text === null) return null;
     const value = allowed.find((candidate) => candidate === text);
-    if (value === undefined) throw createBadRequestError(`invalid parameters: ${name} must be one of ${allowed.join(", ")}`);
+    if (value === undefined)
+      throw createBadRequestError(`invalid parameters: ${name} must be one of ${allowed.join(", ")}`);
     return value;
   }
 

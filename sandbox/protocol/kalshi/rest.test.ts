@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { serveExchanges } from "../../serve.ts";
 import type { Feed } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiExchange, kalshiSeriesTicker, kalshiTicker } from "./index.ts";
-import { listAllMarkets, firstOf, GENESIS, HOUR_MS, findMarketsInPhase, NOW, world } from "./test-world.ts";
+import { findMarketsInPhase, firstOf, GENESIS, HOUR_MS, listAllMarkets, NOW, world } from "./test-world.ts";
 
 const feed: Feed = { subscribe: () => () => {}, close() {} };
 const serve = (enforceLimits: boolean) =>

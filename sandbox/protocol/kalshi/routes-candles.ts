@@ -1,5 +1,5 @@
 import type { ListedMarket } from "../../world/types.ts";
-import { presentCandle, buildCandles, presentHistoricalCandle, presentLatestBefore } from "./candles.ts";
+import { buildCandles, presentCandle, presentHistoricalCandle, presentLatestBefore } from "./candles.ts";
 import { kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 import { createBadRequestError, createNotFoundError, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
@@ -21,7 +21,8 @@ function readCandleRange(query: Query, now: number, marketCount = 1): CandleRang
   const from = query.readRequiredInteger("start_ts") * 1_000;
   const requestedTo = query.readRequiredInteger("end_ts") * 1_000;
   const minutes = query.readRequiredInteger("period_interval");
-  if (!PERIODS_MINUTES.includes(minutes)) throw createBadRequestError("invalid parameters: period_interval must be 1, 60 or 1440");
+  if (!PERIODS_MINUTES.includes(minutes))
+    throw createBadRequestError("invalid parameters: period_interval must be 1, 60 or 1440");
   if (requestedTo < from) throw createBadRequestError("invalid parameters: end_ts must not be before start_ts");
   const to = Math.min(requestedTo, now);
   const intervalMs = minutes * MINUTE_MS;

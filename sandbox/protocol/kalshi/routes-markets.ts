@@ -2,7 +2,7 @@ import type { ListedMarket, Phase } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 import { closeTimeOf, presentMarket, presentOrderBook } from "./market-json.ts";
 import { readPage } from "./paging.ts";
-import { createBadRequestError, KalshiError, createNotFoundError, type Query } from "./query.ts";
+import { createBadRequestError, createNotFoundError, KalshiError, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
 const MARKETS_MAX = 1_000;
@@ -55,7 +55,8 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
     const tickers = query.readList("tickers", BOOKS_MAX);
     if (tickers === null) throw createBadRequestError("invalid parameters: tickers is required");
     return {
-      orderbooks: catalogue.findMarkets(tickers)
+      orderbooks: catalogue
+        .findMarkets(tickers)
         .map((market) => ({ ticker: kalshiTicker(market), orderbook_fp: bookOf(market, 0) })),
     };
   });
@@ -65,7 +66,8 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
   get("/markets/:ticker/orderbook", ({ query, path, hasKey }) => {
     requireKey(hasKey);
     const depth = query.readInteger("depth") ?? 0;
-    if (depth > BOOK_DEPTH_MAX) throw createBadRequestError(`invalid parameters: depth must be at most ${BOOK_DEPTH_MAX}`);
+    if (depth > BOOK_DEPTH_MAX)
+      throw createBadRequestError(`invalid parameters: depth must be at most ${BOOK_DEPTH_MAX}`);
     return { orderbook_fp: bookOf(findLiveMarket(path("ticker")), depth) };
   });
 }
@@ -92,7 +94,8 @@ function createMarketFilter(
   const settled = readRange("settled");
   const updatedMin = query.readTime("min_updated_ts");
   const timeFilters = [created, close, settled, updatedMin].filter((filter) => filter !== null);
-  if (timeFilters.length > 1) throw createBadRequestError("invalid parameters: timestamp filters are mutually exclusive");
+  if (timeFilters.length > 1)
+    throw createBadRequestError("invalid parameters: timestamp filters are mutually exclusive");
   const requireStatus = (filter: unknown, name: string, allowed: readonly StatusFilter[]) => {
     if (filter !== null && status !== null && !allowed.includes(status)) {
       throw createBadRequestError(`invalid parameters: ${name} is incompatible with status ${status}`);
@@ -102,7 +105,9 @@ function createMarketFilter(
   requireStatus(close, "close_ts", ["closed"]);
   requireStatus(settled, "settled_ts", ["settled"]);
   if (updatedMin !== null && (status !== null || eventTicker !== null || mve !== "exclude")) {
-    throw createBadRequestError("invalid parameters: min_updated_ts is incompatible with other filters but mve_filter=exclude");
+    throw createBadRequestError(
+      "invalid parameters: min_updated_ts is incompatible with other filters but mve_filter=exclude",
+    );
   }
   const phases: readonly Phase[] | null = status === null ? null : PHASES_BY_STATUS[status];
   return (market) => {

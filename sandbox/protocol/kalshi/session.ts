@@ -3,15 +3,15 @@ import type { Now } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { kalshiTicker } from "./ids.ts";
 import {
-  createMarketListedMessage,
   createDeltaMessages,
   createEventListedMessage,
-  type Ladders,
-  toLadders,
   createLifecycleMessage,
+  createMarketListedMessage,
   createSnapshotMessage,
   createTickerMessage,
   createTradeMessage,
+  type Ladders,
+  toLadders,
 } from "./socket-json.ts";
 
 const CHANNELS = [
@@ -186,7 +186,8 @@ export class Session {
     for (const subscription of this.#subscriptions.values()) {
       const { channel, tickers } = subscription;
       if (tickers !== null && !tickers.has(kalshiTicker(event.market))) continue;
-      if (event.kind === "trade" && channel === "trade") this.#publish(subscription, "trade", createTradeMessage(event));
+      if (event.kind === "trade" && channel === "trade")
+        this.#publish(subscription, "trade", createTradeMessage(event));
       else if (event.kind === "book" && channel === "ticker") {
         this.#publish(subscription, "ticker", createTickerMessage(world, event.market, event.at), false);
       } else if (event.kind === "book" && channel === "orderbook_delta") {

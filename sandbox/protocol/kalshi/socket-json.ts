@@ -1,7 +1,16 @@
 import type { BookState, FeedEvent, ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import { presentEvent } from "./event-json.ts";
-import { kalshiEventTicker, kalshiTicker, deriveUuid } from "./ids.ts";
-import { closeTimeOf, formatContracts, formatDollars, formatIso, toOppositePrice, resultOf, settlementValueOf, presentTopOfBook } from "./market-json.ts";
+import { deriveUuid, kalshiEventTicker, kalshiTicker } from "./ids.ts";
+import {
+  closeTimeOf,
+  formatContracts,
+  formatDollars,
+  formatIso,
+  presentTopOfBook,
+  resultOf,
+  settlementValueOf,
+  toOppositePrice,
+} from "./market-json.ts";
 
 const toSeconds = (at: number) => Math.floor(at / 1_000);
 
@@ -104,13 +113,16 @@ export type Ladders = Readonly<Record<"yes" | "no", ReadonlyMap<string, number>>
 export function toLadders(book: BookState, usesYesPrices: boolean): Ladders {
   return {
     yes: new Map(book.bids.map(({ price, size }) => [formatDollars(price), size])),
-    no: new Map(book.asks.map(({ price, size }) => [formatDollars(usesYesPrices ? price : toOppositePrice(price)), size])),
+    no: new Map(
+      book.asks.map(({ price, size }) => [formatDollars(usesYesPrices ? price : toOppositePrice(price)), size]),
+    ),
   };
 }
 
 /** Order book snapshot; the field of an empty side is absent. */
 export function createSnapshotMessage(market: ListedMarket, ladders: Ladders): Record<string, unknown> {
-  const levels = (side: "yes" | "no") => [...ladders[side]].map(([price, size]) => [price, formatContracts(size)]).reverse();
+  const levels = (side: "yes" | "no") =>
+    [...ladders[side]].map(([price, size]) => [price, formatContracts(size)]).reverse();
   return {
     ...presentMarketIds(market),
     ...(ladders.yes.size === 0 ? {} : { yes_dollars_fp: levels("yes") }),
@@ -125,7 +137,13 @@ export function createDeltaMessages(market: ListedMarket, before: Ladders, after
     for (const price of new Set([...before[side].keys(), ...after[side].keys()])) {
       const delta = (after[side].get(price) ?? 0) - (before[side].get(price) ?? 0);
       if (delta === 0) continue;
-      messages.push({ ...presentMarketIds(market), price_dollars: price, delta_fp: formatContracts(delta), side, ts_ms: at });
+      messages.push({
+        ...presentMarketIds(market),
+        price_dollars: price,
+        delta_fp: formatContracts(delta),
+        side,
+        ts_ms: at,
+      });
     }
   }
   return messages;

@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 import { serveExchanges } from "../../serve.ts";
 import type { FeedEvent } from "../../world/types.ts";
 import { kalshiExchange, kalshiTicker } from "./index.ts";
-import { firstOf, findMarketsInPhase, NOW, world } from "./test-world.ts";
+import { findMarketsInPhase, firstOf, NOW, world } from "./test-world.ts";
 
 let now = NOW;
 /** Sends an event to the exchange, as the world's feed does. */

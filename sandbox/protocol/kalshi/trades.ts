@@ -1,5 +1,5 @@
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
-import { kalshiTicker, deriveUuid } from "./ids.ts";
+import { deriveUuid, kalshiTicker } from "./ids.ts";
 import { formatContracts, formatDollars, formatIso, toOppositePrice } from "./market-json.ts";
 
 /** Length of the first time window. Trades are read backwards in windows that double in length. */

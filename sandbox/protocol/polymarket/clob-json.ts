@@ -10,8 +10,8 @@ import {
   type TokenSide,
 } from "./ids.ts";
 import {
-  formatDecimal,
   feeRateOf,
+  formatDecimal,
   isNegRisk,
   type MarketState,
   ORDER_SIZE_MIN,
@@ -23,7 +23,7 @@ import { tagsOf } from "./series-and-tags.ts";
 
 const REWARD_ASSET_ADDRESS = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 
-/** Levels in wire format, best level last. */
+/** Returns levels in wire format, best level last. */
 function presentLevels(levels: readonly Level[]): { price: string; size: string }[] {
   return levels.map(({ price, size }) => ({ price: formatDecimal(price), size: formatDecimal(size) })).reverse();
 }

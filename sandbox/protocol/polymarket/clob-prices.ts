@@ -4,9 +4,9 @@ import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { presentBook } from "./clob-json.ts";
 import type { TokenSide } from "./ids.ts";
-import { formatDecimal, feeRateOf, isNegRisk, readMarketState, toTokenBook } from "./market-state.ts";
+import { feeRateOf, formatDecimal, isNegRisk, readMarketState, toTokenBook } from "./market-state.ts";
 import { HISTORY_INTERVALS, HISTORY_POINTS_MAX, readPriceHistory } from "./price-history.ts";
-import { readIntegerParam, readNumberParam, type Query, readTextParam, ValidationError } from "./query.ts";
+import { type Query, readIntegerParam, readNumberParam, readTextParam, ValidationError } from "./query.ts";
 import { findLastTrade } from "./trades.ts";
 
 const NO_BOOK_MESSAGE = "No orderbook exists for the requested token id";
@@ -24,7 +24,7 @@ interface BestPrices {
   readonly ask: number | null;
 }
 
-/** BUY returns the best bid and SELL the best ask; an empty side is "0". */
+/** Returns the best bid for BUY and the best ask for SELL, or "0" if that side is empty. */
 function priceOf(top: BestPrices, side: string | null): string {
   const name = side?.toUpperCase();
   if (name !== "BUY" && name !== "SELL") throw new ValidationError("Invalid side");
@@ -76,7 +76,7 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
     return { price: formatDecimal(1 - row.price), side: row.side === "BUY" ? "SELL" : "BUY" };
   };
 
-  /** Registers a GET for one token; 404 if the token has no book or `present` returns null. */
+  /** Registers a GET for one token. The response is 404 if the token has no book or `present` returns null. */
   const getByToken = (url: string, present: (book: TokenBookKey, query: Query) => object | null) => {
     app.get<{ Querystring: Query }>(url, async ({ query }, reply: FastifyReply) => {
       const token = readTextParam(query, "token_id");
@@ -167,7 +167,7 @@ function installHistory(app: FastifyInstance, context: ExchangeContext, catalogu
     if (found === null) return { history: [] };
     const to = Math.min(now, endTs === null ? now : endTs * 1000);
     const stepMinutes = Math.min(FIDELITY_MINUTES_MAX, Math.max(1, fidelity));
-    // `startTs` takes precedence over `interval`, which then only limits the fidelity.
+    // If both are set, `startTs` determines the range and `interval` determines the minimum fidelity.
     const since = startTs === null ? now - (preset?.spanMs ?? 0) : startTs * 1000;
     const isFullHistory = startTs === null && preset?.spanMs === Number.POSITIVE_INFINITY;
     const from = isFullHistory ? to - HISTORY_POINTS_MAX * stepMinutes * 60_000 : since;

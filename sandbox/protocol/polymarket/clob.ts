@@ -8,12 +8,12 @@ import { installPrices } from "./clob-prices.ts";
 import { isMarketClosed } from "./gamma-json.ts";
 import { enforceRequestLimits } from "./limits.ts";
 import { type MarketState, readMarketState, rewardsOf } from "./market-state.ts";
-import { readIntegerParam, type Query, readTextParam, ValidationError } from "./query.ts";
+import { type Query, readIntegerParam, readTextParam, ValidationError } from "./query.ts";
 import { presentClobActivity } from "./trades.ts";
 
 const PAGE_MAX = 1_000;
 const SAMPLING_PAGE_MAX = 500;
-/** Base64 of "-1", which marks the last page. */
+/** Base64 of "-1", the `next_cursor` of the last page. */
 const END_CURSOR = "LTE=";
 
 const equals = (path: string) => (requested: string) => requested === path;
@@ -61,7 +61,7 @@ export function clobService(context: ExchangeContext, catalogue: Catalogue): Exc
   };
 }
 
-/** A cursor of this host is a base64-encoded offset. */
+/** Reads the offset from the cursor, which is the base64-encoded offset. */
 function readOffset(query: Query): number {
   const cursor = readTextParam(query, "next_cursor");
   if (cursor === null) return 0;
@@ -94,12 +94,12 @@ function readPage<Item>(
 function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
   const stateOf = (market: ListedMarket) => readMarketState(world, market, context.now());
-  /** Open markets with liquidity rewards. */
-  const samplingMarkets = () => {
+  /** Returns open markets with liquidity rewards. */
+  const findSamplingMarkets = () => {
     const now = context.now();
     return catalogue.listMarkets().filter((market) => rewardsOf(market) !== null && !isMarketClosed(market, now));
   };
-  const list = (
+  const registerList = (
     url: string,
     limitMax: number,
     markets: () => readonly ListedMarket[],
@@ -110,18 +110,20 @@ function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogu
       return { data: items.map((market) => present(stateOf(market))), ...envelope };
     });
   };
-  list("/markets", PAGE_MAX, () => catalogue.listMarkets(), presentClobMarket);
-  list("/simplified-markets", PAGE_MAX, () => catalogue.listMarkets(), presentSimplifiedMarket);
-  list("/sampling-markets", SAMPLING_PAGE_MAX, samplingMarkets, presentClobMarket);
-  list("/sampling-simplified-markets", SAMPLING_PAGE_MAX, samplingMarkets, presentSimplifiedMarket);
+  registerList("/markets", PAGE_MAX, () => catalogue.listMarkets(), presentClobMarket);
+  registerList("/simplified-markets", PAGE_MAX, () => catalogue.listMarkets(), presentSimplifiedMarket);
+  registerList("/sampling-markets", SAMPLING_PAGE_MAX, findSamplingMarkets, presentClobMarket);
+  registerList("/sampling-simplified-markets", SAMPLING_PAGE_MAX, findSamplingMarkets, presentSimplifiedMarket);
 
   type ByCondition = { Params: { conditionId: string } };
-  const byCondition = (url: string, present: (market: ListedMarket) => unknown) => {
+  const registerByCondition = (url: string, present: (market: ListedMarket) => unknown) => {
     app.get<ByCondition>(url, async ({ params }, reply: FastifyReply) => {
       const market = catalogue.findMarketByCondition(params.conditionId);
       return market === null ? reply.code(404).send({ error: "market not found" }) : present(market);
     });
   };
-  byCondition("/markets/:conditionId", (market) => presentClobMarket(stateOf(market)));
-  byCondition("/live-activity/events/:conditionId", (market) => presentClobActivity(world, market, context.now()));
+  registerByCondition("/markets/:conditionId", (market) => presentClobMarket(stateOf(market)));
+  registerByCondition("/live-activity/events/:conditionId", (market) =>
+    presentClobActivity(world, market, context.now()),
+  );
 }

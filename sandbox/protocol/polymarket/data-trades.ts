@@ -3,8 +3,16 @@ import type { FastifyInstance } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { readBooleanParam, readIntegerParam, readListParam, readNumberParam, type Query, readTextParam, ValidationError } from "./query.ts";
-import { findNewestTrades, type TradeRow, presentTradeV1, presentTradeV2 } from "./trades.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readIntegerParam,
+  readListParam,
+  readNumberParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
+import { findNewestTrades, presentTradeV1, presentTradeV2, type TradeRow } from "./trades.ts";
 
 const ROWS_DEFAULT = 100;
 const ROWS_V1_MAX = 10_000;
@@ -12,10 +20,10 @@ const OFFSET_V1_MAX = 10_000;
 const ROWS_V2_MAX = 1_000;
 const CONDITIONS_V2_MAX = 20;
 const DAY_MS = 86_400_000;
-/** Look-back of requests for the trades of all markets. */
+/** Maximum age of trades in requests for all markets. */
 const ALL_MARKETS_LOOK_BACK_MS = DAY_MS;
 const LOOK_BACK_MS = 3 * 365 * DAY_MS;
-/** `/v2/trades` omits trades of fewer tokens unless another size filter is set. */
+/** Minimum trade size of `/v2/trades`, in tokens, if the request has no size filter. */
 const TRADE_SIZE_TOKENS_MIN = 0.01;
 
 type Predicate = (row: TradeRow) => boolean;
@@ -33,7 +41,7 @@ function createSidePredicate(side: string | null): Predicate {
   return (row) => row.side === side;
 }
 
-/** The markets of the given condition or event ids, or null for all markets. Unknown ids are ignored. */
+/** Returns the markets of the given condition or event ids, or null if neither is given. Unknown ids are ignored. */
 function findMarketsByIds(
   catalogue: Catalogue,
   conditionIds: readonly string[] | null,
@@ -46,11 +54,11 @@ function findMarketsByIds(
 interface Cursor {
   /** Time of the last row returned, Unix milliseconds. */
   readonly until: number;
-  /** Number of rows with that time which were already returned. */
+  /** Number of rows with the time `until` that were already returned. */
   readonly skip: number;
 }
 
-/** Signs cursors, so that a cursor of another endpoint or world is rejected. */
+/** Signs cursors and rejects the cursors of another endpoint or world. */
 class CursorSigner {
   readonly #secret: string;
   readonly #endpoint: string;

@@ -6,11 +6,11 @@ import type { Catalogue } from "./catalogue.ts";
 import { installTrades } from "./data-trades.ts";
 import { polymarketConditionId, polymarketQuestionId, sha256Hex } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { formatDecimal, readMarketState, payoutsOf } from "./market-state.ts";
-import { readListParam, type Query, readTextParam, ValidationError } from "./query.ts";
+import { formatDecimal, payoutsOf, readMarketState } from "./market-state.ts";
+import { type Query, readListParam, readTextParam, ValidationError } from "./query.ts";
 
 const IDS_MAX = 20;
-/** Sentinel of the oracle for a price that was never proposed. */
+/** Value of a price that was not proposed to the oracle. */
 const UNSET_PRICE = "69";
 const PAYOUT_UNIT = 1_000_000;
 
@@ -58,7 +58,7 @@ function installResolutions(app: FastifyInstance, context: ExchangeContext, cata
   });
 }
 
-/** Resolution state of one question. Prices are payouts of the first token. */
+/** Resolution state of one question. Prices are the payout of the YES token. */
 function presentResolution(world: World, market: ListedMarket, now: number) {
   const { lifecycle, oracle } = readMarketState(world, market, now);
   const payouts = lifecycle.outcome === null ? null : payoutsOf(lifecycle.outcome);

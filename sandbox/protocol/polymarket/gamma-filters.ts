@@ -9,15 +9,23 @@ import {
   polymarketQuestionId,
   polymarketTokenIds,
 } from "./ids.ts";
-import { readMarketState, deriveOracleState } from "./market-state.ts";
-import { readBooleanParam, readDateParam, readListParam, readNumberParam, type Query, readTextParam, ValidationError } from "./query.ts";
+import { deriveOracleState, readMarketState } from "./market-state.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readDateParam,
+  readListParam,
+  readNumberParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
 import { recurrenceOf, seriesIdOf, tagsOf } from "./series-and-tags.ts";
 
 const IDS_MAX = 100;
 
 type Predicate<Item> = (item: Item) => boolean;
 
-/** Predicates for the optional parameters `<name>_min` and `<name>_max`. */
+/** Creates predicates for the optional parameters `<name>_min` and `<name>_max`. */
 function createRangePredicates<Item>(
   query: Query,
   name: string,
@@ -49,7 +57,11 @@ function createTagPredicates(query: Query): Predicate<ListedEvent>[] {
   return predicates;
 }
 
-function createIdPredicates<Item>(query: Query, name: string, ids: (item: Item) => readonly string[]): Predicate<Item>[] {
+function createIdPredicates<Item>(
+  query: Query,
+  name: string,
+  ids: (item: Item) => readonly string[],
+): Predicate<Item>[] {
   const values = readListParam(query, name);
   if (values === null) return [];
   if (values.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
@@ -57,14 +69,16 @@ function createIdPredicates<Item>(query: Query, name: string, ids: (item: Item) 
   return [(item) => ids(item).some((id) => accepted.has(id))];
 }
 
-/** The filter parameters of the market list as one predicate. Unknown parameters are ignored, as by the venue. */
+/** Combines the filter parameters of the market list into one predicate. The venue ignores unknown parameters. */
 export function createMarketFilter(world: World, query: Query, now: number): Predicate<ListedMarket> {
   const closed = readBooleanParam(query, "closed");
   const status = readTextParam(query, "uma_resolution_status");
   const activity = (market: ListedMarket) => world.activity(market, now);
   const predicates: Predicate<ListedMarket>[] = [
     ...(closed === null ? [] : [(market: ListedMarket) => isMarketClosed(market, now) === closed]),
-    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true ? [() => false] : []),
+    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true
+      ? [() => false]
+      : []),
     ...createIdPredicates<ListedMarket>(query, "id", (market) => [polymarketMarketId(market)]),
     ...createIdPredicates<ListedMarket>(query, "slug", (market) => [polymarketMarketSlug(market)]),
     ...createIdPredicates<ListedMarket>(query, "condition_ids", (market) => [polymarketConditionId(market)]),
@@ -74,7 +88,12 @@ export function createMarketFilter(world: World, query: Query, now: number): Pre
     ...(status === null ? [] : [(market: ListedMarket) => readUmaStatus(world, market, now) === status]),
     ...createRangePredicates<ListedMarket>(query, "start_date", readDateParam, (market) => market.openAt),
     ...createRangePredicates<ListedMarket>(query, "end_date", readDateParam, (market) => market.closeAt),
-    ...createRangePredicates<ListedMarket>(query, "volume_num", readNumberParam, (market) => activity(market).volumeUsd ?? 0),
+    ...createRangePredicates<ListedMarket>(
+      query,
+      "volume_num",
+      readNumberParam,
+      (market) => activity(market).volumeUsd ?? 0,
+    ),
     ...createRangePredicates<ListedMarket>(
       query,
       "liquidity_num",
@@ -90,7 +109,7 @@ function readUmaStatus(world: World, market: ListedMarket, now: number): string 
   return deriveOracleState(market, phase, since, now).umaResolutionStatus;
 }
 
-/** The filter parameters of the event list as one predicate. */
+/** Combines the filter parameters of the event list into one predicate. */
 export function createEventFilter(world: World, query: Query, now: number): Predicate<ListedEvent> {
   const closed = readBooleanParam(query, "closed");
   const featured = readBooleanParam(query, "featured");
@@ -101,8 +120,12 @@ export function createEventFilter(world: World, query: Query, now: number): Pred
   const predicates: Predicate<ListedEvent>[] = [
     ...(closed === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === closed]),
     ...(ended === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === ended]),
-    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true ? [() => false] : []),
-    ...(readBooleanParam(query, "live") === true || readTextParam(query, "parent_event_id") !== null ? [() => false] : []),
+    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true
+      ? [() => false]
+      : []),
+    ...(readBooleanParam(query, "live") === true || readTextParam(query, "parent_event_id") !== null
+      ? [() => false]
+      : []),
     ...(featured === null ? [] : [(event: ListedEvent) => event.featured === featured]),
     ...createIdPredicates<ListedEvent>(query, "id", (event) => [polymarketEventId(event)]),
     ...createIdPredicates<ListedEvent>(query, "slug", (event) => [polymarketEventSlug(event)]),
@@ -112,7 +135,9 @@ export function createEventFilter(world: World, query: Query, now: number): Pred
     ...(title === null ? [] : [(event: ListedEvent) => event.title.toLowerCase().includes(title)]),
     ...createRangePredicates<ListedEvent>(query, "start_date", readDateParam, (event) => event.openAt),
     ...createRangePredicates<ListedEvent>(query, "end_date", readDateParam, (event) => event.closeAt),
-    ...createRangePredicates<ListedEvent>(query, "volume", readNumberParam, (event) => sumOverMarkets(world, event, now, "volumeUsd")),
+    ...createRangePredicates<ListedEvent>(query, "volume", readNumberParam, (event) =>
+      sumOverMarkets(world, event, now, "volumeUsd"),
+    ),
     ...createRangePredicates<ListedEvent>(query, "liquidity", readNumberParam, (event) =>
       sumOverMarkets(world, event, now, "liquidityUsd"),
     ),
@@ -129,14 +154,17 @@ function sumOverMarkets(
   return event.markets.reduce((sum, market) => sum + (world.activity(market, now)[name] ?? 0), 0);
 }
 
-/** Returns the value to sort by; null for the default order by id. */
+/** Function that returns the sort value of an item; null for the default order by id. */
 export type SortKey<Item> = ((item: Item) => number | string) | null;
 
 /**
  * Reads the `order` parameter: one or more comma-separated camelCase field names, which must all be valid. Only the first
- * one is used, because ties are rare.
+ * name is used, because ties are rare.
  */
-function readSortKey<Item>(query: Query, keys: Readonly<Record<string, (item: Item) => number | string>>): SortKey<Item> {
+function readSortKey<Item>(
+  query: Query,
+  keys: Readonly<Record<string, (item: Item) => number | string>>,
+): SortKey<Item> {
   const names = readListParam(query, "order") ?? ["id"];
   const sortKeys = names.map((name) => {
     const field = name.trim();
@@ -148,7 +176,7 @@ function readSortKey<Item>(query: Query, keys: Readonly<Record<string, (item: It
 }
 
 const DAY_MS = 86_400_000;
-/** Volume of the last `days`. It is known only for items listed since then; others sort last. */
+/** Returns the volume of the last `days` days, or -1 (unknown) for items listed before this period. */
 function computeRecentVolume(openAt: number, now: number, days: number, volume: () => number): number {
   return now - openAt <= days * DAY_MS ? volume() : -1;
 }
@@ -196,9 +224,12 @@ export function readEventSortKey(world: World, query: Query, now: number): SortK
       isEventClosed(event, now) ? Math.max(...event.markets.map((market) => market.finalizeAt)) : 0,
     volume: (event) => sumOverMarkets(world, event, now, "volumeUsd"),
     volume24hr: (event) => sumOverMarkets(world, event, now, "volume24hUsd"),
-    volume1wk: (event) => computeRecentVolume(event.openAt, now, 7, () => sumOverMarkets(world, event, now, "volumeUsd")),
-    volume1mo: (event) => computeRecentVolume(event.openAt, now, 30, () => sumOverMarkets(world, event, now, "volumeUsd")),
-    volume1yr: (event) => computeRecentVolume(event.openAt, now, 365, () => sumOverMarkets(world, event, now, "volumeUsd")),
+    volume1wk: (event) =>
+      computeRecentVolume(event.openAt, now, 7, () => sumOverMarkets(world, event, now, "volumeUsd")),
+    volume1mo: (event) =>
+      computeRecentVolume(event.openAt, now, 30, () => sumOverMarkets(world, event, now, "volumeUsd")),
+    volume1yr: (event) =>
+      computeRecentVolume(event.openAt, now, 365, () => sumOverMarkets(world, event, now, "volumeUsd")),
     liquidityClob: (event) => sumOverMarkets(world, event, now, "liquidityUsd"),
     featured: (event) => Number(event.featured),
     competitive: () => 0,

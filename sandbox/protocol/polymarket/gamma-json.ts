@@ -13,16 +13,16 @@ import {
   walletOf,
 } from "./ids.ts";
 import {
-  formatDecimal,
   computeDisplayedPrice,
   FEE_REBATE_RATE,
   feeRateOf,
+  formatDecimal,
   isAugmented,
   isNegRisk,
   type MarketState,
-  readMarketState,
   ORDER_SIZE_MIN,
   outcomeNamesOf,
+  readMarketState,
   recordedFeeOf,
   rewardsOf,
 } from "./market-state.ts";
@@ -34,16 +34,16 @@ const MICROS = 1_000_000;
 const ORACLE_WALLET = walletOf("oracle");
 
 const formatIso = (at: number) => new Date(at).toISOString();
-/** ISO time; null for an unknown date (null or Infinity) in a recording. */
+/** Formats an ISO time. Returns null for an unknown date (null or Infinity) in a recording. */
 const formatIsoOrNull = (at: number | null) => (at !== null && Number.isFinite(at) ? formatIso(at) : null);
-/** The venue sends some times with a space and a short offset instead of T and Z. */
+/** Formats a time with a space and the offset +00 instead of T and Z. */
 const formatSpacedIso = (at: number) => `${formatIso(at).slice(0, 19).replace("T", " ")}+00`;
 const roundToMicros = (value: number) => Math.round(value * MICROS) / MICROS;
 
 export interface MarketObjectOptions {
   readonly withEvents: boolean;
   readonly withTags: boolean;
-  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each requires an earlier book. */
+  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each needs the book at another time. */
   readonly withLongChanges: boolean;
 }
 
@@ -68,7 +68,7 @@ export function presentGammaMarket(
   const bestBid = book.bids[0]?.price ?? 0;
   const bestAsk = book.asks[0]?.price ?? 1;
   const changeOver = (ageMs: number) => computePriceChange(world, state, now - ageMs);
-  /** Volume of the last `ageMs`; known only for markets listed since then. */
+  /** Returns the volume of the last `ageMs`, or null for markets listed before this period. */
   const recentVolume = (ageMs: number) => (now - market.openAt <= ageMs ? activity.volumeUsd : null);
   return {
     id: polymarketMarketId(market),
@@ -97,7 +97,7 @@ export function presentGammaMarket(
     umaResolutionStatuses: JSON.stringify(oracle.umaResolutionStatuses),
     automaticallyResolved: event.frequency === "fifteen_min",
     resolvedBy: ORACLE_WALLET,
-    // Set only for old markets with an automated market maker.
+    // The venue sets this only for old markets with an automated market maker.
     marketMakerAddress: "",
     ...(recorded === undefined ? { startDate: openedAt, startDateIso: openedAt.slice(0, 10) } : {}),
     endDate: closesAt,
@@ -106,7 +106,9 @@ export function presentGammaMarket(
     createdAt: openedAt,
     updatedAt: formatIso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
     acceptingOrdersTimestamp: formatIsoOrNull(recorded === undefined ? market.openAt : recorded.openAt),
-    ...(state.isClosed ? { closedTime: formatSpacedIso(state.lifecycle.since), umaEndDate: formatIso(state.lifecycle.since) } : {}),
+    ...(state.isClosed
+      ? { closedTime: formatSpacedIso(state.lifecycle.since), umaEndDate: formatIso(state.lifecycle.since) }
+      : {}),
     bestBid,
     bestAsk,
     spread: roundToMicros(bestAsk - bestBid),
@@ -178,12 +180,16 @@ function feeExponentOf(event: ListedEvent): number {
 
 function computePriceChange(world: World, state: MarketState, at: number): number | null {
   if (at < state.market.openAt) return null;
-  const past = world.book(state.market, at);
-  const then = computeDisplayedPrice(past.bids[0]?.price ?? null, past.asks[0]?.price ?? null, past.lastPrice);
-  return then === null ? null : roundToMicros(state.prices[0] - then);
+  const pastBook = world.book(state.market, at);
+  const pastPrice = computeDisplayedPrice(
+    pastBook.bids[0]?.price ?? null,
+    pastBook.asks[0]?.price ?? null,
+    pastBook.lastPrice,
+  );
+  return pastPrice === null ? null : roundToMicros(state.prices[0] - pastPrice);
 }
 
-/** The event fields that do not depend on trading; also included in market objects. */
+/** Returns the event fields that event objects and market objects share. */
 function presentStaticEventFields(event: ListedEvent, isClosed: boolean) {
   const slug = polymarketEventSlug(event);
   const negRisk = isNegRisk(event);

@@ -82,12 +82,12 @@ function decodeCursor(text: string): Cursor {
       if (v === null || typeof v === "number" || typeof v === "string") return { v, i };
     }
   } catch {
-    // Not JSON: rejected below.
+    // Invalid JSON is rejected below.
   }
   throw new ValidationError("invalid after_cursor");
 }
 
-/** One page after a cursor, and the cursor of the next page; null on the last page. */
+/** Returns one page after a cursor and the cursor of the next page, which is null on the last page. */
 export function readKeysetPage<Item extends IndexedItem>(
   cache: SortedCache,
   name: string,
@@ -116,8 +116,12 @@ function isAfter(row: Row<IndexedItem>, cursor: Cursor, ascending: boolean): boo
   return ascending ? order > 0 : order < 0;
 }
 
-/** A page in the default order, which needs no sorting. Reads one matching item more to find out whether it is the last page. */
-function readDefaultOrderPage<Item extends IndexedItem>(selection: Selection<Item>, cursor: Cursor | null, limit: number) {
+/** Reads a page in the default order without sorting. Reads one more item to determine whether the page is the last. */
+function readDefaultOrderPage<Item extends IndexedItem>(
+  selection: Selection<Item>,
+  cursor: Cursor | null,
+  limit: number,
+) {
   const { items, ascending, matches } = selection;
   const step = ascending ? 1 : -1;
   let position: number;
@@ -135,7 +139,7 @@ function readDefaultOrderPage<Item extends IndexedItem>(selection: Selection<Ite
   }
 }
 
-/** One page by limit and offset, for the legacy lists. */
+/** Returns one page by limit and offset, for the lists without cursors. */
 export function readOffsetPage<Item extends IndexedItem>(
   cache: SortedCache,
   name: string,

@@ -3,8 +3,15 @@ import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { readEventSortKey, type SortKey } from "./gamma-filters.ts";
-import { presentGammaEvent, isEventClosed } from "./gamma-json.ts";
-import { readBooleanParam, readIntegerParam, readNumberParam, type Query, readTextParam, ValidationError } from "./query.ts";
+import { isEventClosed, presentGammaEvent } from "./gamma-json.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readIntegerParam,
+  readNumberParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
 import { type Tag, tagsOf } from "./series-and-tags.ts";
 
 interface SearchOptions {
@@ -15,7 +22,7 @@ interface SearchOptions {
   readonly page: number;
   /** "active", "resolved", "closed", or null for all. */
   readonly status: string | null;
-  /** Sorts descending unless `ascending`. Null: open events first, then events with all words in the title. */
+  /** Sort value. If null, open events precede closed events, and events with all words in the title precede other events. */
   readonly key: SortKey<ListedEvent>;
   readonly ascending: boolean;
   /** Whether closed markets of the found events are included. */
@@ -32,7 +39,7 @@ export function installSearch(app: FastifyInstance, context: ExchangeContext, ca
   app.get<{ Querystring: Query }>("/public-search", async ({ query }) => {
     const text = readTextParam(query, "q");
     if (text === null) throw new ValidationError("q is required");
-    // The search has snake_case sort fields, for example volume_24hr; the lists have camelCase ones.
+    // Search requests use snake_case sort fields, for example volume_24hr; list requests use camelCase.
     const sort = readTextParam(query, "sort")?.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
     return searchEvents(context, catalogue, {
       text,
@@ -47,14 +54,14 @@ export function installSearch(app: FastifyInstance, context: ExchangeContext, ca
   });
 }
 
-/** The tags of all listed events, by id. */
+/** Returns the tags of all listed events, sorted by id. */
 function listTags(catalogue: Catalogue): Tag[] {
   const byId = new Map<string, Tag>();
   for (const event of catalogue.listEvents()) for (const tag of tagsOf(event)) byId.set(tag.id, tag);
   return [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
 }
 
-/** Events whose title, tags and market questions together contain every word of the query. */
+/** Finds events whose title, tags and market questions together contain every word of the query. */
 function searchEvents(context: ExchangeContext, catalogue: Catalogue, options: SearchOptions) {
   const now = context.now();
   const words = options.text
@@ -71,13 +78,15 @@ function searchEvents(context: ExchangeContext, catalogue: Catalogue, options: S
     const isTitleMatch = words.every((word) => title.includes(word));
     if (isTitleMatch || matchesAnyText(event, title, words)) hits.push({ event, isClosed, isTitleMatch });
   }
-  // Sorting is stable: ties keep the order of the list, by index.
+  // Sorting is stable: equal events stay sorted by index.
   const { key, ascending } = options;
   if (key === null)
     hits.sort((a, b) => Number(a.isClosed) - Number(b.isClosed) || Number(b.isTitleMatch) - Number(a.isTitleMatch));
   else sortBy(hits, ({ event }) => key(event), ascending);
   const start = (options.page - 1) * options.limit;
-  const events = hits.slice(start, start + options.limit).map(({ event }) => presentGammaEvent(context.world, event, now));
+  const events = hits
+    .slice(start, start + options.limit)
+    .map(({ event }) => presentGammaEvent(context.world, event, now));
   const tags = options.withTags
     ? listTags(catalogue).filter((tag) => words.some((word) => tag.slug.includes(word)))
     : [];

@@ -3,14 +3,21 @@ import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { createEventFilter, readEventSortKey, createMarketFilter, readMarketSortKey } from "./gamma-filters.ts";
-import { presentGammaEvent, presentGammaMarket, isEventClosed, presentOtherMarket } from "./gamma-json.ts";
+import { createEventFilter, createMarketFilter, readEventSortKey, readMarketSortKey } from "./gamma-filters.ts";
+import { isEventClosed, presentGammaEvent, presentGammaMarket, presentOtherMarket } from "./gamma-json.ts";
 import { readKeysetPage, readOffsetPage, type Selection, SortedCache } from "./gamma-paging.ts";
 import { installSearch } from "./gamma-search.ts";
 import { eventIndexOfOtherId } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
 import { isAugmented, readMarketState } from "./market-state.ts";
-import { readBooleanParam, readIntegerParam, readListParam, type Query, readTextParam, ValidationError } from "./query.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readIntegerParam,
+  readListParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
 
 const MARKETS_PAGE_MAX = 100;
 const EVENTS_PAGE_MAX = 500;
@@ -85,13 +92,27 @@ function installLists(app: FastifyInstance, context: ExchangeContext, catalogue:
   app.get<{ Querystring: Query }>("/markets/keyset", async ({ query }) => {
     const now = context.now();
     const selection = marketSelection(query, now);
-    const { items, next } = readKeysetPage(cache, "markets", query, selection, readKeysetParams(query, MARKETS_PAGE_MAX), now);
+    const { items, next } = readKeysetPage(
+      cache,
+      "markets",
+      query,
+      selection,
+      readKeysetParams(query, MARKETS_PAGE_MAX),
+      now,
+    );
     return { markets: marketsJson(items, query, now), ...(next === null ? {} : { next_cursor: next }) };
   });
   app.get<{ Querystring: Query }>("/events/keyset", async ({ query }) => {
     const now = context.now();
     const selection = eventSelection(query, now);
-    const { items, next } = readKeysetPage(cache, "events", query, selection, readKeysetParams(query, EVENTS_PAGE_MAX), now);
+    const { items, next } = readKeysetPage(
+      cache,
+      "events",
+      query,
+      selection,
+      readKeysetParams(query, EVENTS_PAGE_MAX),
+      now,
+    );
     const events = items.map((event) => presentGammaEvent(world, event, now));
     return { events, ...(next === null ? {} : { next_cursor: next }) };
   });
@@ -107,7 +128,7 @@ function installLists(app: FastifyInstance, context: ExchangeContext, catalogue:
   });
 }
 
-/** The venue ignores a parameter called `cursor`: a client that sends it always reads the first page. */
+/** The venue ignores the parameter `cursor`: a client that sends it always receives the first page. */
 function readKeysetParams(query: Query, limitMax: number) {
   if (query.offset !== undefined) throw new ValidationError("offset is not supported, use after_cursor");
   return { limit: clampLimit(readIntegerParam(query, "limit"), limitMax), after: readTextParam(query, "after_cursor") };
@@ -124,7 +145,7 @@ function removeDuplicates<Item extends { readonly index: number }>(items: readon
   return [...new Set(items.filter((item) => item !== null))].sort((a, b) => a.index - b.index);
 }
 
-/** The markets to filter: those named by an id filter, else all. */
+/** Returns the markets to filter: those selected by an id filter, or all markets if there is none. */
 function findCandidateMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
   const matches =
     readListParam(query, "id")?.map((id) => catalogue.findMarketById(id)) ??

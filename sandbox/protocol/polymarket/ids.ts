@@ -12,10 +12,10 @@ const GAMMA_EVENT_ID_BASE = 20_000;
 /** First id of "Other" markets, above the ids of all other markets. */
 const OTHER_ID_BASE = 9_000_000_000;
 const SLUG_TEXT_LENGTH_MAX = 80;
-/** One condition id in this many is short. */
+/** Every 16th market has a condition id of 62 digits. */
 const SHORT_CONDITION_INTERVAL = 16;
 
-/** Position of an outcome token in the venue's index-aligned arrays: 0 pays on YES. */
+/** Position of an outcome token in the venue's arrays: 0 for YES, 1 for NO. */
 export type TokenSide = 0 | 1;
 
 export function sha256Hex(text: string): string {
@@ -34,7 +34,7 @@ function decodeIndex(id: string): number {
   return (Number.parseInt(id.slice(-INDEX_DIGITS), 16) - mask + INDEX_COUNT) % INDEX_COUNT;
 }
 
-/** The numeric Gamma id, which is the market id of our service. */
+/** The numeric Gamma id. The service uses it as the market id. */
 export function polymarketMarketId(market: ListedMarket): string {
   return market.recorded?.marketId ?? String(GAMMA_MARKET_ID_BASE + market.index);
 }
@@ -43,7 +43,7 @@ export function polymarketEventId(event: ListedEvent): string {
   return event.recorded?.eventId ?? String(GAMMA_EVENT_ID_BASE + event.index);
 }
 
-/** 0x and 64 hex digits, or 62 digits as in the newer protocol. */
+/** 0x and 64 or 62 hex digits: the venue uses both lengths. */
 export function polymarketConditionId(market: ListedMarket): string {
   if (market.recorded?.keys.conditionId !== undefined) return market.recorded.keys.conditionId;
   const digits = market.index % SHORT_CONDITION_INTERVAL === 5 ? 62 : 64;
@@ -51,7 +51,7 @@ export function polymarketConditionId(market: ListedMarket): string {
   return `0x${appendIndex(prefix, market.index)}`;
 }
 
-/** Decimal token ids: the token that pays on YES, then the other one. */
+/** Decimal token ids: first the YES token, then the NO token. */
 export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
   const { tokenYes, tokenNo } = market.recorded?.keys ?? {};
   if (tokenYes !== undefined && tokenNo !== undefined) return [tokenYes, tokenNo];
@@ -96,7 +96,7 @@ export function polymarketEventSlug(event: ListedEvent): string {
   return slugOf(event.title, event.index);
 }
 
-/** The event slug in the URL of an event page; "" without a slug. */
+/** Returns the event slug in the URL of an event page, or "" if there is none. */
 function slugOfUrl(url: string | null): string {
   const slug = /\/event\/([^/?#]+)/.exec(url ?? "")?.[1];
   return slug === undefined ? "" : decodeURIComponent(slug);
@@ -135,7 +135,7 @@ export function indexOfToken(token: string): number | null {
   return hex.length === 64 ? decodeIndex(hex) : null;
 }
 
-/** A stable id for tags and series, which have no index. */
+/** Derives a stable numeric id for a tag or series. */
 export function deriveNumericId(text: string): number {
   return 100_000 + (Number.parseInt(sha256Hex(text).slice(0, 8), 16) % 900_000_000);
 }

@@ -18,7 +18,7 @@ export function mirrorPrice(price: number): number {
   return (MICROS - Math.round(price * MICROS)) / MICROS;
 }
 
-/** Formats a price or size as a decimal without exponent or trailing zeros. Null stays null. */
+/** Formats a price or size as a decimal without exponent or trailing zeros. Returns null for null. */
 export function formatDecimal(value: number): string;
 export function formatDecimal(value: number | null): string | null;
 export function formatDecimal(value: number | null): string | null {
@@ -27,7 +27,7 @@ export function formatDecimal(value: number | null): string | null {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** The book of one outcome token, best levels first. The second token's book mirrors the first one's. */
+/** Returns the book of one outcome token, best levels first. The NO book mirrors the YES book. */
 export function toTokenBook(
   book: BookState,
   side: TokenSide,
@@ -43,7 +43,7 @@ export function toTokenBook(
 
 const MID_SPREAD_MICROS_MAX = 100_000;
 
-/** Price displayed by the venue: the mid if the spread is at most 0.10, else the last trade, else the mid, else null. */
+/** Returns the price that the venue displays: the mid if the spread is at most 0.10, else the last trade, else the mid, else null. */
 export function computeDisplayedPrice(bid: number | null, ask: number | null, lastPrice: number | null): number | null {
   const hasMid = bid !== null && ask !== null;
   const mid = hasMid ? Math.round((Math.round(bid * MICROS) + Math.round(ask * MICROS)) / 2) / MICROS : null;
@@ -59,7 +59,7 @@ export function payoutsOf(outcome: WorldOutcome): readonly [number, number] {
   return [value, mirrorPrice(value)];
 }
 
-/** State of the oracle, as values of the market list (`uma…`) and of the resolutions endpoint (`status`). */
+/** State of the oracle in the values of the market list (`uma…`) and of the resolutions endpoint (`status`). */
 export interface OracleState {
   readonly umaResolutionStatus: "" | "proposed" | "disputed" | "resolved";
   readonly umaResolutionStatuses: readonly string[];
@@ -83,7 +83,7 @@ export function deriveOracleState(market: ListedMarket, phase: Phase, since: num
   return { umaResolutionStatus: "", umaResolutionStatuses: [], status: "posed" };
 }
 
-/** One market at one time. */
+/** State of one market at one time. */
 export interface MarketState {
   readonly market: ListedMarket;
   readonly lifecycle: Lifecycle;
@@ -91,7 +91,7 @@ export interface MarketState {
   readonly oracle: OracleState;
   readonly isClosed: boolean;
   readonly acceptsOrders: boolean;
-  /** Indicative prices of both tokens; payouts once settled. */
+  /** Displayed prices of both tokens, or their payouts after settlement. */
   readonly prices: readonly [number, number];
 }
 
@@ -99,7 +99,8 @@ export function readMarketState(world: World, market: ListedMarket, now: number)
   const lifecycle = world.lifecycle(market, now);
   const book = world.book(market, now);
   const isClosed = lifecycle.phase === "finalized";
-  const displayed = computeDisplayedPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
+  const displayed =
+    computeDisplayedPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
   return {
     market,
     lifecycle,
@@ -111,7 +112,7 @@ export function readMarketState(world: World, market: ListedMarket, now: number)
   };
 }
 
-/** Whether exactly one market of the event resolves to YES; NO of one market then converts to YES of all others. */
+/** Whether exactly one market of the event resolves to YES; a NO token of one market is convertible to YES tokens of all others. */
 export function isNegRisk(event: ListedEvent): boolean {
   return event.mutuallyExclusive && (event.recorded !== undefined || event.markets.length > 1);
 }
@@ -125,7 +126,7 @@ export function outcomeNamesOf(market: ListedMarket): readonly [string, string] 
   return market.event.frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"];
 }
 
-/** Recorded fee of the event's markets; null if it was not recorded or the world is simulated. */
+/** Returns the recorded fee of the event's markets, or null if the fee is unknown or the world is simulated. */
 export function recordedFeeOf(event: ListedEvent): RecordedFee | null {
   return event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee ?? null;
 }
@@ -146,9 +147,13 @@ export function feeRateOf(event: ListedEvent): number {
 export const ORDER_SIZE_MIN = 5;
 const REWARDED_MARKET_INTERVAL = 3;
 
-/** Liquidity rewards of a market; null if it has none. */
+/** Returns the liquidity rewards of a market, or null if it has none. */
 export function rewardsOf(market: ListedMarket): { dailyRate: number; minSize: number; maxSpread: number } | null {
-  if (market.recorded !== undefined || market.event.frequency === "fifteen_min" || market.index % REWARDED_MARKET_INTERVAL !== 0)
+  if (
+    market.recorded !== undefined ||
+    market.event.frequency === "fifteen_min" ||
+    market.index % REWARDED_MARKET_INTERVAL !== 0
+  )
     return null;
   return { dailyRate: 5 + (market.index % 10) * 5, minSize: 50, maxSpread: 3.5 };
 }

@@ -5,7 +5,7 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 /** An invalid parameter: 422 from Gamma, 400 from the other hosts. */
 export class ValidationError extends Error {}
 
-/** All values of a parameter, repeated or comma-separated; null if it is absent or empty. */
+/** Returns all values of a repeated or comma-separated parameter, or null if it is absent or empty. */
 export function readListParam(query: Query, name: string): string[] | null {
   const parameter = query[name];
   if (parameter === undefined || parameter === "") return null;
@@ -13,7 +13,7 @@ export function readListParam(query: Query, name: string): string[] | null {
   return values.filter((value) => value !== "");
 }
 
-/** The first value of a parameter; null if it is absent or empty. */
+/** Returns the first value of a parameter, or null if it is absent or empty. */
 export function readTextParam(query: Query, name: string): string | null {
   const parameter = query[name];
   const value = typeof parameter === "string" || parameter === undefined ? parameter : parameter[0];

@@ -4,11 +4,16 @@ import type { Now } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { TokenSide } from "./ids.ts";
 import { readMarketState } from "./market-state.ts";
-import { createBookMessage, createLastTradeMessages, createPriceChangeMessage, createBestPriceMessages } from "./socket-json.ts";
+import {
+  createBestPriceMessages,
+  createBookMessage,
+  createLastTradeMessages,
+  createPriceChangeMessage,
+} from "./socket-json.ts";
 
-/** Subscribed token ids per connection; further ids are ignored. */
+/** Maximum number of subscribed token ids per connection; further ids are ignored. */
 const ASSETS_MAX = 500;
-/** A client with more unread data than this is disconnected. */
+/** Maximum unsent data per client, in bytes. A client above it is disconnected. */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The last book sent to a client. */
@@ -24,7 +29,7 @@ interface Subscription {
   /** Subscribed tokens of the market. */
   readonly sides: Set<TokenSide>;
   sentBook: SentBook;
-  /** Set after a trade: the next book change is sent as a full book. */
+  /** True after a trade: the next book change is sent as a full book. */
   needsFullBook: boolean;
 }
 
@@ -39,7 +44,7 @@ export interface SessionOptions {
   onUnsubscribe(session: Session, index: number): void;
 }
 
-/** One connected client: its subscriptions and the messages about them. */
+/** One connected client: handles its requests and sends the messages of its subscriptions. */
 export class Session {
   readonly #options: SessionOptions;
   /** By market index. */
@@ -168,7 +173,7 @@ interface SocketRequest {
   readonly hasCustomFeatures: boolean;
 }
 
-/** The first message of a client has a `type`, later ones have an `operation`. Null if the text is not a valid request. */
+/** Parses a request with `type` (first request) or `operation`. Returns null if the text is not a valid request. */
 function parseRequest(text: string): SocketRequest | null {
   let parsed: unknown;
   try {

@@ -8,7 +8,7 @@ import {
   sha256Hex,
   type TokenSide,
 } from "./ids.ts";
-import { formatDecimal, feeRateOf, type MarketState, outcomeNamesOf, toTokenBook } from "./market-state.ts";
+import { feeRateOf, formatDecimal, type MarketState, outcomeNamesOf, toTokenBook } from "./market-state.ts";
 import { createTradeRows } from "./trades.ts";
 
 interface BookSides {
@@ -16,12 +16,12 @@ interface BookSides {
   readonly asks: readonly Level[];
 }
 
-/** Full book of one token. Times are Unix milliseconds as a string. */
+/** Full book of one token. `timestamp` is in Unix milliseconds. */
 export function createBookMessage(state: MarketState, side: TokenSide, at: number = state.book.changedAt) {
   return { event_type: "book", ...presentBook(state, side), timestamp: String(Math.floor(at)) };
 }
 
-/** Changed levels with their new size; removed levels have size 0. */
+/** Returns the changed levels with their new size; removed levels have size 0. */
 function findChangedLevels(before: readonly Level[], after: readonly Level[]): Level[] {
   const previousSizes = new Map(before.map(({ price, size }) => [price, size]));
   const changed = after.filter(({ price, size }) => previousSizes.get(price) !== size);
@@ -30,12 +30,20 @@ function findChangedLevels(before: readonly Level[], after: readonly Level[]): L
 }
 
 /** Changes in the books of the given tokens since `previous`, in one message. */
-export function createPriceChangeMessage(state: MarketState, previous: BookSides, sides: readonly TokenSide[], at: number) {
+export function createPriceChangeMessage(
+  state: MarketState,
+  previous: BookSides,
+  sides: readonly TokenSide[],
+  at: number,
+) {
   const tokens = polymarketTokenIds(state.market);
   const changes = sides.flatMap((token) => {
     const before = toTokenBook({ ...state.book, bids: previous.bids, asks: previous.asks }, token);
     const after = toTokenBook(state.book, token);
-    const tops = { best_bid: formatDecimal(after.bids[0]?.price ?? 0), best_ask: formatDecimal(after.asks[0]?.price ?? 1) };
+    const tops = {
+      best_bid: formatDecimal(after.bids[0]?.price ?? 0),
+      best_ask: formatDecimal(after.asks[0]?.price ?? 1),
+    };
     const hash = sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40);
     const entry = (side: "BUY" | "SELL") => (level: Level) => ({
       asset_id: tokens[token],
@@ -58,7 +66,7 @@ export function createPriceChangeMessage(state: MarketState, previous: BookSides
   };
 }
 
-/** The messages of a trade, each for the token that the taker traded. */
+/** Creates the messages of a trade for the token that the taker traded. */
 export function createLastTradeMessages(market: ListedMarket, trade: WorldTrade) {
   const tokens = polymarketTokenIds(market);
   return createTradeRows(market, trade, false).map((row) => ({
@@ -110,7 +118,7 @@ export function createNewMarketMessage(market: ListedMarket, at: number) {
   };
 }
 
-/** A market that paid out in part or was voided has no winning token. */
+/** Message of a settled market. A partially paid or void market has no winning token. */
 export function createResolvedMessage(state: MarketState, at: number) {
   const tokens = polymarketTokenIds(state.market);
   const names = outcomeNamesOf(state.market);

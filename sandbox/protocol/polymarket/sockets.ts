@@ -29,7 +29,7 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
   const { world, feed, now } = context;
   const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
   const sessions = new Set<Session>();
-  /** Sessions by the index of a subscribed market, so that an event reaches only its subscribers. */
+  /** Sessions by the index of their subscribed markets. */
   const subscribers = new Map<number, Set<Session>>();
   let stopFeed: (() => void) | null = null;
 
@@ -37,9 +37,9 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
     subscribers.set(index, (subscribers.get(index) ?? new Set()).add(session));
   };
   const onUnsubscribe = (session: Session, index: number) => {
-    const others = subscribers.get(index);
-    others?.delete(session);
-    if (others?.size === 0) subscribers.delete(index);
+    const marketSessions = subscribers.get(index);
+    marketSessions?.delete(session);
+    if (marketSessions?.size === 0) subscribers.delete(index);
   };
 
   function* followedMarkets(): Generator<ListedMarket> {

@@ -13,10 +13,10 @@ import { formatDecimal, mirrorPrice, outcomeNamesOf } from "./market-state.ts";
 const MICROS = 1_000_000;
 const HOUR_MS = 3_600_000;
 const WINDOW_GROWTH = 4;
-/** One trade in this many is returned as two equal rows: on the venue, one transaction can have identical rows. */
+/** About one trade in 32 is returned as two equal rows, because a transaction of the venue can have identical rows. */
 const SPLIT_TRADE_INTERVAL = 32;
 
-/** One side of a match, in terms of the token that this side traded. */
+/** One side of a match, with the side, token and price that this trader traded. */
 export interface TradeRow {
   readonly market: ListedMarket;
   /** Unix milliseconds; responses have whole seconds. */
@@ -31,14 +31,14 @@ export interface TradeRow {
 }
 
 /**
- * The rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id decides which of them the
- * taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other token.
+ * Creates the rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id determines which of
+ * them the taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other token.
  */
 export function createTradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
   const transactionHash = `0x${sha256Hex(`transaction:${trade.id}`)}`;
   const hashNumber = Number.parseInt(transactionHash.slice(2, 10), 16);
-  const isDirect = hashNumber % 10 < 7;
-  const takerToken: TokenSide = (trade.takerSide === "yes") === isDirect ? 0 : 1;
+  const isTakerBuy = hashNumber % 10 < 7;
+  const takerToken: TokenSide = (trade.takerSide === "yes") === isTakerBuy ? 0 : 1;
   const leg = (token: TokenSide, side: "BUY" | "SELL", wallet: string, size: number): TradeRow => ({
     market,
     at: trade.at,
@@ -50,13 +50,14 @@ export function createTradeRows(market: ListedMarket, trade: WorldTrade, withMak
     size,
   });
   const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
-  const sizes = hashNumber % SPLIT_TRADE_INTERVAL === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
+  const sizes =
+    hashNumber % SPLIT_TRADE_INTERVAL === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
   return sizes.flatMap((size) => {
-    const takerLeg = leg(takerToken, isDirect ? "BUY" : "SELL", walletOf(trade.taker), size);
+    const takerLeg = leg(takerToken, isTakerBuy ? "BUY" : "SELL", walletOf(trade.taker), size);
     if (!withMakers) return [takerLeg];
     const isMint = (hashNumber >>> 8) % 2 === 0;
     const makerToken: TokenSide = isMint ? (takerToken === 0 ? 1 : 0) : takerToken;
-    const makerSide = isMint === isDirect ? "BUY" : "SELL";
+    const makerSide = isMint === isTakerBuy ? "BUY" : "SELL";
     return [takerLeg, leg(makerToken, makerSide, walletOf(`maker:${trade.id}`), size)];
   });
 }
@@ -73,7 +74,7 @@ export interface TradeSelection {
   readonly lookBackMs: number;
 }
 
-/** The newest rows of some markets, newest first. Reads backwards in growing windows until `count` rows are found. */
+/** Returns the newest rows of the given markets, newest first. Reads backwards in growing windows until `count` rows are found. */
 export function findNewestTrades(world: World, selection: TradeSelection): TradeRow[] {
   const { markets, until, count } = selection;
   const oldest = Math.max(until - selection.lookBackMs, Math.min(...markets.map((market) => market.openAt)));
@@ -96,7 +97,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** The newest row of a market, or null without trades. */
+/** Returns the newest row of a market, or null if it has no trades. */
 export function findLastTrade(world: World, market: ListedMarket, now: number): TradeRow | null {
   return findNewestTakerTrades(world, market, now, 1)[0] ?? null;
 }
