@@ -6,7 +6,7 @@ import { serveExchanges } from "./serve.ts";
 
 const LOOPBACK_OPTIONS = { host: "127.0.0.1", firstPort: 0 };
 
-function service(venue: string, name: string, listener: string, basePath = ""): ExchangeService {
+function createService(venue: string, name: string, listener: string, basePath = ""): ExchangeService {
   return {
     venue,
     name,
@@ -23,10 +23,10 @@ const portOf = (url: string | undefined) => new URL(url ?? "").port;
 
 test("services with the same listener share a port, and each is reachable at its URL", async () => {
   const services = [
-    service("a", "rest", "a", "/v2"),
-    service("a", "ws", "a", "/v2"),
-    service("b", "gamma", "b1"),
-    service("b", "clob", "b2"),
+    createService("a", "rest", "a", "/v2"),
+    createService("a", "ws", "a", "/v2"),
+    createService("b", "gamma", "b1"),
+    createService("b", "clob", "b2"),
   ];
   const { urls, close } = await serveExchanges(services, LOOPBACK_OPTIONS);
   assert.match(urls.a?.rest ?? "", /^http:\/\/127\.0\.0\.1:\d+\/v2$/);
@@ -52,7 +52,7 @@ test("listeners use consecutive ports from the first port", async () => {
     probe.listen(0, "127.0.0.1", () => resolve((probe.address() as { port: number }).port));
   });
   await new Promise((resolve) => probe.close(resolve));
-  const { urls, close } = await serveExchanges([service("a", "rest", "a"), service("b", "rest", "b")], {
+  const { urls, close } = await serveExchanges([createService("a", "rest", "a"), createService("b", "rest", "b")], {
     host: "127.0.0.1",
     firstPort: first,
   });

@@ -59,8 +59,8 @@ function distortValue(value: unknown, faults: VenueFaults, skewMs: number, depth
     BID_ASK_FIELD_NAMES.some(([bid, ask]) => bid in fields && ask in fields) ||
     YES_NO_FIELD_NAMES.every((name) => name in fields)
   ) {
-    if (isCrossable(fields) && faults.draw("crossed_book") !== null) cross(fields);
-    if (faults.draw("empty_book") !== null) empty(fields);
+    if (isCrossable(fields) && faults.draw("crossed_book") !== null) crossBook(fields);
+    if (faults.draw("empty_book") !== null) emptyBook(fields);
   }
   const isPrice = (name: string) =>
     PRICE_FIELD_PATTERN.test(name) || (isOutcomePrices(name) && Array.isArray(fields[name]));
@@ -90,7 +90,7 @@ function readFirstPrice(side: unknown): number {
   return typeof side === "string" || typeof side === "number" ? Number(side) : Number.NaN;
 }
 
-function cross(fields: Fields): void {
+function crossBook(fields: Fields): void {
   for (const [bid, ask] of BID_ASK_FIELD_NAMES) {
     if (!(bid in fields && ask in fields)) continue;
     [fields[bid], fields[ask]] = [fields[ask], fields[bid]];
@@ -104,7 +104,7 @@ function cross(fields: Fields): void {
   }
 }
 
-function empty(fields: Fields): void {
+function emptyBook(fields: Fields): void {
   const clear = (name: string, price: number) => {
     const value = fields[name];
     if (Array.isArray(value)) fields[name] = [];

@@ -48,7 +48,7 @@ const LIST_URLS: Readonly<Record<SandboxVenue, () => string>> = {
   manifold: () => `${urls.manifold?.rest}/search-markets?filter=open&limit=40&includeLiteAnswers=true`,
 };
 const setFaults = (venue: SandboxVenue, switches: unknown) => faults[venue].replace(parseFaults(switches));
-const list = async (venue: SandboxVenue) => {
+const fetchList = async (venue: SandboxVenue) => {
   const reply = await fetch(LIST_URLS[venue]());
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 };
@@ -75,20 +75,20 @@ test("429 and 5xx faults reject requests of one venue and leave the other venues
   for (const venue of SANDBOX_VENUES) {
     for (const [switches, status, isExpected] of cases) {
       setFaults(venue, switches);
-      const reply = await list(venue);
+      const reply = await fetchList(venue);
       assert.equal(reply.status, status);
       assert.ok(isExpected(reply.headers.get("retry-after")), JSON.stringify(switches));
     }
-    for (const other of SANDBOX_VENUES) if (other !== venue) assert.equal((await list(other)).status, 200);
+    for (const other of SANDBOX_VENUES) if (other !== venue) assert.equal((await fetchList(other)).status, 200);
     setFaults(venue, {});
-    assert.equal((await list(venue)).status, 200);
+    assert.equal((await fetchList(venue)).status, 200);
   }
 });
 
 test("`latency` delays a response by the configured time plus a random part of the jitter", async () => {
   setFaults("manifold", { latency: { ms: 800, jitter_ms: 400 } });
   requestedDelaysMs.length = 0;
-  for (let count = 0; count < 8; count++) assert.equal((await list("manifold")).status, 200);
+  for (let count = 0; count < 8; count++) assert.equal((await fetchList("manifold")).status, 200);
   assert.equal(requestedDelaysMs.length, 8);
   assert.ok(
     requestedDelaysMs.every((ms) => ms >= 800 && ms <= 1_200) && new Set(requestedDelaysMs).size > 4,
@@ -98,14 +98,14 @@ test("`latency` delays a response by the configured time plus a random part of t
 
 test("`cut_body` truncates the JSON; `cut_socket` closes the connection before Content-Length bytes are sent", async () => {
   for (const venue of SANDBOX_VENUES) {
-    const complete = (await list(venue)).text;
+    const complete = (await fetchList(venue)).text;
     setFaults(venue, { cut_body: 1 });
-    const { status, text } = await list(venue);
+    const { status, text } = await fetchList(venue);
     assert.equal(status, 200);
     assert.ok(text.length < complete.length && complete.startsWith(text));
     assert.throws(() => JSON.parse(text));
     setFaults(venue, { cut_socket: 1 });
-    await assert.rejects(list(venue));
+    await assert.rejects(fetchList(venue));
   }
 });
 
@@ -116,7 +116,7 @@ test("`garbage` returns status 200 with HTML, binary data or JSON that contains 
     ["nan", /[:[]NaN/],
   ] as const) {
     setFaults("limitless", { garbage: { kind } });
-    const { status, text } = await list("limitless");
+    const { status, text } = await fetchList("limitless");
     assert.equal(status, 200);
     assert.match(text, pattern);
     assert.throws(() => JSON.parse(text));
@@ -125,11 +125,11 @@ test("`garbage` returns status 200 with HTML, binary data or JSON that contains 
 
 test("`half_page` returns half of the rows, repeated rows, or the cursor of the request", async () => {
   const rowsOf = (text: string): string[] => JSON.parse(text).markets.map(({ ticker }: { ticker: string }) => ticker);
-  const complete = rowsOf((await list("kalshi")).text);
+  const complete = rowsOf((await fetchList("kalshi")).text);
   setFaults("kalshi", { half_page: { kind: "short" } });
-  assert.deepEqual(rowsOf((await list("kalshi")).text), complete.slice(0, Math.ceil(complete.length / 2)));
+  assert.deepEqual(rowsOf((await fetchList("kalshi")).text), complete.slice(0, Math.ceil(complete.length / 2)));
   setFaults("kalshi", { half_page: { kind: "repeat" } });
-  const repeated = rowsOf((await list("kalshi")).text);
+  const repeated = rowsOf((await fetchList("kalshi")).text);
   assert.deepEqual([repeated.length, new Set(repeated).size], [complete.length, Math.ceil(complete.length / 2)]);
   setFaults("kalshi", {});
   const getPage = async (cursor: string): Promise<Json> =>
@@ -149,7 +149,7 @@ test("`crossed_book`, `empty_book` and `price_out_of_range` change all prices of
   const top = (value: Json): number => Number(typeof value === "object" && value !== null ? value.market[0] : value);
   for (const venue of SANDBOX_VENUES) {
     const quotes = async () => {
-      const json = JSON.parse((await list(venue)).text);
+      const json = JSON.parse((await fetchList(venue)).text);
       const [bids, asks] = [collectValues(json, tops[venue][0]), collectValues(json, tops[venue][1])];
       return bids.map((bid, index) => ({ bid, ask: asks[index] }));
     };
@@ -162,7 +162,7 @@ test("`crossed_book`, `empty_book` and `price_out_of_range` change all prices of
     }
     for (const kind of ["percent", "above", "negative", "nan"]) {
       setFaults(venue, { price_out_of_range: { kind } });
-      const json = JSON.parse((await list(venue)).text);
+      const json = JSON.parse((await fetchList(venue)).text);
       const prices = collectValues(json, /^(last_price_dollars|lastTradePrice|prices|probability)$/)
         .flat()
         .map(Number);
@@ -179,7 +179,7 @@ test("`crossed_book`, `empty_book` and `price_out_of_range` change all prices of
 
 test("`clock_skew` shifts all update times of a response by the same ten minutes and does not change close times", async () => {
   const readTimes = async () => {
-    const json = JSON.parse((await list("kalshi")).text);
+    const json = JSON.parse((await fetchList("kalshi")).text);
     return { updated: collectValues(json, /^updated_time$/), close: collectValues(json, /^close_time$/) };
   };
   const correct = await readTimes();
@@ -196,14 +196,14 @@ test("`clock_skew` shifts all update times of a response by the same ten minutes
 test("a frozen venue delays requests and WebSocket upgrades until the `frozen` switch is turned off", async () => {
   setFaults("kalshi", { frozen: 1 });
   const responses: string[] = [];
-  const pendingRequest = list("kalshi").then(({ status }) => responses.push(`rest ${status}`));
+  const pendingRequest = fetchList("kalshi").then(({ status }) => responses.push(`rest ${status}`));
   const url = new URL((urls.kalshi?.ws ?? "").replace("ws:", "http:"));
   const upgrade = request(url, { headers: { connection: "upgrade", upgrade: "websocket" } }).end();
   const rejectedUpgrade = once(upgrade, "response").then(([response]) =>
     responses.push(`socket ${response.statusCode}`),
   );
   // Responses of another venue show that the frozen venue had time to respond.
-  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  for (let count = 0; count < 5; count++) assert.equal((await fetchList("limitless")).status, 200);
   assert.deepEqual(responses, []);
   assert.equal(faults.kalshi.counts.frozen, 2);
   setFaults("kalshi", {});
@@ -218,9 +218,9 @@ test("counts a fault only if the response contains data that the fault changes",
     faults[venue].resetCounts();
   }
   // The Kalshi list has books, prices and several rows; the Manifold list has prices and a single row.
-  await list("kalshi");
+  await fetchList("kalshi");
   assert.deepEqual(Object.keys(faults.kalshi.counts).sort(), Object.keys(switches).sort());
-  const rows = JSON.parse((await list("manifold")).text);
+  const rows = JSON.parse((await fetchList("manifold")).text);
   assert.deepEqual([rows.length, Object.keys(faults.manifold.counts)], [1, ["price_out_of_range"]]);
   faults.kalshi.resetCounts();
   await fetch(`${urls.kalshi?.rest}/historical/cutoff`);
@@ -248,7 +248,7 @@ test("a response broken by `garbage` or `cut_body` counts one fault, even if oth
   for (const broken of ["garbage", "cut_body"]) {
     setFaults("kalshi", { [broken]: 1, crossed_book: 1, price_out_of_range: 1, half_page: 1, clock_skew: 1 });
     faults.kalshi.resetCounts();
-    await list("kalshi");
+    await fetchList("kalshi");
     assert.deepEqual(faults.kalshi.counts, { [broken]: 1 });
   }
 });
@@ -258,10 +258,10 @@ test("if a client disconnects from a frozen venue, no other fault is applied to 
   faults.kalshi.resetCounts();
   const client = new AbortController();
   const pendingRequest = fetch(LIST_URLS.kalshi(), { signal: client.signal });
-  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  for (let count = 0; count < 5; count++) assert.equal((await fetchList("limitless")).status, 200);
   client.abort();
   await assert.rejects(pendingRequest);
-  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  for (let count = 0; count < 5; count++) assert.equal((await fetchList("limitless")).status, 200);
   setFaults("kalshi", { server_error: 1 });
   assert.deepEqual(faults.kalshi.counts, { frozen: 1 });
 });

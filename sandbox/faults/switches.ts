@@ -139,7 +139,7 @@ function parseSetting(name: FaultName, input: Readonly<Record<string, unknown>>)
 }
 
 /**
- * Parses switches in text form: `kalshi:server_error=0.1,frozen=1;manifold:latency=0.5`. `all` stands for every venue or
+ * Parses switches in text form: `kalshi:server_error=0.1,frozen=1;manifold:latency=0.5`. `all` selects every venue or
  * every switch.
  *
  * @throws FaultError if the text is malformed or names an unknown venue or switch

@@ -11,9 +11,9 @@ export interface Candle {
   readonly price: (PriceRange & { readonly mean: number }) | null;
   /** Price of the last trade before the period; null if there is none. */
   readonly previous: number | null;
-  /** Contracts; null if a recording does not include it. */
+  /** Number of contracts; null if the recording does not include this number. */
   readonly volume: number | null;
-  /** Contracts; null if a recording does not include it. */
+  /** Number of contracts; null if the recording does not include this number. */
   readonly openInterest: number | null;
 }
 
