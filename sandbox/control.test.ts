@@ -72,7 +72,7 @@ test("404: rejects an unknown venue", async () => {
     assert.equal((await app.inject(`/truth/${venue}`)).statusCode, 404);
 });
 
-test("200: lists, replaces, changes and clears the switches of one venue or of all venues", async () => {
+test("200: lists, replaces, changes and clears the fault switches of one venue or of all venues", async () => {
   const { faults, app, request } = openControl();
   const { json } = await request("GET", "/faults");
   assert.deepEqual(Object.keys(json.venues), [...SANDBOX_VENUES]);
@@ -108,7 +108,7 @@ test("200: keeps the fault counts when switches change and resets them when swit
   assert.ok(SANDBOX_VENUES.every((venue) => Object.keys(all.venues[venue].happened).length === 0));
 });
 
-test("404 and 400: rejects unknown venues, switches and values without changing anything", async () => {
+test("404 and 400: rejects unknown venues, switches and values, and changes no fault switch", async () => {
   const { faults, request } = openControl();
   for (const method of ["PUT", "POST", "DELETE"] as const) {
     const { status, json } = await request(method, "/faults/nowhere", method === "DELETE" ? undefined : {});

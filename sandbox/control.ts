@@ -14,7 +14,7 @@ import {
   type World,
 } from "./world/types.ts";
 
-/** Returns the venue's id of a market. */
+/** Functions that return a market's id in the format of its venue. */
 const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string>> = {
   kalshi: kalshiTicker,
   polymarket: polymarketMarketId,
@@ -70,7 +70,7 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
             .join("");
           return `<tr><td>${escapeHtml(venue)}</td><td>${open}</td><td>${markets.length}</td><td>${links}</td><td>${escapeHtml(faults)}</td></tr>`;
         });
-        return reply.type("text/html; charset=utf-8").send(overviewPage(rows.join(""), context.world));
+        return reply.type("text/html; charset=utf-8").send(renderOverviewPage(rows.join(""), context.world));
       });
       app.get("/urls", () => urls);
       installFaultRoutes(app, context);
@@ -108,7 +108,7 @@ const describeFaults = (settings: FaultSettings): string =>
     .map(([name, { rate }]) => `${name} ${rate}`)
     .join(", ");
 
-/** Routes that list and change the fault switches of one venue or of `all`. */
+/** Installs routes that list and change the fault switches of one venue, or of all venues (`all`). */
 function installFaultRoutes(app: FastifyInstance, { faults }: ExchangeContext): void {
   if (faults === undefined) return;
   const state = () => ({
@@ -152,7 +152,7 @@ function describeWorld({ seed, speed, genesis, recording }: World): string {
   return `Replaying ${recording.source} at ${speed}× speed since ${startedAt}: ${recording.markets} markets, recorded from ${recordedAt}.`;
 }
 
-function overviewPage(rows: string, world: World): string {
+function renderOverviewPage(rows: string, world: World): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parallax sandbox</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1c2733}table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #d5dde5;padding:.5rem;text-align:left;vertical-align:top}code{background:#eef2f6;padding:.1rem .3rem;border-radius:4px}</style>
 <h1>Parallax sandbox</h1>

@@ -12,24 +12,24 @@ import { createFeed, createWorld, type WorldOptions } from "./world/index.ts";
 import { uniform } from "./world/random.ts";
 import { SANDBOX_VENUES } from "./world/types.ts";
 
-const FEED_EVERY_MS = 50;
-/** Random stream of the faults, separate from those of the world. */
+const FEED_INTERVAL_MS = 50;
+/** Key of the random stream for faults. The world uses other keys. */
 const FAULT_STREAM = 0x4641554c;
 
 export interface SandboxOptions extends WorldOptions {
   readonly host: string;
-  /** Port of the control server; the venues use the following ports. 0 for free ports. */
+  /** Port of the control server; the venues use the following ports. If 0, every server uses a free port. */
   readonly firstPort: number;
   /** Whether the venues' published request limits are enforced. */
   readonly enforceLimits: boolean;
-  /** Initial fault switches: `venue:switch=rate,...;venue:...`. The control server changes them later. */
+  /** Initial fault switches: `venue:switch=rate,...;venue:...`. The control server can change them. */
   readonly faults?: string;
   /** Wall-clock time, Unix milliseconds. */
   readonly now: () => number;
-  /** A recording to replay instead of simulating; `speed` is then the replay speed relative to the recording. */
+  /** The recording to replay; null for a simulated world. `speed` is the replay speed relative to the recording. */
   readonly recording?: {
     readonly file: string;
-    /** Share of the recording that is already history at genesis, in [0, 1]. */
+    /** Fraction of the recording that precedes genesis, in [0, 1]. */
     readonly pastShare: number;
   } | null;
 }
@@ -51,7 +51,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const world = options.recording
     ? await loadRecordedWorld({ ...options, ...options.recording })
     : createWorld(options);
-  const feed = createFeed(world, { now: options.now, intervalMs: FEED_EVERY_MS });
+  const feed = createFeed(world, { now: options.now, intervalMs: FEED_INTERVAL_MS });
   const faults = createFaults((...keys) => uniform(options.seed, FAULT_STREAM, ...keys));
   for (const venue of SANDBOX_VENUES) faults[venue].replace(initialFaults.get(venue) ?? {});
   const context = { world, feed, faults, now: options.now, enforceLimits: options.enforceLimits };

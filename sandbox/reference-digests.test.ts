@@ -11,10 +11,10 @@ import type { Feed, World } from "./world/types.ts";
 const GENESIS = Date.UTC(2026, 10, 20);
 const HOUR_MS = 3_600_000;
 const feed: Feed = { subscribe: () => () => {}, close() {} };
-const worldAt = (speed: number) => createWorld({ seed: 11, genesis: GENESIS, speed, marketCount: 500 });
+const createWorldAtSpeed = (speed: number) => createWorld({ seed: 11, genesis: GENESIS, speed, marketCount: 500 });
 
 /** SHA-256 digest of all pages of a list at one time. */
-async function digestOfPages(
+async function digestPages(
   exchange: ExchangeFactory,
   listing: { world: World; at: number; service: string; path: string; cursorField: string; cursorParam: string },
 ): Promise<string> {
@@ -37,8 +37,8 @@ async function digestOfPages(
   return digest.digest("hex").slice(0, 16);
 }
 
-const polymarketPages = (world: World, at: number) =>
-  digestOfPages(polymarketExchange, {
+const digestPolymarketPages = (world: World, at: number) =>
+  digestPages(polymarketExchange, {
     world,
     at,
     service: "gamma",
@@ -46,8 +46,8 @@ const polymarketPages = (world: World, at: number) =>
     cursorField: "next_cursor",
     cursorParam: "after_cursor",
   });
-const kalshiPages = (world: World, at: number) =>
-  digestOfPages(kalshiExchange, {
+const digestKalshiPages = (world: World, at: number) =>
+  digestPages(kalshiExchange, {
     world,
     at,
     service: "rest",
@@ -67,15 +67,18 @@ const REFERENCE_DIGESTS = [
 
 for (const { speed, hours, polymarket, kalshi } of REFERENCE_DIGESTS) {
   test(`the lists of a world at speed ${speed} after ${hours} hours match the reference digest`, async () => {
-    const world = worldAt(speed);
+    const world = createWorldAtSpeed(speed);
     const at = GENESIS + hours * HOUR_MS + 1_234;
-    assert.deepEqual([await polymarketPages(world, at), await kalshiPages(world, at)], [polymarket, kalshi]);
+    assert.deepEqual(
+      [await digestPolymarketPages(world, at), await digestKalshiPages(world, at)],
+      [polymarket, kalshi],
+    );
   });
 }
 
 test("books, trades, activity and outcomes match the reference digest", () => {
   const digest = createHash("sha256");
-  const world = worldAt(60);
+  const world = createWorldAtSpeed(60);
   for (const hours of [-20 * 24, 0.1, 26, 8 * 24]) {
     const at = GENESIS + hours * HOUR_MS;
     for (const venue of ["limitless", "manifold"] as const) {

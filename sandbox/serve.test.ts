@@ -4,9 +4,9 @@ import { test } from "node:test";
 import type { ExchangeService } from "./protocol/exchange.ts";
 import { serveExchanges } from "./serve.ts";
 
-const LOOPBACK = { host: "127.0.0.1", firstPort: 0 };
+const LOOPBACK_OPTIONS = { host: "127.0.0.1", firstPort: 0 };
 
-function service(venue: string, name: string, listener: string, basePath = ""): ExchangeService {
+function createService(venue: string, name: string, listener: string, basePath = ""): ExchangeService {
   return {
     venue,
     name,
@@ -23,12 +23,12 @@ const portOf = (url: string | undefined) => new URL(url ?? "").port;
 
 test("services with the same listener share a port, and each is reachable at its URL", async () => {
   const services = [
-    service("a", "rest", "a", "/v2"),
-    service("a", "ws", "a", "/v2"),
-    service("b", "gamma", "b1"),
-    service("b", "clob", "b2"),
+    createService("a", "rest", "a", "/v2"),
+    createService("a", "ws", "a", "/v2"),
+    createService("b", "gamma", "b1"),
+    createService("b", "clob", "b2"),
   ];
-  const { urls, close } = await serveExchanges(services, LOOPBACK);
+  const { urls, close } = await serveExchanges(services, LOOPBACK_OPTIONS);
   assert.match(urls.a?.rest ?? "", /^http:\/\/127\.0\.0\.1:\d+\/v2$/);
   assert.match(urls.a?.ws ?? "", /^ws:\/\/127\.0\.0\.1:\d+\/v2$/);
   assert.equal(portOf(urls.a?.rest), portOf(urls.a?.ws));
@@ -46,13 +46,13 @@ test("services with the same listener share a port, and each is reachable at its
 });
 
 test("listeners use consecutive ports from the first port", async () => {
-  // Finds a free port; the next one is very likely free as well.
+  // Finds a free port. The next port is very likely also free.
   const probe = createServer();
   const first = await new Promise<number>((resolve) => {
     probe.listen(0, "127.0.0.1", () => resolve((probe.address() as { port: number }).port));
   });
   await new Promise((resolve) => probe.close(resolve));
-  const { urls, close } = await serveExchanges([service("a", "rest", "a"), service("b", "rest", "b")], {
+  const { urls, close } = await serveExchanges([createService("a", "rest", "a"), createService("b", "rest", "b")], {
     host: "127.0.0.1",
     firstPort: first,
   });

@@ -16,7 +16,7 @@ export async function serveExchanges(
   options: {
     readonly host: string;
     readonly firstPort: number;
-    /** Fault switches by venue; other venues are served without faults. */
+    /** Fault switches by venue. A venue without an entry has no faults. */
     readonly faults?: HttpFaultOptions & { readonly byVenue: Readonly<Record<string, VenueFaults>> };
   },
 ): Promise<{ urls: ServiceUrls; close(): Promise<void> }> {
@@ -24,7 +24,7 @@ export async function serveExchanges(
   for (const service of services) {
     let app = apps.get(service.listener);
     if (app === undefined) {
-      // Like the venues, accept HEAD for every GET path, and a trailing slash.
+      // The venues accept HEAD requests and a trailing slash on every GET path.
       app = Fastify({
         forceCloseConnections: true,
         exposeHeadRoutes: true,

@@ -5,7 +5,7 @@
 import type { VenueFaults } from "./venue-faults.ts";
 
 /** Names of the bid and ask fields of all venues. Values are prices, lists of levels, or objects with a price. */
-const PAIRS: readonly (readonly [bid: string, ask: string])[] = [
+const BID_ASK_FIELD_NAMES: readonly (readonly [bid: string, ask: string])[] = [
   ["yes_bid_dollars", "yes_ask_dollars"],
   ["no_bid_dollars", "no_ask_dollars"],
   ["bestBid", "bestAsk"],
@@ -13,22 +13,22 @@ const PAIRS: readonly (readonly [bid: string, ask: string])[] = [
   ["bids", "asks"],
   ["sell", "buy"],
 ];
-/** Bids for YES and for NO: the book is crossed if the best prices add up to more than 1. */
-const LADDERS = ["yes_dollars", "no_dollars"] as const;
-const PRICE_FIELD =
+/** Fields with the bids for YES and for NO. The book is crossed if the best prices add up to more than 1. */
+const YES_NO_FIELD_NAMES = ["yes_dollars", "no_dollars"] as const;
+const PRICE_FIELD_PATTERN =
   /^(yes_bid_dollars|yes_ask_dollars|no_bid_dollars|no_ask_dollars|yes_price_dollars|no_price_dollars|price_dollars|last_price_dollars|close_dollars|mean_dollars|bestBid|bestAsk|best_bid|best_ask|lastTradePrice|last_trade_price|outcomePrices|price|p|prices|yesPrice|noPrice|prob|probability|probBefore|probAfter|yes_dollars|no_dollars)$/;
-/** Fields that hold the prices of both outcomes if their value is an array, and other data otherwise. */
+/** Returns whether the field contains the prices of both outcomes if its value is an array. */
 const isOutcomePrices = (name: string) => name === "market" || name === "limit";
-const TIME_FIELD =
+const TIME_FIELD_PATTERN =
   /^(ts|ts_ms|timestamp|created_time|updated_time|createdTime|createdAt|updatedAt|lastUpdatedTime|lastBetTime)$/;
-const DEPTH_MAX = 12;
+const JSON_DEPTH_MAX = 12;
 
 type Fields = Record<string, unknown>;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether any switch that distorts JSON is on. If not, the JSON need not be parsed. */
+/** Returns whether a switch that distorts JSON is on. Otherwise the JSON is not parsed. */
 export function canDistort(faults: VenueFaults): boolean {
   return (
     faults.isOn("crossed_book") ||
@@ -38,59 +38,64 @@ export function canDistort(faults: VenueFaults): boolean {
   );
 }
 
-/** A distorted copy of a JSON value. Price faults are drawn for every object with prices, the clock skew once. */
+/** Returns a distorted copy of a JSON value. Price faults are drawn once per object with prices, `clock_skew` once per call. */
 export function distort(value: unknown, faults: VenueFaults): unknown {
   const skew = faults.draw("clock_skew");
   const minutes = skew === null ? 0 : Number(skew.minutes) * (faults.uniform("clock_skew") < 0.5 ? -1 : 1);
-  return walk(value, faults, minutes * 60_000, 0);
+  return distortValue(value, faults, minutes * 60_000, 0);
 }
 
-function walk(value: unknown, faults: VenueFaults, skewMs: number, depth: number): unknown {
-  if (depth > DEPTH_MAX) return value;
-  if (Array.isArray(value)) return value.map((item) => walk(item, faults, skewMs, depth + 1));
+function distortValue(value: unknown, faults: VenueFaults, skewMs: number, depth: number): unknown {
+  if (depth > JSON_DEPTH_MAX) return value;
+  if (Array.isArray(value)) return value.map((item) => distortValue(item, faults, skewMs, depth + 1));
   if (!isFields(value)) return value;
   const fields: Fields = {};
-  for (const [name, field] of Object.entries(value)) fields[name] = walk(field, faults, skewMs, depth + 1);
+  for (const [name, field] of Object.entries(value)) fields[name] = distortValue(field, faults, skewMs, depth + 1);
   if (skewMs !== 0)
-    for (const name of Object.keys(fields)) if (TIME_FIELD.test(name)) fields[name] = shiftTime(fields[name], skewMs);
+    for (const name of Object.keys(fields))
+      if (TIME_FIELD_PATTERN.test(name)) fields[name] = shiftTime(fields[name], skewMs);
   const names = Object.keys(fields);
-  if (PAIRS.some(([bid, ask]) => bid in fields && ask in fields) || LADDERS.every((name) => name in fields)) {
-    if (isCrossable(fields) && faults.draw("crossed_book") !== null) cross(fields);
-    if (faults.draw("empty_book") !== null) empty(fields);
+  if (
+    BID_ASK_FIELD_NAMES.some(([bid, ask]) => bid in fields && ask in fields) ||
+    YES_NO_FIELD_NAMES.every((name) => name in fields)
+  ) {
+    if (isCrossable(fields) && faults.draw("crossed_book") !== null) crossBook(fields);
+    if (faults.draw("empty_book") !== null) emptyBook(fields);
   }
-  const isPrice = (name: string) => PRICE_FIELD.test(name) || (isOutcomePrices(name) && Array.isArray(fields[name]));
+  const isPrice = (name: string) =>
+    PRICE_FIELD_PATTERN.test(name) || (isOutcomePrices(name) && Array.isArray(fields[name]));
   if (names.some((name) => isPrice(name) && hasPrice(fields[name]))) {
     const setting = faults.draw("price_out_of_range");
     if (setting !== null) {
       const kind = faults.pickKind("price_out_of_range", setting);
-      for (const name of names) if (isPrice(name)) fields[name] = misprice(fields[name], kind);
+      for (const name of names) if (isPrice(name)) fields[name] = replacePrices(fields[name], kind);
     }
   }
   return fields;
 }
 
-/** Whether swapping the sides would cross the book: both have a price and the prices differ. */
+/** Returns whether swapping the sides would cross the book: both sides have a price and the prices differ. */
 function isCrossable(fields: Fields): boolean {
   const areDifferent = (bid: number, ask: number) => bid < ask || bid > ask;
   return (
-    PAIRS.some(([bid, ask]) => areDifferent(firstPrice(fields[bid]), firstPrice(fields[ask]))) ||
-    LADDERS.every((name) => Array.isArray(fields[name]) && fields[name].length > 0)
+    BID_ASK_FIELD_NAMES.some(([bid, ask]) => areDifferent(readFirstPrice(fields[bid]), readFirstPrice(fields[ask]))) ||
+    YES_NO_FIELD_NAMES.every((name) => Array.isArray(fields[name]) && fields[name].length > 0)
   );
 }
 
-/** The first price of a side, in the format of any venue; NaN if there is none. */
-function firstPrice(side: unknown): number {
-  if (Array.isArray(side)) return firstPrice(side[0]);
-  if (isFields(side)) return firstPrice(side.price ?? side.market);
+/** Returns the first price of a book side in the format of any venue, or NaN if the side is empty. */
+function readFirstPrice(side: unknown): number {
+  if (Array.isArray(side)) return readFirstPrice(side[0]);
+  if (isFields(side)) return readFirstPrice(side.price ?? side.market);
   return typeof side === "string" || typeof side === "number" ? Number(side) : Number.NaN;
 }
 
-function cross(fields: Fields): void {
-  for (const [bid, ask] of PAIRS) {
+function crossBook(fields: Fields): void {
+  for (const [bid, ask] of BID_ASK_FIELD_NAMES) {
     if (!(bid in fields && ask in fields)) continue;
     [fields[bid], fields[ask]] = [fields[ask], fields[bid]];
   }
-  for (const name of LADDERS) {
+  for (const name of YES_NO_FIELD_NAMES) {
     const levels = fields[name];
     if (!Array.isArray(levels)) continue;
     fields[name] = levels.map((level) =>
@@ -99,7 +104,7 @@ function cross(fields: Fields): void {
   }
 }
 
-function empty(fields: Fields): void {
+function emptyBook(fields: Fields): void {
   const clear = (name: string, price: number) => {
     const value = fields[name];
     if (Array.isArray(value)) fields[name] = [];
@@ -107,35 +112,35 @@ function empty(fields: Fields): void {
     else if (typeof value === "number") fields[name] = price;
     else if (isFields(value)) fields[name] = null;
   };
-  for (const [bid, ask] of PAIRS) {
+  for (const [bid, ask] of BID_ASK_FIELD_NAMES) {
     clear(bid, 0);
     clear(ask, 1);
   }
-  for (const name of LADDERS) clear(name, 0);
+  for (const name of YES_NO_FIELD_NAMES) clear(name, 0);
 }
 
-/** Replaces a price, or all prices of a list, by an invalid one. Strings stay strings. */
-function misprice(value: unknown, kind: string): unknown {
+/** Replaces a price, or every price of a list, by an invalid price. A string is replaced by a string. */
+function replacePrices(value: unknown, kind: string): unknown {
   if (Array.isArray(value)) {
     // An array inside the list is a level: [price, size].
     return value.map((item) =>
-      Array.isArray(item) ? [misprice(item[0], kind), ...item.slice(1)] : misprice(item, kind),
+      Array.isArray(item) ? [replacePrices(item[0], kind), ...item.slice(1)] : replacePrices(item, kind),
     );
   }
-  if (typeof value === "string" && value.startsWith("[")) return JSON.stringify(misprice(JSON.parse(value), kind));
+  if (typeof value === "string" && value.startsWith("[")) return JSON.stringify(replacePrices(JSON.parse(value), kind));
   const price = Number(value);
   if ((typeof value !== "string" && typeof value !== "number") || value === "" || !Number.isFinite(price)) return value;
-  const invalid = invalidPrice(price, kind);
+  const invalid = toInvalidPrice(price, kind);
   if (Number.isNaN(invalid)) return "NaN";
   return typeof value === "string" ? invalid.toFixed(4) : invalid;
 }
 
-/** Whether the field contains a price that `misprice` changes. */
+/** Whether the field contains a price that `replacePrices` changes. */
 function hasPrice(value: unknown): boolean {
-  return JSON.stringify(misprice(value, "above")) !== JSON.stringify(value);
+  return JSON.stringify(replacePrices(value, "above")) !== JSON.stringify(value);
 }
 
-function invalidPrice(price: number, kind: string): number {
+function toInvalidPrice(price: number, kind: string): number {
   if (kind === "percent") return Math.round(price * 10_000) / 100;
   if (kind === "above") return price + 1.7;
   return kind === "negative" ? -price - 0.01 : Number.NaN;
@@ -153,15 +158,15 @@ function shiftTime(value: unknown, byMs: number): unknown {
   return Number.isFinite(at) ? new Date(at + byMs).toISOString() : value;
 }
 
-/** Whether the value contains a list of at least two rows. */
+/** Returns whether the value contains a list of at least two rows. */
 export function isPage(value: unknown): boolean {
   const lists = isFields(value) ? Object.values(value) : [value];
   return lists.some((list) => Array.isArray(list) && list.length > 1);
 }
 
-/** A page with half of its rows ("short"), repeated rows ("repeat") or the cursor of its own request ("loop"). */
-export function halve(value: unknown, kind: string, requestCursor: string | null): unknown {
-  if (Array.isArray(value)) return halveRows(value, kind);
+/** Returns half of the rows ("short"), repeated rows ("repeat") or the cursor of the request ("loop"). */
+export function corruptPage(value: unknown, kind: string, requestCursor: string | null): unknown {
+  if (Array.isArray(value)) return corruptRows(value, kind);
   if (!isFields(value)) return value;
   const fields: Fields = { ...value };
   const cursor = ["cursor", "next_cursor"].find((name) => typeof fields[name] === "string" && fields[name] !== "");
@@ -169,11 +174,11 @@ export function halve(value: unknown, kind: string, requestCursor: string | null
     fields[cursor] = requestCursor;
     return fields;
   }
-  for (const [name, field] of Object.entries(fields)) if (Array.isArray(field)) fields[name] = halveRows(field, kind);
+  for (const [name, field] of Object.entries(fields)) if (Array.isArray(field)) fields[name] = corruptRows(field, kind);
   return fields;
 }
 
-function halveRows(rows: readonly unknown[], kind: string): unknown[] {
+function corruptRows(rows: readonly unknown[], kind: string): unknown[] {
   const half = rows.slice(0, Math.ceil(rows.length / 2));
   return kind === "short" ? half : [...half, ...half].slice(0, rows.length);
 }

@@ -18,9 +18,9 @@ import { createFaults } from "./venue-faults.ts";
 const GENESIS = Date.UTC(2026, 10, 20);
 const NOW = GENESIS + 3_600_000;
 
-/** All four venues over a world with fixed time; `waits` records the requested delays instead of waiting. */
+/** Fault switches of the four venues. */
 const faults = createFaults((...keys) => uniform(3, 1, ...keys));
-const waits: number[] = [];
+const requestedDelaysMs: number[] = [];
 let urls: ServiceUrls;
 let close: () => Promise<void>;
 
@@ -31,7 +31,7 @@ before(async () => {
   const services = [kalshiExchange, polymarketExchange, limitlessExchange, manifoldExchange].flatMap((exchange) =>
     exchange(context),
   );
-  const wait = async (ms: number) => void waits.push(ms);
+  const wait = async (ms: number) => void requestedDelaysMs.push(ms);
   const faultOptions = { byVenue: faults, now: () => NOW, wait };
   ({ urls, close } = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0, faults: faultOptions }));
 });
@@ -41,92 +41,95 @@ beforeEach(() => {
 });
 
 /** The URL of each venue's list of open markets. */
-const LISTING: Readonly<Record<SandboxVenue, () => string>> = {
+const LIST_URLS: Readonly<Record<SandboxVenue, () => string>> = {
   kalshi: () => `${urls.kalshi?.rest}/markets?status=open&limit=40`,
   polymarket: () => `${urls.polymarket?.gamma}/markets/keyset?closed=false&limit=40`,
   limitless: () => `${urls.limitless?.rest}/markets/active?limit=25`,
   manifold: () => `${urls.manifold?.rest}/search-markets?filter=open&limit=40&includeLiteAnswers=true`,
 };
 const setFaults = (venue: SandboxVenue, switches: unknown) => faults[venue].replace(parseFaults(switches));
-const list = async (venue: SandboxVenue) => {
-  const reply = await fetch(LISTING[venue]());
+const fetchList = async (venue: SandboxVenue) => {
+  const reply = await fetch(LIST_URLS[venue]());
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 };
 // biome-ignore lint/suspicious/noExplicitAny: response shapes differ by venue, and the tests assert on their content
 type Json = any;
 /** The values of all fields with a matching name, at any depth. */
-function valuesOf(value: Json, name: RegExp): Json[] {
+function collectValues(value: Json, name: RegExp): Json[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, field]) => [
     ...(name.test(key) ? [field] : []),
-    ...valuesOf(field, name),
+    ...collectValues(field, name),
   ]);
 }
 
 test("429 and 5xx faults reject requests of one venue and leave the other venues unaffected", async () => {
-  const invalid = ["1000000000", "-5", "soon"];
+  const invalidRetryAfters = ["1000000000", "-5", "soon"];
   const cases: readonly [Record<string, unknown>, number, (retryAfter: string | null) => boolean][] = [
     [{ rate_limit: 1 }, 429, (retryAfter) => retryAfter === null],
     [{ rate_limit_seconds: { seconds: 7 } }, 429, (retryAfter) => retryAfter === "7"],
     [{ rate_limit_date: { seconds: 9 } }, 429, (retryAfter) => Date.parse(retryAfter ?? "") === NOW + 9_000],
-    [{ rate_limit_absurd: 1 }, 429, (retryAfter) => invalid.includes(retryAfter ?? "")],
+    [{ rate_limit_absurd: 1 }, 429, (retryAfter) => invalidRetryAfters.includes(retryAfter ?? "")],
     [{ server_error: { kind: "503" } }, 503, (retryAfter) => retryAfter === null],
   ];
   for (const venue of SANDBOX_VENUES) {
     for (const [switches, status, isExpected] of cases) {
       setFaults(venue, switches);
-      const reply = await list(venue);
+      const reply = await fetchList(venue);
       assert.equal(reply.status, status);
       assert.ok(isExpected(reply.headers.get("retry-after")), JSON.stringify(switches));
     }
-    for (const other of SANDBOX_VENUES) if (other !== venue) assert.equal((await list(other)).status, 200);
+    for (const other of SANDBOX_VENUES) if (other !== venue) assert.equal((await fetchList(other)).status, 200);
     setFaults(venue, {});
-    assert.equal((await list(venue)).status, 200);
+    assert.equal((await fetchList(venue)).status, 200);
   }
 });
 
-test("latency delays a response by the configured time plus a random part of the jitter", async () => {
+test("`latency` delays a response by the configured time plus a random part of the jitter", async () => {
   setFaults("manifold", { latency: { ms: 800, jitter_ms: 400 } });
-  waits.length = 0;
-  for (let count = 0; count < 8; count++) assert.equal((await list("manifold")).status, 200);
-  assert.equal(waits.length, 8);
-  assert.ok(waits.every((ms) => ms >= 800 && ms <= 1_200) && new Set(waits).size > 4, String(waits));
+  requestedDelaysMs.length = 0;
+  for (let count = 0; count < 8; count++) assert.equal((await fetchList("manifold")).status, 200);
+  assert.equal(requestedDelaysMs.length, 8);
+  assert.ok(
+    requestedDelaysMs.every((ms) => ms >= 800 && ms <= 1_200) && new Set(requestedDelaysMs).size > 4,
+    String(requestedDelaysMs),
+  );
 });
 
-test("cut_body truncates the JSON of a complete response; cut_socket closes before Content-Length bytes", async () => {
+test("`cut_body` truncates the JSON; `cut_socket` closes the connection before Content-Length bytes are sent", async () => {
   for (const venue of SANDBOX_VENUES) {
-    const complete = (await list(venue)).text;
+    const complete = (await fetchList(venue)).text;
     setFaults(venue, { cut_body: 1 });
-    const { status, text } = await list(venue);
+    const { status, text } = await fetchList(venue);
     assert.equal(status, 200);
     assert.ok(text.length < complete.length && complete.startsWith(text));
     assert.throws(() => JSON.parse(text));
     setFaults(venue, { cut_socket: 1 });
-    await assert.rejects(list(venue));
+    await assert.rejects(fetchList(venue));
   }
 });
 
-test("garbage returns status 200 with HTML, binary data or JSON that contains NaN", async () => {
+test("`garbage` returns status 200 with HTML, binary data or JSON that contains NaN", async () => {
   for (const [kind, pattern] of [
     ["html", /^<!doctype html>/],
     ["binary", /\ufffd/],
     ["nan", /[:[]NaN/],
   ] as const) {
     setFaults("limitless", { garbage: { kind } });
-    const { status, text } = await list("limitless");
+    const { status, text } = await fetchList("limitless");
     assert.equal(status, 200);
     assert.match(text, pattern);
     assert.throws(() => JSON.parse(text));
   }
 });
 
-test("half_page returns half of the rows, repeated rows, or the cursor of the request", async () => {
+test("`half_page` returns half of the rows, repeated rows, or the cursor of the request", async () => {
   const rowsOf = (text: string): string[] => JSON.parse(text).markets.map(({ ticker }: { ticker: string }) => ticker);
-  const complete = rowsOf((await list("kalshi")).text);
+  const complete = rowsOf((await fetchList("kalshi")).text);
   setFaults("kalshi", { half_page: { kind: "short" } });
-  assert.deepEqual(rowsOf((await list("kalshi")).text), complete.slice(0, Math.ceil(complete.length / 2)));
+  assert.deepEqual(rowsOf((await fetchList("kalshi")).text), complete.slice(0, Math.ceil(complete.length / 2)));
   setFaults("kalshi", { half_page: { kind: "repeat" } });
-  const repeated = rowsOf((await list("kalshi")).text);
+  const repeated = rowsOf((await fetchList("kalshi")).text);
   assert.deepEqual([repeated.length, new Set(repeated).size], [complete.length, Math.ceil(complete.length / 2)]);
   setFaults("kalshi", {});
   const getPage = async (cursor: string): Promise<Json> =>
@@ -136,7 +139,7 @@ test("half_page returns half of the rows, repeated rows, or the cursor of the re
   assert.equal((await getPage(cursor)).cursor, cursor);
 });
 
-test("crossed_book, empty_book and price_out_of_range change all prices of every venue's list", async () => {
+test("`crossed_book`, `empty_book` and `price_out_of_range` change all prices of every venue's list", async () => {
   const tops: Readonly<Record<SandboxVenue, readonly [RegExp, RegExp]>> = {
     kalshi: [/^yes_bid_dollars$/, /^yes_ask_dollars$/],
     polymarket: [/^bestBid$/, /^bestAsk$/],
@@ -146,8 +149,8 @@ test("crossed_book, empty_book and price_out_of_range change all prices of every
   const top = (value: Json): number => Number(typeof value === "object" && value !== null ? value.market[0] : value);
   for (const venue of SANDBOX_VENUES) {
     const quotes = async () => {
-      const json = JSON.parse((await list(venue)).text);
-      const [bids, asks] = [valuesOf(json, tops[venue][0]), valuesOf(json, tops[venue][1])];
+      const json = JSON.parse((await fetchList(venue)).text);
+      const [bids, asks] = [collectValues(json, tops[venue][0]), collectValues(json, tops[venue][1])];
       return bids.map((bid, index) => ({ bid, ask: asks[index] }));
     };
     if (venue !== "manifold") {
@@ -159,8 +162,8 @@ test("crossed_book, empty_book and price_out_of_range change all prices of every
     }
     for (const kind of ["percent", "above", "negative", "nan"]) {
       setFaults(venue, { price_out_of_range: { kind } });
-      const json = JSON.parse((await list(venue)).text);
-      const prices = valuesOf(json, /^(last_price_dollars|lastTradePrice|prices|probability)$/)
+      const json = JSON.parse((await fetchList(venue)).text);
+      const prices = collectValues(json, /^(last_price_dollars|lastTradePrice|prices|probability)$/)
         .flat()
         .map(Number);
       assert.ok(prices.length >= 5, `${venue} ${prices.length}`);
@@ -174,10 +177,10 @@ test("crossed_book, empty_book and price_out_of_range change all prices of every
   }
 });
 
-test("clock_skew shifts all timestamps of a response by the same ten minutes, and no other times", async () => {
+test("`clock_skew` shifts all update times of a response by the same ten minutes and does not change close times", async () => {
   const readTimes = async () => {
-    const json = JSON.parse((await list("kalshi")).text);
-    return { updated: valuesOf(json, /^updated_time$/), close: valuesOf(json, /^close_time$/) };
+    const json = JSON.parse((await fetchList("kalshi")).text);
+    return { updated: collectValues(json, /^updated_time$/), close: collectValues(json, /^close_time$/) };
   };
   const correct = await readTimes();
   setFaults("kalshi", { clock_skew: { minutes: 10 } });
@@ -190,17 +193,17 @@ test("clock_skew shifts all timestamps of a response by the same ten minutes, an
   }
 });
 
-test("a frozen venue delays requests and upgrades until the switch is turned off", async () => {
+test("a frozen venue delays requests and WebSocket upgrades until the `frozen` switch is turned off", async () => {
   setFaults("kalshi", { frozen: 1 });
   const responses: string[] = [];
-  const pendingRequest = list("kalshi").then(({ status }) => responses.push(`rest ${status}`));
+  const pendingRequest = fetchList("kalshi").then(({ status }) => responses.push(`rest ${status}`));
   const url = new URL((urls.kalshi?.ws ?? "").replace("ws:", "http:"));
   const upgrade = request(url, { headers: { connection: "upgrade", upgrade: "websocket" } }).end();
   const rejectedUpgrade = once(upgrade, "response").then(([response]) =>
     responses.push(`socket ${response.statusCode}`),
   );
   // Responses of another venue show that the frozen venue had time to respond.
-  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  for (let count = 0; count < 5; count++) assert.equal((await fetchList("limitless")).status, 200);
   assert.deepEqual(responses, []);
   assert.equal(faults.kalshi.counts.frozen, 2);
   setFaults("kalshi", {});
@@ -208,23 +211,23 @@ test("a frozen venue delays requests and upgrades until the switch is turned off
   assert.deepEqual(responses.sort(), ["rest 200", "socket 401"]);
 });
 
-test("counts a fault only if the response contains something that the fault changes", async () => {
+test("counts a fault only if the response contains data that the fault changes", async () => {
   const switches = { crossed_book: 1, half_page: 1, price_out_of_range: 1 };
   for (const venue of SANDBOX_VENUES) {
     setFaults(venue, switches);
     faults[venue].resetCounts();
   }
   // The Kalshi list has books, prices and several rows; the Manifold list has prices and a single row.
-  await list("kalshi");
+  await fetchList("kalshi");
   assert.deepEqual(Object.keys(faults.kalshi.counts).sort(), Object.keys(switches).sort());
-  const rows = JSON.parse((await list("manifold")).text);
+  const rows = JSON.parse((await fetchList("manifold")).text);
   assert.deepEqual([rows.length, Object.keys(faults.manifold.counts)], [1, ["price_out_of_range"]]);
   faults.kalshi.resetCounts();
   await fetch(`${urls.kalshi?.rest}/historical/cutoff`);
   assert.deepEqual(faults.kalshi.counts, {});
 });
 
-test("leaves a market without prices unchanged and does not count it", () => {
+test("price faults do not change a market without prices, and no fault is counted", () => {
   setFaults("kalshi", { crossed_book: 1, price_out_of_range: { kind: "above" } });
   faults.kalshi.resetCounts();
   const unquoted = { yes_bid_dollars: null, yes_ask_dollars: "0.5000", bids: [], asks: [], price: "", prices: [] };
@@ -241,29 +244,29 @@ test("leaves a market without prices unchanged and does not count it", () => {
   assert.equal(crossed, 2);
 });
 
-test("counts only one fault for a broken response, even if other switches are on", async () => {
+test("a response broken by `garbage` or `cut_body` counts one fault, even if other switches are on", async () => {
   for (const broken of ["garbage", "cut_body"]) {
     setFaults("kalshi", { [broken]: 1, crossed_book: 1, price_out_of_range: 1, half_page: 1, clock_skew: 1 });
     faults.kalshi.resetCounts();
-    await list("kalshi");
+    await fetchList("kalshi");
     assert.deepEqual(faults.kalshi.counts, { [broken]: 1 });
   }
 });
 
-test("applies no other fault after a client of a frozen venue disconnects", async () => {
+test("if a client disconnects from a frozen venue, no other fault is applied to its request", async () => {
   setFaults("kalshi", { frozen: 1, server_error: 1 });
   faults.kalshi.resetCounts();
   const client = new AbortController();
-  const pendingRequest = fetch(LISTING.kalshi(), { signal: client.signal });
-  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  const pendingRequest = fetch(LIST_URLS.kalshi(), { signal: client.signal });
+  for (let count = 0; count < 5; count++) assert.equal((await fetchList("limitless")).status, 200);
   client.abort();
   await assert.rejects(pendingRequest);
-  for (let count = 0; count < 5; count++) assert.equal((await list("limitless")).status, 200);
+  for (let count = 0; count < 5; count++) assert.equal((await fetchList("limitless")).status, 200);
   setFaults("kalshi", { server_error: 1 });
   assert.deepEqual(faults.kalshi.counts, { frozen: 1 });
 });
 
-test("garbage of kind nan breaks a response without numbers in another way", async () => {
+test("`garbage` of kind `nan` returns invalid JSON even if the response contains no numbers", async () => {
   setFaults("manifold", { garbage: { kind: "nan" } });
   const reply = await fetch(`${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`);
   const text = await reply.text();

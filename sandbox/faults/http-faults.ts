@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { canDistort, distort, halve, isPage } from "./distort.ts";
+import { canDistort, corruptPage, distort, isPage } from "./distort.ts";
 import type { FaultName } from "./switches.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
@@ -13,12 +13,12 @@ export interface HttpFaultOptions {
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-/** Maximum number of frozen connections; further ones are closed. */
-const FROZEN_MAX = 10_000;
-const INVALID_RETRY_AFTER = [String(10 ** 9), "-5", "soon"];
-const HTML =
+/** Maximum number of frozen connections per venue; further connections are closed. */
+const FROZEN_CONNECTIONS_MAX = 10_000;
+const INVALID_RETRY_AFTERS = [String(10 ** 9), "-5", "soon"];
+const GARBAGE_HTML =
   "<!doctype html><html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>";
-const BINARY = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff, 0xfe, 0x00, 0x7b, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
+const GARBAGE_BYTES = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff, 0xfe, 0x00, 0x7b, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
 
 /** Applies the venue's faults before and after its route handlers. */
 export function installHttpFaults(app: FastifyInstance, faults: VenueFaults, options: HttpFaultOptions): void {
@@ -33,9 +33,9 @@ export function installHttpFaults(app: FastifyInstance, faults: VenueFaults, opt
     return rejectRequest(reply, faults, options.now());
   });
   app.addHook("onSend", async (request, reply, payload) => {
-    const isChanged =
+    const canCorrupt =
       !faults.isInactive && reply.statusCode === 200 && request.method !== "HEAD" && !isDisconnected(request);
-    return isChanged && typeof payload === "string"
+    return canCorrupt && typeof payload === "string"
       ? corruptResponse(payload, request, reply, faults, options.now())
       : payload;
   });
@@ -45,7 +45,7 @@ export function installHttpFaults(app: FastifyInstance, faults: VenueFaults, opt
 /** Faults are not applied to requests of disconnected clients. */
 const isDisconnected = (request: FastifyRequest): boolean => request.raw.socket.destroyed;
 
-/** WebSocket upgrades bypass the hooks, so the frozen fault is applied to them here. */
+/** Applies the `frozen` fault to WebSocket upgrades, for which Fastify runs no hooks. */
 function delayUpgrades(app: FastifyInstance, faults: VenueFaults): void {
   const { server } = app;
   const emit = server.emit.bind(server);
@@ -65,7 +65,7 @@ const frozenCounts = new WeakMap<VenueFaults, number>();
 /** Resolves when the venue is no longer frozen or the client has disconnected. */
 function waitUntilUnfrozen(faults: VenueFaults, socket: Socket): Promise<void> {
   const count = frozenCounts.get(faults) ?? 0;
-  if (count >= FROZEN_MAX) {
+  if (count >= FROZEN_CONNECTIONS_MAX) {
     socket.destroy();
     return Promise.resolve();
   }
@@ -86,25 +86,25 @@ function waitUntilUnfrozen(faults: VenueFaults, socket: Socket): Promise<void> {
 }
 
 function rejectRequest(reply: FastifyReply, faults: VenueFaults, now: number): FastifyReply | undefined {
-  const limited = (retryAfter: string | null) => {
+  const sendRateLimit = (retryAfter: string | null) => {
     if (retryAfter !== null) reply.header("retry-after", retryAfter);
     return reply.code(429).send({ error: "Too Many Requests" });
   };
-  if (faults.draw("rate_limit") !== null) return limited(null);
+  if (faults.draw("rate_limit") !== null) return sendRateLimit(null);
   const seconds = faults.draw("rate_limit_seconds");
-  if (seconds !== null) return limited(String(seconds.seconds));
+  if (seconds !== null) return sendRateLimit(String(seconds.seconds));
   const date = faults.draw("rate_limit_date");
-  if (date !== null) return limited(new Date(now + Number(date.seconds) * 1_000).toUTCString());
+  if (date !== null) return sendRateLimit(new Date(now + Number(date.seconds) * 1_000).toUTCString());
   if (faults.draw("rate_limit_absurd") !== null)
-    return limited(
-      INVALID_RETRY_AFTER[Math.floor(faults.uniform("rate_limit_absurd") * INVALID_RETRY_AFTER.length)] ?? null,
+    return sendRateLimit(
+      INVALID_RETRY_AFTERS[Math.floor(faults.uniform("rate_limit_absurd") * INVALID_RETRY_AFTERS.length)] ?? null,
     );
   const serverError = faults.draw("server_error");
   if (serverError === null) return undefined;
   return reply.code(Number(faults.pickKind("server_error", serverError))).send({ error: "Internal error" });
 }
 
-/** Applies at most one of the faults that break a successful response; an unbroken JSON response may be distorted. */
+/** Applies at most one of `garbage`, `cut_body` and `cut_socket`. If none occurs, distorts a JSON response. */
 function corruptResponse(
   body: string,
   request: FastifyRequest,
@@ -115,17 +115,17 @@ function corruptResponse(
   const garbage = faults.draw("garbage");
   if (garbage !== null) {
     const kind = faults.pickKind("garbage", garbage);
-    const withoutNumbers = body.replace(/(:|\[)-?\d+(\.\d+)?/g, "$1NaN");
-    // Without a number, NaN would not break the response: send binary data instead.
-    if (kind === "nan" && withoutNumbers !== body) return withoutNumbers;
+    const jsonWithNaN = body.replace(/(:|\[)-?\d+(\.\d+)?/g, "$1NaN");
+    // A body without numbers cannot be broken by NaN: send binary data instead.
+    if (kind === "nan" && jsonWithNaN !== body) return jsonWithNaN;
     reply.type(kind === "html" ? "text/html; charset=utf-8" : "application/octet-stream");
-    return kind === "html" ? HTML : BINARY;
+    return kind === "html" ? GARBAGE_HTML : GARBAGE_BYTES;
   }
   const cutAt = (name: FaultName) => Math.floor(body.length * faults.uniform(name));
   if (faults.draw("cut_body") !== null) return body.slice(0, cutAt("cut_body"));
   if (faults.draw("cut_socket") === null) return isJson(reply) ? distortJson(body, request, faults, now, reply) : body;
   reply.header("content-length", Buffer.byteLength(body));
-  return truncatedStream(body.slice(0, cutAt("cut_socket")), request.raw.socket);
+  return createTruncatedStream(body.slice(0, cutAt("cut_socket")), request.raw.socket);
 }
 
 const isJson = (reply: FastifyReply) => String(reply.getHeader("content-type")).includes("json");
@@ -142,7 +142,11 @@ function distortJson(
   const halfPage = isPage(value) ? faults.draw("half_page") : null;
   if (halfPage !== null) {
     const params = new URL(request.url, "http://sandbox").searchParams;
-    value = halve(value, faults.pickKind("half_page", halfPage), params.get("cursor") ?? params.get("after_cursor"));
+    value = corruptPage(
+      value,
+      faults.pickKind("half_page", halfPage),
+      params.get("cursor") ?? params.get("after_cursor"),
+    );
   }
   if (faults.isOn("clock_skew")) {
     const setting = faults.settings.clock_skew;
@@ -153,11 +157,11 @@ function distortJson(
 }
 
 /** Sends `beginning` and then closes the connection. */
-function truncatedStream(beginning: string, socket: Socket): Readable {
+function createTruncatedStream(beginning: string, socket: Socket): Readable {
   return Readable.from(
     (async function* () {
       yield Buffer.from(beginning);
-      // Closes after the written data is sent.
+      // `destroySoon` closes the connection after the written data is sent.
       socket.destroySoon();
       await new Promise((resolve) => socket.once("close", resolve));
     })(),

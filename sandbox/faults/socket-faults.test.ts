@@ -36,7 +36,7 @@ function openChannel(switches: unknown, seed = 5, isJson = () => true) {
   return { faults, channel, delivered, sendAll, isClosed: () => isClosed };
 }
 
-test("delivers every message once and in order if all switches are off", () => {
+test("if all switches are off, delivers every message once and in order", () => {
   const { delivered, sendAll } = openChannel({});
   sendAll(30);
   assert.deepEqual(
@@ -45,48 +45,51 @@ test("delivers every message once and in order if all switches are off", () => {
   );
 });
 
-test("the message switches duplicate, drop, delay and corrupt messages", () => {
-  const twice = openChannel({ socket_duplicate: 1 });
-  twice.sendAll(2);
-  assert.deepEqual(twice.delivered, ["0", "0", "1", "1"]);
-  const lost = openChannel({ socket_gap: 1 });
-  lost.sendAll(5);
-  assert.deepEqual(lost.delivered, []);
-  const late = openChannel({ socket_out_of_order: 1 });
-  late.sendAll(5);
-  assert.deepEqual(late.delivered, ["1", "0", "3", "2"]);
-  late.faults.replace({});
-  assert.deepEqual(late.delivered, ["1", "0", "3", "2", "4"]);
-  const unreadable = openChannel({ socket_garbage: 1 });
-  unreadable.sendAll(1);
-  assert.throws(() => JSON.parse(unreadable.delivered[0] ?? ""));
+test("`socket_duplicate`, `socket_gap`, `socket_out_of_order` and `socket_garbage` change messages", () => {
+  const duplicatingChannel = openChannel({ socket_duplicate: 1 });
+  duplicatingChannel.sendAll(2);
+  assert.deepEqual(duplicatingChannel.delivered, ["0", "0", "1", "1"]);
+  const droppingChannel = openChannel({ socket_gap: 1 });
+  droppingChannel.sendAll(5);
+  assert.deepEqual(droppingChannel.delivered, []);
+  const reorderingChannel = openChannel({ socket_out_of_order: 1 });
+  reorderingChannel.sendAll(5);
+  assert.deepEqual(reorderingChannel.delivered, ["1", "0", "3", "2"]);
+  reorderingChannel.faults.replace({});
+  assert.deepEqual(reorderingChannel.delivered, ["1", "0", "3", "2", "4"]);
+  const corruptingChannel = openChannel({ socket_garbage: 1 });
+  corruptingChannel.sendAll(1);
+  assert.throws(() => JSON.parse(corruptingChannel.delivered[0] ?? ""));
 });
 
-test("socket_drop closes the socket; socket_frozen stops all messages until the switch is turned off", () => {
-  const dropped = openChannel({ socket_drop: 1 });
-  dropped.sendAll(1);
-  assert.deepEqual([dropped.delivered, dropped.isClosed()], [[], true]);
-  const frozen = openChannel({ socket_frozen: 1 });
-  frozen.sendAll(50);
-  assert.deepEqual([frozen.delivered, frozen.channel.isFrozen, frozen.isClosed()], [[], true, false]);
-  frozen.faults.replace({});
-  frozen.sendAll(1);
-  assert.deepEqual([frozen.delivered, frozen.channel.isFrozen], [["0"], false]);
+test("`socket_drop` closes the socket; `socket_frozen` stops all messages until the switch is turned off", () => {
+  const closingChannel = openChannel({ socket_drop: 1 });
+  closingChannel.sendAll(1);
+  assert.deepEqual([closingChannel.delivered, closingChannel.isClosed()], [[], true]);
+  const frozenChannel = openChannel({ socket_frozen: 1 });
+  frozenChannel.sendAll(50);
+  assert.deepEqual(
+    [frozenChannel.delivered, frozenChannel.channel.isFrozen, frozenChannel.isClosed()],
+    [[], true, false],
+  );
+  frozenChannel.faults.replace({});
+  frozenChannel.sendAll(1);
+  assert.deepEqual([frozenChannel.delivered, frozenChannel.channel.isFrozen], [["0"], false]);
 });
 
-test("counts a drop and a freeze once per connection, and no garbage for messages without JSON", () => {
-  const dropped = openChannel({ socket_drop: 1 });
-  dropped.sendAll(30);
-  assert.deepEqual(dropped.faults.counts, { socket_drop: 1 });
-  const frozen = openChannel({ socket_frozen: 1 });
-  frozen.sendAll(50);
-  assert.deepEqual(frozen.faults.counts, { socket_frozen: 1 });
+test("counts `socket_drop` and `socket_frozen` once per connection and no `socket_garbage` without JSON", () => {
+  const closingChannel = openChannel({ socket_drop: 1 });
+  closingChannel.sendAll(30);
+  assert.deepEqual(closingChannel.faults.counts, { socket_drop: 1 });
+  const frozenChannel = openChannel({ socket_frozen: 1 });
+  frozenChannel.sendAll(50);
+  assert.deepEqual(frozenChannel.faults.counts, { socket_frozen: 1 });
   const nonJson = openChannel({ socket_garbage: 1 }, 5, () => false);
   nonJson.sendAll(3);
   assert.deepEqual([nonJson.delivered, nonJson.faults.counts], [["0", "1", "2"], {}]);
 });
 
-test("for any seed and rate: no unknown message, at most two copies, and delays of at most one position", () => {
+test("for any seed and rate, delivers each sent message at most twice and at most one position late", () => {
   fc.assert(
     fc.property(fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(200), (seed, rate, count) => {
       const switches = { socket_duplicate: rate, socket_gap: rate, socket_out_of_order: rate };
@@ -125,26 +128,26 @@ beforeEach(() => {
 });
 
 /** Sends a message and returns the first `count` messages received. */
-async function repliesTo(url: string | undefined, text: string, count: number): Promise<string[]> {
+async function readReplies(url: string | undefined, text: string, count: number): Promise<string[]> {
   const socket = new WebSocket(url ?? "");
   await once(socket, "open");
   const received: string[] = [];
-  const isComplete = new Promise<void>((resolve) => {
+  const allReceived = new Promise<void>((resolve) => {
     socket.on("message", (data) => {
       if (received.push(data.toString()) === count) resolve();
     });
   });
   socket.send(text);
-  await isComplete;
+  await allReceived;
   socket.terminate();
   return received;
 }
 
-test("faults apply to the WebSockets of the venues: duplicates, garbage and drops", async () => {
+test("venue WebSockets apply `socket_duplicate`, `socket_garbage` and `socket_drop`", async () => {
   faults.polymarket.replace(parseFaults({ socket_duplicate: 1 }));
-  assert.deepEqual(await repliesTo(urls.polymarket?.ws, "PING", 2), ["PONG", "PONG"]);
+  assert.deepEqual(await readReplies(urls.polymarket?.ws, "PING", 2), ["PONG", "PONG"]);
   faults.manifold.replace(parseFaults({ socket_garbage: 1 }));
-  const [garbage] = await repliesTo(urls.manifold?.ws, '{"type":"ping","txid":1}', 1);
+  const [garbage] = await readReplies(urls.manifold?.ws, '{"type":"ping","txid":1}', 1);
   assert.throws(() => JSON.parse(garbage ?? ""));
   faults.manifold.replace(parseFaults({ socket_drop: 1 }));
   const socket = new WebSocket(urls.manifold?.ws ?? "");
@@ -153,7 +156,7 @@ test("faults apply to the WebSockets of the venues: duplicates, garbage and drop
   await once(socket, "close");
 });
 
-test("faults apply to Socket.IO: duplicates, crossed books and drops", async () => {
+test("Socket.IO connections apply `socket_duplicate`, `crossed_book` and `socket_drop`", async () => {
   const { data } = (await (await fetch(`${urls.limitless?.rest}/markets/active?limit=25&tradeType=clob`)).json()) as {
     data: { slug: string; tradeType: string; markets?: { slug: string }[] }[];
   };
@@ -166,18 +169,20 @@ test("faults apply to Socket.IO: duplicates, crossed books and drops", async () 
   await new Promise<void>((resolve) => socket.on("connect", resolve));
   const received: [string, unknown][] = [];
   socket.onAny((event: string, payload: unknown) => received.push([event, payload]));
-  const books = async (count: number) => {
+  const receiveBooks = async (count: number) => {
     received.length = 0;
     socket.emit("subscribe_market_prices", { marketSlugs: slugs, marketAddresses: [] });
     while (received.filter(([event]) => event === "orderbookUpdate").length < count)
       await new Promise((resolve) => socket.once("orderbookUpdate", resolve));
     return received.flatMap(([event, payload]) => (event === "orderbookUpdate" ? [payload] : []));
   };
-  const [correct] = (await books(1)) as { orderbook: { bids: { price: number }[]; asks: { price: number }[] } }[];
+  const [correct] = (await receiveBooks(1)) as {
+    orderbook: { bids: { price: number }[]; asks: { price: number }[] };
+  }[];
   faults.limitless.replace(parseFaults({ socket_duplicate: 1 }));
-  assert.deepEqual(await books(2), [correct, correct]);
+  assert.deepEqual(await receiveBooks(2), [correct, correct]);
   faults.limitless.replace(parseFaults({ crossed_book: 1 }));
-  const [crossed] = (await books(1)) as (typeof correct)[];
+  const [crossed] = (await receiveBooks(1)) as (typeof correct)[];
   assert.deepEqual(crossed?.orderbook.bids, correct?.orderbook.asks);
   faults.limitless.replace(parseFaults({ socket_drop: 1 }));
   const closed = new Promise((resolve) => socket.on("disconnect", resolve));

@@ -3,19 +3,19 @@ import type { WebSocket } from "ws";
 import { canDistort, distort } from "./distort.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
-/** `socket_drop` and `socket_frozen` are drawn at the first message of a connection and every this many messages. */
-const CONNECTION_DRAW_EVERY = 20;
+/** Number of messages per draw of `socket_drop` and `socket_frozen`. The first message of a connection draws. */
+const MESSAGES_PER_CONNECTION_DRAW = 20;
 const INVALID_JSON = '\u0000{"type":';
-/** Prefix of a Socket.IO event packet: type and namespace, followed by the JSON. */
-const SOCKET_IO_EVENT = /^2(\/[^,]*,)?(?=\[)/;
+/** Matches the prefix of a Socket.IO event packet: type and namespace, before the JSON. */
+const SOCKET_IO_EVENT_PREFIX_PATTERN = /^2(\/[^,]*,)?(?=\[)/;
 
-/** The outgoing messages of one connection. Faults drop, delay, duplicate or change them. */
+/** Applies faults to the outgoing messages of one connection: drops, delays, duplicates or changes them. */
 export class FaultyChannel<Message> {
   readonly #faults: VenueFaults;
   readonly #options: ChannelOptions<Message>;
   readonly #stopListening: () => void;
-  #sent = 0;
-  #delayed: Message | null = null;
+  #sentCount = 0;
+  #delayedMessage: Message | null = null;
   #isFrozen = false;
   #isClosed = false;
 
@@ -28,7 +28,7 @@ export class FaultyChannel<Message> {
     });
   }
 
-  /** Whether nothing is sent, not even pings. */
+  /** If true, the connection sends neither messages nor pings. */
   get isFrozen(): boolean {
     return this.#isFrozen;
   }
@@ -40,9 +40,9 @@ export class FaultyChannel<Message> {
       deliver(message);
       return;
     }
-    // The venue may continue a burst after the close: do not draw again for the same connection.
+    // The venue may send messages after the close. A closed connection draws no faults.
     if (this.#isClosed) return;
-    if (this.#sent % CONNECTION_DRAW_EVERY === 0) {
+    if (this.#sentCount % MESSAGES_PER_CONNECTION_DRAW === 0) {
       if (faults.draw("socket_drop") !== null) {
         this.#isClosed = true;
         close();
@@ -50,13 +50,13 @@ export class FaultyChannel<Message> {
       }
       if (!this.#isFrozen && faults.draw("socket_frozen") !== null) this.#isFrozen = true;
     }
-    this.#sent += 1;
+    this.#sentCount += 1;
     if (this.#isFrozen || faults.draw("socket_gap") !== null) return;
     let sent = message;
     if (isJson(sent) && faults.draw("socket_garbage") !== null) sent = change(sent, () => INVALID_JSON);
     else if (canDistort(faults)) sent = change(sent, (json) => distort(json, faults));
-    if (this.#delayed === null && faults.draw("socket_out_of_order") !== null) {
-      this.#delayed = sent;
+    if (this.#delayedMessage === null && faults.draw("socket_out_of_order") !== null) {
+      this.#delayedMessage = sent;
       return;
     }
     deliver(sent);
@@ -66,13 +66,13 @@ export class FaultyChannel<Message> {
 
   /** Call this when the connection is closed. */
   end(): void {
-    this.#delayed = null;
+    this.#delayedMessage = null;
     this.#stopListening();
   }
 
   #sendDelayed(): void {
-    const delayed = this.#delayed;
-    this.#delayed = null;
+    const delayed = this.#delayedMessage;
+    this.#delayedMessage = null;
     if (delayed !== null) this.#options.deliver(delayed);
   }
 }
@@ -86,22 +86,22 @@ interface ChannelOptions<Message> {
   change(message: Message, replace: (json: unknown) => unknown): Message;
 }
 
-/** The text before the JSON of a message; null if the message contains no JSON. */
-function prefixOf(text: string): string | null {
-  const [prefix] = SOCKET_IO_EVENT.exec(text) ?? [""];
+/** Returns the text before the JSON of a message, or null if the message contains no JSON. */
+function readPrefix(text: string): string | null {
+  const [prefix] = SOCKET_IO_EVENT_PREFIX_PATTERN.exec(text) ?? [""];
   const first = text[prefix.length];
   return first === "{" || first === "[" ? prefix : null;
 }
 
-function changeText(text: string, replace: (json: unknown) => unknown): string {
-  const prefix = prefixOf(text);
+function replaceJsonInText(text: string, replace: (json: unknown) => unknown): string {
+  const prefix = readPrefix(text);
   if (prefix === null) return text;
   const body = text.slice(prefix.length);
   const replaced = replace(JSON.parse(body));
   return replaced === INVALID_JSON ? INVALID_JSON : prefix + JSON.stringify(replaced);
 }
 
-/** Applies the venue's faults to all later messages and pings of this socket. */
+/** Applies the venue's faults to all messages and pings sent on this socket. */
 export function installSocketFaults(socket: WebSocket, faults: VenueFaults | undefined): void {
   if (faults === undefined) return;
   const send = socket.send.bind(socket) as (text: string) => void;
@@ -111,8 +111,8 @@ export function installSocketFaults(socket: WebSocket, faults: VenueFaults | und
       if (socket.readyState === socket.OPEN) send(text);
     },
     close: () => socket.terminate(),
-    isJson: (text) => prefixOf(text) !== null,
-    change: changeText,
+    isJson: (text) => readPrefix(text) !== null,
+    change: replaceJsonInText,
   });
   socket.send = (data: unknown) => channel.send(String(data));
   socket.ping = (data?: unknown) => {
@@ -125,36 +125,36 @@ type Transport = Socket["conn"]["transport"];
 type Packet = Parameters<Transport["send"]>[0][number];
 
 const isEventPacket = (packet: Packet): packet is Packet & { readonly data: string } =>
-  typeof packet.data === "string" && SOCKET_IO_EVENT.test(packet.data);
+  typeof packet.data === "string" && SOCKET_IO_EVENT_PREFIX_PATTERN.test(packet.data);
 
 /** Applies the venue's faults to a Socket.IO connection, whose transport sends batches of packets. */
 export function installTransportFaults(transport: Transport, faults: VenueFaults | undefined): void {
   if (faults === undefined) return;
   const send = transport.send.bind(transport);
-  let out: Packet[] | null = null;
+  let batch: Packet[] | null = null;
   const channel = new FaultyChannel<Packet>(faults, {
     deliver: (packet) => {
-      if (out === null) send([packet]);
-      else out.push(packet);
+      if (batch === null) send([packet]);
+      else batch.push(packet);
     },
     close: () => transport.close(),
     isJson: isEventPacket,
     change(packet, replace) {
       if (!isEventPacket(packet)) return packet;
-      const data = changeText(packet.data, replace);
+      const data = replaceJsonInText(packet.data, replace);
       // Returns a new packet, because the original may hold a pre-encoded frame with the unchanged text.
       return { type: packet.type, data: data === INVALID_JSON ? "2/markets,[" : data };
     },
   });
   transport.send = (packets) => {
     if (faults.isInactive) return send(packets);
-    out = [];
+    batch = [];
     for (const packet of packets) {
       if (packet.type === "message") channel.send(packet);
-      else if (!channel.isFrozen) out.push(packet);
+      else if (!channel.isFrozen) batch.push(packet);
     }
-    const packetsToSend = out;
-    out = null;
+    const packetsToSend = batch;
+    batch = null;
     if (packetsToSend.length > 0) send(packetsToSend);
   };
   transport.once("close", () => channel.end());

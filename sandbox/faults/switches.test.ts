@@ -11,7 +11,7 @@ test("parses a rate or an object with a rate and parameters, and fills in defaul
   assert.deepEqual(parseFaults({}), {});
 });
 
-test("rejects unknown switches, unknown parameters and values out of range, and lists the valid ones", () => {
+test("rejects unknown switches, unknown parameters and values out of range with a message that lists the valid values", () => {
   const cases: readonly [unknown, RegExp][] = [
     [null, /expected an object/],
     [[], /expected an object/],
@@ -34,7 +34,7 @@ test("rejects unknown switches, unknown parameters and values out of range, and 
   }
 });
 
-test("parses the text form for single venues and switches, and for all of them", () => {
+test("parses the text form with names of venues and switches, and with `all`", () => {
   const byVenue = parseFaultText(" a:frozen=1 ; b:latency=0.5,server_error=0.1", ["a", "b"]);
   assert.deepEqual(
     [...byVenue],

@@ -17,7 +17,7 @@ interface FaultDefinition {
   readonly parameters: Readonly<Record<string, NumberParameter | ChoiceParameter>>;
 }
 
-const choice = (...choices: readonly string[]): ChoiceParameter => ({ fallback: "any", choices });
+const createChoice = (...choices: readonly string[]): ChoiceParameter => ({ fallback: "any", choices });
 
 /** The position of a switch is part of the key of its random draws: append new switches at the end. */
 const DEFINITIONS = {
@@ -38,22 +38,22 @@ const DEFINITIONS = {
     parameters: { seconds: { fallback: 2, min: 0, max: 86_400 } },
   },
   rate_limit_absurd: { about: "429 with an invalid Retry-After: 31 years, negative, or text", parameters: {} },
-  server_error: { about: "a 5xx response", parameters: { kind: choice("500", "502", "503", "504") } },
+  server_error: { about: "a 5xx response", parameters: { kind: createChoice("500", "502", "503", "504") } },
   cut_body: { about: "a complete response with truncated JSON", parameters: {} },
   cut_socket: { about: "the connection closes before the end of the body", parameters: {} },
   garbage: {
     about: "status 200 with HTML, binary data or JSON that contains NaN",
-    parameters: { kind: choice("html", "binary", "nan") },
+    parameters: { kind: createChoice("html", "binary", "nan") },
   },
   half_page: {
     about: "a page with half of its rows, with the cursor of its own request, or with repeated rows",
-    parameters: { kind: choice("short", "loop", "repeat") },
+    parameters: { kind: createChoice("short", "loop", "repeat") },
   },
   crossed_book: { about: "bid above ask, drawn for each market", parameters: {} },
   empty_book: { about: "no bid and no ask, drawn for each market", parameters: {} },
   price_out_of_range: {
     about: "prices outside [0, 1], drawn for each market",
-    parameters: { kind: choice("percent", "above", "negative", "nan") },
+    parameters: { kind: createChoice("percent", "above", "negative", "nan") },
   },
   clock_skew: {
     about: "the venue's timestamps are too early or too late",
@@ -87,13 +87,13 @@ export const FAULT_DEFINITIONS: Readonly<Record<FaultName, FaultDefinition>> = D
 export type FaultSetting = Readonly<Record<string, number | string>> & { readonly rate: number };
 export type FaultSettings = Partial<Readonly<Record<FaultName, FaultSetting>>>;
 
-/** An unknown switch, parameter or value. The message lists the valid ones. */
+/** An unknown switch, parameter or value. The message lists the valid values. */
 export class FaultError extends UserFacingError {}
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isName = (name: string): name is FaultName => Object.hasOwn(DEFINITIONS, name);
+const isFaultName = (name: string): name is FaultName => Object.hasOwn(DEFINITIONS, name);
 
 /**
  * Parses `{switch: rate}` or `{switch: {rate, ...parameters}}`. The default rate of an object is 1.
@@ -104,7 +104,7 @@ export function parseFaults(value: unknown): FaultSettings {
   if (!isRecord(value)) throw new FaultError("expected an object: {switch: rate} or {switch: {rate, ...parameters}}");
   const settings: Partial<Record<FaultName, FaultSetting>> = {};
   for (const [name, setting] of Object.entries(value)) {
-    if (!isName(name)) throw new FaultError(`unknown switch "${name}"; switches: ${FAULT_NAMES.join(", ")}`);
+    if (!isFaultName(name)) throw new FaultError(`unknown switch "${name}"; switches: ${FAULT_NAMES.join(", ")}`);
     settings[name] = parseSetting(name, isRecord(setting) ? setting : { rate: setting });
   }
   return settings;
@@ -139,7 +139,7 @@ function parseSetting(name: FaultName, input: Readonly<Record<string, unknown>>)
 }
 
 /**
- * Parses switches in text form: `kalshi:server_error=0.1,frozen=1;manifold:latency=0.5`. `all` stands for every venue or
+ * Parses switches in text form: `kalshi:server_error=0.1,frozen=1;manifold:latency=0.5`. `all` selects every venue or
  * every switch.
  *
  * @throws FaultError if the text is malformed or names an unknown venue or switch

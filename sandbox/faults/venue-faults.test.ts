@@ -5,24 +5,24 @@ import { uniform } from "../world/random.ts";
 import { FAULT_NAMES, type FaultName, parseFaults } from "./switches.ts";
 import { VenueFaults } from "./venue-faults.ts";
 
-const faultsOf = (seed: number, venue: "kalshi" | "manifold" = "kalshi") =>
+const createVenueFaults = (seed: number, venue: "kalshi" | "manifold" = "kalshi") =>
   new VenueFaults(venue, (...keys) => uniform(seed, 1, ...keys));
-const anyName = fc.constantFrom(...FAULT_NAMES);
+const faultNameArbitrary = fc.constantFrom(...FAULT_NAMES);
 
-test("the draws of a switch depend only on the seed and the number of earlier draws, not on other switches", () => {
+test("the draws of a switch depend only on the seed and the number of previous draws of that switch", () => {
   fc.assert(
     fc.property(
       fc.nat(),
-      fc.array(anyName, { maxLength: 200 }),
+      fc.array(faultNameArbitrary, { maxLength: 200 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
       (seed, draws, rate) => {
         const settings = parseFaults(Object.fromEntries(FAULT_NAMES.map((name) => [name, rate])));
-        const faults = faultsOf(seed);
+        const faults = createVenueFaults(seed);
         faults.replace(settings);
         const results = draws.map((name) => faults.draw(name) !== null);
         for (const name of new Set(draws)) {
-          // The same switch without draws of other switches in between.
-          const separateFaults = faultsOf(seed);
+          // Draws only this switch.
+          const separateFaults = createVenueFaults(seed);
           separateFaults.replace(settings);
           const expected = results.filter((_, index) => draws[index] === name);
           assert.deepEqual(
@@ -35,16 +35,16 @@ test("the draws of a switch depend only on the seed and the number of earlier dr
   );
 });
 
-test("a fault never occurs at rate 0, always at rate 1, and otherwise about as often as its rate", () => {
+test("a fault never occurs at rate 0, always occurs at rate 1, and otherwise occurs approximately at its rate", () => {
   fc.assert(
-    fc.property(fc.nat(), anyName, fc.double({ min: 0.05, max: 0.95, noNaN: true }), (seed, name, rate) => {
-      const faults = faultsOf(seed);
+    fc.property(fc.nat(), faultNameArbitrary, fc.double({ min: 0.05, max: 0.95, noNaN: true }), (seed, name, rate) => {
+      const faults = createVenueFaults(seed);
       const observedRate = (rateSetting: number): number => {
         faults.replace(parseFaults({ [name]: rateSetting }));
         return Array.from({ length: 1_000 }, () => faults.draw(name)).filter((drawn) => drawn !== null).length / 1_000;
       };
       assert.deepEqual([observedRate(0), observedRate(1)], [0, 1]);
-      // Within six standard deviations of 1,000 draws.
+      // Six standard deviations of the rate observed in 1,000 draws.
       assert.ok(Math.abs(observedRate(rate) - rate) < 6 * Math.sqrt((rate * (1 - rate)) / 1_000));
     }),
     { numRuns: 50 },
@@ -53,7 +53,7 @@ test("a fault never occurs at rate 0, always at rate 1, and otherwise about as o
 
 test("venues with the same seed get different draws", () => {
   const draws = (venue: "kalshi" | "manifold"): boolean[] => {
-    const faults = faultsOf(7, venue);
+    const faults = createVenueFaults(7, venue);
     faults.replace(parseFaults({ server_error: 0.5 }));
     return Array.from({ length: 64 }, () => faults.draw("server_error") !== null);
   };
@@ -71,7 +71,7 @@ test("draws no random number if all switches are off", () => {
 });
 
 test("replaces and changes switches, counts occurrences and notifies listeners of every change", () => {
-  const faults = faultsOf(1);
+  const faults = createVenueFaults(1);
   let changes = 0;
   const stop = faults.onChange(() => {
     changes += 1;

@@ -1,15 +1,15 @@
 import { SANDBOX_VENUES, type SandboxVenue } from "../world/types.ts";
 import { FAULT_DEFINITIONS, FAULT_NAMES, type FaultName, type FaultSetting, type FaultSettings } from "./switches.ts";
 
-/** Uniform in (0, 1); equal keys give equal values. */
+/** Returns a uniform random number in (0, 1). Equal keys return equal numbers. */
 export type KeyedRandom = (...keys: readonly [number, number, number, number]) => number;
 
-/** First part of the random key: whether a fault occurs, or a property of the fault. */
+/** Part of the random key: whether the number decides if a fault occurs, or a property of the fault. */
 const DrawKind = { occurs: 1, property: 2 } as const;
 
 /**
  * The fault switches of one venue. Whether a fault occurs depends only on the seed, the venue, the switch and the number of
- * earlier draws for that switch, so equal requests get equal faults.
+ * previous draws of that switch, so equal requests get equal faults.
  */
 export class VenueFaults {
   readonly venue: SandboxVenue;
@@ -26,7 +26,7 @@ export class VenueFaults {
     this.#random = random;
   }
 
-  /** Whether all switches are off. Lets callers skip all other work. */
+  /** Whether all switches are off; callers then skip fault handling. */
   get isInactive(): boolean {
     return this.#isInactive;
   }
@@ -56,7 +56,7 @@ export class VenueFaults {
     this.replace({ ...this.#settings, ...settings });
   }
 
-  /** Sets all counts to 0. The following draws stay the same. */
+  /** Sets all counts to 0. Does not change the following draws. */
   resetCounts(): void {
     this.#counts.clear();
   }
@@ -68,23 +68,23 @@ export class VenueFaults {
   }
 
   /**
-   * Draws whether the fault occurs now: the setting of the switch if it does, else null. An occurrence is counted, so call
-   * this only if there is something to which the fault applies.
+   * Draws whether the fault occurs. Returns the setting of the switch if it occurs, else null. An occurrence is counted, so call
+   * this only if the fault can apply.
    */
   draw(name: FaultName): FaultSetting | null {
     const setting = this.#settings[name];
     if (setting === undefined) return null;
-    if (this.#next(this.#drawCounts, DrawKind.occurs, name) >= setting.rate) return null;
+    if (this.#drawNumber(this.#drawCounts, DrawKind.occurs, name) >= setting.rate) return null;
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     return setting;
   }
 
-  /** Uniform in (0, 1), for a property of the fault. */
+  /** Returns a uniform random number in (0, 1) for a property of the fault. */
   uniform(name: FaultName): number {
-    return this.#next(this.#uniformCounts, DrawKind.property, name);
+    return this.#drawNumber(this.#uniformCounts, DrawKind.property, name);
   }
 
-  /** The `kind` of the setting; a random kind if it is "any". */
+  /** Returns the `kind` of the setting, or a random kind if it is "any". */
   pickKind(name: FaultName, setting: FaultSetting): string {
     const kind = FAULT_DEFINITIONS[name].parameters.kind;
     if (kind === undefined || !("choices" in kind)) return "";
@@ -92,7 +92,7 @@ export class VenueFaults {
     return kind.choices[Math.floor(this.uniform(name) * kind.choices.length)] ?? "";
   }
 
-  #next(counts: Map<FaultName, number>, kind: number, name: FaultName): number {
+  #drawNumber(counts: Map<FaultName, number>, kind: number, name: FaultName): number {
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
     return this.#random(SANDBOX_VENUES.indexOf(this.venue), FAULT_NAMES.indexOf(name), kind, count);
@@ -101,7 +101,7 @@ export class VenueFaults {
 
 export type SandboxFaults = Readonly<Record<SandboxVenue, VenueFaults>>;
 
-/** The fault switches of every simulated venue, all off. */
+/** Creates the fault switches of every simulated venue; all switches are off. */
 export function createFaults(random: KeyedRandom): SandboxFaults {
   return {
     kalshi: new VenueFaults("kalshi", random),

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-const DAY_S = 86_400;
+const PREFLIGHT_MAX_AGE_S = 86_400;
 
 /** Allows cross-origin requests from any site and responds to preflight requests. */
 export function allowCrossOriginRequests(app: FastifyInstance): void {
@@ -11,7 +11,7 @@ export function allowCrossOriginRequests(app: FastifyInstance): void {
       .code(204)
       .header("access-control-allow-methods", "GET, HEAD, POST, OPTIONS")
       .header("access-control-allow-headers", request.headers["access-control-request-headers"] ?? "*")
-      .header("access-control-max-age", String(DAY_S))
+      .header("access-control-max-age", String(PREFLIGHT_MAX_AGE_S))
       .send();
   });
 }

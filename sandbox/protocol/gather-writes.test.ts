@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { gatherWrites } from "./gather-writes.ts";
 
-const FRAMES = 50;
+const FRAME_COUNT = 50;
 
 /** Connects a WebSocket client and server, and counts the writes on the server's TCP connection. */
 async function openPair(prepare: (socket: Socket) => void) {
@@ -36,16 +36,16 @@ async function openPair(prepare: (socket: Socket) => void) {
   await once(http, "listening");
   const client = new WebSocket(`ws://127.0.0.1:${(http.address() as AddressInfo).port}`);
   const received: string[] = [];
-  const isComplete = Promise.withResolvers<void>();
+  const allReceived = Promise.withResolvers<void>();
   client.on("message", (data) => {
     received.push(data.toString());
-    if (received.length === FRAMES) isComplete.resolve();
+    if (received.length === FRAME_COUNT) allReceived.resolve();
   });
   await once(client, "open");
   return {
     ...(await opened.promise),
     received,
-    isComplete: isComplete.promise,
+    allReceived: allReceived.promise,
     async close() {
       client.terminate();
       http.close();
@@ -54,25 +54,25 @@ async function openPair(prepare: (socket: Socket) => void) {
   };
 }
 
-const frames = Array.from({ length: FRAMES }, (_, index) => `frame ${index}`);
+const frames = Array.from({ length: FRAME_COUNT }, (_, index) => `frame ${index}`);
 
 test("combines the frames of one event-loop iteration into one write and keeps their order", async (t) => {
   const pair = await openPair(gatherWrites);
   t.after(() => pair.close());
   for (const frame of frames) pair.socket.send(frame);
-  await pair.isComplete;
+  await pair.allReceived;
   assert.deepEqual(pair.received, frames);
   assert.equal(pair.writes(), 1);
 });
 
-test("writes a later frame immediately instead of waiting for more", async (t) => {
+test("writes each frame immediately if each is sent in a separate event-loop iteration", async (t) => {
   const pair = await openPair(gatherWrites);
   t.after(() => pair.close());
   for (const frame of frames) {
     pair.socket.send(frame);
     await new Promise(setImmediate);
   }
-  await pair.isComplete;
+  await pair.allReceived;
   assert.deepEqual(pair.received, frames);
-  assert.equal(pair.writes(), FRAMES);
+  assert.equal(pair.writes(), FRAME_COUNT);
 });

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 
 /**
  * Combines all frames sent in one event-loop iteration into one write. A price change of many markets sends one frame per
- * market; writing them separately costs more than the frames themselves.
+ * market; writing them separately costs more than creating them.
  */
 export function gatherWrites(socket: Duplex): void {
   const cork = socket.cork.bind(socket);
@@ -12,7 +12,7 @@ export function gatherWrites(socket: Duplex): void {
     cork();
     if (isCorked) return;
     isCorked = true;
-    // A second cork, undone on the next tick, holds back the write.
+    // The second cork delays the write until the next tick.
     cork();
     process.nextTick(() => {
       isCorked = false;

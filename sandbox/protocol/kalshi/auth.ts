@@ -1,22 +1,22 @@
 import { constants, type KeyObject, verify } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** RSA public keys by key id; null accepts every well-formed signature. */
+/** RSA public keys by key id. If null, every well-formed signature is accepted. */
 export type KeyRing = ReadonlyMap<string, KeyObject> | null;
 
-/** "none": the request is unsigned; "bad": its signature is malformed, unknown or wrong. */
+/** "none": the request is unsigned. "bad": the key is unknown, or the signature is malformed or invalid. */
 export type Identity =
   | { readonly kind: "none" }
   | { readonly kind: "key"; readonly keyId: string }
   | { readonly kind: "bad" };
 
-const BASE64 = /^[A-Za-z0-9+/]{80,1400}={0,2}$/;
+const SIGNATURE_PATTERN = /^[A-Za-z0-9+/]{80,1400}={0,2}$/;
 
 /**
  * Verifies the three KALSHI-ACCESS-* headers. The signature is RSA-PSS (SHA-256, salt as long as the digest) over the
  * timestamp, the method and the path without its query.
  */
-export function identify(keys: KeyRing, headers: IncomingHttpHeaders, method: string, path: string): Identity {
+export function identifyClient(keys: KeyRing, headers: IncomingHttpHeaders, method: string, path: string): Identity {
   const keyId = headers["kalshi-access-key"];
   const timestamp = headers["kalshi-access-timestamp"];
   const signature = headers["kalshi-access-signature"];
@@ -27,7 +27,7 @@ export function identify(keys: KeyRing, headers: IncomingHttpHeaders, method: st
     typeof timestamp === "string" &&
     /^\d{13}$/.test(timestamp) &&
     typeof signature === "string" &&
-    BASE64.test(signature);
+    SIGNATURE_PATTERN.test(signature);
   if (!isWellFormed) return { kind: "bad" };
   if (keys === null) return { kind: "key", keyId };
   const key = keys.get(keyId);

@@ -1,23 +1,23 @@
 import type { ListedMarket, PricePoint, World, WorldTrade } from "../../world/types.ts";
-import { count, dollars } from "./market-json.ts";
+import { formatContracts, formatDollars } from "./market-json.ts";
 
 /** Quotes and trades of a market in one period. Prices are in [0, 1]. */
 export interface Candle {
   /** Unix milliseconds, inclusive. */
   readonly endAt: number;
-  readonly bid: Range;
-  readonly ask: Range;
-  /** Prices of the trades in the period; null without trades. */
-  readonly price: (Range & { readonly mean: number }) | null;
+  readonly bid: PriceRange;
+  readonly ask: PriceRange;
+  /** Prices of the trades in the period; null if there are no trades. */
+  readonly price: (PriceRange & { readonly mean: number }) | null;
   /** Price of the last trade before the period; null if there is none. */
   readonly previous: number | null;
-  /** Contracts; null if a recording does not include it. */
+  /** Number of contracts; null if the recording does not include this number. */
   readonly volume: number | null;
-  /** Contracts; null if a recording does not include it. */
+  /** Number of contracts; null if the recording does not include this number. */
   readonly openInterest: number | null;
 }
 
-interface Range {
+interface PriceRange {
   readonly open: number;
   readonly low: number;
   readonly high: number;
@@ -25,12 +25,18 @@ interface Range {
 }
 
 /**
- * Candles of the periods that ended in [from, to], oldest first. Quotes are taken at the two ends of each period, trades
- * from the whole period.
+ * Returns the candles of the periods that end in [from, to], oldest first. Each candle has the quotes at the start and end
+ * of its period and all trades of the period.
  * @param intervalMs 1 minute, 1 hour or 1 day
  */
-export function candlesOf(world: World, market: ListedMarket, from: number, to: number, intervalMs: number): Candle[] {
-  // The period before `from` supplies the opening quotes of the first candle.
+export function buildCandles(
+  world: World,
+  market: ListedMarket,
+  from: number,
+  to: number,
+  intervalMs: number,
+): Candle[] {
+  // The period before `from` provides the opening quotes of the first candle.
   const points = world.priceHistory(market, from - 1 - intervalMs, to, intervalMs);
   const first = points[0];
   const last = points.at(-1);
@@ -47,9 +53,9 @@ export function candlesOf(world: World, market: ListedMarket, from: number, to: 
     if (point.at >= from) {
       candles.push({
         endAt: point.at,
-        bid: rangeOf([previousPoint?.bid ?? point.bid ?? 0, point.bid ?? 0]),
-        ask: rangeOf([previousPoint?.ask ?? point.ask ?? 1, point.ask ?? 1]),
-        price: priceOf(periodTrades),
+        bid: toPriceRange([previousPoint?.bid ?? point.bid ?? 0, point.bid ?? 0]),
+        ask: toPriceRange([previousPoint?.ask ?? point.ask ?? 1, point.ask ?? 1]),
+        price: summariseTrades(periodTrades),
         previous: previousPoint?.lastPrice ?? previousPrice,
         volume: point.volumeContracts,
         openInterest: world.activity(market, point.at).openInterestContracts,
@@ -61,25 +67,25 @@ export function candlesOf(world: World, market: ListedMarket, from: number, to: 
   return candles;
 }
 
-function rangeOf(prices: readonly number[]): Range {
+function toPriceRange(prices: readonly number[]): PriceRange {
   return { open: prices[0] ?? 0, low: Math.min(...prices), high: Math.max(...prices), close: prices.at(-1) ?? 0 };
 }
 
-function priceOf(trades: readonly WorldTrade[]): Candle["price"] {
+function summariseTrades(trades: readonly WorldTrade[]): Candle["price"] {
   if (trades.length === 0) return null;
   const size = trades.reduce((sum, trade) => sum + trade.size, 0);
   const value = trades.reduce((sum, trade) => sum + trade.size * trade.yesPrice, 0);
-  return { ...rangeOf(trades.map(({ yesPrice }) => yesPrice)), mean: value / size };
+  return { ...toPriceRange(trades.map(({ yesPrice }) => yesPrice)), mean: value / size };
 }
 
-/** Candle of the live tier: names carry unit suffixes, price fields are absent without trades. */
-export function candleJson(candle: Candle): Record<string, unknown> {
+/** Candle of the live tier. Field names have unit suffixes; price fields are absent if there are no trades. */
+export function presentCandle(candle: Candle): Record<string, unknown> {
   const { price, previous } = candle;
-  const range = ({ open, low, high, close }: Range) => ({
-    open_dollars: dollars(open),
-    low_dollars: dollars(low),
-    high_dollars: dollars(high),
-    close_dollars: dollars(close),
+  const range = ({ open, low, high, close }: PriceRange) => ({
+    open_dollars: formatDollars(open),
+    low_dollars: formatDollars(low),
+    high_dollars: formatDollars(high),
+    close_dollars: formatDollars(close),
   });
   return {
     end_period_ts: Math.floor(candle.endAt / 1_000),
@@ -90,25 +96,25 @@ export function candleJson(candle: Candle): Record<string, unknown> {
         ? {}
         : {
             ...range(price),
-            mean_dollars: dollars(price.mean),
-            min_dollars: dollars(price.low),
-            max_dollars: dollars(price.high),
+            mean_dollars: formatDollars(price.mean),
+            min_dollars: formatDollars(price.low),
+            max_dollars: formatDollars(price.high),
           }),
-      ...(previous === null ? {} : { previous_dollars: dollars(previous) }),
+      ...(previous === null ? {} : { previous_dollars: formatDollars(previous) }),
     },
-    volume_fp: count(candle.volume),
-    open_interest_fp: count(candle.openInterest),
+    volume_fp: formatContracts(candle.volume),
+    open_interest_fp: formatContracts(candle.openInterest),
   };
 }
 
-/** Candle of the historical tier: names carry no unit suffixes, price fields are null without trades. */
-export function historicalCandleJson(candle: Candle): Record<string, unknown> {
+/** Candle of the historical tier. Field names have no unit suffixes; price fields are null if there are no trades. */
+export function presentHistoricalCandle(candle: Candle): Record<string, unknown> {
   const { price, previous } = candle;
-  const range = (of: Range | null) => ({
-    open: of === null ? null : dollars(of.open),
-    low: of === null ? null : dollars(of.low),
-    high: of === null ? null : dollars(of.high),
-    close: of === null ? null : dollars(of.close),
+  const range = (prices: PriceRange | null) => ({
+    open: prices === null ? null : formatDollars(prices.open),
+    low: prices === null ? null : formatDollars(prices.low),
+    high: prices === null ? null : formatDollars(prices.high),
+    close: prices === null ? null : formatDollars(prices.close),
   });
   return {
     end_period_ts: Math.floor(candle.endAt / 1_000),
@@ -116,25 +122,25 @@ export function historicalCandleJson(candle: Candle): Record<string, unknown> {
     yes_ask: range(candle.ask),
     price: {
       ...range(price),
-      mean: price === null ? null : dollars(price.mean),
-      previous: previous === null ? null : dollars(previous),
+      mean: price === null ? null : formatDollars(price.mean),
+      previous: previous === null ? null : formatDollars(previous),
     },
-    volume: count(candle.volume),
-    open_interest: count(candle.openInterest),
+    volume: formatContracts(candle.volume),
+    open_interest: formatContracts(candle.openInterest),
   };
 }
 
 /**
- * The extra first candle of `include_latest_before_start`: the last period before `from`, moved to the first period end at
- * or after `from`, with the previous price only. Null if there is no earlier period.
+ * Returns the additional first candle for `include_latest_before_start`: the last candle before `from`, with its end moved
+ * to the first period end at or after `from` and only the previous price. Returns null if there is no candle before `from`.
  */
-export function latestBeforeJson(
+export function presentLatestBefore(
   world: World,
   market: ListedMarket,
   from: number,
   intervalMs: number,
 ): Record<string, unknown> | null {
-  const [latest] = candlesOf(world, market, from - intervalMs, from - 1, intervalMs).slice(-1);
+  const [latest] = buildCandles(world, market, from - intervalMs, from - 1, intervalMs).slice(-1);
   if (latest === undefined) return null;
   const previous = latest.price?.close ?? latest.previous;
   const carriedForward = {
@@ -144,5 +150,5 @@ export function latestBeforeJson(
     previous,
     volume: 0,
   };
-  return candleJson(carriedForward);
+  return presentCandle(carriedForward);
 }

@@ -4,9 +4,9 @@ import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 
 const HOUR_MS = 3_600_000;
 /** Markets settled longer ago than this are in the historical tier only. */
-const LIVE_TIER_MS = 7 * 24 * HOUR_MS;
-/** The ticker maps are rebuilt this often, which removes markets that the world no longer lists. */
-const REBUILD_MS = HOUR_MS;
+const LIVE_TIER_AGE_MS_MAX = 7 * 24 * HOUR_MS;
+/** Interval between rebuilds of the ticker maps. A rebuild removes markets that the world no longer lists. */
+const REBUILD_INTERVAL_MS = HOUR_MS;
 
 /** Finds the world's events and markets by ticker. */
 export class Catalogue {
@@ -23,14 +23,14 @@ export class Catalogue {
     this.#now = now;
   }
 
-  market(ticker: string): ListedMarket | null {
+  findMarket(ticker: string): ListedMarket | null {
     const market = this.#markets.get(ticker);
     if (market !== undefined) return market;
     this.#refresh();
     return this.#markets.get(ticker) ?? null;
   }
 
-  event(ticker: string): ListedEvent | null {
+  findEvent(ticker: string): ListedEvent | null {
     const event = this.#events.get(ticker);
     if (event !== undefined) return event;
     this.#refresh();
@@ -38,20 +38,20 @@ export class Catalogue {
   }
 
   /** The markets of the given tickers, in the given order; unknown tickers are skipped. */
-  marketsByTicker(tickers: readonly string[]): ListedMarket[] {
-    return tickers.map((ticker) => this.market(ticker)).filter((market) => market !== null);
+  findMarkets(tickers: readonly string[]): ListedMarket[] {
+    return tickers.map((ticker) => this.findMarket(ticker)).filter((market) => market !== null);
   }
 
   /** All events of a series, oldest listing first; empty if the series does not exist. */
-  eventsOfSeries(seriesTicker: string): readonly ListedEvent[] {
-    return this.events().filter((event) => kalshiSeriesTicker(event) === seriesTicker);
+  findEventsOfSeries(seriesTicker: string): readonly ListedEvent[] {
+    return this.listEvents().filter((event) => kalshiSeriesTicker(event) === seriesTicker);
   }
 
-  events(): readonly ListedEvent[] {
+  listEvents(): readonly ListedEvent[] {
     return this.#world.events("kalshi", this.#now());
   }
 
-  markets(): readonly ListedMarket[] {
+  listMarkets(): readonly ListedMarket[] {
     return this.#world.markets("kalshi", this.#now());
   }
 
@@ -59,12 +59,12 @@ export class Catalogue {
    * Start of the live tier, Unix milliseconds on a whole hour. Markets settled and trades made before it are in the
    * historical tier.
    */
-  cutoff(): number {
-    return Math.floor((this.#now() - LIVE_TIER_MS) / HOUR_MS) * HOUR_MS;
+  computeCutoff(): number {
+    return Math.floor((this.#now() - LIVE_TIER_AGE_MS_MAX) / HOUR_MS) * HOUR_MS;
   }
 
   isHistorical(market: ListedMarket): boolean {
-    return market.finalizeAt < this.cutoff();
+    return market.finalizeAt < this.computeCutoff();
   }
 
   #refresh(): void {
@@ -72,7 +72,7 @@ export class Catalogue {
     const events = this.#world.events("kalshi", at);
     if (events === this.#indexedEvents) return;
     this.#indexedEvents = events;
-    if (at - this.#builtAt > REBUILD_MS) {
+    if (at - this.#builtAt > REBUILD_INTERVAL_MS) {
       this.#markets = new Map();
       this.#events = new Map();
       this.#builtAt = at;

@@ -1,49 +1,49 @@
 import type { ListedEvent } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
-import { iso, isoOrNull } from "./market-json.ts";
+import { formatIso, formatIsoOrNull } from "./market-json.ts";
 
-/** Fee in dollars per contract at price p = FEE_RATE × multiplier × p × (1 − p). */
+/** Base fee rate. The fee in dollars per contract at price p is FEE_RATE × multiplier × p × (1 − p). */
 const FEE_RATE = 0.07;
 
-/** Venue category by world category; others have the same name. */
-const CATEGORIES: Readonly<Record<string, string>> = {
+/** Venue category by world category. Categories that are not listed have the same name. */
+const CATEGORY_NAMES: Readonly<Record<string, string>> = {
   Weather: "Climate and Weather",
   Culture: "Entertainment",
   Tech: "Science and Technology",
 };
 
 export function categoryOf(event: ListedEvent): string {
-  return CATEGORIES[event.category] ?? event.category;
+  return CATEGORY_NAMES[event.category] ?? event.category;
 }
 
-/** The venue lists sources with a URL; the world has only a name. */
+/** The world has only the name of a source; the URL is generated. */
 function sourcesOf(event: ListedEvent): { name: string; url: string }[] {
   const name = event.markets[0]?.resolutionSource ?? "";
   return name === "" ? [] : [{ name, url: `https://example.com/${encodeURIComponent(name.toLowerCase())}` }];
 }
 
 /** REST representation of an event, without its markets. */
-export function eventJson(event: ListedEvent): Record<string, unknown> {
+export function presentEvent(event: ListedEvent): Record<string, unknown> {
   return {
     event_ticker: kalshiEventTicker(event),
     series_ticker: kalshiSeriesTicker(event),
     title: event.title,
-    sub_title: event.recorded === undefined ? `Closes ${iso(event.closeAt).slice(0, 10)}` : event.description,
+    sub_title: event.recorded === undefined ? `Closes ${formatIso(event.closeAt).slice(0, 10)}` : event.description,
     collateral_return_type: event.mutuallyExclusive ? "MECNET" : "",
     mutually_exclusive: event.mutuallyExclusive,
     category: categoryOf(event),
-    strike_date: isoOrNull(event.closeAt),
+    strike_date: formatIsoOrNull(event.closeAt),
     strike_period: null,
     settlement_sources: sourcesOf(event),
-    last_updated_ts: iso(event.openAt),
-    ...feeOverrides(event),
+    last_updated_ts: formatIso(event.openAt),
+    ...presentFeeOverrides(event),
     product_metadata: null,
     exchange_index: 0,
   };
 }
 
-/** Fees belong to the series. A recording has fees per market, which are returned as overrides of the event. */
-function feeOverrides(event: ListedEvent): Record<string, unknown> {
+/** The venue sets fees per series. A recording has fees per market, which are returned as overrides of the event. */
+function presentFeeOverrides(event: ListedEvent): Record<string, unknown> {
   const fee = event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee;
   if (fee === undefined || fee === null) return { fee_type_override: null, fee_multiplier_override: null };
   return {
@@ -53,7 +53,7 @@ function feeOverrides(event: ListedEvent): Record<string, unknown> {
 }
 
 /** REST representation of the series that contains `event`. */
-export function seriesJson(event: ListedEvent): Record<string, unknown> {
+export function presentSeries(event: ListedEvent): Record<string, unknown> {
   const ticker = kalshiSeriesTicker(event);
   const category = categoryOf(event);
   const hasMakerFees = event.category === "Sports" || event.category === "Politics";
@@ -75,7 +75,7 @@ export function seriesJson(event: ListedEvent): Record<string, unknown> {
         }
       : {}),
     additional_prohibitions: null,
-    last_updated_ts: iso(event.openAt),
+    last_updated_ts: formatIso(event.openAt),
     exchange_index: 0,
   };
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"] as const;
-const INITIALS_MAX = 6;
+const INITIALS_LENGTH_MAX = 6;
 
 const eventTickers = new WeakMap<ListedEvent, string>();
 const marketTickers = new WeakMap<ListedEvent, readonly string[]>();
@@ -31,7 +31,7 @@ export function kalshiEventTicker(event: ListedEvent): string {
   return ticker;
 }
 
-/** Market ticker: the event ticker plus the strike or the initials of the outcome; the event ticker for a single market. */
+/** Market ticker: the event ticker plus the strike or the initials of the outcome; only the event ticker if the event has one market. */
 export function kalshiTicker(market: ListedMarket): string {
   if (market.recorded !== undefined) return market.recorded.marketId;
   let tickers = marketTickers.get(market.event);
@@ -63,11 +63,11 @@ function suffixOf({ strike, label, position }: ListedMarket): string {
   const words = label.toUpperCase().match(/[A-Z0-9]+/g) ?? [];
   const first = words[0] ?? "";
   const initials = words.length > 1 ? words.map((word) => (/^\d/.test(word) ? word : word[0])).join("") : first;
-  return initials.slice(0, INITIALS_MAX) || `P${position}`;
+  return initials.slice(0, INITIALS_LENGTH_MAX) || `P${position}`;
 }
 
 /** Derives an id in UUID format from `text`. */
-export function uuidOf(text: string): string {
+export function deriveUuid(text: string): string {
   const hex = hash("sha256", text, "hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -6,13 +6,13 @@ import { installRest, REST_PATH } from "./rest.ts";
 import { installSockets, SOCKET_PATH } from "./sockets.ts";
 
 export { categoryOf as kalshiCategory } from "./event-json.ts";
-export { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker, uuidOf as kalshiTradeId } from "./ids.ts";
-export { settlementValue as kalshiSettlementValue } from "./market-json.ts";
+export { deriveUuid as kalshiTradeId, kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
+export { settlementValueOf as kalshiSettlementValue } from "./market-json.ts";
 
 export interface KalshiOptions {
   /** RSA public keys (PEM) by key id. If absent, every well-formed signature is accepted. */
   readonly publicKeys?: Readonly<Record<string, string>>;
-  /** Whether unsigned order book requests are rejected with 401, as in the venue's specification. Default: false. */
+  /** Whether unsigned order book requests are rejected with 401. Default: false. */
   readonly orderbookNeedsKey?: boolean;
 }
 

@@ -1,10 +1,10 @@
 import { readCursor, writeCursor } from "./query.ts";
 
 /**
- * One page of a listing that may change between requests. The cursor holds the position and the index of the last item
- * returned. If that item has moved, the next page continues after its new position.
+ * Returns one page of a list that may change between requests. The cursor contains the position and the index of the last item
+ * returned. If that item has moved, the page starts after its new position.
  */
-export function pageOf<Item extends { readonly index: number }>(
+export function readPage<Item extends { readonly index: number }>(
   items: readonly Item[],
   cursor: string | null,
   limit: number,
@@ -12,7 +12,7 @@ export function pageOf<Item extends { readonly index: number }>(
 ): { page: Item[]; cursor: string } {
   const page: Item[] = [];
   let last: readonly [number, number] | null = null;
-  for (let position = startOf(items, cursor); position < items.length; position++) {
+  for (let position = findStart(items, cursor); position < items.length; position++) {
     const item = items[position];
     if (item === undefined || !accepts(item)) continue;
     if (page.length === limit) return { page, cursor: last === null ? "" : writeCursor(last) };
@@ -22,7 +22,7 @@ export function pageOf<Item extends { readonly index: number }>(
   return { page, cursor: "" };
 }
 
-function startOf(items: readonly { readonly index: number }[], cursor: string | null): number {
+function findStart(items: readonly { readonly index: number }[], cursor: string | null): number {
   const parts = readCursor(cursor, 2);
   if (parts === null) return 0;
   const [position = 0, index] = parts;

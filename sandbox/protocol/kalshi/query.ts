@@ -13,15 +13,15 @@ export class KalshiError extends Error {
     this.details = details;
   }
 
-  body(): Record<string, unknown> {
+  toBody(): Record<string, unknown> {
     return {
       error: { code: this.code, message: this.message, ...(this.details === null ? {} : { details: this.details }) },
     };
   }
 }
 
-export const notFound = () => new KalshiError(404, "not_found");
-export const badRequest = (details: string) => new KalshiError(400, "bad_request", details);
+export const createNotFoundError = () => new KalshiError(404, "not_found");
+export const createBadRequestError = (details: string) => new KalshiError(400, "bad_request", details);
 
 /** Query parameters of one request. The first value of a repeated parameter is used, except in lists. */
 export class Query {
@@ -31,62 +31,63 @@ export class Query {
     this.#values = request.query as Record<string, unknown>;
   }
 
-  /** Text, or null when absent or empty. */
-  text(name: string): string | null {
+  /** Returns the text, or null if the parameter is absent or empty. */
+  readText(name: string): string | null {
     const value = this.#values[name];
     const first: unknown = Array.isArray(value) ? value[0] : value;
     return typeof first === "string" && first !== "" ? first : null;
   }
 
-  flag(name: string): boolean {
-    const text = this.text(name);
+  readFlag(name: string): boolean {
+    const text = this.readText(name);
     if (text === null || text === "false") return false;
     if (text === "true") return true;
-    throw badRequest(`invalid parameters: ${name} must be true or false`);
+    throw createBadRequestError(`invalid parameters: ${name} must be true or false`);
   }
 
-  integer(name: string): number | null {
-    const text = this.text(name);
+  readInteger(name: string): number | null {
+    const text = this.readText(name);
     if (text === null) return null;
-    if (!/^-?\d{1,12}$/.test(text)) throw badRequest(`invalid parameters: ${name} must be an integer`);
+    if (!/^-?\d{1,12}$/.test(text)) throw createBadRequestError(`invalid parameters: ${name} must be an integer`);
     return Number(text);
   }
 
-  /** Unix seconds as milliseconds. */
-  time(name: string): number | null {
-    const seconds = this.integer(name);
+  /** Reads Unix seconds and returns Unix milliseconds. */
+  readTime(name: string): number | null {
+    const seconds = this.readInteger(name);
     return seconds === null ? null : seconds * 1_000;
   }
 
-  requiredInteger(name: string): number {
-    const value = this.integer(name);
-    if (value === null) throw badRequest(`invalid parameters: ${name} is required`);
+  readRequiredInteger(name: string): number {
+    const value = this.readInteger(name);
+    if (value === null) throw createBadRequestError(`invalid parameters: ${name} is required`);
     return value;
   }
 
-  /** Page size. 0 means the default; a size above `max` is a 400. */
-  limit(defaultLimit: number, max: number): number {
-    const limit = this.integer("limit") ?? defaultLimit;
-    if (limit < 0 || limit > max) throw badRequest(`invalid parameters: limit must be at most ${max}`);
+  /** Reads the page size. 0 selects the default; throws a 400 if the size is above `max`. */
+  readLimit(defaultLimit: number, max: number): number {
+    const limit = this.readInteger("limit") ?? defaultLimit;
+    if (limit < 0 || limit > max) throw createBadRequestError(`invalid parameters: limit must be at most ${max}`);
     return limit === 0 ? defaultLimit : limit;
   }
 
-  /** One of `allowed`, or null when absent. */
-  choice<Value extends string>(name: string, allowed: readonly Value[]): Value | null {
-    const text = this.text(name);
+  /** Returns one of `allowed`, or null if the parameter is absent. */
+  readChoice<Value extends string>(name: string, allowed: readonly Value[]): Value | null {
+    const text = this.readText(name);
     if (text === null) return null;
     const value = allowed.find((candidate) => candidate === text);
-    if (value === undefined) throw badRequest(`invalid parameters: ${name} must be one of ${allowed.join(", ")}`);
+    if (value === undefined)
+      throw createBadRequestError(`invalid parameters: ${name} must be one of ${allowed.join(", ")}`);
     return value;
   }
 
-  /** A list of comma-separated values, repeated parameters, or both; null when absent or empty. */
-  list(name: string, max: number): readonly string[] | null {
+  /** Reads comma-separated values and repeated parameters. Returns null if the parameter is absent or empty. */
+  readList(name: string, max: number): readonly string[] | null {
     const value = this.#values[name];
     if (value === undefined) return null;
     const items = (Array.isArray(value) ? value : [value]).flatMap((part) => String(part).split(","));
     const present = items.filter((item) => item !== "");
-    if (present.length > max) throw badRequest(`invalid parameters: at most ${max} ${name}`);
+    if (present.length > max) throw createBadRequestError(`invalid parameters: at most ${max} ${name}`);
     return present.length === 0 ? null : present;
   }
 }
@@ -99,7 +100,7 @@ export function writeCursor(parts: readonly number[]): string {
 }
 
 /**
- * Decodes a cursor of `count` numbers; null without a cursor.
+ * Returns the `count` numbers of a cursor, or null if `text` is null.
  * @throws KalshiError (400) if the cursor is malformed
  */
 export function readCursor(text: string | null, count: number): readonly number[] | null {
@@ -109,7 +110,7 @@ export function readCursor(text: string | null, count: number): readonly number[
       text.length > CURSOR_LENGTH_MAX ? null : JSON.parse(Buffer.from(text, "base64url").toString());
     if (Array.isArray(parts) && parts.length === count && parts.every(Number.isFinite)) return parts as number[];
   } catch {
-    // Not JSON: rejected below.
+    // Invalid JSON is rejected below.
   }
-  throw badRequest("invalid parameters: cursor");
+  throw createBadRequestError("invalid parameters: cursor");
 }

@@ -5,7 +5,7 @@ import type { Query } from "./query.ts";
 
 export interface RestRequest {
   readonly query: Query;
-  /** A path parameter, percent-decoded. */
+  /** Returns a path parameter, percent-decoded. */
   path(name: string): string;
   readonly hasKey: boolean;
 }

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { serveExchanges } from "../../serve.ts";
 import type { Feed } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiExchange, kalshiSeriesTicker, kalshiTicker } from "./index.ts";
-import { allMarkets, firstOf, GENESIS, HOUR_MS, marketsInPhase, NOW, world } from "./test-world.ts";
+import { findMarketsInPhase, firstOf, GENESIS, HOUR_MS, listAllMarkets, NOW, world } from "./test-world.ts";
 
 const feed: Feed = { subscribe: () => () => {}, close() {} };
 const serve = (enforceLimits: boolean) =>
@@ -55,9 +55,9 @@ async function get(
 }
 
 test("market tickers are unique and each returns its market", async () => {
-  const tickers = new Set(allMarkets().map(kalshiTicker));
-  assert.equal(tickers.size, allMarkets().length);
-  const market = firstOf(marketsInPhase("active"));
+  const tickers = new Set(listAllMarkets().map(kalshiTicker));
+  assert.equal(tickers.size, listAllMarkets().length);
+  const market = firstOf(findMarketsInPhase("active"));
   const { json } = await get(`/markets/${kalshiTicker(market)}`);
   assert.equal(json.market.title, market.question);
 });
@@ -72,11 +72,11 @@ test("the pages of the market list contain every live market once and end with a
     cursor = json.cursor;
   } while (cursor !== "");
   const cutoff = Math.floor((NOW - 7 * 24 * HOUR_MS) / HOUR_MS) * HOUR_MS;
-  const expected = allMarkets().filter(({ finalizeAt }) => finalizeAt >= cutoff);
+  const expected = listAllMarkets().filter(({ finalizeAt }) => finalizeAt >= cutoff);
   assert.deepEqual(tickers, expected.map(kalshiTicker));
 });
 
-test("400: rejects unknown status filters, conflicting time filters, bad limits and bad cursors", async () => {
+test("400: rejects unknown status filters, conflicting time filters, invalid limits and invalid cursors", async () => {
   for (const query of [
     // A value of the status field, not of the status filter.
     "status=active",
@@ -93,9 +93,9 @@ test("400: rejects unknown status filters, conflicting time filters, bad limits 
   }
 });
 
-test("filters settled markets by status and settlement time; no market is multivariate", async () => {
+test("filters settled markets by status and settlement time; `mve_filter=only` returns no market", async () => {
   const since = NOW - 6 * 24 * HOUR_MS;
-  const settled = marketsInPhase("finalized").filter(({ finalizeAt }) => finalizeAt > since);
+  const settled = findMarketsInPhase("finalized").filter(({ finalizeAt }) => finalizeAt > since);
   const { json } = await get(`/markets?status=settled&min_settled_ts=${Math.floor(since / 1_000)}&limit=1000`);
   assert.deepEqual(
     json.markets.map(({ ticker }) => ticker),
@@ -105,10 +105,10 @@ test("filters settled markets by status and settlement time; no market is multiv
   assert.deepEqual((await get("/markets?mve_filter=only")).json, { markets: [], cursor: "" });
 });
 
-test("404: a market settled before the cutoff is in the historical tier only, with its trades and candles", async () => {
+test("404: only the historical tier returns a market settled before the cutoff, with its trades and candles", async () => {
   const cutoff = Date.parse((await get("/historical/cutoff")).json.market_settled_ts);
   const market = firstOf(
-    marketsInPhase("finalized").filter(
+    findMarketsInPhase("finalized").filter(
       (item) => item.finalizeAt < cutoff && world.activity(item, NOW).volumeContracts > 0,
     ),
   );
@@ -129,8 +129,8 @@ test("404: a market settled before the cutoff is in the historical tier only, wi
   assert.ok(nested.json.event.markets.every((row) => row.ticker !== ticker));
 });
 
-test("single and batch candlesticks are equal, and candles without trades have no price fields", async () => {
-  const market = firstOf(marketsInPhase("active").filter(({ event }) => event.markets.length > 1));
+test("the single and the batch route return equal candlesticks, and candles without trades have no price fields", async () => {
+  const market = firstOf(findMarketsInPhase("active").filter(({ event }) => event.markets.length > 1));
   const ticker = kalshiTicker(market);
   const query = `start_ts=${GENESIS / 1_000 - 6 * 3_600}&end_ts=${GENESIS / 1_000}&period_interval=60`;
   const path = `/series/${kalshiSeriesTicker(market.event)}/markets/${ticker}/candlesticks`;
@@ -147,13 +147,13 @@ test("single and batch candlesticks are equal, and candles without trades have n
 });
 
 test("400: rejects a range of more than 10,000 candlesticks", async () => {
-  const ticker = kalshiTicker(firstOf(marketsInPhase("active")));
+  const ticker = kalshiTicker(firstOf(findMarketsInPhase("active")));
   const query = `market_tickers=${ticker}&start_ts=0&end_ts=1795230000&period_interval=1`;
   assert.equal((await get(`/markets/candlesticks?${query}`)).status, 400);
 });
 
-test("both sides of a book are bids with the best level last, and depth keeps the best levels", async () => {
-  const market = firstOf(marketsInPhase("active").filter((item) => world.book(item, NOW).asks.length > 2));
+test("both sides of a book are bids with the best level last, and `depth` keeps the best levels", async () => {
+  const market = firstOf(findMarketsInPhase("active").filter((item) => world.book(item, NOW).asks.length > 2));
   const { bids, asks } = world.book(market, NOW);
   const { json } = await get(`/markets/${kalshiTicker(market)}/orderbook?depth=2`);
   assert.equal(Number(json.orderbook_fp.yes_dollars.at(-1)?.[0]), bids[0]?.price);
@@ -161,7 +161,7 @@ test("both sides of a book are bids with the best level last, and depth keeps th
   assert.equal(json.orderbook_fp.no_dollars.length, 2);
 });
 
-test("429: rejects request 21 of one client, without Retry-After or rate limit headers", async (t) => {
+test("429: rejects the 21st request of a client; the response has no Retry-After or rate limit headers", async (t) => {
   const limited = await serve(true);
   t.after(() => limited.close());
   const userAgent = { "user-agent": "hasty/1" };
@@ -179,7 +179,7 @@ test("429: rejects request 21 of one client, without Retry-After or rate limit h
   assert.equal((await get("/exchange/status", limited, { "user-agent": "patient/1" })).status, 200);
 });
 
-test("the event list is consistent with the series list and filters by ticker and category", async () => {
+test("the series of every listed event is listed; events are filtered by ticker and series by category", async () => {
   const { json } = await get("/events?status=open&limit=200&with_nested_markets=true");
   assert.ok(json.events.length > 0);
   const { series } = (await get("/series")).json;

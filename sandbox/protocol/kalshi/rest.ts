@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { TokenBucket } from "../../../src/lib/token-bucket.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { identify } from "./auth.ts";
+import { identifyClient } from "./auth.ts";
 import { KalshiError, Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { installCandles } from "./routes-candles.ts";
@@ -12,9 +12,9 @@ import { installSeries } from "./routes-series.ts";
 import { installTrades } from "./routes-trades.ts";
 
 export const REST_PATH = "/trade-api/v2";
-/** Limit of the venue's Basic plan. */
-const READS_PER_SECOND = 20;
-/** Rate-limited clients kept in memory; the oldest is evicted. */
+/** Request limit of the venue's Basic plan. */
+const REQUESTS_PER_SECOND = 20;
+/** Maximum number of clients in the rate limiter; if exceeded, the oldest client is evicted. */
 const CLIENTS_MAX = 10_000;
 
 /** Kalshi's public REST interface. */
@@ -23,14 +23,14 @@ export function installRest(app: FastifyInstance, options: RestOptions): void {
   const isWithinLimits = createLimiter(context);
   app.setErrorHandler((error, _request, reply) => {
     const kalshiError = error instanceof KalshiError ? error : new KalshiError(statusOf(error), "internal_error");
-    return reply.code(kalshiError.status).send(kalshiError.body());
+    return reply.code(kalshiError.status).send(kalshiError.toBody());
   });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send(new KalshiError(404, "not_found").body()));
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send(new KalshiError(404, "not_found").toBody()));
 
   const get: Get = (path, handler) => {
     app.get(`${REST_PATH}${path}`, (request) => {
-      const identity = identify(keys, request.headers, request.method, request.url.split("?")[0] ?? "");
-      const client = identity.kind === "key" ? `key ${identity.keyId}` : anonymousClient(request);
+      const identity = identifyClient(keys, request.headers, request.method, request.url.split("?")[0] ?? "");
+      const client = identity.kind === "key" ? `key ${identity.keyId}` : identifyAnonymousClient(request);
       // The venue sends neither Retry-After nor rate limit headers.
       if (!isWithinLimits(client)) throw new KalshiError(429, "too_many_requests");
       if (identity.kind === "bad") throw new KalshiError(401, "authentication_error", "INCORRECT_API_KEY_SIGNATURE");
@@ -62,8 +62,8 @@ function statusOf(error: unknown): number {
   return status !== undefined && status >= 400 && status < 500 ? status : 500;
 }
 
-/** The venue counts requests without a key by address. On loopback the User-Agent distinguishes clients. */
-function anonymousClient(request: FastifyRequest): string {
+/** The venue limits unsigned requests per IP address. The User-Agent distinguishes clients with the same address. */
+function identifyAnonymousClient(request: FastifyRequest): string {
   return `${request.headers["user-agent"] ?? ""} at ${request.ip}`;
 }
 
@@ -73,7 +73,7 @@ function createLimiter({ enforceLimits, now }: ExchangeContext): (client: string
   return (client) => {
     let bucket = buckets.get(client);
     if (bucket === undefined) {
-      bucket = new TokenBucket({ perSecond: READS_PER_SECOND, capacity: READS_PER_SECOND, now: now() });
+      bucket = new TokenBucket({ perSecond: REQUESTS_PER_SECOND, capacity: REQUESTS_PER_SECOND, now: now() });
       buckets.set(client, bucket);
       const oldest = buckets.keys().next();
       if (buckets.size > CLIENTS_MAX && oldest.done !== true) buckets.delete(oldest.value);

@@ -1,7 +1,7 @@
 import type { ListedMarket } from "../../world/types.ts";
-import { candleJson, candlesOf, historicalCandleJson, latestBeforeJson } from "./candles.ts";
+import { buildCandles, presentCandle, presentHistoricalCandle, presentLatestBefore } from "./candles.ts";
 import { kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
-import { badRequest, notFound, type Query } from "./query.ts";
+import { createBadRequestError, createNotFoundError, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
 const CANDLE_MARKETS_MAX = 100;
@@ -18,61 +18,62 @@ interface CandleRange {
 
 /** Reads the parameters shared by all candlestick routes and checks the total number of candles. */
 function readCandleRange(query: Query, now: number, marketCount = 1): CandleRange {
-  const from = query.requiredInteger("start_ts") * 1_000;
-  const requestedTo = query.requiredInteger("end_ts") * 1_000;
-  const minutes = query.requiredInteger("period_interval");
-  if (!PERIODS_MINUTES.includes(minutes)) throw badRequest("invalid parameters: period_interval must be 1, 60 or 1440");
-  if (requestedTo < from) throw badRequest("invalid parameters: end_ts must not be before start_ts");
+  const from = query.readRequiredInteger("start_ts") * 1_000;
+  const requestedTo = query.readRequiredInteger("end_ts") * 1_000;
+  const minutes = query.readRequiredInteger("period_interval");
+  if (!PERIODS_MINUTES.includes(minutes))
+    throw createBadRequestError("invalid parameters: period_interval must be 1, 60 or 1440");
+  if (requestedTo < from) throw createBadRequestError("invalid parameters: end_ts must not be before start_ts");
   const to = Math.min(requestedTo, now);
   const intervalMs = minutes * MINUTE_MS;
   if (((to - from) / intervalMs) * marketCount > CANDLES_MAX) {
-    throw badRequest(`invalid parameters: more than ${CANDLES_MAX} candlesticks`);
+    throw createBadRequestError(`invalid parameters: more than ${CANDLES_MAX} candlesticks`);
   }
   return { from, to, intervalMs };
 }
 
-/** Candlesticks of one live market, of several live markets, and of one historical market. */
+/** Installs the candlestick routes of one live market, of several live markets, and of one historical market. */
 export function installCandles(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  const liveCandles = (market: ListedMarket, { from, to, intervalMs }: CandleRange, includeLatest: boolean) => {
-    const latest = includeLatest ? latestBeforeJson(world, market, from, intervalMs) : null;
-    const candles = candlesOf(world, market, from, to, intervalMs).map(candleJson);
+  const presentLiveCandles = (market: ListedMarket, { from, to, intervalMs }: CandleRange, includeLatest: boolean) => {
+    const latest = includeLatest ? presentLatestBefore(world, market, from, intervalMs) : null;
+    const candles = buildCandles(world, market, from, to, intervalMs).map(presentCandle);
     return latest === null ? candles : [latest, ...candles];
   };
 
   get("/markets/candlesticks", ({ query }) => {
-    const tickers = query.list("market_tickers", CANDLE_MARKETS_MAX);
-    if (tickers === null) throw badRequest("invalid parameters: market_tickers is required");
+    const tickers = query.readList("market_tickers", CANDLE_MARKETS_MAX);
+    if (tickers === null) throw createBadRequestError("invalid parameters: market_tickers is required");
     const range = readCandleRange(query, now(), tickers.length);
-    const includeLatest = query.flag("include_latest_before_start");
-    const markets = catalogue.marketsByTicker(tickers).filter((market) => !catalogue.isHistorical(market));
+    const includeLatest = query.readFlag("include_latest_before_start");
+    const markets = catalogue.findMarkets(tickers).filter((market) => !catalogue.isHistorical(market));
     return {
       markets: markets.map((market) => ({
         market_ticker: kalshiTicker(market),
-        candlesticks: liveCandles(market, range, includeLatest),
+        candlesticks: presentLiveCandles(market, range, includeLatest),
       })),
     };
   });
 
   get("/series/:series/markets/:ticker/candlesticks", ({ query, path }) => {
-    const market = catalogue.market(path("ticker"));
-    if (market === null || catalogue.isHistorical(market)) throw notFound();
-    if (kalshiSeriesTicker(market.event) !== path("series")) throw notFound();
+    const market = catalogue.findMarket(path("ticker"));
+    if (market === null || catalogue.isHistorical(market)) throw createNotFoundError();
+    if (kalshiSeriesTicker(market.event) !== path("series")) throw createNotFoundError();
     const range = readCandleRange(query, now());
     return {
       ticker: kalshiTicker(market),
-      candlesticks: liveCandles(market, range, query.flag("include_latest_before_start")),
+      candlesticks: presentLiveCandles(market, range, query.readFlag("include_latest_before_start")),
     };
   });
 
   get("/historical/markets/:ticker/candlesticks", ({ query, path }) => {
-    const market = catalogue.market(path("ticker"));
-    if (market === null || !catalogue.isHistorical(market)) throw notFound();
+    const market = catalogue.findMarket(path("ticker"));
+    if (market === null || !catalogue.isHistorical(market)) throw createNotFoundError();
     const { from, to, intervalMs } = readCandleRange(query, now());
     return {
       ticker: kalshiTicker(market),
-      candlesticks: candlesOf(world, market, from, to, intervalMs).map(historicalCandleJson),
+      candlesticks: buildCandles(world, market, from, to, intervalMs).map(presentHistoricalCandle),
     };
   });
 }

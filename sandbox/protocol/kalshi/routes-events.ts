@@ -1,9 +1,9 @@
 import { isListed, type ListedEvent } from "../../world/types.ts";
-import { eventJson } from "./event-json.ts";
+import { presentEvent } from "./event-json.ts";
 import { kalshiSeriesTicker } from "./ids.ts";
-import { marketJson } from "./market-json.ts";
-import { pageOf } from "./paging.ts";
-import { notFound } from "./query.ts";
+import { presentMarket } from "./market-json.ts";
+import { readPage } from "./paging.ts";
+import { createNotFoundError } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
 const EVENTS_MAX = 200;
@@ -13,10 +13,10 @@ const STATUS_VALUES = ["unopened", "open", "closed", "settled"] as const;
 export function installEvents(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  const nestedMarkets = (event: ListedEvent) =>
+  const presentMarkets = (event: ListedEvent) =>
     event.markets
       .filter((market) => isListed(market, now()) && !catalogue.isHistorical(market))
-      .map((market) => marketJson(world, market, now()));
+      .map((market) => presentMarket(world, market, now()));
 
   const statusOf = (event: ListedEvent): (typeof STATUS_VALUES)[number] => {
     const phases = event.markets.map((market) => world.lifecycle(market, now()).phase);
@@ -26,18 +26,18 @@ export function installEvents(get: Get, { context, catalogue }: RestOptions): vo
   };
 
   get("/events", ({ query }) => {
-    const limit = query.limit(EVENTS_MAX, EVENTS_MAX);
-    const status = query.choice("status", STATUS_VALUES);
-    const seriesTicker = query.text("series_ticker");
-    const closeMin = query.time("min_close_ts") ?? 0;
-    const updatedMin = query.time("min_updated_ts") ?? 0;
-    const isNested = query.flag("with_nested_markets");
-    const tickers = query.list("tickers", TICKERS_MAX);
-    const { page, cursor } = pageOf(
+    const limit = query.readLimit(EVENTS_MAX, EVENTS_MAX);
+    const status = query.readChoice("status", STATUS_VALUES);
+    const seriesTicker = query.readText("series_ticker");
+    const closeMin = query.readTime("min_close_ts") ?? 0;
+    const updatedMin = query.readTime("min_updated_ts") ?? 0;
+    const isNested = query.readFlag("with_nested_markets");
+    const tickers = query.readList("tickers", TICKERS_MAX);
+    const { page, cursor } = readPage(
       tickers === null
-        ? catalogue.events()
-        : tickers.map((ticker) => catalogue.event(ticker)).filter((event) => event !== null),
-      query.text("cursor"),
+        ? catalogue.listEvents()
+        : tickers.map((ticker) => catalogue.findEvent(ticker)).filter((event) => event !== null),
+      query.readText("cursor"),
       limit,
       (event) =>
         event.closeAt >= closeMin &&
@@ -46,16 +46,16 @@ export function installEvents(get: Get, { context, catalogue }: RestOptions): vo
         (status === null || statusOf(event) === status),
     );
     const events = page.map((event) =>
-      isNested ? { ...eventJson(event), markets: nestedMarkets(event) } : eventJson(event),
+      isNested ? { ...presentEvent(event), markets: presentMarkets(event) } : presentEvent(event),
     );
-    return { events, ...(query.flag("with_milestones") ? { milestones: [] } : {}), cursor };
+    return { events, ...(query.readFlag("with_milestones") ? { milestones: [] } : {}), cursor };
   });
 
   get("/events/:event", ({ query, path }) => {
-    const event = catalogue.event(path("event"));
-    if (event === null) throw notFound();
-    const markets = nestedMarkets(event);
-    if (query.flag("with_nested_markets")) return { event: { ...eventJson(event), markets }, markets };
-    return { event: eventJson(event), markets };
+    const event = catalogue.findEvent(path("event"));
+    if (event === null) throw createNotFoundError();
+    const markets = presentMarkets(event);
+    if (query.readFlag("with_nested_markets")) return { event: { ...presentEvent(event), markets }, markets };
+    return { event: presentEvent(event), markets };
   });
 }

@@ -1,8 +1,8 @@
 import type { ListedMarket } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
-import { iso, marketJson } from "./market-json.ts";
-import { pageOf } from "./paging.ts";
-import { notFound } from "./query.ts";
+import { formatIso, presentMarket } from "./market-json.ts";
+import { readPage } from "./paging.ts";
+import { createNotFoundError } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
 const MARKETS_MAX = 1_000;
@@ -12,14 +12,14 @@ const TICKERS_MAX = 1_000;
 export function installHistorical(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  const historicalMarket = (ticker: string): ListedMarket => {
-    const market = catalogue.market(ticker);
-    if (market === null || !catalogue.isHistorical(market)) throw notFound();
+  const findHistoricalMarket = (ticker: string): ListedMarket => {
+    const market = catalogue.findMarket(ticker);
+    if (market === null || !catalogue.isHistorical(market)) throw createNotFoundError();
     return market;
   };
 
   get("/historical/cutoff", () => {
-    const cutoff = iso(catalogue.cutoff());
+    const cutoff = formatIso(catalogue.computeCutoff());
     return {
       market_settled_ts: cutoff,
       trades_created_ts: cutoff,
@@ -29,15 +29,15 @@ export function installHistorical(get: Get, { context, catalogue }: RestOptions)
   });
 
   get("/historical/markets", ({ query }) => {
-    const limit = query.limit(100, MARKETS_MAX);
-    const tickers = query.list("tickers", TICKERS_MAX);
-    const eventTicker = query.text("event_ticker");
-    const seriesTicker = query.text("series_ticker");
-    // Multivariate events are not simulated, so "only" matches nothing.
-    const isMveOnly = query.choice("mve_filter", ["only", "exclude"]) === "only";
-    const { page, cursor } = pageOf(
-      tickers === null ? catalogue.markets() : catalogue.marketsByTicker(tickers),
-      query.text("cursor"),
+    const limit = query.readLimit(100, MARKETS_MAX);
+    const tickers = query.readList("tickers", TICKERS_MAX);
+    const eventTicker = query.readText("event_ticker");
+    const seriesTicker = query.readText("series_ticker");
+    // Multivariate events are not simulated, so "only" matches no market.
+    const isMveOnly = query.readChoice("mve_filter", ["only", "exclude"]) === "only";
+    const { page, cursor } = readPage(
+      tickers === null ? catalogue.listMarkets() : catalogue.findMarkets(tickers),
+      query.readText("cursor"),
       limit,
       (market) =>
         !isMveOnly &&
@@ -45,10 +45,10 @@ export function installHistorical(get: Get, { context, catalogue }: RestOptions)
         (eventTicker === null || kalshiEventTicker(market.event) === eventTicker) &&
         (seriesTicker === null || kalshiSeriesTicker(market.event) === seriesTicker),
     );
-    return { markets: page.map((market) => marketJson(world, market, now())), cursor };
+    return { markets: page.map((market) => presentMarket(world, market, now())), cursor };
   });
 
   get("/historical/markets/:ticker", ({ path }) => ({
-    market: marketJson(world, historicalMarket(path("ticker")), now()),
+    market: presentMarket(world, findHistoricalMarket(path("ticker")), now()),
   }));
 }

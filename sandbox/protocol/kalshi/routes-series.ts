@@ -1,35 +1,35 @@
 import type { ListedEvent } from "../../world/types.ts";
-import { categoryOf, seriesJson } from "./event-json.ts";
+import { categoryOf, presentSeries } from "./event-json.ts";
 import { kalshiSeriesTicker } from "./ids.ts";
-import { count } from "./market-json.ts";
-import { notFound } from "./query.ts";
+import { formatContracts } from "./market-json.ts";
+import { createNotFoundError } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
 export function installSeries(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  /** The first listed event of each series; a series has the properties of its first event. */
+  /** Returns the first listed event of each series, which determines the properties of the series. */
   const firstEvents = (): ListedEvent[] => {
     const bySeries = new Map<string, ListedEvent>();
-    for (const event of catalogue.events()) {
+    for (const event of catalogue.listEvents()) {
       const ticker = kalshiSeriesTicker(event);
       if (!bySeries.has(ticker)) bySeries.set(ticker, event);
     }
     return [...bySeries.values()];
   };
   const present = (event: ListedEvent, includeVolume: boolean) => {
-    if (!includeVolume) return seriesJson(event);
-    const markets = catalogue.eventsOfSeries(kalshiSeriesTicker(event)).flatMap((sibling) => sibling.markets);
+    if (!includeVolume) return presentSeries(event);
+    const markets = catalogue.findEventsOfSeries(kalshiSeriesTicker(event)).flatMap((sibling) => sibling.markets);
     const volume = markets.reduce((sum, market) => sum + (world.activity(market, now()).volumeContracts ?? 0), 0);
-    return { ...seriesJson(event), volume_fp: count(volume) };
+    return { ...presentSeries(event), volume_fp: formatContracts(volume) };
   };
 
-  // The venue does not page this list.
+  // The venue returns this list without pagination.
   get("/series", ({ query }) => {
-    const category = query.text("category");
-    const tags = query.list("tags", 20);
-    const updatedMin = query.time("min_updated_ts") ?? 0;
-    const includeVolume = query.flag("include_volume");
+    const category = query.readText("category");
+    const tags = query.readList("tags", 20);
+    const updatedMin = query.readTime("min_updated_ts") ?? 0;
+    const includeVolume = query.readFlag("include_volume");
     const found = firstEvents().filter(
       (event) =>
         (category === null || categoryOf(event) === category) &&
@@ -40,8 +40,8 @@ export function installSeries(get: Get, { context, catalogue }: RestOptions): vo
   });
 
   get("/series/:series", ({ query, path }) => {
-    const [event] = catalogue.eventsOfSeries(path("series"));
-    if (event === undefined) throw notFound();
-    return { series: present(event, query.flag("include_volume")) };
+    const [event] = catalogue.findEventsOfSeries(path("series"));
+    if (event === undefined) throw createNotFoundError();
+    return { series: present(event, query.readFlag("include_volume")) };
   });
 }

@@ -3,15 +3,15 @@ import type { Now } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { kalshiTicker } from "./ids.ts";
 import {
-  createdMessage,
-  deltaMessages,
-  eventMessage,
+  createDeltaMessages,
+  createEventListedMessage,
+  createLifecycleMessage,
+  createMarketListedMessage,
+  createSnapshotMessage,
+  createTickerMessage,
+  createTradeMessage,
   type Ladders,
-  laddersOf,
-  lifecycleMessage,
-  snapshotMessage,
-  tickerMessage,
-  tradeMessage,
+  toLadders,
 } from "./socket-json.ts";
 
 const CHANNELS = [
@@ -29,7 +29,7 @@ interface Subscription {
   readonly channel: Channel;
   /** Subscribed markets; null for all markets. */
   readonly tickers: Set<string> | null;
-  /** Whether the "no" side of books has YES prices. */
+  /** Whether the "no" side of books has prices of the YES contract. */
   readonly usesYesPrices: boolean;
   /** Last published book by ticker. */
   readonly books: Map<string, Ladders>;
@@ -86,10 +86,10 @@ export class Session {
   }
 
   #subscribe(id: unknown, params: Readonly<Record<string, unknown>>): void {
-    const names = stringsOf(params.channels);
+    const names = filterStrings(params.channels);
     if (names.length === 0) throw new CommandError(3, "Channels required");
     const channels = names.map((name) => CHANNELS.find((channel) => channel === name));
-    const tickers = tickersOf(params);
+    const tickers = readTickers(params);
     for (const channel of channels) {
       if (channel === undefined) throw new CommandError(8, "Unknown channel name");
       if (channel === "orderbook_delta" && tickers === null) throw new CommandError(14, "Market ticker required");
@@ -115,7 +115,7 @@ export class Session {
   }
 
   #unsubscribe(id: unknown, params: Readonly<Record<string, unknown>>): void {
-    const sids = sidsOf(params);
+    const sids = readSids(params);
     if (sids.length === 0) throw new CommandError(4, "Subscription IDs required");
     for (const sid of sids) {
       const subscription = this.#subscriptions.get(sid);
@@ -126,7 +126,7 @@ export class Session {
   }
 
   #update(id: unknown, params: Readonly<Record<string, unknown>>): void {
-    const sids = sidsOf(params);
+    const sids = readSids(params);
     const [sid] = sids;
     if (sid === undefined || sids.length !== 1) throw new CommandError(12, "Exactly one subscription ID is required");
     const subscription = this.#subscriptions.get(sid);
@@ -137,7 +137,7 @@ export class Session {
       throw new CommandError(13, "Unsupported action");
     }
     const { tickers: subscribed } = subscription;
-    const tickers = tickersOf(params);
+    const tickers = readTickers(params);
     if (tickers === null || subscribed === null) throw new CommandError(14, "Market ticker required");
     if (action === "delete_markets") for (const ticker of tickers) subscribed.delete(ticker);
     if (action === "add_markets") {
@@ -154,27 +154,27 @@ export class Session {
   #publishSnapshots(subscription: Subscription, tickers: readonly string[]): void {
     const { world, catalogue, now } = this.#options;
     for (const ticker of tickers) {
-      const market = catalogue.market(ticker);
+      const market = catalogue.findMarket(ticker);
       if (market === null) continue;
       if (subscription.channel === "ticker") {
         const { changedAt } = world.book(market, now());
-        this.#publish(subscription, "ticker", tickerMessage(world, market, changedAt), false);
+        this.#publish(subscription, "ticker", createTickerMessage(world, market, changedAt), false);
       } else if (subscription.channel === "orderbook_delta") {
-        const ladders = laddersOf(world.book(market, now()), subscription.usesYesPrices);
+        const ladders = toLadders(world.book(market, now()), subscription.usesYesPrices);
         subscription.books.set(ticker, ladders);
-        this.#publish(subscription, "orderbook_snapshot", snapshotMessage(market, ladders));
+        this.#publish(subscription, "orderbook_snapshot", createSnapshotMessage(market, ladders));
       }
     }
   }
 
-  /** Markets whose books or trades this client subscribes to; null for all markets. */
+  /** Returns the markets whose books or trades the client subscribes to, or null for all markets. */
   followedMarkets(): readonly ListedMarket[] | null {
     const followed: ListedMarket[] = [];
     for (const { channel, tickers } of this.#subscriptions.values()) {
       if (channel === "market_lifecycle_v2" || channel === "multivariate_market_lifecycle") continue;
       if (tickers === null) return null;
       for (const ticker of tickers) {
-        const market = this.#options.catalogue.market(ticker);
+        const market = this.#options.catalogue.findMarket(ticker);
         if (market !== null) followed.push(market);
       }
     }
@@ -186,9 +186,10 @@ export class Session {
     for (const subscription of this.#subscriptions.values()) {
       const { channel, tickers } = subscription;
       if (tickers !== null && !tickers.has(kalshiTicker(event.market))) continue;
-      if (event.kind === "trade" && channel === "trade") this.#publish(subscription, "trade", tradeMessage(event));
+      if (event.kind === "trade" && channel === "trade")
+        this.#publish(subscription, "trade", createTradeMessage(event));
       else if (event.kind === "book" && channel === "ticker") {
-        this.#publish(subscription, "ticker", tickerMessage(world, event.market, event.at), false);
+        this.#publish(subscription, "ticker", createTickerMessage(world, event.market, event.at), false);
       } else if (event.kind === "book" && channel === "orderbook_delta") {
         this.#publishDeltas(subscription, event.market, event.at);
       } else if (channel === "market_lifecycle_v2") this.#publishLifecycle(subscription, event);
@@ -199,19 +200,19 @@ export class Session {
     const ticker = kalshiTicker(market);
     const previous = subscription.books.get(ticker);
     if (previous === undefined) return;
-    const current = laddersOf(this.#options.world.book(market, at), subscription.usesYesPrices);
+    const current = toLadders(this.#options.world.book(market, at), subscription.usesYesPrices);
     subscription.books.set(ticker, current);
-    for (const message of deltaMessages(market, previous, current, at))
+    for (const message of createDeltaMessages(market, previous, current, at))
       this.#publish(subscription, "orderbook_delta", message);
   }
 
   #publishLifecycle(subscription: Subscription, event: FeedEvent): void {
     if (event.kind === "listed") {
       const { market } = event;
-      if (market.position === 0) this.#publish(subscription, "event_lifecycle", eventMessage(market.event));
-      this.#publish(subscription, "market_lifecycle_v2", createdMessage(market));
+      if (market.position === 0) this.#publish(subscription, "event_lifecycle", createEventListedMessage(market.event));
+      this.#publish(subscription, "market_lifecycle_v2", createMarketListedMessage(market));
     } else if (event.kind === "lifecycle") {
-      const message = lifecycleMessage(this.#options.world, event);
+      const message = createLifecycleMessage(this.#options.world, event);
       if (message !== null) this.#publish(subscription, "market_lifecycle_v2", message);
     }
   }
@@ -232,24 +233,24 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Not JSON: rejected below.
+    // Invalid JSON is rejected below.
   }
   throw new CommandError(1, "Unable to process message");
 }
 
-function stringsOf(value: unknown): string[] {
+function filterStrings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** Market tickers of a command, or null if it has none. */
-function tickersOf(params: Readonly<Record<string, unknown>>): string[] | null {
-  const tickers = stringsOf(params.market_tickers);
+/** Returns the market tickers of a command, or null if it has none. */
+function readTickers(params: Readonly<Record<string, unknown>>): string[] | null {
+  const tickers = filterStrings(params.market_tickers);
   if (typeof params.market_ticker === "string") tickers.push(params.market_ticker);
   if (tickers.length > TICKERS_MAX) throw new CommandError(26, "Too many markets");
   return tickers.length === 0 ? null : tickers;
 }
 
-function sidsOf(params: Readonly<Record<string, unknown>>): number[] {
+function readSids(params: Readonly<Record<string, unknown>>): number[] {
   const sids = Array.isArray(params.sids) ? params.sids : [];
   return [...sids, params.sid].filter((sid) => typeof sid === "number");
 }

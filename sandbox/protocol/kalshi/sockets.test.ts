@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 import { serveExchanges } from "../../serve.ts";
 import type { FeedEvent } from "../../world/types.ts";
 import { kalshiExchange, kalshiTicker } from "./index.ts";
-import { firstOf, marketsInPhase, NOW, world } from "./test-world.ts";
+import { findMarketsInPhase, firstOf, NOW, world } from "./test-world.ts";
 
 let now = NOW;
 /** Sends an event to the exchange, as the world's feed does. */
@@ -79,7 +79,7 @@ async function openSocket() {
   };
 }
 
-test("401: rejects an unsigned or badly signed handshake", async () => {
+test("401: rejects an unsigned handshake and a handshake with an invalid signature", async () => {
   for (const headers of [
     {},
     { "kalshi-access-key": "any", "kalshi-access-timestamp": "1", "kalshi-access-signature": "?" },
@@ -92,7 +92,7 @@ test("401: rejects an unsigned or badly signed handshake", async () => {
 
 test("a book built from the snapshot and the numbered deltas equals the world's book", async () => {
   const socket = await openSocket();
-  const market = firstOf(marketsInPhase("active").filter((item) => Number.isFinite(world.nextChangeAt(item, NOW))));
+  const market = firstOf(findMarketsInPhase("active").filter((item) => Number.isFinite(world.nextChangeAt(item, NOW))));
   const ticker = kalshiTicker(market);
   socket.send({ id: 1, cmd: "subscribe", params: { channels: ["orderbook_delta"], market_tickers: [ticker] } });
   assert.equal((await socket.next()).type, "subscribed");
@@ -134,7 +134,7 @@ test("the lifecycle channel publishes pauses and settlement, but not opening and
   const socket = await openSocket();
   socket.send({ id: 1, cmd: "subscribe", params: { channels: ["market_lifecycle_v2"] } });
   assert.equal((await socket.next()).msg.channel, "market_lifecycle_v2");
-  const market = firstOf(marketsInPhase("finalized"));
+  const market = firstOf(findMarketsInPhase("finalized"));
   const publishPhase = (from: string, to: string, at: number) =>
     publish({ kind: "lifecycle", market, from, to, at } as FeedEvent);
   publishPhase("pending", "active", market.openAt);

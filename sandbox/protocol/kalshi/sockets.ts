@@ -4,15 +4,15 @@ import { installSocketFaults } from "../../faults/socket-faults.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
-import { identify, type KeyRing } from "./auth.ts";
+import { identifyClient, type KeyRing } from "./auth.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { Session } from "./session.ts";
 
 export const SOCKET_PATH = "/trade-api/ws/v2";
-const PING_MS = 10_000;
+const PING_INTERVAL_MS = 10_000;
 const FRAME_BYTES_MAX = 1024 * 1024;
-/** A client with more unread data than this is disconnected. */
-const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
+/** Maximum unsent data per client, in bytes. A client above it is disconnected. */
+const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface SocketOptions {
   readonly context: ExchangeContext;
@@ -37,7 +37,7 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
     pingTimer = null;
   };
 
-  /** The markets that any client follows; null for all markets. */
+  /** Returns the markets that at least one client follows, or null for all markets. */
   const followedMarkets = (): readonly ListedMarket[] | null => {
     const followed: ListedMarket[] = [];
     for (const session of sessions.values()) {
@@ -55,7 +55,7 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
   server.on("connection", (socket) => {
     installSocketFaults(socket, faults?.kalshi);
     const send = (message: object) => {
-      if (socket.bufferedAmount > UNREAD_BYTES_MAX) socket.terminate();
+      if (socket.bufferedAmount > UNSENT_BYTES_MAX) socket.terminate();
       else socket.send(JSON.stringify(message));
     };
     const session = new Session({ world, catalogue, now, send });
@@ -63,7 +63,7 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
     stopFeed ??= feed.subscribe("kalshi", publish, followedMarkets);
     pingTimer ??= setInterval(() => {
       for (const client of sessions.keys()) client.ping("heartbeat");
-    }, PING_MS);
+    }, PING_INTERVAL_MS);
     socket.on("message", (data) => session.handleMessage(data.toString()));
     socket.on("error", () => socket.terminate());
     socket.on("close", () => removeSession(socket));
@@ -74,9 +74,9 @@ export function installSockets(app: FastifyInstance, { context, catalogue, keys 
     const reject = (status: string) =>
       socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     if (pathname !== SOCKET_PATH) return reject("404 Not Found");
-    if (identify(keys, request.headers, "GET", pathname).kind !== "key") return reject("401 Unauthorized");
+    if (identifyClient(keys, request.headers, "GET", pathname).kind !== "key") return reject("401 Unauthorized");
     gatherWrites(socket);
-    server.handleUpgrade(request, socket, head, (opened) => server.emit("connection", opened, request));
+    server.handleUpgrade(request, socket, head, (webSocket) => server.emit("connection", webSocket, request));
   });
   app.addHook("preClose", async () => {
     for (const socket of server.clients) socket.terminate();

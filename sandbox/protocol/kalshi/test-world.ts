@@ -8,9 +8,9 @@ export const GENESIS = Date.UTC(2026, 10, 21);
 export const NOW = GENESIS + HOUR_MS + 500;
 export const world = createWorld({ seed: 3, genesis: GENESIS, speed: 60, marketCount: 300 });
 
-export const allMarkets = () => world.markets("kalshi", NOW);
-export const marketsInPhase = (phase: Phase) =>
-  allMarkets().filter((market) => world.lifecycle(market, NOW).phase === phase);
+export const listAllMarkets = () => world.markets("kalshi", NOW);
+export const findMarketsInPhase = (phase: Phase) =>
+  listAllMarkets().filter((market) => world.lifecycle(market, NOW).phase === phase);
 
 export function firstOf(markets: readonly ListedMarket[]): ListedMarket {
   const [market] = markets;

@@ -1,8 +1,8 @@
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
-import { kalshiTicker, uuidOf } from "./ids.ts";
-import { count, dollars, iso, opposite } from "./market-json.ts";
+import { deriveUuid, kalshiTicker } from "./ids.ts";
+import { formatContracts, formatDollars, formatIso, toOppositePrice } from "./market-json.ts";
 
-/** Trades are read backwards in time windows that double in length, starting with this one. */
+/** Length of the first time window. Trades are read backwards in windows that double in length. */
 const FIRST_WINDOW_MS = 10 * 60_000;
 
 export interface MarketTrade {
@@ -10,7 +10,7 @@ export interface MarketTrade {
   readonly trade: WorldTrade;
 }
 
-/** Where a page of trades ended. */
+/** Position of the last trade of a page. */
 export interface TradePosition {
   /** Time of the last trade on the page, Unix milliseconds. */
   readonly at: number;
@@ -19,10 +19,10 @@ export interface TradePosition {
 }
 
 /**
- * Trades with from <= at < to, newest first, at most `limit`, starting after `position` if given. Trades with equal times
+ * Returns at most `limit` trades with from <= at < to, newest first, starting after `position` if given. Trades with equal times
  * are in a fixed order, so pages neither overlap nor leave gaps.
  */
-export function newestTrades(
+export function findNewestTrades(
   world: World,
   markets: readonly ListedMarket[],
   range: { readonly from: number; readonly to: number },
@@ -50,18 +50,18 @@ export function newestTrades(
 }
 
 /** REST representation of a trade. */
-export function tradeJson({ market, trade }: MarketTrade): Record<string, unknown> {
+export function presentTrade({ market, trade }: MarketTrade): Record<string, unknown> {
   const { yesPrice, takerSide } = trade;
   return {
-    trade_id: trade.recordedId ?? uuidOf(trade.id),
+    trade_id: trade.recordedId ?? deriveUuid(trade.id),
     ticker: kalshiTicker(market),
-    count_fp: count(trade.size),
-    yes_price_dollars: dollars(yesPrice),
-    no_price_dollars: dollars(opposite(yesPrice)),
+    count_fp: formatContracts(trade.size),
+    yes_price_dollars: formatDollars(yesPrice),
+    no_price_dollars: formatDollars(toOppositePrice(yesPrice)),
     taker_side: takerSide,
     taker_outcome_side: takerSide,
     taker_book_side: takerSide === "yes" ? "bid" : "ask",
-    created_time: iso(trade.at),
+    created_time: formatIso(trade.at),
     is_block_trade: false,
   };
 }

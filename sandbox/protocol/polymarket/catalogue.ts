@@ -38,32 +38,32 @@ export class Catalogue {
     this.#now = now;
   }
 
-  events(): readonly ListedEvent[] {
+  listEvents(): readonly ListedEvent[] {
     return this.#current().events;
   }
 
-  markets(): readonly ListedMarket[] {
+  listMarkets(): readonly ListedMarket[] {
     return this.#current().markets;
   }
 
-  marketById(id: string): ListedMarket | null {
+  findMarketById(id: string): ListedMarket | null {
     return this.#findMarket("id", id, marketIndexOfId(id), polymarketMarketId);
   }
 
-  marketBySlug(slug: string): ListedMarket | null {
+  findMarketBySlug(slug: string): ListedMarket | null {
     return this.#findMarket("slug", slug, indexOfSlug(slug), polymarketMarketSlug);
   }
 
-  marketByCondition(conditionId: string): ListedMarket | null {
+  findMarketByCondition(conditionId: string): ListedMarket | null {
     return this.#findMarket("condition", conditionId, indexOfHex(conditionId), polymarketConditionId);
   }
 
-  marketByQuestion(questionId: string): ListedMarket | null {
+  findMarketByQuestion(questionId: string): ListedMarket | null {
     const market = this.#marketByIndex(indexOfHex(questionId));
     return market !== null && polymarketQuestionId(market) === questionId ? market : null;
   }
 
-  marketByToken(token: string): { readonly market: ListedMarket; readonly side: TokenSide } | null {
+  findMarketByToken(token: string): { readonly market: ListedMarket; readonly side: TokenSide } | null {
     const market = this.#findRecorded(`token ${token}`) ?? this.#marketByIndex(indexOfToken(token));
     if (market === null) return null;
     const [yes, no] = polymarketTokenIds(market);
@@ -71,18 +71,18 @@ export class Catalogue {
     return token === no ? { market, side: 1 } : null;
   }
 
-  eventById(id: string): ListedEvent | null {
+  findEventById(id: string): ListedEvent | null {
     const recorded = this.#findRecordedEvent(`id ${id}`);
-    const event = recorded ?? this.eventByIndex(eventIndexOfId(id));
+    const event = recorded ?? this.findEventByIndex(eventIndexOfId(id));
     return event !== null && polymarketEventId(event) === id ? event : null;
   }
 
-  eventBySlug(slug: string): ListedEvent | null {
-    const event = this.#findRecordedEvent(`slug ${slug}`) ?? this.eventByIndex(indexOfSlug(slug));
+  findEventBySlug(slug: string): ListedEvent | null {
+    const event = this.#findRecordedEvent(`slug ${slug}`) ?? this.findEventByIndex(indexOfSlug(slug));
     return event !== null && polymarketEventSlug(event) === slug ? event : null;
   }
 
-  eventByIndex(index: number | null): ListedEvent | null {
+  findEventByIndex(index: number | null): ListedEvent | null {
     return index === null ? null : findByIndex(this.#current().events, index);
   }
 

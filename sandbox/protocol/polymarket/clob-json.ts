@@ -10,48 +10,48 @@ import {
   type TokenSide,
 } from "./ids.ts";
 import {
-  decimal,
-  feeRate,
+  feeRateOf,
+  formatDecimal,
   isNegRisk,
   type MarketState,
   ORDER_SIZE_MIN,
-  outcomeNames,
+  outcomeNamesOf,
   rewardsOf,
-  tokenBook,
+  toTokenBook,
 } from "./market-state.ts";
 import { tagsOf } from "./series-and-tags.ts";
 
-const REWARD_ASSET = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
+const REWARD_ASSET_ADDRESS = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 
-/** Levels in wire format, best level last. */
-function wireLevels(levels: readonly Level[]): { price: string; size: string }[] {
-  return levels.map(({ price, size }) => ({ price: decimal(price), size: decimal(size) })).reverse();
+/** Returns levels in wire format, best level last. */
+function presentLevels(levels: readonly Level[]): { price: string; size: string }[] {
+  return levels.map(({ price, size }) => ({ price: formatDecimal(price), size: formatDecimal(size) })).reverse();
 }
 
 /**
  * Book of one token. The hash is the SHA-1 of the JSON with an empty hash, as computed by the venue's client, so the order
  * of the fields matters.
  */
-export function bookObject(state: MarketState, side: TokenSide) {
+export function presentBook(state: MarketState, side: TokenSide) {
   const { market } = state;
-  const book = tokenBook(state.book, side);
+  const book = toTokenBook(state.book, side);
   const summary = {
     market: polymarketConditionId(market),
     asset_id: polymarketTokenIds(market)[side],
     timestamp: String(Math.floor(state.book.changedAt)),
     hash: "",
-    bids: wireLevels(book.bids),
-    asks: wireLevels(book.asks),
+    bids: presentLevels(book.bids),
+    asks: presentLevels(book.asks),
     min_order_size: String(ORDER_SIZE_MIN),
-    tick_size: decimal(market.tick),
+    tick_size: formatDecimal(market.tick),
     neg_risk: isNegRisk(market.event),
-    last_trade_price: book.lastPrice === null ? "" : decimal(book.lastPrice),
+    last_trade_price: book.lastPrice === null ? "" : formatDecimal(book.lastPrice),
   };
   return { ...summary, hash: createHash("sha1").update(JSON.stringify(summary)).digest("hex") };
 }
 
-function tokensOf(state: MarketState) {
-  const names = outcomeNames(state.market);
+function presentTokens(state: MarketState) {
+  const names = outcomeNamesOf(state.market);
   const tokens = polymarketTokenIds(state.market);
   return ([0, 1] as const).map((side) => ({
     token_id: tokens[side],
@@ -61,17 +61,17 @@ function tokensOf(state: MarketState) {
   }));
 }
 
-function rewardsObject(market: ListedMarket) {
+function presentRewards(market: ListedMarket) {
   const rewards = rewardsOf(market);
   return {
-    rates: rewards === null ? null : [{ asset_address: REWARD_ASSET, rewards_daily_rate: rewards.dailyRate }],
+    rates: rewards === null ? null : [{ asset_address: REWARD_ASSET_ADDRESS, rewards_daily_rate: rewards.dailyRate }],
     min_size: rewards?.minSize ?? 0,
     max_spread: rewards?.maxSpread ?? 0,
   };
 }
 
 /** Market object of `/markets`. */
-export function clobMarket(state: MarketState) {
+export function presentClobMarket(state: MarketState) {
   const { market } = state;
   const { event } = market;
   const negRisk = isNegRisk(event);
@@ -94,26 +94,26 @@ export function clobMarket(state: MarketState) {
     seconds_delay: 0,
     fpmm: "",
     maker_base_fee: 0,
-    taker_base_fee: feeRate(event) > 0 ? 1000 : 0,
+    taker_base_fee: feeRateOf(event) > 0 ? 1000 : 0,
     notifications_enabled: true,
     neg_risk: negRisk,
     neg_risk_market_id: negRisk ? negRiskMarketId(event) : "",
     neg_risk_request_id: negRisk ? `0x${sha256Hex(`request:${market.index}`)}` : "",
     icon: "",
     image: "",
-    rewards: rewardsObject(market),
+    rewards: presentRewards(market),
     is_50_50_outcome: state.isClosed && state.prices[0] === 0.5,
-    tokens: tokensOf(state),
+    tokens: presentTokens(state),
     tags: tagsOf(event).map((tag) => tag.label),
   };
 }
 
 /** Market object of `/simplified-markets`. */
-export function simplifiedMarket(state: MarketState) {
+export function presentSimplifiedMarket(state: MarketState) {
   return {
     condition_id: polymarketConditionId(state.market),
-    rewards: rewardsObject(state.market),
-    tokens: tokensOf(state),
+    rewards: presentRewards(state.market),
+    tokens: presentTokens(state),
     active: true,
     closed: state.isClosed,
     archived: false,

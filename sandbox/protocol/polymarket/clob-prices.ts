@@ -2,41 +2,41 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { bookObject } from "./clob-json.ts";
+import { presentBook } from "./clob-json.ts";
 import type { TokenSide } from "./ids.ts";
-import { decimal, feeRate, isNegRisk, marketState, tokenBook } from "./market-state.ts";
-import { HISTORY_INTERVALS, HISTORY_POINTS_MAX, priceHistory } from "./price-history.ts";
-import { integerParam, numberParam, type Query, textParam, ValidationError } from "./query.ts";
-import { lastTrade } from "./trades.ts";
+import { feeRateOf, formatDecimal, isNegRisk, readMarketState, toTokenBook } from "./market-state.ts";
+import { HISTORY_INTERVALS, HISTORY_POINTS_MAX, readPriceHistory } from "./price-history.ts";
+import { type Query, readIntegerParam, readNumberParam, readTextParam, ValidationError } from "./query.ts";
+import { findLastTrade } from "./trades.ts";
 
-const NO_BOOK = "No orderbook exists for the requested token id";
+const NO_BOOK_MESSAGE = "No orderbook exists for the requested token id";
 const TOKENS_PER_REQUEST_MAX = 500;
 const FIDELITY_MINUTES_MAX = 43_200;
 const BASE_FEE_BPS = 1_000;
 
-interface FoundBook {
+interface TokenBookKey {
   readonly market: ListedMarket;
   readonly side: TokenSide;
 }
 
-interface Top {
+interface BestPrices {
   readonly bid: number | null;
   readonly ask: number | null;
 }
 
-/** BUY returns the best bid and SELL the best ask; an empty side is "0". */
-function priceOf(top: Top, side: string | null): string {
+/** Returns the best bid for BUY and the best ask for SELL, or "0" if that side is empty. */
+function priceOf(top: BestPrices, side: string | null): string {
   const name = side?.toUpperCase();
   if (name !== "BUY" && name !== "SELL") throw new ValidationError("Invalid side");
-  return decimal((name === "BUY" ? top.bid : top.ask) ?? 0);
+  return formatDecimal((name === "BUY" ? top.bid : top.ask) ?? 0);
 }
 
-function midOf({ bid, ask }: Top): string | null {
-  return bid === null || ask === null ? null : decimal((bid + ask) / 2);
+function midOf({ bid, ask }: BestPrices): string | null {
+  return bid === null || ask === null ? null : formatDecimal((bid + ask) / 2);
 }
 
-function spreadOf({ bid, ask }: Top): string | null {
-  return bid === null || ask === null ? null : decimal(ask - bid);
+function spreadOf({ bid, ask }: BestPrices): string | null {
+  return bid === null || ask === null ? null : formatDecimal(ask - bid);
 }
 
 interface TokenRequest {
@@ -61,36 +61,36 @@ function parseTokenRequests(body: unknown): TokenRequest[] {
 export function installPrices(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
 
-  const findBook = (token: string): FoundBook | null => {
-    const found = catalogue.marketByToken(token);
+  const findBook = (token: string): TokenBookKey | null => {
+    const found = catalogue.findMarketByToken(token);
     return found === null || world.lifecycle(found.market, context.now()).phase === "finalized" ? null : found;
   };
-  const topOf = ({ market, side }: FoundBook): Top => {
-    const book = tokenBook(world.book(market, context.now()), side);
+  const topOf = ({ market, side }: TokenBookKey): BestPrices => {
+    const book = toTokenBook(world.book(market, context.now()), side);
     return { bid: book.bids[0]?.price ?? null, ask: book.asks[0]?.price ?? null };
   };
-  const lastTradeOf = ({ market, side }: FoundBook) => {
-    const row = lastTrade(world, market, context.now());
+  const lastTradeOf = ({ market, side }: TokenBookKey) => {
+    const row = findLastTrade(world, market, context.now());
     if (row === null) return { price: "0.5", side: "" };
-    if (row.token === side) return { price: decimal(row.price), side: row.side };
-    return { price: decimal(1 - row.price), side: row.side === "BUY" ? "SELL" : "BUY" };
+    if (row.token === side) return { price: formatDecimal(row.price), side: row.side };
+    return { price: formatDecimal(1 - row.price), side: row.side === "BUY" ? "SELL" : "BUY" };
   };
 
-  /** Registers a GET for one token; 404 if the token has no book or `present` returns null. */
-  const getByToken = (url: string, present: (book: FoundBook, query: Query) => object | null) => {
+  /** Registers a GET for one token. The response is 404 if the token has no book or `present` returns null. */
+  const getByToken = (url: string, present: (book: TokenBookKey, query: Query) => object | null) => {
     app.get<{ Querystring: Query }>(url, async ({ query }, reply: FastifyReply) => {
-      const token = textParam(query, "token_id");
+      const token = readTextParam(query, "token_id");
       if (token === null || !/^\d{1,80}$/.test(token)) throw new ValidationError("Invalid token id");
       const found = findBook(token);
       const body = found === null ? null : present(found, query);
-      return body ?? reply.code(404).send({ error: NO_BOOK });
+      return body ?? reply.code(404).send({ error: NO_BOOK_MESSAGE });
     });
   };
   const postTokens = (url: string, present: (requests: readonly TokenRequest[]) => unknown) => {
     app.post(url, async ({ body }) => present(parseTokenRequests(body)));
   };
   /** Registers a POST that returns values by token id; tokens without a value are omitted. */
-  const postTokenMap = (url: string, present: (book: FoundBook) => string | null) => {
+  const postTokenMap = (url: string, present: (book: TokenBookKey) => string | null) => {
     postTokens(url, (requests) => {
       const values: Record<string, string> = {};
       for (const { token } of requests) {
@@ -102,8 +102,8 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
     });
   };
 
-  getByToken("/book", ({ market, side }) => bookObject(marketState(world, market, context.now()), side));
-  getByToken("/price", (found, query) => ({ price: priceOf(topOf(found), textParam(query, "side")) }));
+  getByToken("/book", ({ market, side }) => presentBook(readMarketState(world, market, context.now()), side));
+  getByToken("/price", (found, query) => ({ price: priceOf(topOf(found), readTextParam(query, "side")) }));
   getByToken("/midpoint", (found) => {
     const mid = midOf(topOf(found));
     return mid === null ? null : { mid };
@@ -115,14 +115,14 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
   getByToken("/last-trade-price", lastTradeOf);
   getByToken("/tick-size", ({ market }) => ({ minimum_tick_size: market.tick }));
   getByToken("/neg-risk", ({ market }) => ({ neg_risk: isNegRisk(market.event) }));
-  getByToken("/fee-rate", ({ market }) => ({ base_fee: feeRate(market.event) > 0 ? BASE_FEE_BPS : 0 }));
+  getByToken("/fee-rate", ({ market }) => ({ base_fee: feeRateOf(market.event) > 0 ? BASE_FEE_BPS : 0 }));
 
   postTokenMap("/midpoints", (found) => midOf(topOf(found)));
   postTokenMap("/spreads", (found) => spreadOf(topOf(found)));
   postTokens("/books", (requests) =>
     requests.flatMap(({ token }) => {
       const found = findBook(token);
-      return found === null ? [] : [bookObject(marketState(world, found.market, context.now()), found.side)];
+      return found === null ? [] : [presentBook(readMarketState(world, found.market, context.now()), found.side)];
     }),
   );
   postTokens("/prices", (requests) => {
@@ -148,29 +148,29 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
 /** The parameter `market` is a token id. Times in the response are Unix seconds. */
 function installHistory(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/prices-history", async ({ query }) => {
-    const token = textParam(query, "market");
+    const token = readTextParam(query, "market");
     if (token === null) throw new ValidationError("invalid filters: 'market' is required");
-    const interval = textParam(query, "interval");
-    const startTs = numberParam(query, "startTs");
-    const endTs = numberParam(query, "endTs");
+    const interval = readTextParam(query, "interval");
+    const startTs = readNumberParam(query, "startTs");
+    const endTs = readNumberParam(query, "endTs");
     if (interval === null && startTs === null)
       throw new ValidationError("invalid filters: 'startTs' or 'interval' is required");
     const preset =
       interval === null ? null : Object.hasOwn(HISTORY_INTERVALS, interval) ? HISTORY_INTERVALS[interval] : undefined;
     if (preset === undefined) throw new ValidationError("invalid filters: 'interval' is unknown");
-    const fidelity = integerParam(query, "fidelity") ?? preset?.fidelity ?? 1;
+    const fidelity = readIntegerParam(query, "fidelity") ?? preset?.fidelity ?? 1;
     if (preset !== null && fidelity < preset.fidelity) {
       throw new ValidationError(`invalid filters: minimum 'fidelity' for '${interval}' range is ${preset.fidelity}`);
     }
     const now = context.now();
-    const found = catalogue.marketByToken(token);
+    const found = catalogue.findMarketByToken(token);
     if (found === null) return { history: [] };
     const to = Math.min(now, endTs === null ? now : endTs * 1000);
     const stepMinutes = Math.min(FIDELITY_MINUTES_MAX, Math.max(1, fidelity));
-    // `startTs` takes precedence over `interval`, which then only limits the fidelity.
+    // If both are set, `startTs` determines the range and `interval` determines the minimum fidelity.
     const since = startTs === null ? now - (preset?.spanMs ?? 0) : startTs * 1000;
     const isFullHistory = startTs === null && preset?.spanMs === Number.POSITIVE_INFINITY;
     const from = isFullHistory ? to - HISTORY_POINTS_MAX * stepMinutes * 60_000 : since;
-    return { history: priceHistory(context.world, found.market, found.side, { from, to, stepMinutes }) };
+    return { history: readPriceHistory(context.world, found.market, found.side, { from, to, stepMinutes }) };
   });
 }

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { polymarketConditionId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
-import { activeMarkets, get, NOW, serve, world } from "./test-server.ts";
+import { activeMarkets, get, NOW, startHost, world } from "./test-server.ts";
 
 let clob: FastifyInstance;
 before(async () => {
-  clob = await serve("clob");
+  clob = await startHost("clob");
 });
 after(() => clob.close());
 
-test("ids are unique, and a market is found by its condition id and both token ids", async () => {
+test("ids are unique, and the condition id and both token ids of a market return this market", async () => {
   const markets = world.markets("polymarket", NOW);
   const ids = markets.flatMap((market) => [
     polymarketMarketId(market),
@@ -40,7 +40,7 @@ test("404: a settled market has no book", async () => {
   assert.equal((await get(clob, `/book?token_id=${polymarketTokenIds(settled)[0]}`)).status, 404);
 });
 
-test("400: a book request without a token id", async () => {
+test("400: rejects a book request without a token id", async () => {
   assert.equal((await get(clob, "/book")).status, 400);
 });
 
@@ -59,7 +59,7 @@ test("price history accepts an interval, a time range, or both", async () => {
   assert.ok(full.every((point, position) => position === 0 || point.t > (full[position - 1]?.t ?? 0)));
 });
 
-test("400: price history without a market, without a range, or with a fidelity below the interval's minimum", async () => {
+test("400: rejects price history without a market or range, or with a fidelity below the interval's minimum", async () => {
   const [market] = activeMarkets;
   assert.ok(market !== undefined);
   for (const query of ["", "&endTs=1", "&interval=2y", "&interval=1w&fidelity=1", "&interval=1m&fidelity=9"]) {

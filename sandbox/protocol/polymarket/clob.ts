@@ -3,17 +3,17 @@ import type { ListedMarket } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { clobMarket, simplifiedMarket } from "./clob-json.ts";
+import { presentClobMarket, presentSimplifiedMarket } from "./clob-json.ts";
 import { installPrices } from "./clob-prices.ts";
 import { isMarketClosed } from "./gamma-json.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { type MarketState, marketState, rewardsOf } from "./market-state.ts";
-import { integerParam, type Query, textParam, ValidationError } from "./query.ts";
-import { clobActivity } from "./trades.ts";
+import { type MarketState, readMarketState, rewardsOf } from "./market-state.ts";
+import { type Query, readIntegerParam, readTextParam, ValidationError } from "./query.ts";
+import { presentClobActivity } from "./trades.ts";
 
 const PAGE_MAX = 1_000;
 const SAMPLING_PAGE_MAX = 500;
-/** Base64 of "-1", which marks the last page. */
+/** Base64 of "-1", the `next_cursor` of the last page. */
 const END_CURSOR = "LTE=";
 
 const equals = (path: string) => (requested: string) => requested === path;
@@ -61,9 +61,9 @@ export function clobService(context: ExchangeContext, catalogue: Catalogue): Exc
   };
 }
 
-/** A cursor of this host is a base64-encoded offset. */
-function offsetOf(query: Query): number {
-  const cursor = textParam(query, "next_cursor");
+/** Reads the offset from the cursor, which is the base64-encoded offset. */
+function readOffset(query: Query): number {
+  const cursor = readTextParam(query, "next_cursor");
   if (cursor === null) return 0;
   const text = Buffer.from(cursor, "base64").toString("utf8");
   if (text === "-1") throw new ValidationError("next item should be greater than or equal to 0");
@@ -71,13 +71,13 @@ function offsetOf(query: Query): number {
   return Number(text);
 }
 
-function pageOf<Item>(
+function readPage<Item>(
   items: readonly Item[],
   query: Query,
   limitMax: number,
 ): { items: readonly Item[]; envelope: { limit: number; count: number; next_cursor: string } } {
-  const offset = offsetOf(query);
-  const limit = Math.min(limitMax, Math.max(1, integerParam(query, "limit") ?? limitMax));
+  const offset = readOffset(query);
+  const limit = Math.min(limitMax, Math.max(1, readIntegerParam(query, "limit") ?? limitMax));
   const page = items.slice(offset, offset + limit);
   const next = offset + page.length;
   const isEnd = page.length === 0 || next >= items.length;
@@ -93,35 +93,37 @@ function pageOf<Item>(
 
 function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
-  const stateOf = (market: ListedMarket) => marketState(world, market, context.now());
-  /** Open markets with liquidity rewards. */
-  const samplingMarkets = () => {
+  const stateOf = (market: ListedMarket) => readMarketState(world, market, context.now());
+  /** Returns open markets with liquidity rewards. */
+  const findSamplingMarkets = () => {
     const now = context.now();
-    return catalogue.markets().filter((market) => rewardsOf(market) !== null && !isMarketClosed(market, now));
+    return catalogue.listMarkets().filter((market) => rewardsOf(market) !== null && !isMarketClosed(market, now));
   };
-  const list = (
+  const registerList = (
     url: string,
     limitMax: number,
     markets: () => readonly ListedMarket[],
     present: (state: MarketState) => unknown,
   ) => {
     app.get<{ Querystring: Query }>(url, async ({ query }) => {
-      const { items, envelope } = pageOf(markets(), query, limitMax);
+      const { items, envelope } = readPage(markets(), query, limitMax);
       return { data: items.map((market) => present(stateOf(market))), ...envelope };
     });
   };
-  list("/markets", PAGE_MAX, () => catalogue.markets(), clobMarket);
-  list("/simplified-markets", PAGE_MAX, () => catalogue.markets(), simplifiedMarket);
-  list("/sampling-markets", SAMPLING_PAGE_MAX, samplingMarkets, clobMarket);
-  list("/sampling-simplified-markets", SAMPLING_PAGE_MAX, samplingMarkets, simplifiedMarket);
+  registerList("/markets", PAGE_MAX, () => catalogue.listMarkets(), presentClobMarket);
+  registerList("/simplified-markets", PAGE_MAX, () => catalogue.listMarkets(), presentSimplifiedMarket);
+  registerList("/sampling-markets", SAMPLING_PAGE_MAX, findSamplingMarkets, presentClobMarket);
+  registerList("/sampling-simplified-markets", SAMPLING_PAGE_MAX, findSamplingMarkets, presentSimplifiedMarket);
 
   type ByCondition = { Params: { conditionId: string } };
-  const byCondition = (url: string, present: (market: ListedMarket) => unknown) => {
+  const registerByCondition = (url: string, present: (market: ListedMarket) => unknown) => {
     app.get<ByCondition>(url, async ({ params }, reply: FastifyReply) => {
-      const market = catalogue.marketByCondition(params.conditionId);
+      const market = catalogue.findMarketByCondition(params.conditionId);
       return market === null ? reply.code(404).send({ error: "market not found" }) : present(market);
     });
   };
-  byCondition("/markets/:conditionId", (market) => clobMarket(stateOf(market)));
-  byCondition("/live-activity/events/:conditionId", (market) => clobActivity(world, market, context.now()));
+  registerByCondition("/markets/:conditionId", (market) => presentClobMarket(stateOf(market)));
+  registerByCondition("/live-activity/events/:conditionId", (market) =>
+    presentClobActivity(world, market, context.now()),
+  );
 }

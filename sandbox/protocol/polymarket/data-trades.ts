@@ -3,8 +3,16 @@ import type { FastifyInstance } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { booleanParam, integerParam, listParam, numberParam, type Query, textParam, ValidationError } from "./query.ts";
-import { newestTrades, type TradeRow, tradeRowV1, tradeRowV2 } from "./trades.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readIntegerParam,
+  readListParam,
+  readNumberParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
+import { findNewestTrades, presentTradeV1, presentTradeV2, type TradeRow } from "./trades.ts";
 
 const ROWS_DEFAULT = 100;
 const ROWS_V1_MAX = 10_000;
@@ -12,45 +20,45 @@ const OFFSET_V1_MAX = 10_000;
 const ROWS_V2_MAX = 1_000;
 const CONDITIONS_V2_MAX = 20;
 const DAY_MS = 86_400_000;
-/** Look-back of requests for the trades of all markets. */
+/** Maximum age of trades in requests for all markets. */
 const ALL_MARKETS_LOOK_BACK_MS = DAY_MS;
 const LOOK_BACK_MS = 3 * 365 * DAY_MS;
-/** `/v2/trades` omits trades of fewer tokens unless another size filter is set. */
-const DUST_TOKENS = 0.01;
+/** Minimum trade size of `/v2/trades`, in tokens, if the request has no size filter. */
+const TRADE_SIZE_TOKENS_MIN = 0.01;
 
 type Predicate = (row: TradeRow) => boolean;
 
-function sizePredicate(type: string | null, amount: number | null): Predicate {
+function createSizePredicate(type: string | null, amount: number | null): Predicate {
   if (type === null && amount === null) return () => true;
   if (type !== "CASH" && type !== "TOKENS") throw new ValidationError("filter type must be CASH or TOKENS");
   const min = amount ?? 0;
   return type === "CASH" ? (row) => row.size * row.price >= min : (row) => row.size >= min;
 }
 
-function sidePredicate(side: string | null): Predicate {
+function createSidePredicate(side: string | null): Predicate {
   if (side === null) return () => true;
   if (side !== "BUY" && side !== "SELL") throw new ValidationError("side must be BUY or SELL");
   return (row) => row.side === side;
 }
 
-/** The markets of the given condition or event ids, or null for all markets. Unknown ids are ignored. */
-function marketsByIds(
+/** Returns the markets of the given condition or event ids, or null if neither is given. Unknown ids are ignored. */
+function findMarketsByIds(
   catalogue: Catalogue,
   conditionIds: readonly string[] | null,
   eventIds: readonly string[] | null,
 ): readonly ListedMarket[] | null {
-  if (conditionIds !== null) return conditionIds.flatMap((id) => catalogue.marketByCondition(id) ?? []);
-  return eventIds === null ? null : eventIds.flatMap((id) => catalogue.eventById(id)?.markets ?? []);
+  if (conditionIds !== null) return conditionIds.flatMap((id) => catalogue.findMarketByCondition(id) ?? []);
+  return eventIds === null ? null : eventIds.flatMap((id) => catalogue.findEventById(id)?.markets ?? []);
 }
 
 interface Cursor {
   /** Time of the last row returned, Unix milliseconds. */
   readonly until: number;
-  /** Number of rows with that time which were already returned. */
+  /** Number of rows with the time `until` that were already returned. */
   readonly skip: number;
 }
 
-/** Signs cursors, so that a cursor of another endpoint or world is rejected. */
+/** Signs cursors and rejects the cursors of another endpoint or world. */
 class CursorSigner {
   readonly #secret: string;
   readonly #endpoint: string;
@@ -89,8 +97,8 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
     predicates: readonly Predicate[],
   ) => {
     if (markets !== null && markets.length === 0) return [];
-    return newestTrades(world, {
-      markets: markets ?? catalogue.markets(),
+    return findNewestTrades(world, {
+      markets: markets ?? catalogue.listMarkets(),
       until,
       count,
       withMakers,
@@ -103,41 +111,41 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
     if (query.user === undefined && (query.start !== undefined || query.end !== undefined)) {
       throw new ValidationError("start and end require user");
     }
-    const limit = Math.min(ROWS_V1_MAX, integerParam(query, "limit") ?? ROWS_DEFAULT);
-    const offset = integerParam(query, "offset") ?? 0;
+    const limit = Math.min(ROWS_V1_MAX, readIntegerParam(query, "limit") ?? ROWS_DEFAULT);
+    const offset = readIntegerParam(query, "offset") ?? 0;
     if (offset > OFFSET_V1_MAX) throw new ValidationError("max historical activity offset of 10000 exceeded");
-    const markets = marketsByIds(catalogue, listParam(query, "market"), listParam(query, "eventId"));
+    const markets = findMarketsByIds(catalogue, readListParam(query, "market"), readListParam(query, "eventId"));
     const predicates = [
-      sizePredicate(textParam(query, "filterType"), numberParam(query, "filterAmount")),
-      sidePredicate(textParam(query, "side")),
+      createSizePredicate(readTextParam(query, "filterType"), readNumberParam(query, "filterAmount")),
+      createSidePredicate(readTextParam(query, "side")),
     ];
-    const user = textParam(query, "user");
+    const user = readTextParam(query, "user");
     if (user !== null) predicates.push((row) => row.wallet === user.toLowerCase());
-    const withMakers = booleanParam(query, "takerOnly") === false;
+    const withMakers = readBooleanParam(query, "takerOnly") === false;
     return readRows(markets, context.now(), offset + limit, withMakers, predicates)
       .slice(offset)
-      .map(tradeRowV1);
+      .map(presentTradeV1);
   });
 
   const cursors = new CursorSigner(world.seed, "/v2/trades");
   app.get<{ Querystring: Query }>("/v2/trades", async ({ query }) => {
     if (query.offset !== undefined) throw new ValidationError("offset is not supported, use cursor");
-    const limit = integerParam(query, "limit") ?? ROWS_DEFAULT;
+    const limit = readIntegerParam(query, "limit") ?? ROWS_DEFAULT;
     if (limit < 1 || limit > ROWS_V2_MAX) throw new ValidationError(`limit must be between 1 and ${ROWS_V2_MAX}`);
-    const conditionIds = listParam(query, "condition");
+    const conditionIds = readListParam(query, "condition");
     if (conditionIds !== null && conditionIds.length > CONDITIONS_V2_MAX)
       throw new ValidationError(`at most ${CONDITIONS_V2_MAX} conditions`);
-    const markets = marketsByIds(catalogue, conditionIds, listParam(query, "event_id"));
-    const sizeType = textParam(query, "filter_type");
+    const markets = findMarketsByIds(catalogue, conditionIds, readListParam(query, "event_id"));
+    const sizeType = readTextParam(query, "filter_type");
     const predicates = [
       sizeType === null
-        ? sizePredicate("TOKENS", DUST_TOKENS)
-        : sizePredicate(sizeType, numberParam(query, "filter_amount")),
-      sidePredicate(textParam(query, "side")),
+        ? createSizePredicate("TOKENS", TRADE_SIZE_TOKENS_MIN)
+        : createSizePredicate(sizeType, readNumberParam(query, "filter_amount")),
+      createSidePredicate(readTextParam(query, "side")),
     ];
-    const cursorText = textParam(query, "cursor");
+    const cursorText = readTextParam(query, "cursor");
     const cursor = cursorText === null ? { until: context.now(), skip: 0 } : cursors.decode(cursorText);
-    const withMakers = booleanParam(query, "taker_only") === false;
+    const withMakers = readBooleanParam(query, "taker_only") === false;
     const rows = readRows(markets, cursor.until, cursor.skip + limit + 1, withMakers, predicates).slice(cursor.skip);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -145,7 +153,7 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
     const withLastTime = page.filter((row) => row.at === last?.at).length;
     const skip = last?.at === cursor.until ? cursor.skip + withLastTime : withLastTime;
     return {
-      data: page.map(tradeRowV2),
+      data: page.map(presentTradeV2),
       pagination: { has_more: hasMore, next_cursor: hasMore ? cursors.encode({ until: last.at, skip }) : null },
     };
   });

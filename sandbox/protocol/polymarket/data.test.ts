@@ -3,11 +3,11 @@ import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import { polymarketConditionId } from "./index.ts";
-import { activeMarkets, get, serve } from "./test-server.ts";
+import { activeMarkets, get, startHost } from "./test-server.ts";
 
 let data: FastifyInstance;
 before(async () => {
-  data = await serve("data");
+  data = await startHost("data");
 });
 after(() => data.close());
 
@@ -36,7 +36,7 @@ test("cursor pages of /v2/trades contain the same rows as one large page, newest
   assert.ok(rows.every((row, index) => row.timestamp <= (rows[index - 1]?.timestamp ?? row.timestamp)));
 });
 
-test("400: /v2/trades rejects an offset, a limit over 1,000 and a forged cursor; /trades an offset over 10,000", async () => {
+test("400: /v2/trades rejects an offset, a limit over 1,000 and a forged cursor; /trades rejects an offset over 10,000", async () => {
   const condition = polymarketConditionId(busiestMarket());
   for (const query of ["offset=5", "limit=1001", "cursor=bm9wZQ"]) {
     assert.equal((await get(data, `/v2/trades?condition=${condition}&${query}`)).status, 400, query);
@@ -59,7 +59,7 @@ test("/trades filters by wallet", async () => {
   assert.ok(rows.length > 0 && rows.every((row) => row.proxyWallet === latest?.proxyWallet));
 });
 
-test("resolutions require exactly one kind of id, and unknown ids return an empty list", async () => {
+test("/v2/resolutions requires exactly one kind of id and returns an empty list for unknown ids", async () => {
   assert.equal((await get(data, "/v2/resolutions")).status, 400);
   assert.equal((await get(data, "/v2/resolutions?condition=0x1&event_id=2")).status, 400);
   assert.deepEqual((await get(data, `/v2/resolutions?condition=0x${"1".repeat(64)}`)).body, { data: [] });

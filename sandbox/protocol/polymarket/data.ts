@@ -6,11 +6,11 @@ import type { Catalogue } from "./catalogue.ts";
 import { installTrades } from "./data-trades.ts";
 import { polymarketConditionId, polymarketQuestionId, sha256Hex } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { decimal, marketState, payoutsOf } from "./market-state.ts";
-import { listParam, type Query, textParam, ValidationError } from "./query.ts";
+import { formatDecimal, payoutsOf, readMarketState } from "./market-state.ts";
+import { type Query, readListParam, readTextParam, ValidationError } from "./query.ts";
 
 const IDS_MAX = 20;
-/** Sentinel of the oracle for a price that was never proposed. */
+/** Value of a price that was not proposed to the oracle. */
 const UNSET_PRICE = "69";
 const PAYOUT_UNIT = 1_000_000;
 
@@ -43,26 +43,26 @@ export function dataService(context: ExchangeContext, catalogue: Catalogue): Exc
 
 function installResolutions(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/v2/resolutions", async ({ query }) => {
-    const idParams = ["question_id", "condition", "event_id"].filter((name) => textParam(query, name) !== null);
+    const idParams = ["question_id", "condition", "event_id"].filter((name) => readTextParam(query, name) !== null);
     const [name] = idParams;
     if (idParams.length !== 1 || name === undefined)
       throw new ValidationError("exactly one of question_id, condition, event_id is required");
-    const ids = listParam(query, name) ?? [];
+    const ids = readListParam(query, name) ?? [];
     if (ids.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
     const markets = ids.flatMap((id): readonly ListedMarket[] => {
-      if (name === "event_id") return catalogue.eventById(id)?.markets ?? [];
-      const market = name === "condition" ? catalogue.marketByCondition(id) : catalogue.marketByQuestion(id);
+      if (name === "event_id") return catalogue.findEventById(id)?.markets ?? [];
+      const market = name === "condition" ? catalogue.findMarketByCondition(id) : catalogue.findMarketByQuestion(id);
       return market === null ? [] : [market];
     });
-    return { data: markets.map((market) => resolutionRow(context.world, market, context.now())) };
+    return { data: markets.map((market) => presentResolution(context.world, market, context.now())) };
   });
 }
 
-/** Resolution state of one question. Prices are payouts of the first token. */
-function resolutionRow(world: World, market: ListedMarket, now: number) {
-  const { lifecycle, oracle } = marketState(world, market, now);
+/** Resolution state of one question. Prices are the payout of the YES token. */
+function presentResolution(world: World, market: ListedMarket, now: number) {
+  const { lifecycle, oracle } = readMarketState(world, market, now);
   const payouts = lifecycle.outcome === null ? null : payoutsOf(lifecycle.outcome);
-  const proposed = payouts === null ? UNSET_PRICE : decimal(payouts[0]);
+  const proposed = payouts === null ? UNSET_PRICE : formatDecimal(payouts[0]);
   const isResolved = oracle.status === "resolved";
   const isReproposed = isResolved ? market.disputed : oracle.status === "reproposed";
   const resolvedAt = isResolved ? Math.floor(lifecycle.since / 1000) : null;

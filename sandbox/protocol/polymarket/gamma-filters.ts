@@ -9,16 +9,24 @@ import {
   polymarketQuestionId,
   polymarketTokenIds,
 } from "./ids.ts";
-import { marketState, oracleState } from "./market-state.ts";
-import { booleanParam, dateParam, listParam, numberParam, type Query, textParam, ValidationError } from "./query.ts";
-import { recurrenceOf, seriesId, tagsOf } from "./series-and-tags.ts";
+import { deriveOracleState, readMarketState } from "./market-state.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readDateParam,
+  readListParam,
+  readNumberParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
+import { recurrenceOf, seriesIdOf, tagsOf } from "./series-and-tags.ts";
 
 const IDS_MAX = 100;
 
 type Predicate<Item> = (item: Item) => boolean;
 
-/** Predicates for the optional parameters `<name>_min` and `<name>_max`. */
-function rangePredicates<Item>(
+/** Creates predicates for the optional parameters `<name>_min` and `<name>_max`. */
+function createRangePredicates<Item>(
   query: Query,
   name: string,
   readParam: (query: Query, name: string) => number | null,
@@ -32,95 +40,112 @@ function rangePredicates<Item>(
   return predicates;
 }
 
-function tagPredicates(query: Query): Predicate<ListedEvent>[] {
+function createTagPredicates(query: Query): Predicate<ListedEvent>[] {
   const predicates: Predicate<ListedEvent>[] = [];
-  const ids = listParam(query, "tag_id");
-  const matchesAll = textParam(query, "tag_match") === "all";
+  const ids = readListParam(query, "tag_id");
+  const matchesAll = readTextParam(query, "tag_match") === "all";
   if (ids !== null) {
     predicates.push((event) => {
       const eventTags = new Set(tagsOf(event).map((tag) => tag.id));
       return matchesAll ? ids.every((id) => eventTags.has(id)) : ids.some((id) => eventTags.has(id));
     });
   }
-  const slug = textParam(query, "tag_slug");
+  const slug = readTextParam(query, "tag_slug");
   if (slug !== null) predicates.push((event) => tagsOf(event).some((tag) => tag.slug === slug));
-  const excluded = listParam(query, "exclude_tag_id");
+  const excluded = readListParam(query, "exclude_tag_id");
   if (excluded !== null) predicates.push((event) => !tagsOf(event).some((tag) => excluded.includes(tag.id)));
   return predicates;
 }
 
-function idPredicates<Item>(query: Query, name: string, ids: (item: Item) => readonly string[]): Predicate<Item>[] {
-  const values = listParam(query, name);
+function createIdPredicates<Item>(
+  query: Query,
+  name: string,
+  ids: (item: Item) => readonly string[],
+): Predicate<Item>[] {
+  const values = readListParam(query, name);
   if (values === null) return [];
   if (values.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
   const accepted = new Set(values);
   return [(item) => ids(item).some((id) => accepted.has(id))];
 }
 
-/** The filter parameters of the market list as one predicate. Unknown parameters are ignored, as by the venue. */
-export function marketFilter(world: World, query: Query, now: number): Predicate<ListedMarket> {
-  const closed = booleanParam(query, "closed");
-  const status = textParam(query, "uma_resolution_status");
+/** Combines the filter parameters of the market list into one predicate. The venue ignores unknown parameters. */
+export function createMarketFilter(world: World, query: Query, now: number): Predicate<ListedMarket> {
+  const closed = readBooleanParam(query, "closed");
+  const status = readTextParam(query, "uma_resolution_status");
   const activity = (market: ListedMarket) => world.activity(market, now);
   const predicates: Predicate<ListedMarket>[] = [
     ...(closed === null ? [] : [(market: ListedMarket) => isMarketClosed(market, now) === closed]),
-    ...(booleanParam(query, "active") === false || booleanParam(query, "archived") === true ? [() => false] : []),
-    ...idPredicates<ListedMarket>(query, "id", (market) => [polymarketMarketId(market)]),
-    ...idPredicates<ListedMarket>(query, "slug", (market) => [polymarketMarketSlug(market)]),
-    ...idPredicates<ListedMarket>(query, "condition_ids", (market) => [polymarketConditionId(market)]),
-    ...idPredicates<ListedMarket>(query, "question_ids", (market) => [polymarketQuestionId(market)]),
-    ...idPredicates<ListedMarket>(query, "clob_token_ids", polymarketTokenIds),
-    ...tagPredicates(query).map((predicate) => (market: ListedMarket) => predicate(market.event)),
-    ...(status === null ? [] : [(market: ListedMarket) => umaStatus(world, market, now) === status]),
-    ...rangePredicates<ListedMarket>(query, "start_date", dateParam, (market) => market.openAt),
-    ...rangePredicates<ListedMarket>(query, "end_date", dateParam, (market) => market.closeAt),
-    ...rangePredicates<ListedMarket>(query, "volume_num", numberParam, (market) => activity(market).volumeUsd ?? 0),
-    ...rangePredicates<ListedMarket>(
+    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true
+      ? [() => false]
+      : []),
+    ...createIdPredicates<ListedMarket>(query, "id", (market) => [polymarketMarketId(market)]),
+    ...createIdPredicates<ListedMarket>(query, "slug", (market) => [polymarketMarketSlug(market)]),
+    ...createIdPredicates<ListedMarket>(query, "condition_ids", (market) => [polymarketConditionId(market)]),
+    ...createIdPredicates<ListedMarket>(query, "question_ids", (market) => [polymarketQuestionId(market)]),
+    ...createIdPredicates<ListedMarket>(query, "clob_token_ids", polymarketTokenIds),
+    ...createTagPredicates(query).map((predicate) => (market: ListedMarket) => predicate(market.event)),
+    ...(status === null ? [] : [(market: ListedMarket) => readUmaStatus(world, market, now) === status]),
+    ...createRangePredicates<ListedMarket>(query, "start_date", readDateParam, (market) => market.openAt),
+    ...createRangePredicates<ListedMarket>(query, "end_date", readDateParam, (market) => market.closeAt),
+    ...createRangePredicates<ListedMarket>(
+      query,
+      "volume_num",
+      readNumberParam,
+      (market) => activity(market).volumeUsd ?? 0,
+    ),
+    ...createRangePredicates<ListedMarket>(
       query,
       "liquidity_num",
-      numberParam,
+      readNumberParam,
       (market) => activity(market).liquidityUsd ?? 0,
     ),
   ];
   return (market) => predicates.every((predicate) => predicate(market));
 }
 
-function umaStatus(world: World, market: ListedMarket, now: number): string {
+function readUmaStatus(world: World, market: ListedMarket, now: number): string {
   const { phase, since } = world.lifecycle(market, now);
-  return oracleState(market, phase, since, now).umaResolutionStatus;
+  return deriveOracleState(market, phase, since, now).umaResolutionStatus;
 }
 
-/** The filter parameters of the event list as one predicate. */
-export function eventFilter(world: World, query: Query, now: number): Predicate<ListedEvent> {
-  const closed = booleanParam(query, "closed");
-  const featured = booleanParam(query, "featured");
-  const title = textParam(query, "title_search")?.toLowerCase() ?? null;
-  const series = listParam(query, "series_id");
-  const recurrence = textParam(query, "recurrence");
-  const ended = booleanParam(query, "ended");
+/** Combines the filter parameters of the event list into one predicate. */
+export function createEventFilter(world: World, query: Query, now: number): Predicate<ListedEvent> {
+  const closed = readBooleanParam(query, "closed");
+  const featured = readBooleanParam(query, "featured");
+  const title = readTextParam(query, "title_search")?.toLowerCase() ?? null;
+  const series = readListParam(query, "series_id");
+  const recurrence = readTextParam(query, "recurrence");
+  const ended = readBooleanParam(query, "ended");
   const predicates: Predicate<ListedEvent>[] = [
     ...(closed === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === closed]),
     ...(ended === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === ended]),
-    ...(booleanParam(query, "active") === false || booleanParam(query, "archived") === true ? [() => false] : []),
-    ...(booleanParam(query, "live") === true || textParam(query, "parent_event_id") !== null ? [() => false] : []),
+    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true
+      ? [() => false]
+      : []),
+    ...(readBooleanParam(query, "live") === true || readTextParam(query, "parent_event_id") !== null
+      ? [() => false]
+      : []),
     ...(featured === null ? [] : [(event: ListedEvent) => event.featured === featured]),
-    ...idPredicates<ListedEvent>(query, "id", (event) => [polymarketEventId(event)]),
-    ...idPredicates<ListedEvent>(query, "slug", (event) => [polymarketEventSlug(event)]),
-    ...tagPredicates(query),
-    ...(series === null ? [] : [(event: ListedEvent) => series.includes(seriesId(event))]),
+    ...createIdPredicates<ListedEvent>(query, "id", (event) => [polymarketEventId(event)]),
+    ...createIdPredicates<ListedEvent>(query, "slug", (event) => [polymarketEventSlug(event)]),
+    ...createTagPredicates(query),
+    ...(series === null ? [] : [(event: ListedEvent) => series.includes(seriesIdOf(event))]),
     ...(recurrence === null ? [] : [(event: ListedEvent) => recurrenceOf(event) === recurrence]),
     ...(title === null ? [] : [(event: ListedEvent) => event.title.toLowerCase().includes(title)]),
-    ...rangePredicates<ListedEvent>(query, "start_date", dateParam, (event) => event.openAt),
-    ...rangePredicates<ListedEvent>(query, "end_date", dateParam, (event) => event.closeAt),
-    ...rangePredicates<ListedEvent>(query, "volume", numberParam, (event) => eventSum(world, event, now, "volumeUsd")),
-    ...rangePredicates<ListedEvent>(query, "liquidity", numberParam, (event) =>
-      eventSum(world, event, now, "liquidityUsd"),
+    ...createRangePredicates<ListedEvent>(query, "start_date", readDateParam, (event) => event.openAt),
+    ...createRangePredicates<ListedEvent>(query, "end_date", readDateParam, (event) => event.closeAt),
+    ...createRangePredicates<ListedEvent>(query, "volume", readNumberParam, (event) =>
+      sumOverMarkets(world, event, now, "volumeUsd"),
+    ),
+    ...createRangePredicates<ListedEvent>(query, "liquidity", readNumberParam, (event) =>
+      sumOverMarkets(world, event, now, "liquidityUsd"),
     ),
   ];
   return (event) => predicates.every((predicate) => predicate(event));
 }
 
-function eventSum(
+function sumOverMarkets(
   world: World,
   event: ListedEvent,
   now: number,
@@ -129,15 +154,18 @@ function eventSum(
   return event.markets.reduce((sum, market) => sum + (world.activity(market, now)[name] ?? 0), 0);
 }
 
-/** Returns the value to sort by; null for the default order by id. */
+/** Function that returns the sort value of an item; null for the default order by id. */
 export type SortKey<Item> = ((item: Item) => number | string) | null;
 
 /**
  * Reads the `order` parameter: one or more comma-separated camelCase field names, which must all be valid. Only the first
- * one is used, because ties are rare.
+ * name is used, because ties are rare.
  */
-function sortKey<Item>(query: Query, keys: Readonly<Record<string, (item: Item) => number | string>>): SortKey<Item> {
-  const names = listParam(query, "order") ?? ["id"];
+function readSortKey<Item>(
+  query: Query,
+  keys: Readonly<Record<string, (item: Item) => number | string>>,
+): SortKey<Item> {
+  const names = readListParam(query, "order") ?? ["id"];
   const sortKeys = names.map((name) => {
     const field = name.trim();
     const key = field === "id" ? null : Object.hasOwn(keys, field) ? keys[field] : undefined;
@@ -148,15 +176,15 @@ function sortKey<Item>(query: Query, keys: Readonly<Record<string, (item: Item) 
 }
 
 const DAY_MS = 86_400_000;
-/** Volume of the last `days`. It is known only for items listed since then; others sort last. */
-function recentVolume(openAt: number, now: number, days: number, volume: () => number): number {
+/** Returns the volume of the last `days` days, or -1 (unknown) for items listed before this period. */
+function computeRecentVolume(openAt: number, now: number, days: number, volume: () => number): number {
   return now - openAt <= days * DAY_MS ? volume() : -1;
 }
 
-export function marketSortKey(world: World, query: Query, now: number): SortKey<ListedMarket> {
+export function readMarketSortKey(world: World, query: Query, now: number): SortKey<ListedMarket> {
   const activity = (market: ListedMarket) => world.activity(market, now);
-  const state = (market: ListedMarket) => marketState(world, market, now);
-  return sortKey<ListedMarket>(query, {
+  const state = (market: ListedMarket) => readMarketState(world, market, now);
+  return readSortKey<ListedMarket>(query, {
     question: (market) => market.question,
     slug: polymarketMarketSlug,
     createdAt: (market) => market.openAt,
@@ -169,9 +197,9 @@ export function marketSortKey(world: World, query: Query, now: number): SortKey<
     volumeClob: (market) => activity(market).volumeUsd ?? 0,
     volume24hr: (market) => activity(market).volume24hUsd ?? 0,
     volume24hrClob: (market) => activity(market).volume24hUsd ?? 0,
-    volume1wk: (market) => recentVolume(market.openAt, now, 7, () => activity(market).volumeUsd ?? 0),
-    volume1mo: (market) => recentVolume(market.openAt, now, 30, () => activity(market).volumeUsd ?? 0),
-    volume1yr: (market) => recentVolume(market.openAt, now, 365, () => activity(market).volumeUsd ?? 0),
+    volume1wk: (market) => computeRecentVolume(market.openAt, now, 7, () => activity(market).volumeUsd ?? 0),
+    volume1mo: (market) => computeRecentVolume(market.openAt, now, 30, () => activity(market).volumeUsd ?? 0),
+    volume1yr: (market) => computeRecentVolume(market.openAt, now, 365, () => activity(market).volumeUsd ?? 0),
     liquidityClob: (market) => activity(market).liquidityUsd ?? 0,
     competitive: () => 0,
     liquidity: (market) => activity(market).liquidityUsd ?? 0,
@@ -183,8 +211,8 @@ export function marketSortKey(world: World, query: Query, now: number): SortKey<
   });
 }
 
-export function eventSortKey(world: World, query: Query, now: number): SortKey<ListedEvent> {
-  return sortKey<ListedEvent>(query, {
+export function readEventSortKey(world: World, query: Query, now: number): SortKey<ListedEvent> {
+  return readSortKey<ListedEvent>(query, {
     title: (event) => event.title,
     slug: polymarketEventSlug,
     createdAt: (event) => event.openAt,
@@ -194,16 +222,19 @@ export function eventSortKey(world: World, query: Query, now: number): SortKey<L
     updatedAt: (event) => event.openAt,
     closedTime: (event) =>
       isEventClosed(event, now) ? Math.max(...event.markets.map((market) => market.finalizeAt)) : 0,
-    volume: (event) => eventSum(world, event, now, "volumeUsd"),
-    volume24hr: (event) => eventSum(world, event, now, "volume24hUsd"),
-    volume1wk: (event) => recentVolume(event.openAt, now, 7, () => eventSum(world, event, now, "volumeUsd")),
-    volume1mo: (event) => recentVolume(event.openAt, now, 30, () => eventSum(world, event, now, "volumeUsd")),
-    volume1yr: (event) => recentVolume(event.openAt, now, 365, () => eventSum(world, event, now, "volumeUsd")),
-    liquidityClob: (event) => eventSum(world, event, now, "liquidityUsd"),
+    volume: (event) => sumOverMarkets(world, event, now, "volumeUsd"),
+    volume24hr: (event) => sumOverMarkets(world, event, now, "volume24hUsd"),
+    volume1wk: (event) =>
+      computeRecentVolume(event.openAt, now, 7, () => sumOverMarkets(world, event, now, "volumeUsd")),
+    volume1mo: (event) =>
+      computeRecentVolume(event.openAt, now, 30, () => sumOverMarkets(world, event, now, "volumeUsd")),
+    volume1yr: (event) =>
+      computeRecentVolume(event.openAt, now, 365, () => sumOverMarkets(world, event, now, "volumeUsd")),
+    liquidityClob: (event) => sumOverMarkets(world, event, now, "liquidityUsd"),
     featured: (event) => Number(event.featured),
     competitive: () => 0,
     commentCount: () => 0,
-    liquidity: (event) => eventSum(world, event, now, "liquidityUsd"),
-    openInterest: (event) => eventSum(world, event, now, "openInterestContracts"),
+    liquidity: (event) => sumOverMarkets(world, event, now, "liquidityUsd"),
+    openInterest: (event) => sumOverMarkets(world, event, now, "openInterestContracts"),
   });
 }

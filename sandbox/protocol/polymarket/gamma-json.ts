@@ -13,42 +13,42 @@ import {
   walletOf,
 } from "./ids.ts";
 import {
-  decimal,
-  displayedPrice,
+  computeDisplayedPrice,
   FEE_REBATE_RATE,
-  feeRate,
+  feeRateOf,
+  formatDecimal,
   isAugmented,
   isNegRisk,
   type MarketState,
-  marketState,
   ORDER_SIZE_MIN,
-  outcomeNames,
-  recordedFee,
+  outcomeNamesOf,
+  readMarketState,
+  recordedFeeOf,
   rewardsOf,
 } from "./market-state.ts";
-import { seriesObject, tagsOf } from "./series-and-tags.ts";
+import { presentSeries, tagsOf } from "./series-and-tags.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MICROS = 1_000_000;
-const ORACLE = walletOf("oracle");
+const ORACLE_WALLET = walletOf("oracle");
 
-const iso = (at: number) => new Date(at).toISOString();
-/** ISO time; null for an unknown date (null or Infinity) in a recording. */
-const isoOrNull = (at: number | null) => (at !== null && Number.isFinite(at) ? iso(at) : null);
-/** The venue sends some times with a space and a short offset instead of T and Z. */
-const spacedIso = (at: number) => `${iso(at).slice(0, 19).replace("T", " ")}+00`;
-const micros = (value: number) => Math.round(value * MICROS) / MICROS;
+const formatIso = (at: number) => new Date(at).toISOString();
+/** Formats an ISO time. Returns null for an unknown date (null or Infinity) in a recording. */
+const formatIsoOrNull = (at: number | null) => (at !== null && Number.isFinite(at) ? formatIso(at) : null);
+/** Formats a time with a space and the offset +00 instead of T and Z. */
+const formatSpacedIso = (at: number) => `${formatIso(at).slice(0, 19).replace("T", " ")}+00`;
+const roundToMicros = (value: number) => Math.round(value * MICROS) / MICROS;
 
 export interface MarketObjectOptions {
   readonly withEvents: boolean;
   readonly withTags: boolean;
-  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each requires an earlier book. */
+  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each needs the book at another time. */
   readonly withLongChanges: boolean;
 }
 
 /** Gamma market object: arrays are JSON strings, some numbers are repeated as strings, and an empty side is 0 or 1. */
-export function gammaMarket(
+export function presentGammaMarket(
   world: World,
   state: MarketState,
   now: number,
@@ -58,17 +58,17 @@ export function gammaMarket(
   const { market, book, oracle } = state;
   const { event, recorded } = market;
   const negRisk = isNegRisk(event);
-  const rate = feeRate(event);
+  const rate = feeRateOf(event);
   // Recordings do not always include the fee.
-  const areFeesKnown = recorded === undefined || recordedFee(event) !== null;
+  const areFeesKnown = recorded === undefined || recordedFeeOf(event) !== null;
   const rewards = rewardsOf(market);
   const tokenIds = JSON.stringify(polymarketTokenIds(market));
-  const openedAt = iso(event.openAt);
-  const closesAt = isoOrNull(market.closeAt);
+  const openedAt = formatIso(event.openAt);
+  const closesAt = formatIsoOrNull(market.closeAt);
   const bestBid = book.bids[0]?.price ?? 0;
   const bestAsk = book.asks[0]?.price ?? 1;
-  const changeOver = (ageMs: number) => priceChange(world, state, now - ageMs);
-  /** Volume of the last `ageMs`; known only for markets listed since then. */
+  const changeOver = (ageMs: number) => computePriceChange(world, state, now - ageMs);
+  /** Returns the volume of the last `ageMs`, or null for markets listed before this period. */
   const recentVolume = (ageMs: number) => (now - market.openAt <= ageMs ? activity.volumeUsd : null);
   return {
     id: polymarketMarketId(market),
@@ -78,11 +78,11 @@ export function gammaMarket(
     slug: polymarketMarketSlug(market),
     description: market.rules,
     resolutionSource: market.resolutionSource,
-    outcomes: JSON.stringify(outcomeNames(market)),
-    outcomePrices: JSON.stringify(state.prices.map(decimal)),
+    outcomes: JSON.stringify(outcomeNamesOf(market)),
+    outcomePrices: JSON.stringify(state.prices.map(formatDecimal)),
     clobTokenIds: tokenIds,
     positionIds: tokenIds,
-    groupItemTitle: groupItemTitle(market),
+    groupItemTitle: groupItemTitleOf(market),
     groupItemThreshold: String(market.strike?.floor ?? market.strike?.cap ?? market.position),
     active: true,
     closed: state.isClosed,
@@ -96,27 +96,29 @@ export function gammaMarket(
     umaResolutionStatus: oracle.umaResolutionStatus,
     umaResolutionStatuses: JSON.stringify(oracle.umaResolutionStatuses),
     automaticallyResolved: event.frequency === "fifteen_min",
-    resolvedBy: ORACLE,
-    // Set only for old markets with an automated market maker.
+    resolvedBy: ORACLE_WALLET,
+    // The venue sets this only for old markets with an automated market maker.
     marketMakerAddress: "",
     ...(recorded === undefined ? { startDate: openedAt, startDateIso: openedAt.slice(0, 10) } : {}),
     endDate: closesAt,
     endDateIso: closesAt?.slice(0, 10) ?? null,
-    ...(recorded === undefined ? {} : { umaEndDate: isoOrNull(recorded.expectedResolutionAt) }),
+    ...(recorded === undefined ? {} : { umaEndDate: formatIsoOrNull(recorded.expectedResolutionAt) }),
     createdAt: openedAt,
-    updatedAt: iso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
-    acceptingOrdersTimestamp: isoOrNull(recorded === undefined ? market.openAt : recorded.openAt),
-    ...(state.isClosed ? { closedTime: spacedIso(state.lifecycle.since), umaEndDate: iso(state.lifecycle.since) } : {}),
+    updatedAt: formatIso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
+    acceptingOrdersTimestamp: formatIsoOrNull(recorded === undefined ? market.openAt : recorded.openAt),
+    ...(state.isClosed
+      ? { closedTime: formatSpacedIso(state.lifecycle.since), umaEndDate: formatIso(state.lifecycle.since) }
+      : {}),
     bestBid,
     bestAsk,
-    spread: micros(bestAsk - bestBid),
+    spread: roundToMicros(bestAsk - bestBid),
     lastTradePrice: book.lastPrice ?? 0,
     oneHourPriceChange: options.withLongChanges ? changeOver(HOUR_MS) : null,
     oneDayPriceChange: changeOver(DAY_MS),
     oneWeekPriceChange: options.withLongChanges ? changeOver(7 * DAY_MS) : null,
     oneMonthPriceChange: options.withLongChanges ? changeOver(30 * DAY_MS) : null,
     oneYearPriceChange: null,
-    volume: decimal(activity.volumeUsd),
+    volume: formatDecimal(activity.volumeUsd),
     volumeNum: activity.volumeUsd,
     volumeClob: activity.volumeUsd,
     volume24hr: activity.volume24hUsd,
@@ -124,7 +126,7 @@ export function gammaMarket(
     volume1wk: recentVolume(7 * DAY_MS),
     volume1mo: recentVolume(30 * DAY_MS),
     volume1yr: recentVolume(365 * DAY_MS),
-    liquidity: decimal(activity.liquidityUsd),
+    liquidity: formatDecimal(activity.liquidityUsd),
     liquidityNum: activity.liquidityUsd,
     liquidityClob: activity.liquidityUsd,
     orderPriceMinTickSize: recorded === undefined ? market.tick : recorded.tickSize,
@@ -138,7 +140,7 @@ export function gammaMarket(
     ...(rate > 0
       ? {
           feeType: `${event.category.toLowerCase()}_fees`,
-          feeSchedule: { rate, exponent: feeExponent(event), takerOnly: true, rebateRate: FEE_REBATE_RATE },
+          feeSchedule: { rate, exponent: feeExponentOf(event), takerOnly: true, rebateRate: FEE_REBATE_RATE },
         }
       : {}),
     makerBaseFee: 0,
@@ -155,7 +157,7 @@ export function gammaMarket(
     ...(options.withEvents
       ? {
           events: [
-            eventHead(
+            presentStaticEventFields(
               event,
               event.markets.every((sibling) => now >= sibling.finalizeAt),
             ),
@@ -166,25 +168,29 @@ export function gammaMarket(
   };
 }
 
-function groupItemTitle({ event, label, recorded }: ListedMarket): string {
+function groupItemTitleOf({ event, label, recorded }: ListedMarket): string {
   if (recorded !== undefined) return recorded.label ?? "";
   return event.markets.length > 1 ? label : "";
 }
 
-function feeExponent(event: ListedEvent): number {
-  const fee = recordedFee(event);
+function feeExponentOf(event: ListedEvent): number {
+  const fee = recordedFeeOf(event);
   return fee?.kind === "quadratic" ? fee.exponent : 1;
 }
 
-function priceChange(world: World, state: MarketState, at: number): number | null {
+function computePriceChange(world: World, state: MarketState, at: number): number | null {
   if (at < state.market.openAt) return null;
-  const past = world.book(state.market, at);
-  const then = displayedPrice(past.bids[0]?.price ?? null, past.asks[0]?.price ?? null, past.lastPrice);
-  return then === null ? null : micros(state.prices[0] - then);
+  const pastBook = world.book(state.market, at);
+  const pastPrice = computeDisplayedPrice(
+    pastBook.bids[0]?.price ?? null,
+    pastBook.asks[0]?.price ?? null,
+    pastBook.lastPrice,
+  );
+  return pastPrice === null ? null : roundToMicros(state.prices[0] - pastPrice);
 }
 
-/** The event fields that do not depend on trading; also included in market objects. */
-function eventHead(event: ListedEvent, isClosed: boolean) {
+/** Returns the event fields that event objects and market objects share. */
+function presentStaticEventFields(event: ListedEvent, isClosed: boolean) {
   const slug = polymarketEventSlug(event);
   const negRisk = isNegRisk(event);
   return {
@@ -194,10 +200,10 @@ function eventHead(event: ListedEvent, isClosed: boolean) {
     title: event.title,
     description: event.description,
     resolutionSource: event.markets[0]?.resolutionSource ?? "",
-    startDate: iso(event.openAt),
-    creationDate: iso(event.openAt),
-    createdAt: iso(event.openAt),
-    endDate: isoOrNull(event.closeAt),
+    startDate: formatIso(event.openAt),
+    creationDate: formatIso(event.openAt),
+    createdAt: formatIso(event.openAt),
+    endDate: formatIsoOrNull(event.closeAt),
     active: true,
     closed: isClosed,
     archived: false,
@@ -216,9 +222,9 @@ function eventHead(event: ListedEvent, isClosed: boolean) {
 }
 
 /** Gamma event object with its open and closed markets, series and tags. */
-export function gammaEvent(world: World, event: ListedEvent, now: number) {
+export function presentGammaEvent(world: World, event: ListedEvent, now: number) {
   const markets = event.markets.filter((market) => isListed(market, now));
-  const states = markets.map((market) => marketState(world, market, now));
+  const states = markets.map((market) => readMarketState(world, market, now));
   const activities = markets.map((market) => world.activity(market, now));
   // The sum is unknown if any value is unknown.
   const sum = (pick: (activity: ActivityState) => number | null) =>
@@ -231,9 +237,9 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
   const options = { withEvents: false, withTags: false, withLongChanges: false };
   const closedAt = Math.max(...event.markets.map((market) => market.finalizeAt));
   return {
-    ...eventHead(event, isClosed),
-    updatedAt: iso(now),
-    ...(isClosed ? { closedTime: isoOrNull(closedAt) } : {}),
+    ...presentStaticEventFields(event, isClosed),
+    updatedAt: formatIso(now),
+    ...(isClosed ? { closedTime: formatIsoOrNull(closedAt) } : {}),
     liquidity: sum((activity) => activity.liquidityUsd),
     liquidityClob: sum((activity) => activity.liquidityUsd),
     volume,
@@ -247,16 +253,16 @@ export function gammaEvent(world: World, event: ListedEvent, now: number) {
     live: false,
     ended: isClosed,
     markets: [
-      ...states.map((state, position) => gammaMarket(world, state, now, options, activities[position])),
-      ...(isAugmented(event) && event.recorded === undefined ? [otherMarket(event, isClosed)] : []),
+      ...states.map((state, position) => presentGammaMarket(world, state, now, options, activities[position])),
+      ...(isAugmented(event) && event.recorded === undefined ? [presentOtherMarket(event, isClosed)] : []),
     ],
-    series: [seriesObject(event)],
+    series: [presentSeries(event)],
     tags: tagsOf(event),
   };
 }
 
 /** The "Other" market of an augmented event: all outcomes that are not listed yet. It is not tradable. */
-export function otherMarket(event: ListedEvent, isClosed: boolean) {
+export function presentOtherMarket(event: ListedEvent, isClosed: boolean) {
   const id = otherMarketId(event);
   return {
     id,
@@ -274,8 +280,8 @@ export function otherMarket(event: ListedEvent, isClosed: boolean) {
     enableOrderBook: false,
     umaResolutionStatus: "",
     marketMakerAddress: "",
-    startDate: iso(event.openAt),
-    endDate: isoOrNull(event.closeAt),
+    startDate: formatIso(event.openAt),
+    endDate: formatIsoOrNull(event.closeAt),
     volume: "0",
     negRisk: true,
     negRiskOther: true,

@@ -2,12 +2,12 @@ import { positionAfter } from "./catalogue.ts";
 import type { SortKey } from "./gamma-filters.ts";
 import { type Query, ValidationError } from "./query.ts";
 
-interface Indexed {
+interface IndexedItem {
   readonly index: number;
 }
 
 /** The parsed parameters of a list request. */
-export interface Selection<Item extends Indexed> {
+export interface Selection<Item extends IndexedItem> {
   /** Sorted by index, ascending. */
   readonly items: readonly Item[];
   readonly matches: (item: Item) => boolean;
@@ -25,9 +25,9 @@ const CACHE_ENTRIES_MAX = 16;
 
 /** Caches filtered and sorted lists for a few seconds, because sorting by volume or price reads the state of every item. */
 export class SortedCache {
-  readonly #entries = new Map<string, { readonly at: number; readonly rows: readonly Row<Indexed>[] }>();
+  readonly #entries = new Map<string, { readonly at: number; readonly rows: readonly Row<IndexedItem>[] }>();
 
-  rows<Item extends Indexed>(
+  readRows<Item extends IndexedItem>(
     name: string,
     query: Query,
     selection: Selection<Item>,
@@ -51,7 +51,7 @@ export class SortedCache {
   }
 }
 
-function compareRows(a: Row<Indexed>, b: Row<Indexed>): number {
+function compareRows(a: Row<IndexedItem>, b: Row<IndexedItem>): number {
   if (a.value < b.value) return -1;
   if (a.value > b.value) return 1;
   return a.item.index - b.item.index;
@@ -82,13 +82,13 @@ function decodeCursor(text: string): Cursor {
       if (v === null || typeof v === "number" || typeof v === "string") return { v, i };
     }
   } catch {
-    // Not JSON: rejected below.
+    // Invalid JSON is rejected below.
   }
   throw new ValidationError("invalid after_cursor");
 }
 
-/** One page after a cursor, and the cursor of the next page; null on the last page. */
-export function keysetPage<Item extends Indexed>(
+/** Returns one page after a cursor and the cursor of the next page, which is null on the last page. */
+export function readKeysetPage<Item extends IndexedItem>(
   cache: SortedCache,
   name: string,
   query: Query,
@@ -97,8 +97,8 @@ export function keysetPage<Item extends Indexed>(
   now: number,
 ): { readonly items: readonly Item[]; readonly next: string | null } {
   const cursor = page.after === null ? null : decodeCursor(page.after);
-  if (selection.key === null) return defaultOrderPage(selection, cursor, page.limit);
-  const rows = cache.rows(name, query, selection, now);
+  if (selection.key === null) return readDefaultOrderPage(selection, cursor, page.limit);
+  const rows = cache.readRows(name, query, selection, now);
   const start = cursor === null ? 0 : rows.findIndex((row) => isAfter(row, cursor, selection.ascending));
   if (start < 0) return { items: [], next: null };
   const pageRows = rows.slice(start, start + page.limit);
@@ -110,14 +110,18 @@ export function keysetPage<Item extends Indexed>(
   };
 }
 
-function isAfter(row: Row<Indexed>, cursor: Cursor, ascending: boolean): boolean {
+function isAfter(row: Row<IndexedItem>, cursor: Cursor, ascending: boolean): boolean {
   if (cursor.v === null || typeof cursor.v !== typeof row.value) throw new ValidationError("invalid after_cursor");
   const order = compareRows(row, { item: { index: cursor.i }, value: cursor.v });
   return ascending ? order > 0 : order < 0;
 }
 
-/** A page in the default order, which needs no sorting. Reads one matching item more to find out whether it is the last page. */
-function defaultOrderPage<Item extends Indexed>(selection: Selection<Item>, cursor: Cursor | null, limit: number) {
+/** Reads a page in the default order without sorting. Reads one more item to determine whether the page is the last. */
+function readDefaultOrderPage<Item extends IndexedItem>(
+  selection: Selection<Item>,
+  cursor: Cursor | null,
+  limit: number,
+) {
   const { items, ascending, matches } = selection;
   const step = ascending ? 1 : -1;
   let position: number;
@@ -135,8 +139,8 @@ function defaultOrderPage<Item extends Indexed>(selection: Selection<Item>, curs
   }
 }
 
-/** One page by limit and offset, for the legacy lists. */
-export function offsetPage<Item extends Indexed>(
+/** Returns one page by limit and offset, for the lists without cursors. */
+export function readOffsetPage<Item extends IndexedItem>(
   cache: SortedCache,
   name: string,
   query: Query,
@@ -144,6 +148,6 @@ export function offsetPage<Item extends Indexed>(
   page: { readonly limit: number; readonly offset: number },
   now: number,
 ): readonly Item[] {
-  const rows = cache.rows(name, query, selection, now);
+  const rows = cache.readRows(name, query, selection, now);
   return rows.slice(page.offset, page.offset + page.limit).map((row) => row.item);
 }

@@ -2,9 +2,16 @@ import type { FastifyInstance } from "fastify";
 import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { eventSortKey, type SortKey } from "./gamma-filters.ts";
-import { gammaEvent, isEventClosed } from "./gamma-json.ts";
-import { booleanParam, integerParam, numberParam, type Query, textParam, ValidationError } from "./query.ts";
+import { readEventSortKey, type SortKey } from "./gamma-filters.ts";
+import { isEventClosed, presentGammaEvent } from "./gamma-json.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readIntegerParam,
+  readNumberParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
 import { type Tag, tagsOf } from "./series-and-tags.ts";
 
 interface SearchOptions {
@@ -15,7 +22,7 @@ interface SearchOptions {
   readonly page: number;
   /** "active", "resolved", "closed", or null for all. */
   readonly status: string | null;
-  /** Sorts descending unless `ascending`. Null: open events first, then events with all words in the title. */
+  /** Sort value. If null, open events precede closed events, and events with all words in the title precede other events. */
   readonly key: SortKey<ListedEvent>;
   readonly ascending: boolean;
   /** Whether closed markets of the found events are included. */
@@ -30,31 +37,31 @@ const EVENTS_MAX = 50;
 /** Registers `/public-search`. */
 export function installSearch(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/public-search", async ({ query }) => {
-    const text = textParam(query, "q");
+    const text = readTextParam(query, "q");
     if (text === null) throw new ValidationError("q is required");
-    // The search has snake_case sort fields, for example volume_24hr; the lists have camelCase ones.
-    const sort = textParam(query, "sort")?.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    // Search requests use snake_case sort fields, for example volume_24hr; list requests use camelCase.
+    const sort = readTextParam(query, "sort")?.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
     return searchEvents(context, catalogue, {
       text,
-      key: sort === undefined ? null : eventSortKey(context.world, { order: sort }, context.now()),
-      ascending: booleanParam(query, "ascending") ?? false,
-      limit: Math.min(EVENTS_MAX, Math.max(1, numberParam(query, "limit_per_type") ?? EVENTS_DEFAULT)),
-      page: Math.max(1, integerParam(query, "page") ?? 1),
-      status: textParam(query, "events_status"),
-      keepClosed: textParam(query, "keep_closed_markets") !== "0",
-      withTags: booleanParam(query, "search_tags") ?? false,
+      key: sort === undefined ? null : readEventSortKey(context.world, { order: sort }, context.now()),
+      ascending: readBooleanParam(query, "ascending") ?? false,
+      limit: Math.min(EVENTS_MAX, Math.max(1, readNumberParam(query, "limit_per_type") ?? EVENTS_DEFAULT)),
+      page: Math.max(1, readIntegerParam(query, "page") ?? 1),
+      status: readTextParam(query, "events_status"),
+      keepClosed: readTextParam(query, "keep_closed_markets") !== "0",
+      withTags: readBooleanParam(query, "search_tags") ?? false,
     });
   });
 }
 
-/** The tags of all listed events, by id. */
-function allTags(catalogue: Catalogue): Tag[] {
+/** Returns the tags of all listed events, sorted by id. */
+function listTags(catalogue: Catalogue): Tag[] {
   const byId = new Map<string, Tag>();
-  for (const event of catalogue.events()) for (const tag of tagsOf(event)) byId.set(tag.id, tag);
+  for (const event of catalogue.listEvents()) for (const tag of tagsOf(event)) byId.set(tag.id, tag);
   return [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
 }
 
-/** Events whose title, tags and market questions together contain every word of the query. */
+/** Finds events whose title, tags and market questions together contain every word of the query. */
 function searchEvents(context: ExchangeContext, catalogue: Catalogue, options: SearchOptions) {
   const now = context.now();
   const words = options.text
@@ -63,23 +70,25 @@ function searchEvents(context: ExchangeContext, catalogue: Catalogue, options: S
     .filter((word) => word !== "")
     .slice(0, WORDS_MAX);
   const hits: { readonly event: ListedEvent; readonly isClosed: boolean; readonly isTitleMatch: boolean }[] = [];
-  for (const event of catalogue.events()) {
+  for (const event of catalogue.listEvents()) {
     const isClosed = isEventClosed(event, now);
     if (options.status === "active" && isClosed) continue;
     if ((options.status === "resolved" || options.status === "closed") && !isClosed) continue;
     const title = event.title.toLowerCase();
     const isTitleMatch = words.every((word) => title.includes(word));
-    if (isTitleMatch || matchesAnywhere(event, title, words)) hits.push({ event, isClosed, isTitleMatch });
+    if (isTitleMatch || matchesAnyText(event, title, words)) hits.push({ event, isClosed, isTitleMatch });
   }
-  // Sorting is stable: ties keep the order of the list, by index.
+  // Sorting is stable: equal events stay sorted by index.
   const { key, ascending } = options;
   if (key === null)
     hits.sort((a, b) => Number(a.isClosed) - Number(b.isClosed) || Number(b.isTitleMatch) - Number(a.isTitleMatch));
   else sortBy(hits, ({ event }) => key(event), ascending);
   const start = (options.page - 1) * options.limit;
-  const events = hits.slice(start, start + options.limit).map(({ event }) => gammaEvent(context.world, event, now));
+  const events = hits
+    .slice(start, start + options.limit)
+    .map(({ event }) => presentGammaEvent(context.world, event, now));
   const tags = options.withTags
-    ? allTags(catalogue).filter((tag) => words.some((word) => tag.slug.includes(word)))
+    ? listTags(catalogue).filter((tag) => words.some((word) => tag.slug.includes(word)))
     : [];
   return {
     events: options.keepClosed
@@ -98,7 +107,7 @@ function sortBy<Item>(items: Item[], key: (item: Item) => number | string, ascen
   items.splice(0, items.length, ...keyed.map(({ item }) => item));
 }
 
-function matchesAnywhere(event: ListedEvent, title: string, words: readonly string[]): boolean {
+function matchesAnyText(event: ListedEvent, title: string, words: readonly string[]): boolean {
   const text = [title, ...event.tags, ...event.markets.map((market) => market.question)].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }

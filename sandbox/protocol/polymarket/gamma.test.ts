@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { polymarketEventId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
-import { get, NOW, serve, world } from "./test-server.ts";
+import { get, NOW, startHost, world } from "./test-server.ts";
 
 interface Row {
   readonly id: string;
@@ -22,7 +22,7 @@ const idsOf = (rows: readonly Row[]) => rows.map((row) => row.id);
 
 let gamma: FastifyInstance;
 before(async () => {
-  gamma = await serve("gamma");
+  gamma = await startHost("gamma");
 });
 after(() => gamma.close());
 
@@ -48,7 +48,7 @@ for (const order of ["", "&order=volume24hr&ascending=false", "&order=endDate&as
   });
 }
 
-test("event keyset pages with closed=false contain exactly the events with an unsettled market", async () => {
+test("event keyset pages with `closed=false` contain exactly the events with an unsettled market", async () => {
   const open = await readAllPages("/events/keyset?limit=9&closed=false", "events");
   const expected = world
     .events("polymarket", NOW)
@@ -56,7 +56,7 @@ test("event keyset pages with closed=false contain exactly the events with an un
   assert.deepEqual(idsOf(open).sort(), expected.map(polymarketEventId).sort());
 });
 
-test("ignores a parameter called cursor and returns the first page", async () => {
+test("ignores the parameter `cursor` and returns the first page", async () => {
   const first: Page = (await get(gamma, "/markets/keyset?limit=3")).body;
   const second: Page = (await get(gamma, `/markets/keyset?limit=3&cursor=${first.next_cursor}`)).body;
   assert.deepEqual(idsOf(second.markets), idsOf(first.markets));
@@ -77,14 +77,14 @@ for (const url of [
   "/markets?offset=2001",
   "/markets/abc",
 ]) {
-  test(`422: ${url}`, async () => {
+  test(`422: rejects ${url}`, async () => {
     const { status, body } = await get(gamma, url);
     assert.equal(status, 422);
     assert.equal(Object(body).type, "validation error");
   });
 }
 
-test("accepts all spellings of booleans that Go parses, and Python's True and False", async () => {
+test("accepts `true`, `True`, `t` and `1` as true, and `false`, `False`, `f` and `0` as false", async () => {
   const expected: Row[] = (await get(gamma, "/markets?limit=100&closed=false&active=true")).body;
   for (const query of ["closed=False&active=True", "closed=0&active=1", "closed=f&active=t"]) {
     assert.deepEqual((await get(gamma, `/markets?limit=100&${query}`)).body, expected, query);
@@ -92,7 +92,7 @@ test("accepts all spellings of booleans that Go parses, and Python's True and Fa
   assert.ok(expected.length > 0 && expected.every((row) => !row.closed));
 });
 
-test("accepts several order fields and sorts by the first", async () => {
+test("accepts several order fields and sorts by the first field", async () => {
   const oneField: Row[] = (await get(gamma, "/markets?limit=20&order=volumeNum&ascending=false")).body;
   const twoFields: Row[] = (await get(gamma, "/markets?limit=20&order=volumeNum,liquidityNum&ascending=false")).body;
   assert.deepEqual(idsOf(twoFields), idsOf(oneField));
@@ -127,7 +127,7 @@ test("every market has an empty marketMakerAddress", async () => {
   assert.ok(rows.length > 0 && rows.every((row) => row.marketMakerAddress === ""));
 });
 
-test("the legacy lists are plain arrays with limit and offset", async () => {
+test("`/markets` and `/events` return arrays and accept `limit` and `offset`", async () => {
   const first: Row[] = (await get(gamma, "/markets?limit=5&offset=0&closed=false")).body;
   const second: Row[] = (await get(gamma, "/markets?limit=5&offset=5&closed=false")).body;
   const both: Row[] = (await get(gamma, "/markets?limit=10&closed=false")).body;
@@ -157,7 +157,7 @@ test("finds a market by id, slug, condition id, token id and tag", async () => {
 });
 
 for (const url of ["/markets/1", "/markets/slug/nothing-7", "/events/3", "/events/slug/nothing-7"]) {
-  test(`404: ${url}`, async () => {
+  test(`404: finds nothing at ${url}`, async () => {
     assert.equal((await get(gamma, url)).status, 404);
   });
 }
@@ -185,9 +185,9 @@ test("an augmented event has an Other market that does not accept orders", async
   assert.equal(Object((await get(gamma, `/markets/${other.id}`)).body).id, other.id);
 });
 
-test("429: rejects market request 301 within ten seconds with Retry-After, per client", async (t) => {
+test("429: rejects a client's 301st market request within ten seconds and returns Retry-After", async (t) => {
   let at = NOW;
-  const limited = await serve("gamma", { enforceLimits: true, now: () => at });
+  const limited = await startHost("gamma", { enforceLimits: true, now: () => at });
   t.after(() => limited.close());
   const request = (userAgent: string) => get(limited, "/markets/1", { "user-agent": userAgent });
   for (let count = 0; count < 300; count++) assert.equal((await request("a")).status, 404);

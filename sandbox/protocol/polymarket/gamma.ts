@@ -3,14 +3,21 @@ import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { eventFilter, eventSortKey, marketFilter, marketSortKey } from "./gamma-filters.ts";
-import { gammaEvent, gammaMarket, isEventClosed, otherMarket } from "./gamma-json.ts";
-import { keysetPage, offsetPage, type Selection, SortedCache } from "./gamma-paging.ts";
+import { createEventFilter, createMarketFilter, readEventSortKey, readMarketSortKey } from "./gamma-filters.ts";
+import { isEventClosed, presentGammaEvent, presentGammaMarket, presentOtherMarket } from "./gamma-json.ts";
+import { readKeysetPage, readOffsetPage, type Selection, SortedCache } from "./gamma-paging.ts";
 import { installSearch } from "./gamma-search.ts";
 import { eventIndexOfOtherId } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { isAugmented, marketState } from "./market-state.ts";
-import { booleanParam, integerParam, listParam, type Query, textParam, ValidationError } from "./query.ts";
+import { isAugmented, readMarketState } from "./market-state.ts";
+import {
+  type Query,
+  readBooleanParam,
+  readIntegerParam,
+  readListParam,
+  readTextParam,
+  ValidationError,
+} from "./query.ts";
 
 const MARKETS_PAGE_MAX = 100;
 const EVENTS_PAGE_MAX = 500;
@@ -44,7 +51,7 @@ export function gammaService(context: ExchangeContext, catalogue: Catalogue): Ex
           return reply.code(422).send({ type: "validation error", error: error.message });
         return reply.code(500).send({ type: "internal error", error: "internal server error" });
       });
-      app.setNotFoundHandler((_request, reply) => notFound(reply, "page not found"));
+      app.setNotFoundHandler((_request, reply) => sendNotFound(reply, "page not found"));
       installLists(app, context, catalogue);
       installObjects(app, context, catalogue);
       installSearch(app, context, catalogue);
@@ -52,7 +59,7 @@ export function gammaService(context: ExchangeContext, catalogue: Catalogue): Ex
   };
 }
 
-function notFound(reply: FastifyReply, error: string) {
+function sendNotFound(reply: FastifyReply, error: string) {
   return reply.code(404).send({ type: "not found error", error });
 }
 
@@ -65,90 +72,104 @@ function installLists(app: FastifyInstance, context: ExchangeContext, catalogue:
   const { world } = context;
   const cache = new SortedCache();
   const marketSelection = (query: Query, now: number): Selection<ListedMarket> => ({
-    items: candidateMarkets(catalogue, query),
-    matches: marketFilter(world, query, now),
-    key: marketSortKey(world, query, now),
-    ascending: booleanParam(query, "ascending") ?? true,
+    items: findCandidateMarkets(catalogue, query),
+    matches: createMarketFilter(world, query, now),
+    key: readMarketSortKey(world, query, now),
+    ascending: readBooleanParam(query, "ascending") ?? true,
   });
   const eventSelection = (query: Query, now: number): Selection<ListedEvent> => ({
-    items: candidateEvents(catalogue, query),
-    matches: eventFilter(world, query, now),
-    key: eventSortKey(world, query, now),
-    ascending: booleanParam(query, "ascending") ?? true,
+    items: findCandidateEvents(catalogue, query),
+    matches: createEventFilter(world, query, now),
+    key: readEventSortKey(world, query, now),
+    ascending: readBooleanParam(query, "ascending") ?? true,
   });
   const marketsJson = (markets: readonly ListedMarket[], query: Query, now: number) => {
-    const withTags = booleanParam(query, "include_tag") ?? false;
+    const withTags = readBooleanParam(query, "include_tag") ?? false;
     const options = { withEvents: true, withTags, withLongChanges: false };
-    return markets.map((market) => gammaMarket(world, marketState(world, market, now), now, options));
+    return markets.map((market) => presentGammaMarket(world, readMarketState(world, market, now), now, options));
   };
 
   app.get<{ Querystring: Query }>("/markets/keyset", async ({ query }) => {
     const now = context.now();
     const selection = marketSelection(query, now);
-    const { items, next } = keysetPage(cache, "markets", query, selection, keysetParams(query, MARKETS_PAGE_MAX), now);
+    const { items, next } = readKeysetPage(
+      cache,
+      "markets",
+      query,
+      selection,
+      readKeysetParams(query, MARKETS_PAGE_MAX),
+      now,
+    );
     return { markets: marketsJson(items, query, now), ...(next === null ? {} : { next_cursor: next }) };
   });
   app.get<{ Querystring: Query }>("/events/keyset", async ({ query }) => {
     const now = context.now();
     const selection = eventSelection(query, now);
-    const { items, next } = keysetPage(cache, "events", query, selection, keysetParams(query, EVENTS_PAGE_MAX), now);
-    const events = items.map((event) => gammaEvent(world, event, now));
+    const { items, next } = readKeysetPage(
+      cache,
+      "events",
+      query,
+      selection,
+      readKeysetParams(query, EVENTS_PAGE_MAX),
+      now,
+    );
+    const events = items.map((event) => presentGammaEvent(world, event, now));
     return { events, ...(next === null ? {} : { next_cursor: next }) };
   });
   app.get<{ Querystring: Query }>("/markets", async ({ query }) => {
     const now = context.now();
-    const markets = offsetPage(cache, "markets", query, marketSelection(query, now), offsetParams(query), now);
+    const markets = readOffsetPage(cache, "markets", query, marketSelection(query, now), readOffsetParams(query), now);
     return marketsJson(markets, query, now);
   });
   app.get<{ Querystring: Query }>("/events", async ({ query }) => {
     const now = context.now();
-    const events = offsetPage(cache, "events", query, eventSelection(query, now), offsetParams(query), now);
-    return events.map((event) => gammaEvent(world, event, now));
+    const events = readOffsetPage(cache, "events", query, eventSelection(query, now), readOffsetParams(query), now);
+    return events.map((event) => presentGammaEvent(world, event, now));
   });
 }
 
-/** The venue ignores a parameter called `cursor`: a client that sends it always reads the first page. */
-function keysetParams(query: Query, limitMax: number) {
+/** The venue ignores the parameter `cursor`: a client that sends it always receives the first page. */
+function readKeysetParams(query: Query, limitMax: number) {
   if (query.offset !== undefined) throw new ValidationError("offset is not supported, use after_cursor");
-  return { limit: clampLimit(integerParam(query, "limit"), limitMax), after: textParam(query, "after_cursor") };
+  return { limit: clampLimit(readIntegerParam(query, "limit"), limitMax), after: readTextParam(query, "after_cursor") };
 }
 
-function offsetParams(query: Query) {
-  const offset = integerParam(query, "offset") ?? 0;
+function readOffsetParams(query: Query) {
+  const offset = readIntegerParam(query, "offset") ?? 0;
   if (offset > LEGACY_OFFSET_MAX)
     throw new ValidationError("offset too large, use /markets/keyset for deeper pagination");
-  return { limit: clampLimit(integerParam(query, "limit"), LEGACY_PAGE_MAX), offset };
+  return { limit: clampLimit(readIntegerParam(query, "limit"), LEGACY_PAGE_MAX), offset };
 }
 
-function uniqueByIndex<Item extends { readonly index: number }>(items: readonly (Item | null)[]): Item[] {
+function removeDuplicates<Item extends { readonly index: number }>(items: readonly (Item | null)[]): Item[] {
   return [...new Set(items.filter((item) => item !== null))].sort((a, b) => a.index - b.index);
 }
 
-/** The markets to filter: those named by an id filter, else all. */
-function candidateMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
+/** Returns the markets to filter: those selected by an id filter, or all markets if there is none. */
+function findCandidateMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
   const matches =
-    listParam(query, "id")?.map((id) => catalogue.marketById(id)) ??
-    listParam(query, "condition_ids")?.map((id) => catalogue.marketByCondition(id)) ??
-    listParam(query, "clob_token_ids")?.map((token) => catalogue.marketByToken(token)?.market ?? null) ??
-    listParam(query, "slug")?.map((slug) => catalogue.marketBySlug(slug));
-  return matches === undefined ? catalogue.markets() : uniqueByIndex(matches);
+    readListParam(query, "id")?.map((id) => catalogue.findMarketById(id)) ??
+    readListParam(query, "condition_ids")?.map((id) => catalogue.findMarketByCondition(id)) ??
+    readListParam(query, "clob_token_ids")?.map((token) => catalogue.findMarketByToken(token)?.market ?? null) ??
+    readListParam(query, "slug")?.map((slug) => catalogue.findMarketBySlug(slug));
+  return matches === undefined ? catalogue.listMarkets() : removeDuplicates(matches);
 }
 
-function candidateEvents(catalogue: Catalogue, query: Query): readonly ListedEvent[] {
+function findCandidateEvents(catalogue: Catalogue, query: Query): readonly ListedEvent[] {
   const matches =
-    listParam(query, "id")?.map((id) => catalogue.eventById(id)) ??
-    listParam(query, "slug")?.map((slug) => catalogue.eventBySlug(slug));
-  return matches === undefined ? catalogue.events() : uniqueByIndex(matches);
+    readListParam(query, "id")?.map((id) => catalogue.findEventById(id)) ??
+    readListParam(query, "slug")?.map((slug) => catalogue.findEventBySlug(slug));
+  return matches === undefined ? catalogue.listEvents() : removeDuplicates(matches);
 }
 
 function installObjects(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
   const presentMarket = (reply: FastifyReply, market: ListedMarket | null, query: Query, missing: string) => {
-    if (market === null) return notFound(reply, missing);
+    if (market === null) return sendNotFound(reply, missing);
     const now = context.now();
-    const withTags = booleanParam(query, "include_tag") ?? false;
+    const withTags = readBooleanParam(query, "include_tag") ?? false;
     const options = { withEvents: true, withTags, withLongChanges: true };
-    return gammaMarket(world, marketState(world, market, now), now, options);
+    return presentGammaMarket(world, readMarketState(world, market, now), now, options);
   };
   type ById = { Params: { id: string }; Querystring: Query };
   type BySlug = { Params: { slug: string }; Querystring: Query };
@@ -158,21 +179,21 @@ function installObjects(app: FastifyInstance, context: ExchangeContext, catalogu
 
   app.get<ById>("/markets/:id", async ({ params, query }, reply) => {
     assertId(params.id);
-    const event = catalogue.eventByIndex(eventIndexOfOtherId(params.id));
+    const event = catalogue.findEventByIndex(eventIndexOfOtherId(params.id));
     if (event !== null && event.recorded === undefined && isAugmented(event))
-      return otherMarket(event, isEventClosed(event, context.now()));
-    return presentMarket(reply, catalogue.marketById(params.id), query, "id not found");
+      return presentOtherMarket(event, isEventClosed(event, context.now()));
+    return presentMarket(reply, catalogue.findMarketById(params.id), query, "id not found");
   });
   app.get<BySlug>("/markets/slug/:slug", async ({ params, query }, reply) =>
-    presentMarket(reply, catalogue.marketBySlug(params.slug), query, "slug not found"),
+    presentMarket(reply, catalogue.findMarketBySlug(params.slug), query, "slug not found"),
   );
   app.get<ById>("/events/:id", async ({ params }, reply) => {
     assertId(params.id);
-    const event = catalogue.eventById(params.id);
-    return event === null ? notFound(reply, "id not found") : gammaEvent(world, event, context.now());
+    const event = catalogue.findEventById(params.id);
+    return event === null ? sendNotFound(reply, "id not found") : presentGammaEvent(world, event, context.now());
   });
   app.get<BySlug>("/events/slug/:slug", async ({ params }, reply) => {
-    const event = catalogue.eventBySlug(params.slug);
-    return event === null ? notFound(reply, "slug not found") : gammaEvent(world, event, context.now());
+    const event = catalogue.findEventBySlug(params.slug);
+    return event === null ? sendNotFound(reply, "slug not found") : presentGammaEvent(world, event, context.now());
   });
 }

@@ -5,17 +5,17 @@ import type { ListedEvent, ListedMarket } from "../../world/types.ts";
  * Ids in the venue's formats, derived from the index and the text of a market. The index can be decoded from an id without
  * a lookup table: condition and token ids end in the index plus a mask taken from their first digits.
  */
-const INDEX_SPACE = 2 ** 40;
+const INDEX_COUNT = 2 ** 40;
 const INDEX_DIGITS = 10;
 const GAMMA_MARKET_ID_BASE = 500_000;
 const GAMMA_EVENT_ID_BASE = 20_000;
 /** First id of "Other" markets, above the ids of all other markets. */
 const OTHER_ID_BASE = 9_000_000_000;
-const SLUG_TEXT_MAX = 80;
-/** One condition id in this many is short. */
-const SHORT_CONDITION_EVERY = 16;
+const SLUG_TEXT_LENGTH_MAX = 80;
+/** Every 16th market has a condition id of 62 digits. */
+const SHORT_CONDITION_INTERVAL = 16;
 
-/** Position of an outcome token in the venue's index-aligned arrays: 0 pays on YES. */
+/** Position of an outcome token in the venue's arrays: 0 for YES, 1 for NO. */
 export type TokenSide = 0 | 1;
 
 export function sha256Hex(text: string): string {
@@ -24,17 +24,17 @@ export function sha256Hex(text: string): string {
 
 /** Appends the masked index to `prefix`. */
 function appendIndex(prefix: string, index: number): string {
-  const masked = (index + Number.parseInt(prefix.slice(0, INDEX_DIGITS), 16)) % INDEX_SPACE;
+  const masked = (index + Number.parseInt(prefix.slice(0, INDEX_DIGITS), 16)) % INDEX_COUNT;
   return prefix + masked.toString(16).padStart(INDEX_DIGITS, "0");
 }
 
 /** Inverse of `appendIndex`. */
 function decodeIndex(id: string): number {
   const mask = Number.parseInt(id.slice(0, INDEX_DIGITS), 16);
-  return (Number.parseInt(id.slice(-INDEX_DIGITS), 16) - mask + INDEX_SPACE) % INDEX_SPACE;
+  return (Number.parseInt(id.slice(-INDEX_DIGITS), 16) - mask + INDEX_COUNT) % INDEX_COUNT;
 }
 
-/** The numeric Gamma id, which is the market id of our service. */
+/** The numeric Gamma id. The service uses it as the market id. */
 export function polymarketMarketId(market: ListedMarket): string {
   return market.recorded?.marketId ?? String(GAMMA_MARKET_ID_BASE + market.index);
 }
@@ -43,15 +43,15 @@ export function polymarketEventId(event: ListedEvent): string {
   return event.recorded?.eventId ?? String(GAMMA_EVENT_ID_BASE + event.index);
 }
 
-/** 0x and 64 hex digits, or 62 digits as in the newer protocol. */
+/** 0x and 64 or 62 hex digits: the venue uses both lengths. */
 export function polymarketConditionId(market: ListedMarket): string {
   if (market.recorded?.keys.conditionId !== undefined) return market.recorded.keys.conditionId;
-  const digits = market.index % SHORT_CONDITION_EVERY === 5 ? 62 : 64;
+  const digits = market.index % SHORT_CONDITION_INTERVAL === 5 ? 62 : 64;
   const prefix = sha256Hex(`condition:${market.index}:${market.question}`).slice(0, digits - INDEX_DIGITS);
   return `0x${appendIndex(prefix, market.index)}`;
 }
 
-/** Decimal token ids: the token that pays on YES, then the other one. */
+/** Decimal token ids: first the YES token, then the NO token. */
 export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
   const { tokenYes, tokenNo } = market.recorded?.keys ?? {};
   if (tokenYes !== undefined && tokenNo !== undefined) return [tokenYes, tokenNo];
@@ -81,7 +81,7 @@ function slugOf(text: string, index: number): string {
     .toLowerCase()
     .replaceAll("%", " percent")
     .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, SLUG_TEXT_MAX)
+    .slice(0, SLUG_TEXT_LENGTH_MAX)
     .replaceAll(/^-+|-+$/g, "");
   return `${words}-${index}`;
 }
@@ -96,25 +96,25 @@ export function polymarketEventSlug(event: ListedEvent): string {
   return slugOf(event.title, event.index);
 }
 
-/** The event slug in the URL of an event page; "" without a slug. */
+/** Returns the event slug in the URL of an event page, or "" if there is none. */
 function slugOfUrl(url: string | null): string {
   const slug = /\/event\/([^/?#]+)/.exec(url ?? "")?.[1];
   return slug === undefined ? "" : decodeURIComponent(slug);
 }
 
-const POSITIVE_INTEGER = /^[1-9]\d{0,15}$/;
+const POSITIVE_INTEGER_PATTERN = /^[1-9]\d{0,15}$/;
 
 /** World index of a Gamma market id; null if the id is malformed. */
 export function marketIndexOfId(id: string): number | null {
-  return POSITIVE_INTEGER.test(id) ? Number(id) - GAMMA_MARKET_ID_BASE : null;
+  return POSITIVE_INTEGER_PATTERN.test(id) ? Number(id) - GAMMA_MARKET_ID_BASE : null;
 }
 
 export function eventIndexOfId(id: string): number | null {
-  return POSITIVE_INTEGER.test(id) ? Number(id) - GAMMA_EVENT_ID_BASE : null;
+  return POSITIVE_INTEGER_PATTERN.test(id) ? Number(id) - GAMMA_EVENT_ID_BASE : null;
 }
 
 export function eventIndexOfOtherId(id: string): number | null {
-  return POSITIVE_INTEGER.test(id) && Number(id) >= OTHER_ID_BASE ? Number(id) - OTHER_ID_BASE : null;
+  return POSITIVE_INTEGER_PATTERN.test(id) && Number(id) >= OTHER_ID_BASE ? Number(id) - OTHER_ID_BASE : null;
 }
 
 /** World index at the end of a slug; null if the slug has none. The caller checks the rest of the slug. */
@@ -135,8 +135,8 @@ export function indexOfToken(token: string): number | null {
   return hex.length === 64 ? decodeIndex(hex) : null;
 }
 
-/** A stable id for tags and series, which have no index. */
-export function numberOfText(text: string): number {
+/** Derives a stable numeric id for a tag or series. */
+export function deriveNumericId(text: string): number {
   return 100_000 + (Number.parseInt(sha256Hex(text).slice(0, 8), 16) % 900_000_000);
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Now } from "../exchange.ts";
 
-/** Requests per ten seconds: the total of the host, and limits of paths. A request counts against every matching rule. */
+/** Limits in requests per ten seconds: one for the host and one for each path rule. A request counts against every matching rule. */
 interface RequestLimitRules {
   readonly total: number;
   readonly paths: readonly {
@@ -19,7 +19,7 @@ interface Window {
   readonly counts: Map<string, number>;
 }
 
-/** Counts requests per client (address and User-Agent) in ten-second windows; over a limit: 429 with Retry-After. */
+/** Limits requests per client (IP address and User-Agent) in ten-second windows; rejects with 429 and Retry-After. */
 export function enforceRequestLimits(app: FastifyInstance, rules: RequestLimitRules, now: Now): void {
   const windows = new Map<string, Window>();
   const windowOf = (client: string, at: number): Window => {

@@ -14,40 +14,40 @@ import type { TokenSide } from "./ids.ts";
 const MICROS = 1_000_000;
 
 /** Price of the complementary token: 1 - p, rounded to six decimals. */
-export function mirrored(price: number): number {
+export function mirrorPrice(price: number): number {
   return (MICROS - Math.round(price * MICROS)) / MICROS;
 }
 
-/** Formats a price or size as a decimal without exponent or trailing zeros. Null stays null. */
-export function decimal(value: number): string;
-export function decimal(value: number | null): string | null;
-export function decimal(value: number | null): string | null {
+/** Formats a price or size as a decimal without exponent or trailing zeros. Returns null for null. */
+export function formatDecimal(value: number): string;
+export function formatDecimal(value: number | null): string | null;
+export function formatDecimal(value: number | null): string | null {
   if (value === null) return null;
   const text = value.toFixed(6);
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** The book of one outcome token, best levels first. The second token's book mirrors the first one's. */
-export function tokenBook(
+/** Returns the book of one outcome token, best levels first. The NO book mirrors the YES book. */
+export function toTokenBook(
   book: BookState,
   side: TokenSide,
 ): { bids: readonly Level[]; asks: readonly Level[]; lastPrice: number | null } {
   if (side === 0) return { bids: book.bids, asks: book.asks, lastPrice: book.lastPrice };
-  const mirror = (levels: readonly Level[]) => levels.map(({ price, size }) => ({ price: mirrored(price), size }));
+  const mirror = (levels: readonly Level[]) => levels.map(({ price, size }) => ({ price: mirrorPrice(price), size }));
   return {
     bids: mirror(book.asks),
     asks: mirror(book.bids),
-    lastPrice: book.lastPrice === null ? null : mirrored(book.lastPrice),
+    lastPrice: book.lastPrice === null ? null : mirrorPrice(book.lastPrice),
   };
 }
 
-const WIDE_SPREAD_MICROS = 100_000;
+const MID_SPREAD_MICROS_MAX = 100_000;
 
-/** Price displayed by the venue: the mid if the spread is at most 0.10, else the last trade, else the mid, else null. */
-export function displayedPrice(bid: number | null, ask: number | null, lastPrice: number | null): number | null {
+/** Returns the price that the venue displays: the mid if the spread is at most 0.10, else the last trade, else the mid, else null. */
+export function computeDisplayedPrice(bid: number | null, ask: number | null, lastPrice: number | null): number | null {
   const hasMid = bid !== null && ask !== null;
   const mid = hasMid ? Math.round((Math.round(bid * MICROS) + Math.round(ask * MICROS)) / 2) / MICROS : null;
-  if (hasMid && Math.round(ask * MICROS) - Math.round(bid * MICROS) <= WIDE_SPREAD_MICROS) return mid;
+  if (hasMid && Math.round(ask * MICROS) - Math.round(bid * MICROS) <= MID_SPREAD_MICROS_MAX) return mid;
   return lastPrice ?? mid;
 }
 
@@ -56,10 +56,10 @@ export function payoutsOf(outcome: WorldOutcome): readonly [number, number] {
   if (outcome.kind === "yes") return [1, 0];
   if (outcome.kind === "no") return [0, 1];
   const value = outcome.kind === "partial" ? outcome.value : 0.5;
-  return [value, mirrored(value)];
+  return [value, mirrorPrice(value)];
 }
 
-/** State of the oracle, as values of the market list (`uma…`) and of the resolutions endpoint (`status`). */
+/** State of the oracle in the values of the market list (`uma…`) and of the resolutions endpoint (`status`). */
 export interface OracleState {
   readonly umaResolutionStatus: "" | "proposed" | "disputed" | "resolved";
   readonly umaResolutionStatuses: readonly string[];
@@ -67,7 +67,7 @@ export interface OracleState {
 }
 
 /** A disputed proposal stays disputed for the first half of the time to settlement and is then proposed again. */
-export function oracleState(market: ListedMarket, phase: Phase, since: number, now: number): OracleState {
+export function deriveOracleState(market: ListedMarket, phase: Phase, since: number, now: number): OracleState {
   const steps = market.disputed ? ["proposed", "disputed", "proposed"] : ["proposed"];
   if (phase === "finalized") {
     return { umaResolutionStatus: "resolved", umaResolutionStatuses: [...steps, "resolved"], status: "resolved" };
@@ -83,7 +83,7 @@ export function oracleState(market: ListedMarket, phase: Phase, since: number, n
   return { umaResolutionStatus: "", umaResolutionStatuses: [], status: "posed" };
 }
 
-/** One market at one time. */
+/** State of one market at one time. */
 export interface MarketState {
   readonly market: ListedMarket;
   readonly lifecycle: Lifecycle;
@@ -91,27 +91,28 @@ export interface MarketState {
   readonly oracle: OracleState;
   readonly isClosed: boolean;
   readonly acceptsOrders: boolean;
-  /** Indicative prices of both tokens; payouts once settled. */
+  /** Displayed prices of both tokens, or their payouts after settlement. */
   readonly prices: readonly [number, number];
 }
 
-export function marketState(world: World, market: ListedMarket, now: number): MarketState {
+export function readMarketState(world: World, market: ListedMarket, now: number): MarketState {
   const lifecycle = world.lifecycle(market, now);
   const book = world.book(market, now);
   const isClosed = lifecycle.phase === "finalized";
-  const displayed = displayedPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
+  const displayed =
+    computeDisplayedPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
   return {
     market,
     lifecycle,
     book,
-    oracle: oracleState(market, lifecycle.phase, lifecycle.since, now),
+    oracle: deriveOracleState(market, lifecycle.phase, lifecycle.since, now),
     isClosed,
     acceptsOrders: lifecycle.phase === "active",
-    prices: isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [displayed, mirrored(displayed)],
+    prices: isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [displayed, mirrorPrice(displayed)],
   };
 }
 
-/** Whether exactly one market of the event resolves to YES; NO of one market then converts to YES of all others. */
+/** Whether exactly one market of the event resolves to YES; a NO token of one market is convertible to YES tokens of all others. */
 export function isNegRisk(event: ListedEvent): boolean {
   return event.mutuallyExclusive && (event.recorded !== undefined || event.markets.length > 1);
 }
@@ -121,34 +122,38 @@ export function isAugmented(event: ListedEvent): boolean {
   return isNegRisk(event) && !event.exhaustive;
 }
 
-export function outcomeNames(market: ListedMarket): readonly [string, string] {
+export function outcomeNamesOf(market: ListedMarket): readonly [string, string] {
   return market.event.frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"];
 }
 
-/** Recorded fee of the event's markets; null if it was not recorded or the world is simulated. */
-export function recordedFee(event: ListedEvent): RecordedFee | null {
+/** Returns the recorded fee of the event's markets, or null if the fee is unknown or the world is simulated. */
+export function recordedFeeOf(event: ListedEvent): RecordedFee | null {
   return event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee ?? null;
 }
 
 const FEE_RATES: Readonly<Record<string, number>> = { Crypto: 0.07, Sports: 0.03, Politics: 0.04, Tech: 0.04 };
-const OTHER_FEE_RATE = 0.05;
+const FEE_RATE_DEFAULT = 0.05;
 export const FEE_REBATE_RATE = 0.25;
 
 /** Taker fee rate in [0, 1]. Events tagged "World" have no fee. */
-export function feeRate(event: ListedEvent): number {
+export function feeRateOf(event: ListedEvent): number {
   if (event.recorded !== undefined) {
-    const fee = recordedFee(event);
+    const fee = recordedFeeOf(event);
     return fee?.kind === "quadratic" ? fee.rate : 0;
   }
-  return event.tags.includes("World") ? 0 : (FEE_RATES[event.category] ?? OTHER_FEE_RATE);
+  return event.tags.includes("World") ? 0 : (FEE_RATES[event.category] ?? FEE_RATE_DEFAULT);
 }
 
 export const ORDER_SIZE_MIN = 5;
-const REWARDED_EVERY = 3;
+const REWARDED_MARKET_INTERVAL = 3;
 
-/** Liquidity rewards of a market; null if it has none. */
+/** Returns the liquidity rewards of a market, or null if it has none. */
 export function rewardsOf(market: ListedMarket): { dailyRate: number; minSize: number; maxSpread: number } | null {
-  if (market.recorded !== undefined || market.event.frequency === "fifteen_min" || market.index % REWARDED_EVERY !== 0)
+  if (
+    market.recorded !== undefined ||
+    market.event.frequency === "fifteen_min" ||
+    market.index % REWARDED_MARKET_INTERVAL !== 0
+  )
     return null;
   return { dailyRate: 5 + (market.index % 10) * 5, minSize: 50, maxSpread: 3.5 };
 }

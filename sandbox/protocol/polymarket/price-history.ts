@@ -1,6 +1,6 @@
 import type { ListedMarket, World } from "../../world/types.ts";
 import type { TokenSide } from "./ids.ts";
-import { displayedPrice, mirrored } from "./market-state.ts";
+import { computeDisplayedPrice, mirrorPrice } from "./market-state.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ interface HistoryRow {
 }
 
 /** Prices of one token at every multiple of the step in (from, to], oldest first. Steps without a price are omitted. */
-export function priceHistory(
+export function readPriceHistory(
   world: World,
   market: ListedMarket,
   side: TokenSide,
@@ -36,9 +36,9 @@ export function priceHistory(
   if (range.to <= from) return [];
   const rows: HistoryRow[] = [];
   for (const point of world.priceHistory(market, from, range.to, range.stepMinutes * MINUTE_MS)) {
-    const price = displayedPrice(point.bid, point.ask, point.lastPrice);
+    const price = computeDisplayedPrice(point.bid, point.ask, point.lastPrice);
     if (price === null) continue;
-    rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : mirrored(price) });
+    rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : mirrorPrice(price) });
   }
   return rows;
 }

@@ -5,52 +5,52 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 /** An invalid parameter: 422 from Gamma, 400 from the other hosts. */
 export class ValidationError extends Error {}
 
-/** All values of a parameter, repeated or comma-separated; null if it is absent or empty. */
-export function listParam(query: Query, name: string): string[] | null {
+/** Returns all values of a repeated or comma-separated parameter, or null if it is absent or empty. */
+export function readListParam(query: Query, name: string): string[] | null {
   const parameter = query[name];
   if (parameter === undefined || parameter === "") return null;
   const values = (typeof parameter === "string" ? [parameter] : parameter).flatMap((value) => value.split(","));
   return values.filter((value) => value !== "");
 }
 
-/** The first value of a parameter; null if it is absent or empty. */
-export function textParam(query: Query, name: string): string | null {
+/** Returns the first value of a parameter, or null if it is absent or empty. */
+export function readTextParam(query: Query, name: string): string | null {
   const parameter = query[name];
   const value = typeof parameter === "string" || parameter === undefined ? parameter : parameter[0];
   return value === undefined || value === "" ? null : value;
 }
 
-export function numberParam(query: Query, name: string): number | null {
-  const text = textParam(query, name);
+export function readNumberParam(query: Query, name: string): number | null {
+  const text = readTextParam(query, name);
   if (text === null) return null;
   const value = Number(text);
   if (!Number.isFinite(value)) throw new ValidationError(`${name} must be a number`);
   return value;
 }
 
-export function integerParam(query: Query, name: string): number | null {
-  const value = numberParam(query, name);
+export function readIntegerParam(query: Query, name: string): number | null {
+  const value = readNumberParam(query, name);
   if (value !== null && (!Number.isInteger(value) || value < 0))
     throw new ValidationError(`${name} must be a non-negative integer`);
   return value;
 }
 
 /** The spellings that Go, the venue's language, parses as a boolean. Python clients send True and False. */
-const BOOLEANS: Readonly<Record<string, boolean>> = {
+const BOOLEANS_BY_TEXT: Readonly<Record<string, boolean>> = {
   ...{ "1": true, t: true, T: true, true: true, True: true, TRUE: true },
   ...{ "0": false, f: false, F: false, false: false, False: false, FALSE: false },
 };
 
-export function booleanParam(query: Query, name: string): boolean | null {
-  const text = textParam(query, name);
+export function readBooleanParam(query: Query, name: string): boolean | null {
+  const text = readTextParam(query, name);
   if (text === null) return null;
-  const value = Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : undefined;
+  const value = Object.hasOwn(BOOLEANS_BY_TEXT, text) ? BOOLEANS_BY_TEXT[text] : undefined;
   if (value === undefined) throw new ValidationError(`${name} must be a boolean`);
   return value;
 }
 
-export function dateParam(query: Query, name: string): number | null {
-  const text = textParam(query, name);
+export function readDateParam(query: Query, name: string): number | null {
+  const text = readTextParam(query, name);
   if (text === null) return null;
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw new ValidationError(`${name} must be a date`);

@@ -1,5 +1,5 @@
 import type { ListedEvent } from "../../world/types.ts";
-import { numberOfText } from "./ids.ts";
+import { deriveNumericId } from "./ids.ts";
 
 export interface Tag {
   readonly id: string;
@@ -13,7 +13,7 @@ function slugOfLabel(label: string): string {
 
 function tagOf(label: string): Tag {
   const slug = slugOfLabel(label);
-  return { id: String(numberOfText(`tag:${slug}`)), label, slug };
+  return { id: String(deriveNumericId(`tag:${slug}`)), label, slug };
 }
 
 /** The tags of the event and its category. */
@@ -22,7 +22,7 @@ export function tagsOf(event: ListedEvent): Tag[] {
   return [...bySlug.values()];
 }
 
-const RECURRENCE: Readonly<Record<ListedEvent["frequency"], string>> = {
+const RECURRENCE_BY_FREQUENCY: Readonly<Record<ListedEvent["frequency"], string>> = {
   fifteen_min: "15m",
   hourly: "hourly",
   daily: "daily",
@@ -33,18 +33,18 @@ const RECURRENCE: Readonly<Record<ListedEvent["frequency"], string>> = {
 };
 
 export function recurrenceOf(event: ListedEvent): string {
-  return RECURRENCE[event.frequency];
+  return RECURRENCE_BY_FREQUENCY[event.frequency];
 }
 
-export function seriesId(event: ListedEvent): string {
-  return String(numberOfText(`series:${event.series}`));
+export function seriesIdOf(event: ListedEvent): string {
+  return String(deriveNumericId(`series:${event.series}`));
 }
 
 /** The series of an event, as included in event objects. */
-export function seriesObject(event: ListedEvent) {
+export function presentSeries(event: ListedEvent) {
   const slug = event.series.toLowerCase();
   return {
-    id: seriesId(event),
+    id: seriesIdOf(event),
     ticker: slug,
     slug,
     title: event.seriesTitle,

@@ -3,13 +3,18 @@ import type { FeedEvent, Level, ListedMarket, World } from "../../world/types.ts
 import type { Now } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { TokenSide } from "./ids.ts";
-import { marketState } from "./market-state.ts";
-import { bookMessage, lastTradeMessages, priceChangeMessage, topMessages } from "./socket-json.ts";
+import { readMarketState } from "./market-state.ts";
+import {
+  createBestPriceMessages,
+  createBookMessage,
+  createLastTradeMessages,
+  createPriceChangeMessage,
+} from "./socket-json.ts";
 
-/** Subscribed token ids per connection; further ids are ignored. */
+/** Maximum number of subscribed token ids per connection; further ids are ignored. */
 const ASSETS_MAX = 500;
-/** A client with more unread data than this is disconnected. */
-const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
+/** Maximum unsent data per client, in bytes. A client above it is disconnected. */
+const UNSENT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The last book sent to a client. */
 interface SentBook {
@@ -24,7 +29,7 @@ interface Subscription {
   /** Subscribed tokens of the market. */
   readonly sides: Set<TokenSide>;
   sentBook: SentBook;
-  /** Set after a trade: the next book change is sent as a full book. */
+  /** True after a trade: the next book change is sent as a full book. */
   needsFullBook: boolean;
 }
 
@@ -39,7 +44,7 @@ export interface SessionOptions {
   onUnsubscribe(session: Session, index: number): void;
 }
 
-/** One connected client: its subscriptions and the messages about them. */
+/** One connected client: handles its requests and sends the messages of its subscriptions. */
 export class Session {
   readonly #options: SessionOptions;
   /** By market index. */
@@ -85,7 +90,7 @@ export class Session {
   onTrade({ market, trade, at }: FeedEvent & { kind: "trade" }): void {
     const subscription = this.#subscriptions.get(market.index);
     if (subscription === undefined || at < subscription.sentBook.at) return;
-    for (const { message, side } of lastTradeMessages(market, trade)) {
+    for (const { message, side } of createLastTradeMessages(market, trade)) {
       if (subscription.sides.has(side)) this.#send(message);
     }
     subscription.needsFullBook = true;
@@ -94,15 +99,15 @@ export class Session {
   onBook(market: ListedMarket, at: number): void {
     const subscription = this.#subscriptions.get(market.index);
     if (subscription === undefined) return;
-    const state = marketState(this.#options.world, market, at);
+    const state = readMarketState(this.#options.world, market, at);
     const { book } = state;
     const { sentBook } = subscription;
     if (at < sentBook.at || book.version === sentBook.version) return;
     const sides = [...subscription.sides];
-    if (subscription.needsFullBook) this.#send(sides.map((side) => bookMessage(state, side, at)));
-    else this.#send(priceChangeMessage(state, sentBook, sides, at));
+    if (subscription.needsFullBook) this.#send(sides.map((side) => createBookMessage(state, side, at)));
+    else this.#send(createPriceChangeMessage(state, sentBook, sides, at));
     if (this.#hasCustomFeatures && isTopChanged(sentBook, book)) {
-      for (const message of topMessages(state, sides, at)) this.#send(message);
+      for (const message of createBestPriceMessages(state, sides, at)) this.#send(message);
     }
     subscription.needsFullBook = false;
     subscription.sentBook = { version: book.version, at, bids: book.bids, asks: book.asks };
@@ -113,12 +118,12 @@ export class Session {
     const books: object[] = [];
     let addedCount = 0;
     for (const asset of assets) {
-      const found = catalogue.marketByToken(asset);
+      const found = catalogue.findMarketByToken(asset);
       if (found === null || this.#assetCount >= ASSETS_MAX) continue;
       const { market, side } = found;
       const existing = this.#subscriptions.get(market.index);
       if (existing?.sides.has(side)) continue;
-      const state = marketState(world, market, now());
+      const state = readMarketState(world, market, now());
       const { version, changedAt, bids, asks } = state.book;
       const sentBook = { version, at: changedAt, bids, asks };
       const subscription = existing ?? { market, sides: new Set<TokenSide>(), sentBook, needsFullBook: false };
@@ -130,7 +135,7 @@ export class Session {
       this.#options.onSubscribe(this, market.index);
       if (state.isClosed) continue;
       // Both tokens share `sentBook`, so the book of a token that is already subscribed is sent again.
-      for (const subscribedSide of subscription.sides) books.push(bookMessage(state, subscribedSide));
+      for (const subscribedSide of subscription.sides) books.push(createBookMessage(state, subscribedSide));
     }
     if (addedCount === 0 && assets.length > 0) socket.send("NO NEW ASSETS");
     else if (books.length > 0) this.#send(books);
@@ -138,7 +143,7 @@ export class Session {
 
   #unsubscribe(assets: readonly string[]): void {
     for (const asset of assets) {
-      const found = this.#options.catalogue.marketByToken(asset);
+      const found = this.#options.catalogue.findMarketByToken(asset);
       const subscription = found === null ? undefined : this.#subscriptions.get(found.market.index);
       if (found === null || subscription === undefined || !subscription.sides.delete(found.side)) continue;
       this.#assetCount -= 1;
@@ -151,14 +156,14 @@ export class Session {
   #send(payload: object): void {
     const { socket } = this.#options;
     if (socket.readyState !== WebSocket.OPEN) return;
-    if (socket.bufferedAmount > UNREAD_BYTES_MAX) socket.terminate();
+    if (socket.bufferedAmount > UNSENT_BYTES_MAX) socket.terminate();
     else socket.send(JSON.stringify(payload));
   }
 }
 
-type Sides = Pick<SentBook, "bids" | "asks">;
+type BookSides = Pick<SentBook, "bids" | "asks">;
 
-function isTopChanged(before: Sides, after: Sides): boolean {
+function isTopChanged(before: BookSides, after: BookSides): boolean {
   return before.bids[0]?.price !== after.bids[0]?.price || before.asks[0]?.price !== after.asks[0]?.price;
 }
 
@@ -168,7 +173,7 @@ interface SocketRequest {
   readonly hasCustomFeatures: boolean;
 }
 
-/** The first message of a client has a `type`, later ones have an `operation`. Null if the text is not a valid request. */
+/** Parses a request with `type` (first request) or `operation`. Returns null if the text is not a valid request. */
 function parseRequest(text: string): SocketRequest | null {
   let parsed: unknown;
   try {

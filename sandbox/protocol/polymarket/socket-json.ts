@@ -1,5 +1,5 @@
 import type { Level, ListedMarket, WorldTrade } from "../../world/types.ts";
-import { bookObject } from "./clob-json.ts";
+import { presentBook } from "./clob-json.ts";
 import {
   polymarketConditionId,
   polymarketMarketId,
@@ -8,21 +8,21 @@ import {
   sha256Hex,
   type TokenSide,
 } from "./ids.ts";
-import { decimal, feeRate, type MarketState, outcomeNames, tokenBook } from "./market-state.ts";
-import { tradeRows } from "./trades.ts";
+import { feeRateOf, formatDecimal, type MarketState, outcomeNamesOf, toTokenBook } from "./market-state.ts";
+import { createTradeRows } from "./trades.ts";
 
-interface Sides {
+interface BookSides {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }
 
-/** Full book of one token. Times are Unix milliseconds as a string. */
-export function bookMessage(state: MarketState, side: TokenSide, at: number = state.book.changedAt) {
-  return { event_type: "book", ...bookObject(state, side), timestamp: String(Math.floor(at)) };
+/** Full book of one token. `timestamp` is in Unix milliseconds. */
+export function createBookMessage(state: MarketState, side: TokenSide, at: number = state.book.changedAt) {
+  return { event_type: "book", ...presentBook(state, side), timestamp: String(Math.floor(at)) };
 }
 
-/** Changed levels with their new size; removed levels have size 0. */
-function changedLevels(before: readonly Level[], after: readonly Level[]): Level[] {
+/** Returns the changed levels with their new size; removed levels have size 0. */
+function findChangedLevels(before: readonly Level[], after: readonly Level[]): Level[] {
   const previousSizes = new Map(before.map(({ price, size }) => [price, size]));
   const changed = after.filter(({ price, size }) => previousSizes.get(price) !== size);
   const prices = new Set(after.map(({ price }) => price));
@@ -30,24 +30,32 @@ function changedLevels(before: readonly Level[], after: readonly Level[]): Level
 }
 
 /** Changes in the books of the given tokens since `previous`, in one message. */
-export function priceChangeMessage(state: MarketState, previous: Sides, sides: readonly TokenSide[], at: number) {
+export function createPriceChangeMessage(
+  state: MarketState,
+  previous: BookSides,
+  sides: readonly TokenSide[],
+  at: number,
+) {
   const tokens = polymarketTokenIds(state.market);
   const changes = sides.flatMap((token) => {
-    const before = tokenBook({ ...state.book, bids: previous.bids, asks: previous.asks }, token);
-    const after = tokenBook(state.book, token);
-    const tops = { best_bid: decimal(after.bids[0]?.price ?? 0), best_ask: decimal(after.asks[0]?.price ?? 1) };
+    const before = toTokenBook({ ...state.book, bids: previous.bids, asks: previous.asks }, token);
+    const after = toTokenBook(state.book, token);
+    const tops = {
+      best_bid: formatDecimal(after.bids[0]?.price ?? 0),
+      best_ask: formatDecimal(after.asks[0]?.price ?? 1),
+    };
     const hash = sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40);
     const entry = (side: "BUY" | "SELL") => (level: Level) => ({
       asset_id: tokens[token],
-      price: decimal(level.price),
-      size: decimal(level.size),
+      price: formatDecimal(level.price),
+      size: formatDecimal(level.size),
       side,
       hash,
       ...tops,
     });
     return [
-      ...changedLevels(before.bids, after.bids).map(entry("BUY")),
-      ...changedLevels(before.asks, after.asks).map(entry("SELL")),
+      ...findChangedLevels(before.bids, after.bids).map(entry("BUY")),
+      ...findChangedLevels(before.asks, after.asks).map(entry("SELL")),
     ];
   });
   return {
@@ -58,19 +66,19 @@ export function priceChangeMessage(state: MarketState, previous: Sides, sides: r
   };
 }
 
-/** The messages of a trade, each for the token that the taker traded. */
-export function lastTradeMessages(market: ListedMarket, trade: WorldTrade) {
+/** Creates the messages of a trade for the token that the taker traded. */
+export function createLastTradeMessages(market: ListedMarket, trade: WorldTrade) {
   const tokens = polymarketTokenIds(market);
-  return tradeRows(market, trade, false).map((row) => ({
+  return createTradeRows(market, trade, false).map((row) => ({
     side: row.token,
     message: {
       event_type: "last_trade_price",
       asset_id: tokens[row.token],
       market: polymarketConditionId(market),
-      price: decimal(row.price),
-      size: decimal(row.size),
+      price: formatDecimal(row.price),
+      size: formatDecimal(row.size),
       side: row.side,
-      fee_rate_bps: feeRate(market.event) > 0 ? "1000" : "0",
+      fee_rate_bps: feeRateOf(market.event) > 0 ? "1000" : "0",
       timestamp: String(Math.floor(row.at)),
       transaction_hash: row.transactionHash,
     },
@@ -78,25 +86,25 @@ export function lastTradeMessages(market: ListedMarket, trade: WorldTrade) {
 }
 
 /** Best bid and ask per token; an empty side is "". */
-export function topMessages(state: MarketState, sides: readonly TokenSide[], at: number) {
+export function createBestPriceMessages(state: MarketState, sides: readonly TokenSide[], at: number) {
   const tokens = polymarketTokenIds(state.market);
   return sides.map((token) => {
-    const { bids, asks } = tokenBook(state.book, token);
+    const { bids, asks } = toTokenBook(state.book, token);
     const bid = bids[0]?.price;
     const ask = asks[0]?.price;
     return {
       event_type: "best_bid_ask",
       market: polymarketConditionId(state.market),
       asset_id: tokens[token],
-      best_bid: bid === undefined ? "" : decimal(bid),
-      best_ask: ask === undefined ? "" : decimal(ask),
-      spread: bid === undefined || ask === undefined ? "" : decimal(ask - bid),
+      best_bid: bid === undefined ? "" : formatDecimal(bid),
+      best_ask: ask === undefined ? "" : formatDecimal(ask),
+      spread: bid === undefined || ask === undefined ? "" : formatDecimal(ask - bid),
       timestamp: String(Math.floor(at)),
     };
   });
 }
 
-export function newMarketMessage(market: ListedMarket, at: number) {
+export function createNewMarketMessage(market: ListedMarket, at: number) {
   return {
     event_type: "new_market",
     id: polymarketMarketId(market),
@@ -105,15 +113,15 @@ export function newMarketMessage(market: ListedMarket, at: number) {
     slug: polymarketMarketSlug(market),
     description: market.rules,
     assets_ids: polymarketTokenIds(market),
-    outcomes: outcomeNames(market),
+    outcomes: outcomeNamesOf(market),
     timestamp: String(Math.floor(at)),
   };
 }
 
-/** A market that paid out in part or was voided has no winning token. */
-export function resolvedMessage(state: MarketState, at: number) {
+/** Message of a settled market. A partially paid or void market has no winning token. */
+export function createResolvedMessage(state: MarketState, at: number) {
   const tokens = polymarketTokenIds(state.market);
-  const names = outcomeNames(state.market);
+  const names = outcomeNamesOf(state.market);
   const winner = state.prices[0] === 1 ? 0 : state.prices[1] === 1 ? 1 : null;
   return {
     event_type: "market_resolved",

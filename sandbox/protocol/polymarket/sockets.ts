@@ -5,9 +5,9 @@ import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { marketState } from "./market-state.ts";
+import { readMarketState } from "./market-state.ts";
 import { Session } from "./session.ts";
-import { newMarketMessage, resolvedMessage } from "./socket-json.ts";
+import { createNewMarketMessage, createResolvedMessage } from "./socket-json.ts";
 
 const SOCKET_PATH = "/ws/market";
 const FRAME_BYTES_MAX = 1024 * 1024;
@@ -29,7 +29,7 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
   const { world, feed, now } = context;
   const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
   const sessions = new Set<Session>();
-  /** Sessions by the index of a subscribed market, so that an event reaches only its subscribers. */
+  /** Sessions by the index of their subscribed markets. */
   const subscribers = new Map<number, Set<Session>>();
   let stopFeed: (() => void) | null = null;
 
@@ -37,9 +37,9 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
     subscribers.set(index, (subscribers.get(index) ?? new Set()).add(session));
   };
   const onUnsubscribe = (session: Session, index: number) => {
-    const others = subscribers.get(index);
-    others?.delete(session);
-    if (others?.size === 0) subscribers.delete(index);
+    const marketSessions = subscribers.get(index);
+    marketSessions?.delete(session);
+    if (marketSessions?.size === 0) subscribers.delete(index);
   };
 
   function* followedMarkets(): Generator<ListedMarket> {
@@ -49,12 +49,12 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
   const publish = (event: FeedEvent) => {
     const { market, at } = event;
     if (event.kind === "listed") {
-      const message = newMarketMessage(market, at);
+      const message = createNewMarketMessage(market, at);
       for (const session of sessions) session.sendCustom(message);
       return;
     }
     const isResolved = event.kind === "lifecycle" && event.to === "finalized";
-    const resolved = isResolved ? resolvedMessage(marketState(world, market, at), at) : null;
+    const resolved = isResolved ? createResolvedMessage(readMarketState(world, market, at), at) : null;
     for (const session of subscribers.get(market.index) ?? []) {
       if (resolved !== null) session.sendCustom(resolved);
       else if (event.kind === "trade") session.onTrade(event);

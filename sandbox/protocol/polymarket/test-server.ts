@@ -16,7 +16,7 @@ export const activeMarkets = world
   .filter((market) => world.lifecycle(market, NOW).phase === "active")
   .sort((a, b) => world.activity(b, NOW).volumeUsd - world.activity(a, NOW).volumeUsd);
 
-export async function serve(
+export async function startHost(
   host: "gamma" | "clob" | "data",
   { enforceLimits = false, now = () => NOW }: { enforceLimits?: boolean; now?: () => number } = {},
 ): Promise<FastifyInstance> {

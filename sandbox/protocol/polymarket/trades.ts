@@ -8,15 +8,15 @@ import {
   type TokenSide,
   walletOf,
 } from "./ids.ts";
-import { decimal, mirrored, outcomeNames } from "./market-state.ts";
+import { formatDecimal, mirrorPrice, outcomeNamesOf } from "./market-state.ts";
 
 const MICROS = 1_000_000;
 const HOUR_MS = 3_600_000;
 const WINDOW_GROWTH = 4;
-/** One trade in this many is returned as two equal rows: on the venue, one transaction can have identical rows. */
-const SPLIT_EVERY = 32;
+/** About one trade in 32 is returned as two equal rows, because a transaction of the venue can have identical rows. */
+const SPLIT_TRADE_INTERVAL = 32;
 
-/** One side of a match, in terms of the token that this side traded. */
+/** One side of a match, with the side, token and price that this trader traded. */
 export interface TradeRow {
   readonly market: ListedMarket;
   /** Unix milliseconds; responses have whole seconds. */
@@ -31,14 +31,14 @@ export interface TradeRow {
 }
 
 /**
- * The rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id decides which of them the
- * taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other token.
+ * Creates the rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id determines which of
+ * them the taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other token.
  */
-export function tradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
+export function createTradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
   const transactionHash = `0x${sha256Hex(`transaction:${trade.id}`)}`;
   const hashNumber = Number.parseInt(transactionHash.slice(2, 10), 16);
-  const isDirect = hashNumber % 10 < 7;
-  const takerToken: TokenSide = (trade.takerSide === "yes") === isDirect ? 0 : 1;
+  const isTakerBuy = hashNumber % 10 < 7;
+  const takerToken: TokenSide = (trade.takerSide === "yes") === isTakerBuy ? 0 : 1;
   const leg = (token: TokenSide, side: "BUY" | "SELL", wallet: string, size: number): TradeRow => ({
     market,
     at: trade.at,
@@ -46,17 +46,18 @@ export function tradeRows(market: ListedMarket, trade: WorldTrade, withMakers: b
     wallet,
     side,
     token,
-    price: token === 0 ? trade.yesPrice : mirrored(trade.yesPrice),
+    price: token === 0 ? trade.yesPrice : mirrorPrice(trade.yesPrice),
     size,
   });
   const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
-  const sizes = hashNumber % SPLIT_EVERY === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
+  const sizes =
+    hashNumber % SPLIT_TRADE_INTERVAL === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
   return sizes.flatMap((size) => {
-    const takerLeg = leg(takerToken, isDirect ? "BUY" : "SELL", walletOf(trade.taker), size);
+    const takerLeg = leg(takerToken, isTakerBuy ? "BUY" : "SELL", walletOf(trade.taker), size);
     if (!withMakers) return [takerLeg];
     const isMint = (hashNumber >>> 8) % 2 === 0;
     const makerToken: TokenSide = isMint ? (takerToken === 0 ? 1 : 0) : takerToken;
-    const makerSide = isMint === isDirect ? "BUY" : "SELL";
+    const makerSide = isMint === isTakerBuy ? "BUY" : "SELL";
     return [takerLeg, leg(makerToken, makerSide, walletOf(`maker:${trade.id}`), size)];
   });
 }
@@ -73,8 +74,8 @@ export interface TradeSelection {
   readonly lookBackMs: number;
 }
 
-/** The newest rows of some markets, newest first. Reads backwards in growing windows until `count` rows are found. */
-export function newestTrades(world: World, selection: TradeSelection): TradeRow[] {
+/** Returns the newest rows of the given markets, newest first. Reads backwards in growing windows until `count` rows are found. */
+export function findNewestTrades(world: World, selection: TradeSelection): TradeRow[] {
   const { markets, until, count } = selection;
   const oldest = Math.max(until - selection.lookBackMs, Math.min(...markets.map((market) => market.openAt)));
   const rows: TradeRow[] = [];
@@ -82,27 +83,27 @@ export function newestTrades(world: World, selection: TradeSelection): TradeRow[
   for (let spanMs = HOUR_MS; to > oldest && rows.length < count; spanMs *= WINDOW_GROWTH) {
     const from = Math.max(oldest, to - spanMs);
     const found = markets.flatMap((market) =>
-      world.trades(market, from, to).flatMap((trade) => tradeRows(market, trade, selection.withMakers)),
+      world.trades(market, from, to).flatMap((trade) => createTradeRows(market, trade, selection.withMakers)),
     );
-    found.sort((a, b) => b.at - a.at || compare(a.transactionHash, b.transactionHash));
+    found.sort((a, b) => b.at - a.at || compareText(a.transactionHash, b.transactionHash));
     for (const row of found) if (selection.accepts(row)) rows.push(row);
     to = from;
   }
   return rows.slice(0, count);
 }
 
-function compare(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-/** The newest row of a market, or null without trades. */
-export function lastTrade(world: World, market: ListedMarket, now: number): TradeRow | null {
-  return newestTakerTrades(world, market, now, 1)[0] ?? null;
+/** Returns the newest row of a market, or null if it has no trades. */
+export function findLastTrade(world: World, market: ListedMarket, now: number): TradeRow | null {
+  return findNewestTakerTrades(world, market, now, 1)[0] ?? null;
 }
 
-function newestTakerTrades(world: World, market: ListedMarket, now: number, count: number): TradeRow[] {
-  return newestTrades(world, {
+function findNewestTakerTrades(world: World, market: ListedMarket, now: number, count: number): TradeRow[] {
+  return findNewestTrades(world, {
     markets: [market],
     until: now,
     count,
@@ -113,7 +114,7 @@ function newestTakerTrades(world: World, market: ListedMarket, now: number, coun
 }
 
 /** Row of `/trades`. Names of traders are derived from the wallet. */
-export function tradeRowV1(row: TradeRow) {
+export function presentTradeV1(row: TradeRow) {
   const { market } = row;
   return {
     proxyWallet: row.wallet,
@@ -127,7 +128,7 @@ export function tradeRowV1(row: TradeRow) {
     slug: polymarketMarketSlug(market),
     icon: "",
     eventSlug: polymarketEventSlug(market.event),
-    outcome: outcomeNames(market)[row.token],
+    outcome: outcomeNamesOf(market)[row.token],
     outcomeIndex: row.token,
     name: `trader-${row.wallet.slice(2, 8)}`,
     pseudonym: `Trader ${row.wallet.slice(2, 8)}`,
@@ -139,8 +140,8 @@ export function tradeRowV1(row: TradeRow) {
 }
 
 /** Row of `/v2/trades`. */
-export function tradeRowV2(row: TradeRow) {
-  const v1 = tradeRowV1(row);
+export function presentTradeV2(row: TradeRow) {
+  const v1 = presentTradeV1(row);
   return {
     proxy_wallet: v1.proxyWallet,
     side: v1.side,
@@ -164,9 +165,9 @@ export function tradeRowV2(row: TradeRow) {
 const CLOB_ACTIVITY_ROWS = 10;
 
 /** Response of the CLOB's activity endpoint: the newest trades of a market. */
-export function clobActivity(world: World, market: ListedMarket, now: number) {
-  return newestTakerTrades(world, market, now, CLOB_ACTIVITY_ROWS).map((row) => {
-    const v1 = tradeRowV1(row);
+export function presentClobActivity(world: World, market: ListedMarket, now: number) {
+  return findNewestTakerTrades(world, market, now, CLOB_ACTIVITY_ROWS).map((row) => {
+    const v1 = presentTradeV1(row);
     return {
       event_type: "trade",
       market: { condition_id: v1.conditionId, asset_id: v1.asset, question: v1.title, icon: "", slug: v1.slug },
@@ -178,9 +179,9 @@ export function clobActivity(world: World, market: ListedMarket, now: number) {
         pseudonym: v1.pseudonym,
       },
       side: row.side,
-      size: decimal(row.size),
+      size: formatDecimal(row.size),
       fee_rate_bps: "0",
-      price: decimal(row.price),
+      price: formatDecimal(row.price),
       outcome: v1.outcome,
       outcome_index: row.token,
       transaction_hash: row.transactionHash,
