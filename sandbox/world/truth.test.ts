@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { uniform } from "./random.ts";
-import { drawEvent, quarterHourRound } from "./templates/index.ts";
+import { createQuarterHourRound, drawEvent } from "./templates/index.ts";
 import { type OutcomeProcess, type ResolutionCriterion, trueProbability } from "./truth.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 import { Universe } from "./universe.ts";
@@ -39,7 +39,7 @@ test("true probabilities over eight seeds are calibrated in every bin", () => {
       const days = 0.2 + 60 * uniform(seed, underlying, SALT, 1) ** 2;
       const closeAt = GENESIS + Math.round(days * 24) * HOUR_MS + HOUR_MS;
       const input = { seed, underlying, openAt: GENESIS, closeAt };
-      const { model, markets } = underlying % 10 === 0 ? quarterHourRound(input) : drawEvent(input);
+      const { model, markets } = underlying % 10 === 0 ? createQuarterHourRound(input) : drawEvent(input);
       const process: OutcomeProcess = { seed, underlying, model, openAt: GENESIS, revealAt: closeAt };
       // One market per event, because markets of one event are not independent.
       const market = markets[Math.floor(uniform(seed, underlying, SALT, 2) * markets.length)];

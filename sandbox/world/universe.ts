@@ -1,5 +1,5 @@
 import { hashKeys, uniform } from "./random.ts";
-import { drawEvent, type EventDefinition, quarterHourRound, type TemplateInput } from "./templates/index.ts";
+import { createQuarterHourRound, drawEvent, type EventDefinition, type TemplateInput } from "./templates/index.ts";
 import { type OutcomeProcess, occurrenceTimeOf, type ResolutionCriterion } from "./truth.ts";
 import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./types.ts";
 
@@ -221,7 +221,7 @@ export class Universe {
 
   #createEvents(underlying: number, times: { openAt: number; closeAt: number }, isRound = false): ListedEvent[] {
     const input: TemplateInput = { seed: this.#options.seed, underlying, ...times };
-    const definition = isRound ? quarterHourRound(input) : drawEvent(input);
+    const definition = isRound ? createQuarterHourRound(input) : drawEvent(input);
     const process: OutcomeProcess = {
       seed: this.#options.seed,
       underlying,

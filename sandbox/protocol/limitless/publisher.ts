@@ -109,7 +109,7 @@ export class Publisher {
     });
   }
 
-  /** Sends the frame to the lifecycle room and the market room. Like at the venue, a socket in both receives it twice. */
+  /** Sends the frame to the lifecycle room and the market room. A socket in both receives it twice, as at the venue. */
   #emitResolved(market: ListedMarket, at: number): void {
     const { outcome } = this.#context.world.lifecycle(market, at);
     const isNo = outcome?.kind === "no" || (outcome?.kind === "partial" && outcome.value < 0.5);

@@ -7,7 +7,7 @@ import { createParliamentSeatEvent, createPresidentialElectionEvent } from "./po
 import { createBasketballChampionEvent, createBasketballGameEvent, createFootballMatchEvent } from "./sports.ts";
 import { createRainEvent, createTemperatureEvent } from "./weather.ts";
 
-export { createQuarterHourRound as quarterHourRound } from "./crypto.ts";
+export { createQuarterHourRound } from "./crypto.ts";
 export type { EventDefinition, TemplateInput } from "./event-definition.ts";
 
 /** Relative frequency of each template, and the durations in days for which it is realistic. */
