@@ -1,18 +1,19 @@
-/** A world that replays a recording (docs/recording.md) of real venues through the sandbox. */
+/** The world that replays a recording of real venues (docs/recording.md). */
 import { RecordingError } from "../../src/recording/errors.ts";
 import { type Fact, LineError } from "../../src/recording/format.ts";
 import { readRecording } from "../../src/recording/read.ts";
 import { type ListedMarket, type PricePoint, SANDBOX_VENUES, type SandboxVenue, type World } from "../world/types.ts";
 import { listRecords, type VenueFacts, type VenueRecords } from "./listing.ts";
 import { MarketRecord } from "./market-record.ts";
-import { type ReplayOptions, replayClock } from "./replay-clock.ts";
+import { createReplayClock, type ReplayOptions } from "./replay-clock.ts";
 
-/** Limits of a recording; at these limits a replay needs a few gigabytes of memory. */
+/** A recording at the limits of markets, facts and book levels needs a few gigabytes of memory. */
 const MARKETS_MAX = 500_000;
 const FACTS_MAX = 20_000_000;
 const LEVELS_MAX = 50_000_000;
+/** Limit of points in one price history. */
 const HISTORY_POINTS_MAX = 50_000;
-/** Mid prices of wider spreads are ignored; one micro is 1e-6. */
+/** The mid price of a wider spread is not used as the price. One micro is 1e-6. */
 const SPREAD_MICROS_MAX = 100_000;
 
 /**
@@ -25,17 +26,17 @@ export async function loadRecordedWorld(options: ReplayOptions & { readonly file
   );
   let startedAt = 0;
   let endedAt = 0;
-  let facts = 0;
-  let levels = 0;
-  let markets = 0;
+  let factCount = 0;
+  let levelCount = 0;
+  let marketCount = 0;
 
   const addFact = (fact: Fact) => {
     const venue = venues.get(fact.venue as SandboxVenue);
     if (venue === undefined)
       throw new LineError(`unknown venue "${fact.venue}", expected one of ${SANDBOX_VENUES.join(", ")}`);
     endedAt = Math.max(endedAt, fact.at);
-    facts += 1;
-    if (facts > FACTS_MAX) throw new LineError(`more than ${FACTS_MAX} facts`);
+    factCount += 1;
+    if (factCount > FACTS_MAX) throw new LineError(`more than ${FACTS_MAX} facts`);
     if (fact.kind === "event") {
       if (!venue.events.has(fact.event.eventId)) venue.events.set(fact.event.eventId, fact.event);
       return;
@@ -45,8 +46,8 @@ export async function loadRecordedWorld(options: ReplayOptions & { readonly file
     if (fact.kind === "market" && record === undefined) {
       record = new MarketRecord(fact.at, fact.market);
       venue.records.set(marketId, record);
-      markets += 1;
-      if (markets > MARKETS_MAX) throw new LineError(`more than ${MARKETS_MAX} markets`);
+      marketCount += 1;
+      if (marketCount > MARKETS_MAX) throw new LineError(`more than ${MARKETS_MAX} markets`);
     }
     if (record === undefined) throw new LineError(`no earlier line describes the market "${marketId}"`);
     if (fact.kind === "market") record.addMarket(fact.at, fact.market);
@@ -54,8 +55,8 @@ export async function loadRecordedWorld(options: ReplayOptions & { readonly file
     else if (fact.kind === "activity") record.addActivity(fact.at, fact.activity);
     else if (fact.kind === "trade") record.addTrade(fact.venue, fact.trade);
     else {
-      levels += fact.book.bids.length + fact.book.asks.length;
-      if (levels > LEVELS_MAX) throw new LineError(`more than ${LEVELS_MAX} book levels`);
+      levelCount += fact.book.bids.length + fact.book.asks.length;
+      if (levelCount > LEVELS_MAX) throw new LineError(`more than ${LEVELS_MAX} book levels`);
       record.addBook(fact.at, fact.book);
     }
   };
@@ -66,9 +67,9 @@ export async function loadRecordedWorld(options: ReplayOptions & { readonly file
     },
     onFact: addFact,
   });
-  if (markets === 0) throw new RecordingError(`${options.file} contains no market, so there is nothing to replay.`);
+  if (marketCount === 0) throw new RecordingError(`${options.file} contains no market, so there is nothing to replay.`);
 
-  const clock = replayClock({ startedAt, endedAt }, options);
+  const clock = createReplayClock({ startedAt, endedAt }, options);
   for (const { records } of venues.values()) for (const record of records.values()) record.finish(clock.toWall);
   const listing = listRecords(venues, clock.toWall);
   return createRecordedWorld(options, listing.byVenue, {
@@ -76,8 +77,8 @@ export async function loadRecordedWorld(options: ReplayOptions & { readonly file
     startedAt,
     endedAt,
     pivotAt: clock.pivotAt,
-    facts,
-    markets,
+    facts: factCount,
+    markets: marketCount,
     omittedMarkets: listing.omittedMarkets,
     isTruncated,
   });
@@ -103,17 +104,17 @@ function createRecordedWorld(
 
   const book: World["book"] = (market, at) => {
     const record = recordOf(market);
-    const change = record.changeAt(at);
+    const lastChange = record.changeAt(at);
     return {
       ...record.levelsAt(at),
       lastPrice: record.lastPriceAt(at),
       indicativePrice: record.indicativePriceAt(at),
-      changedAt: change?.at ?? record.listedAt,
-      version: change?.count ?? 0,
+      changedAt: lastChange?.at ?? record.listedAt,
+      version: lastChange?.count ?? 0,
     };
   };
 
-  /** The service's price rule: mid of a spread of at most 0.10, otherwise last trade, otherwise indicative price. */
+  /** Price as the service defines it: mid if the spread is at most 0.10, otherwise last trade, otherwise indicative price. */
   const priceAt = (record: MarketRecord, at: number): number | null => {
     const { bids, asks } = record.levelsAt(at);
     const bid = bids[0]?.price;
@@ -127,21 +128,21 @@ function createRecordedWorld(
 
   const activity: World["activity"] = (market, at) => {
     const record = recordOf(market);
-    const recorded = record.activityAt(at);
-    const price = recorded === null ? null : priceAt(record, recorded.at);
-    const contracts = (usd: number | null): number | null => {
+    const recordedActivity = record.activityAt(at);
+    const price = recordedActivity === null ? null : priceAt(record, recordedActivity.at);
+    const toContracts = (usd: number | null): number | null => {
       if (usd === null || usd === 0) return usd;
       return price === null ? null : usd / price;
     };
-    const openInterestUsd = recorded?.openInterestUsd ?? null;
+    const openInterestUsd = recordedActivity?.openInterestUsd ?? null;
     return {
-      volumeContracts: contracts(recorded?.volumeTotalUsd ?? null),
-      volumeUsd: recorded?.volumeTotalUsd ?? null,
-      volume24hContracts: contracts(recorded?.volume24hUsd ?? null),
-      volume24hUsd: recorded?.volume24hUsd ?? null,
-      // Kalshi counts contracts, so its dollars are converted at the price; elsewhere one contract locks one dollar.
-      openInterestContracts: market.venue === "kalshi" ? contracts(openInterestUsd) : openInterestUsd,
-      liquidityUsd: recorded?.liquidityUsd ?? null,
+      volumeContracts: toContracts(recordedActivity?.volumeTotalUsd ?? null),
+      volumeUsd: recordedActivity?.volumeTotalUsd ?? null,
+      volume24hContracts: toContracts(recordedActivity?.volume24hUsd ?? null),
+      volume24hUsd: recordedActivity?.volume24hUsd ?? null,
+      // Kalshi counts contracts, so dollars are converted at the price. On other venues one contract locks one dollar.
+      openInterestContracts: market.venue === "kalshi" ? toContracts(openInterestUsd) : openInterestUsd,
+      liquidityUsd: recordedActivity?.liquidityUsd ?? null,
       traderCount: null,
     };
   };
@@ -149,9 +150,9 @@ function createRecordedWorld(
   const priceHistory: World["priceHistory"] = (market, from, to, intervalMs) => {
     const record = recordOf(market);
     const points: PricePoint[] = [];
-    const first = Math.max(Math.floor(from / intervalMs) + 1, Math.ceil(record.listedAt / intervalMs));
-    const last = Math.min(Math.floor(to / intervalMs), first + HISTORY_POINTS_MAX);
-    for (let number = first; number <= last; number++) {
+    const firstNumber = Math.max(Math.floor(from / intervalMs) + 1, Math.ceil(record.listedAt / intervalMs));
+    const lastNumber = Math.min(Math.floor(to / intervalMs), firstNumber + HISTORY_POINTS_MAX);
+    for (let number = firstNumber; number <= lastNumber; number++) {
       const at = number * intervalMs;
       const { bids, asks } = record.levelsAt(at);
       points.push({
@@ -159,7 +160,7 @@ function createRecordedWorld(
         bid: bids[0]?.price ?? null,
         ask: asks[0]?.price ?? null,
         lastPrice: record.lastPriceAt(at),
-        // Trades are recorded only for some markets and times, so their sum is not the volume.
+        // Trades are recorded only for some markets and periods, so the sum of their sizes is not the volume.
         volumeContracts: null,
         volumeUsd: null,
       });

@@ -1,10 +1,10 @@
 import { isListed, type ListedEvent, type ListedMarket, type SandboxVenue } from "../world/types.ts";
 import { type EventFact, type MarketFact, type MarketRecord, partitionPoint } from "./market-record.ts";
 
-/** Tick size assumed if a recording has none; the protocols do not publish it. */
-const DEFAULT_TICK = 0.001;
+/** Tick size of markets without a recorded tick size. The venue protocols do not publish it. */
+const DEFAULT_TICK_SIZE = 0.001;
 
-/** The recorded facts of one venue by event id and market id. Market times are on the wall clock. */
+/** The recorded events of one venue by event id, and its market records by market id. Times are on the wall clock. */
 export interface VenueFacts {
   readonly events: Map<string, EventFact>;
   readonly records: Map<string, MarketRecord>;
@@ -12,9 +12,9 @@ export interface VenueFacts {
 
 export interface VenueRecords {
   readonly records: ReadonlyMap<ListedMarket, MarketRecord>;
-  /** Events with at least one market listed by `at`, oldest listing first. */
+  /** Returns the events that have a market listed by `at`, oldest listing first. */
   eventsAt(at: number): readonly ListedEvent[];
-  /** Markets of those events that are listed by `at`, in the same order. */
+  /** Returns the markets listed by `at`, in the order of `eventsAt`. */
   marketsAt(at: number): readonly ListedMarket[];
 }
 
@@ -31,101 +31,102 @@ export function listRecords(
       (record) => mechanismOf(venue, record) === "clob" || record.probabilityAt(0) !== null,
     );
     omittedMarkets += records.size - listable.length;
-    const groups = Map.groupBy(listable, ({ first: { eventId, marketId } }) =>
+    const groups = Map.groupBy(listable, ({ firstFact: { eventId, marketId } }) =>
       eventId === null ? `market ${marketId}` : `event ${eventId}`,
     );
     const listings: Listing[] = [];
     const recordOf = new Map<ListedMarket, MarketRecord>();
-    for (const group of groups.values()) {
-      const fact = events.get(group[0]?.first.eventId ?? "");
-      const event = listEvent(venue, group, fact, nextIndex, toWall);
-      listings.push({ event, at: Math.min(...group.map((record) => record.listedAt)) });
-      for (const [position, market] of event.markets.entries()) recordOf.set(market, group[position] as MarketRecord);
+    for (const eventRecords of groups.values()) {
+      const eventFact = events.get(eventRecords[0]?.firstFact.eventId ?? "");
+      const event = listEvent(venue, eventRecords, eventFact, nextIndex, toWall);
+      listings.push({ event, listedAt: Math.min(...eventRecords.map((record) => record.listedAt)) });
+      for (const [position, market] of event.markets.entries())
+        recordOf.set(market, eventRecords[position] as MarketRecord);
     }
     byVenue.set(venue, createVenueRecords(listings, recordOf));
   }
   return { byVenue, omittedMarkets };
 }
 
-function mechanismOf(venue: SandboxVenue, { first }: MarketRecord): ListedMarket["mechanism"] {
-  return venue === "manifold" || first.venueKeys.kind === "amm" ? "amm" : "clob";
+function mechanismOf(venue: SandboxVenue, { firstFact }: MarketRecord): ListedMarket["mechanism"] {
+  return venue === "manifold" || firstFact.venueKeys.kind === "amm" ? "amm" : "clob";
 }
 
 /** An event and the time at which its first market is listed. */
 interface Listing {
   readonly event: ListedEvent;
-  readonly at: number;
+  readonly listedAt: number;
 }
 
 function createVenueRecords(listings: Listing[], records: ReadonlyMap<ListedMarket, MarketRecord>): VenueRecords {
-  listings.sort((a, b) => a.at - b.at);
+  listings.sort((a, b) => a.listedAt - b.listedAt);
   const marketTimes = [...records.values()].map((record) => record.listedAt).sort((a, b) => a - b);
-  let cached = { events: [] as readonly ListedEvent[], markets: [] as readonly ListedMarket[], count: -1 };
-  /** Recomputes both lists only when another market is listed. */
+  let cachedLists = { events: [] as readonly ListedEvent[], markets: [] as readonly ListedMarket[], count: -1 };
+  /** Returns the cached lists if no market was listed since they were computed. */
   const listsAt = (at: number) => {
     const count = partitionPoint(marketTimes, (listedAt) => listedAt <= at);
-    if (count !== cached.count) {
-      const events = listings.filter((listing) => listing.at <= at).map(({ event }) => event);
+    if (count !== cachedLists.count) {
+      const events = listings.filter((listing) => listing.listedAt <= at).map(({ event }) => event);
       const markets = events.flatMap((event) => event.markets).filter((market) => isListed(market, at));
-      cached = { events, markets, count };
+      cachedLists = { events, markets, count };
     }
-    return cached;
+    return cachedLists;
   };
   return { records, eventsAt: (at) => listsAt(at).events, marketsAt: (at) => listsAt(at).markets };
 }
 
 function listEvent(
   venue: SandboxVenue,
-  group: readonly MarketRecord[],
-  fact: EventFact | undefined,
+  eventRecords: readonly MarketRecord[],
+  eventFact: EventFact | undefined,
   nextIndex: { event: number; market: number },
   toWall: (at: number) => number,
 ): ListedEvent {
-  const first = group[0]?.first;
-  const endAt = fact?.endAt ?? null;
+  const firstFact = eventRecords[0]?.firstFact;
+  const endAt = eventFact?.endAt ?? null;
   const markets: ListedMarket[] = [];
   const event: ListedEvent = {
     venue,
     index: nextIndex.event++,
     underlying: 0,
-    series: first?.venueKeys.series ?? "",
+    series: firstFact?.venueKeys.series ?? "",
     seriesTitle: "",
-    title: fact?.title ?? titleOf(first),
-    description: fact?.description ?? "",
-    category: fact?.category ?? first?.category ?? "",
+    title: eventFact?.title ?? titleOf(firstFact),
+    description: eventFact?.description ?? "",
+    category: eventFact?.category ?? firstFact?.category ?? "",
     tags: [],
     frequency: "one_off",
-    mutuallyExclusive: fact?.mutuallyExclusive ?? false,
-    exhaustive: fact?.exhaustive ?? false,
+    mutuallyExclusive: eventFact?.mutuallyExclusive ?? false,
+    exhaustive: eventFact?.exhaustive ?? false,
     ladder: false,
-    featured: fact?.featured ?? false,
-    openAt: Math.min(...group.map(openTime)),
-    closeAt: endAt === null ? Math.max(...group.map(closeTime)) : toWall(endAt),
+    featured: eventFact?.featured ?? false,
+    openAt: Math.min(...eventRecords.map(openTimeOf)),
+    closeAt: endAt === null ? Math.max(...eventRecords.map(closeTimeOf)) : toWall(endAt),
     markets,
-    recorded: { eventId: first?.eventId ?? null, url: fact?.url ?? null },
+    recorded: { eventId: firstFact?.eventId ?? null, url: eventFact?.url ?? null },
   };
-  for (const [position, record] of group.entries())
+  for (const [position, record] of eventRecords.entries())
     markets.push(listMarket(event, position, record, nextIndex.market++));
   return event;
 }
 
-/** Title of an event without an event line: the market's title without the name of its outcome. */
+/** Returns the title of an event that has no event line: the market's title without the name of its outcome. */
 function titleOf(market: MarketFact | undefined): string {
   if (market === undefined) return "";
   const suffix = ` — ${market.outcomeLabel}`;
   return market.title.endsWith(suffix) ? market.title.slice(0, -suffix.length) : market.title;
 }
 
-function openTime({ first, listedAt }: MarketRecord): number {
-  return Math.min(listedAt, first.openAt ?? listedAt);
+function openTimeOf({ firstFact, listedAt }: MarketRecord): number {
+  return Math.min(listedAt, firstFact.openAt ?? listedAt);
 }
 
-function closeTime({ first }: MarketRecord): number {
-  return first.closeAt ?? Number.POSITIVE_INFINITY;
+function closeTimeOf({ firstFact }: MarketRecord): number {
+  return firstFact.closeAt ?? Number.POSITIVE_INFINITY;
 }
 
 function listMarket(event: ListedEvent, position: number, record: MarketRecord, index: number): ListedMarket {
-  const { first, listedAt, statuses } = record;
+  const { firstFact, listedAt, statuses } = record;
   const isResolved = ({ phase }: { readonly phase: string }) => phase === "determined" || phase === "finalized";
   const lastUnfinalized = statuses.findLastIndex(({ phase }) => phase !== "finalized");
   return {
@@ -133,28 +134,28 @@ function listMarket(event: ListedEvent, position: number, record: MarketRecord, 
     event,
     index,
     position,
-    question: first.title,
-    label: first.outcomeLabel ?? "Yes",
-    rules: first.rules ?? "",
+    question: firstFact.title,
+    label: firstFact.outcomeLabel ?? "Yes",
+    rules: firstFact.rules ?? "",
     resolutionSource: "",
     strike: null,
     mechanism: mechanismOf(event.venue, record),
-    tick: first.tickSize ?? DEFAULT_TICK,
-    openAt: openTime(record),
-    closeAt: closeTime(record),
+    tick: firstFact.tickSize ?? DEFAULT_TICK_SIZE,
+    openAt: openTimeOf(record),
+    closeAt: closeTimeOf(record),
     determineAt: statuses.find(isResolved)?.at ?? Number.POSITIVE_INFINITY,
     disputed: false,
     finalizeAt: statuses[lastUnfinalized + 1]?.at ?? Number.POSITIVE_INFINITY,
     recorded: {
-      marketId: first.marketId,
-      keys: first.venueKeys,
-      url: first.url,
-      label: first.outcomeLabel,
+      marketId: firstFact.marketId,
+      keys: firstFact.venueKeys,
+      url: firstFact.url,
+      label: firstFact.outcomeLabel,
       listedAt,
-      openAt: first.openAt,
-      expectedResolutionAt: first.expectedResolutionAt,
-      tickSize: first.tickSize,
-      takerFee: first.takerFee,
+      openAt: firstFact.openAt,
+      expectedResolutionAt: firstFact.expectedResolutionAt,
+      tickSize: firstFact.tickSize,
+      takerFee: firstFact.takerFee,
     },
   };
 }

@@ -11,76 +11,77 @@ interface Status {
   readonly outcome: WorldOutcome | null;
 }
 
-/** Numbers per quote and per activity in the flat arrays below; NaN represents null there. */
-const QUOTE_FIELDS = 6;
-const ACTIVITY_FIELDS = 4;
+/** Numbers per quote in `#quoteValues`; NaN represents null. */
+const QUOTE_FIELD_COUNT = 6;
+/** Numbers per activity in `#activityValues`; NaN represents null. */
+const ACTIVITY_FIELD_COUNT = 4;
 
 /**
- * All recorded facts of one market, stored in flat number arrays to keep millions of levels small. Facts are added in
- * order of `at`, with times of the recording; `finish` then moves all times to the wall clock.
+ * All recorded facts of one market, in flat number arrays because a recording can have millions of levels. Facts are
+ * added in order of `at`, with the times of the recording. `finish` converts all times to the wall clock.
  */
 export class MarketRecord {
-  /** The first market line. Texts and dates of later lines are ignored, because they would be published too early. */
-  first: MarketFact;
+  /** The first market line. Texts and dates of other lines are ignored to avoid publishing them too early. */
+  firstFact: MarketFact;
   readonly statuses: Status[] = [];
-  readonly #quoteAt: number[] = [];
-  readonly #quotes: number[] = [];
-  readonly #bookAt: number[] = [];
-  readonly #bookLast: number[] = [];
-  /** For each book, the end of its bids and the end of its asks in `#levels`. */
-  readonly #bookEnds: number[] = [];
-  readonly #levels: number[] = [];
-  readonly #activityAt: number[] = [];
-  readonly #activities: number[] = [];
+  readonly #quoteTimes: number[] = [];
+  readonly #quoteValues: number[] = [];
+  readonly #bookTimes: number[] = [];
+  readonly #bookLastPrices: number[] = [];
+  /** For each book, the end index of its bids and the end index of its asks in `#levelValues`. */
+  readonly #bookEndOffsets: number[] = [];
+  readonly #levelValues: number[] = [];
+  readonly #activityTimes: number[] = [];
+  readonly #activityValues: number[] = [];
   #trades: WorldTrade[] = [];
   readonly #tradeIds = new Set<string>();
   /** Times at which the book or the last price may have changed, ascending, unique. */
-  #changes: number[] = [];
+  #changeTimes: number[] = [];
   /** Time of the first market line; on the wall clock after `finish`. */
   listedAt: number;
 
   constructor(at: number, first: MarketFact) {
     this.listedAt = at;
-    this.first = first;
+    this.firstFact = first;
   }
 
   addMarket(at: number, { status, paused, outcome }: MarketFact): void {
     const phase: Phase = status === "active" && paused ? "paused" : status;
     const worldOutcome: WorldOutcome | null = outcome?.kind === "void" ? { kind: "void" } : outcome;
-    const last = this.statuses.at(-1);
-    if (last?.phase === phase && JSON.stringify(last.outcome) === JSON.stringify(worldOutcome)) return;
+    const lastStatus = this.statuses.at(-1);
+    if (lastStatus?.phase === phase && JSON.stringify(lastStatus.outcome) === JSON.stringify(worldOutcome)) return;
     this.statuses.push({ at, phase, outcome: worldOutcome });
   }
 
   addQuote(at: number, quote: FactOf<"quote">["quote"]): void {
-    this.#quoteAt.push(at);
+    this.#quoteTimes.push(at);
     const { bid, ask, bidSize, askSize, lastPrice, indicativePrice } = quote;
     for (const value of [bid, ask, bidSize, askSize, lastPrice, indicativePrice])
-      this.#quotes.push(value ?? Number.NaN);
+      this.#quoteValues.push(value ?? Number.NaN);
   }
 
   addActivity(at: number, activity: FactOf<"activity">["activity"]): void {
-    this.#activityAt.push(at);
+    this.#activityTimes.push(at);
     const { volume24hUsd, volumeTotalUsd, liquidityUsd, openInterestUsd } = activity;
     for (const value of [volume24hUsd, volumeTotalUsd, liquidityUsd, openInterestUsd])
-      this.#activities.push(value ?? Number.NaN);
+      this.#activityValues.push(value ?? Number.NaN);
   }
 
   addBook(at: number, { bids, asks, lastPrice }: FactOf<"book">["book"]): void {
-    this.#bookAt.push(at);
-    this.#bookLast.push(lastPrice ?? Number.NaN);
+    this.#bookTimes.push(at);
+    this.#bookLastPrices.push(lastPrice ?? Number.NaN);
     for (const side of [bids, asks]) {
-      for (const { price, size } of side) this.#levels.push(price, size);
-      this.#bookEnds.push(this.#levels.length);
+      for (const { price, size } of side) this.#levelValues.push(price, size);
+      this.#bookEndOffsets.push(this.#levelValues.length);
     }
   }
 
-  /** Ignores duplicates of a trade. */
+  /** Adds a trade; ignores a trade id that was already added. */
   addTrade(venue: string, { tradeId, executedAt, yesPrice, size, takerSide }: FactOf<"trade">["trade"]): void {
     if (this.#tradeIds.has(tradeId)) return;
     this.#tradeIds.add(tradeId);
     this.#trades.push({
-      id: `${venue}/${this.first.marketId}/${tradeId}`,
+      id: `${venue}/${this.firstFact.marketId}/${tradeId}`,
       recordedId: tradeId,
       at: executedAt,
       yesPrice,
@@ -91,110 +92,123 @@ export class MarketRecord {
     });
   }
 
-  /** Moves all times to the wall clock, sorts the trades and computes the changes. Call once, after the last fact. */
+  /** Converts all times to the wall clock, sorts trades and computes change times. Call once, after the last fact. */
   finish(toWall: (at: number) => number): void {
     const toWallOrNull = (at: number | null) => (at === null ? null : toWall(at));
-    this.first = {
-      ...this.first,
-      openAt: toWallOrNull(this.first.openAt),
-      closeAt: toWallOrNull(this.first.closeAt),
-      expectedResolutionAt: toWallOrNull(this.first.expectedResolutionAt),
+    this.firstFact = {
+      ...this.firstFact,
+      openAt: toWallOrNull(this.firstFact.openAt),
+      closeAt: toWallOrNull(this.firstFact.closeAt),
+      expectedResolutionAt: toWallOrNull(this.firstFact.expectedResolutionAt),
     };
     this.listedAt = toWall(this.listedAt);
     for (const status of this.statuses) status.at = toWall(status.at);
-    for (const times of [this.#quoteAt, this.#bookAt, this.#activityAt])
+    for (const times of [this.#quoteTimes, this.#bookTimes, this.#activityTimes])
       for (const [index, at] of times.entries()) times[index] = toWall(at);
-    // Adapters read trades late and newest first, so they are not recorded in time order.
+    // Adapters receive trades with a delay and newest first, so the recording is not in time order.
     this.#trades = this.#trades
       .map((trade) => ({ ...trade, at: toWall(trade.at) }))
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
     this.#tradeIds.clear();
-    const all = [...this.#quoteAt, ...this.#bookAt, ...this.#trades.map(({ at }) => at)].sort((a, b) => a - b);
-    this.#changes = all.filter((at, index) => at !== all[index - 1]);
+    const changeTimes = [...this.#quoteTimes, ...this.#bookTimes, ...this.#trades.map(({ at }) => at)].sort(
+      (a, b) => a - b,
+    );
+    this.#changeTimes = changeTimes.filter((at, index) => at !== changeTimes[index - 1]);
   }
 
   statusAt(at: number): Status | null {
     return this.statuses[this.#statusIndexAt(at)] ?? null;
   }
 
-  /** Start of the phase at `at`; consecutive statuses with the same phase count as one. */
+  /** Returns the start of the phase that applies at `at`. Consecutive statuses with the same phase count as one phase. */
   phaseSince(at: number): number {
     let index = this.#statusIndexAt(at);
     while (index > 0 && this.statuses[index - 1]?.phase === this.statuses[index]?.phase) index -= 1;
     return this.statuses[index]?.at ?? this.listedAt;
   }
 
-  /** Time of the next phase change after `after`; Infinity if the recording has none. */
+  /** Returns the time of the first phase change after `after`, or Infinity if the recording has no such change. */
   nextPhaseAt(after: number): number {
     const phase = this.statusAt(after)?.phase ?? "pending";
     return this.statuses.find((status) => status.at > after && status.phase !== phase)?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Number of changes up to `at` and the time of the last one; null before the first change. */
+  /** Returns the number of changes up to `at` and the time of the last one, or null before the first change. */
   changeAt(at: number): { readonly count: number; readonly at: number } | null {
-    const index = lastIndexAt(this.#changes, at);
-    const changedAt = this.#changes[index];
+    const index = lastTimeIndexAt(this.#changeTimes, at);
+    const changedAt = this.#changeTimes[index];
     return changedAt === undefined ? null : { count: index + 1, at: changedAt };
   }
 
   nextChangeAt(after: number): number {
-    return this.#changes[lastIndexAt(this.#changes, after) + 1] ?? Number.POSITIVE_INFINITY;
+    return this.#changeTimes[lastTimeIndexAt(this.#changeTimes, after) + 1] ?? Number.POSITIVE_INFINITY;
   }
 
   /**
-   * The last book up to `at`. A newer quote replaces its top: levels better than the quote are removed, worse levels are
-   * kept. Without a book, a quote results in one level per side.
+   * Returns the last book up to `at`. A newer quote replaces its best level: better levels are removed, worse levels are
+   * retained. If there is no book, a quote results in one level per side.
    */
   levelsAt(at: number): { readonly bids: readonly Level[]; readonly asks: readonly Level[] } {
-    const quote = lastIndexAt(this.#quoteAt, at);
-    const book = lastIndexAt(this.#bookAt, at);
-    const bids = this.#side(book, 0);
-    const asks = this.#side(book, 1);
-    if (quote < 0 || (book >= 0 && (this.#bookAt[book] ?? 0) >= (this.#quoteAt[quote] ?? 0))) return { bids, asks };
+    const quoteIndex = lastTimeIndexAt(this.#quoteTimes, at);
+    const bookIndex = lastTimeIndexAt(this.#bookTimes, at);
+    const bids = this.#readSide(bookIndex, 0);
+    const asks = this.#readSide(bookIndex, 1);
+    if (quoteIndex < 0 || (bookIndex >= 0 && (this.#bookTimes[bookIndex] ?? 0) >= (this.#quoteTimes[quoteIndex] ?? 0)))
+      return { bids, asks };
     return {
-      bids: replaceTop(bids, this.#quoteField(quote, 0), this.#quoteField(quote, 2), (price, top) => price < top),
-      asks: replaceTop(asks, this.#quoteField(quote, 1), this.#quoteField(quote, 3), (price, top) => price > top),
+      bids: replaceTop(
+        bids,
+        this.#quoteField(quoteIndex, 0),
+        this.#quoteField(quoteIndex, 2),
+        (price, top) => price < top,
+      ),
+      asks: replaceTop(
+        asks,
+        this.#quoteField(quoteIndex, 1),
+        this.#quoteField(quoteIndex, 3),
+        (price, top) => price > top,
+      ),
     };
   }
 
-  /** The newest last price of all quotes, books and trades up to `at`; null before the first. */
+  /** Returns the latest last price of all quotes, books and trades up to `at`, or null if there is none. */
   lastPriceAt(at: number): number | null {
-    let newest = Number.NEGATIVE_INFINITY;
+    let newestAt = Number.NEGATIVE_INFINITY;
     let price: number | null = null;
-    const consider = (priceAt: number | undefined, value: number | null | undefined) => {
-      if (priceAt === undefined || value === null || value === undefined || priceAt < newest) return;
-      newest = priceAt;
+    const considerPrice = (priceAt: number | undefined, value: number | null | undefined) => {
+      if (priceAt === undefined || value === null || value === undefined || priceAt < newestAt) return;
+      newestAt = priceAt;
       price = value;
     };
     const trade = this.#trades[partitionPoint(this.#trades, (trade) => trade.at <= at) - 1];
-    consider(trade?.at, trade?.yesPrice);
-    const book = lastIndexAt(this.#bookAt, at);
-    consider(this.#bookAt[book], nullable(this.#bookLast[book]));
-    const quote = lastIndexAt(this.#quoteAt, at);
-    consider(this.#quoteAt[quote], this.#quoteField(quote, 4));
+    considerPrice(trade?.at, trade?.yesPrice);
+    const bookIndex = lastTimeIndexAt(this.#bookTimes, at);
+    considerPrice(this.#bookTimes[bookIndex], nanToNull(this.#bookLastPrices[bookIndex]));
+    const quoteIndex = lastTimeIndexAt(this.#quoteTimes, at);
+    considerPrice(this.#quoteTimes[quoteIndex], this.#quoteField(quoteIndex, 4));
     return price;
   }
 
-  /** The indicative price of the last quote up to `at`; null if that quote has none. */
+  /** Returns the indicative price of the last quote up to `at`, or null if that quote has none. */
   indicativePriceAt(at: number): number | null {
-    return this.#quoteField(lastIndexAt(this.#quoteAt, at), 5);
+    return this.#quoteField(lastTimeIndexAt(this.#quoteTimes, at), 5);
   }
 
-  /** The last indicative price up to `at`, otherwise the first one after it; null if there is none. */
+  /** Returns the last indicative price up to `at`, otherwise the first one after `at`, or null if there is none. */
   probabilityAt(at: number): number | null {
-    let index = lastIndexAt(this.#quoteAt, at);
+    let index = lastTimeIndexAt(this.#quoteTimes, at);
     while (index > 0 && this.#quoteField(index, 5) === null) index -= 1;
-    while (index < this.#quoteAt.length && this.#quoteField(index, 5) === null) index += 1;
+    while (index < this.#quoteTimes.length && this.#quoteField(index, 5) === null) index += 1;
     return this.#quoteField(index, 5);
   }
 
-  /** The last activity up to `at`, in USD; fields are null if not recorded. */
+  /** Returns the last activity up to `at`, in USD, or null if there is none. Fields are null if not recorded. */
   activityAt(at: number) {
-    const index = lastIndexAt(this.#activityAt, at);
+    const index = lastTimeIndexAt(this.#activityTimes, at);
     if (index < 0) return null;
-    const field = (number: number) => nullable(this.#activities[index * ACTIVITY_FIELDS + number]);
+    const field = (number: number) => nanToNull(this.#activityValues[index * ACTIVITY_FIELD_COUNT + number]);
     return {
-      at: this.#activityAt[index] ?? 0,
+      at: this.#activityTimes[index] ?? 0,
       volume24hUsd: field(0),
       volumeTotalUsd: field(1),
       liquidityUsd: field(2),
@@ -202,7 +216,7 @@ export class MarketRecord {
     };
   }
 
-  /** Trades with from <= at < to, oldest first. */
+  /** Returns the trades with from <= at < to, oldest first. */
   trades(from: number, to: number): readonly WorldTrade[] {
     const start = partitionPoint(this.#trades, (trade) => trade.at < from);
     const end = partitionPoint(this.#trades, (trade) => trade.at < to);
@@ -213,16 +227,16 @@ export class MarketRecord {
     return partitionPoint(this.statuses, (status) => status.at <= at) - 1;
   }
 
-  #quoteField(quote: number, field: number): number | null {
-    return quote < 0 ? null : nullable(this.#quotes[quote * QUOTE_FIELDS + field]);
+  #quoteField(quoteIndex: number, field: number): number | null {
+    return quoteIndex < 0 ? null : nanToNull(this.#quoteValues[quoteIndex * QUOTE_FIELD_COUNT + field]);
   }
 
-  #side(book: number, side: 0 | 1): Level[] {
+  #readSide(bookIndex: number, side: 0 | 1): Level[] {
     const levels: Level[] = [];
-    if (book < 0) return levels;
-    const end = book * 2 + side;
-    for (let index = this.#bookEnds[end - 1] ?? 0; index < (this.#bookEnds[end] ?? 0); index += 2)
-      levels.push({ price: this.#levels[index] ?? 0, size: this.#levels[index + 1] ?? 0 });
+    if (bookIndex < 0) return levels;
+    const end = bookIndex * 2 + side;
+    for (let index = this.#bookEndOffsets[end - 1] ?? 0; index < (this.#bookEndOffsets[end] ?? 0); index += 2)
+      levels.push({ price: this.#levelValues[index] ?? 0, size: this.#levelValues[index + 1] ?? 0 });
     return levels;
   }
 }
@@ -240,16 +254,16 @@ function replaceTop(
   return [topLevel, ...levels.filter(({ price }) => isWorse(price, top))];
 }
 
-function nullable(value: number | undefined): number | null {
+function nanToNull(value: number | undefined): number | null {
   return value === undefined || Number.isNaN(value) ? null : value;
 }
 
-/** Index of the last of ascending times at or before `at`; -1 if there is none. */
-function lastIndexAt(times: readonly number[], at: number): number {
+/** Returns the index of the last time at or before `at` in an ascending list, or -1 if there is none. */
+function lastTimeIndexAt(times: readonly number[], at: number): number {
   return partitionPoint(times, (time) => time <= at) - 1;
 }
 
-/** Number of leading items that satisfy a predicate, by binary search. No item after the first failing one may pass. */
+/** Returns the number of items that satisfy a predicate, by binary search. These items must precede all others. */
 export function partitionPoint<T>(items: readonly T[], predicate: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -6,13 +6,18 @@ import { test } from "node:test";
 import type { ListedMarket, World } from "../world/types.ts";
 import { loadRecordedWorld } from "./index.ts";
 
-const AT = Date.UTC(2026, 6, 7);
+const STARTED_AT = Date.UTC(2026, 6, 7);
 const GENESIS = Date.UTC(2026, 10, 21);
-const header = { format: "parallax-recording", version: 1, started_at: new Date(AT).toISOString(), source: "a test" };
-const market = { venue: "kalshi", kind: "market", market_id: "E-A", event_id: "E", title: "A", status: "active" };
+const header = {
+  format: "parallax-recording",
+  version: 1,
+  started_at: new Date(STARTED_AT).toISOString(),
+  source: "a test",
+};
+const marketFact = { venue: "kalshi", kind: "market", market_id: "E-A", event_id: "E", title: "A", status: "active" };
 const factOf = (kind: string) => ({ venue: "kalshi", kind, market_id: "E-A" });
 
-async function load(lines: readonly object[], options = { speed: 1, pastShare: 1 }): Promise<World> {
+async function loadWorld(lines: readonly object[], options = { speed: 1, pastShare: 1 }): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), "parallax-recorded-"));
   try {
     const file = join(folder, "r.jsonl");
@@ -23,26 +28,30 @@ async function load(lines: readonly object[], options = { speed: 1, pastShare: 1
   }
 }
 
-function onlyMarket(world: World): ListedMarket {
-  const [only, ...others] = world.markets("kalshi", GENESIS);
-  assert.ok(only !== undefined && others.length === 0);
-  return only;
+function getOnlyMarket(world: World): ListedMarket {
+  const [onlyMarket, ...others] = world.markets("kalshi", GENESIS);
+  assert.ok(onlyMarket !== undefined && others.length === 0);
+  return onlyMarket;
 }
 
-test("facts before the pivot keep their recorded pace; later facts are replayed at the configured speed", async () => {
-  const quotes = [0, 1, 2].map((number) => ({ ...factOf("quote"), at: AT + number * 50_000, bid: 0.1 + number / 10 }));
-  const world = await load([{ ...market, at: AT }, ...quotes], { speed: 10, pastShare: 0.5 });
-  const only = onlyMarket(world);
-  const bids = [-50_001, -50_000, -1, 0, 4_999, 5_000].map((ms) => world.book(only, GENESIS + ms).bids[0]?.price);
+test("replays facts before the pivot at recorded speed and facts after it at the configured speed", async () => {
+  const quotes = [0, 1, 2].map((number) => ({
+    ...factOf("quote"),
+    at: STARTED_AT + number * 50_000,
+    bid: 0.1 + number / 10,
+  }));
+  const world = await loadWorld([{ ...marketFact, at: STARTED_AT }, ...quotes], { speed: 10, pastShare: 0.5 });
+  const onlyMarket = getOnlyMarket(world);
+  const bids = [-50_001, -50_000, -1, 0, 4_999, 5_000].map((ms) => world.book(onlyMarket, GENESIS + ms).bids[0]?.price);
   assert.deepEqual(bids, [undefined, 0.1, 0.1, 0.2, 0.2, 0.30000000000000004]);
-  assert.equal(world.nextChangeAt(only, GENESIS), GENESIS + 5_000);
-  assert.equal(world.nextChangeAt(only, GENESIS + 5_000), Number.POSITIVE_INFINITY);
+  assert.equal(world.nextChangeAt(onlyMarket, GENESIS), GENESIS + 5_000);
+  assert.equal(world.nextChangeAt(onlyMarket, GENESIS + 5_000), Number.POSITIVE_INFINITY);
 });
 
-test("a newer quote replaces the top of the last book, keeps worse levels and marks an unknown size", async () => {
+test("a newer quote replaces the best levels of the last book, retains worse levels and marks an unknown size", async () => {
   const book = {
     ...factOf("book"),
-    at: AT + 1,
+    at: STARTED_AT + 1,
     bids: [
       [0.5, 7],
       [0.4, 8],
@@ -52,10 +61,15 @@ test("a newer quote replaces the top of the last book, keeps worse levels and ma
       [0.7, 3],
     ],
   };
-  const quote = { ...factOf("quote"), at: AT + 2, bid: 0.45, ask: 0.6 };
-  const world = await load([{ ...market, at: AT }, book, quote, { ...factOf("quote"), at: AT + 3 }]);
-  const only = onlyMarket(world);
-  const { bids, asks } = world.book(only, GENESIS - 1);
+  const quote = { ...factOf("quote"), at: STARTED_AT + 2, bid: 0.45, ask: 0.6 };
+  const world = await loadWorld([
+    { ...marketFact, at: STARTED_AT },
+    book,
+    quote,
+    { ...factOf("quote"), at: STARTED_AT + 3 },
+  ]);
+  const onlyMarket = getOnlyMarket(world);
+  const { bids, asks } = world.book(onlyMarket, GENESIS - 1);
   assert.deepEqual(bids, [
     { price: 0.45, size: 1, isSizeUnknown: true },
     { price: 0.4, size: 8 },
@@ -64,37 +78,43 @@ test("a newer quote replaces the top of the last book, keeps worse levels and ma
     { price: 0.6, size: 9 },
     { price: 0.7, size: 3 },
   ]);
-  assert.deepEqual([world.book(only, GENESIS).bids, world.book(only, GENESIS).asks], [[], []]);
-  assert.equal(world.activity(only, GENESIS).volumeUsd, null);
+  assert.deepEqual([world.book(onlyMarket, GENESIS).bids, world.book(onlyMarket, GENESIS).asks], [[], []]);
+  assert.equal(world.activity(onlyMarket, GENESIS).volumeUsd, null);
 });
 
-test("status and outcome follow the recording, including a revoked resolution", async () => {
-  const settled = { ...market, status: "finalized", outcome: { kind: "yes" } };
+test("replays status and outcome of a market, including a revoked resolution", async () => {
+  const finalizedMarket = { ...marketFact, status: "finalized", outcome: { kind: "yes" } };
   const lines = [
-    { ...market, at: AT },
-    { ...settled, at: AT + 10 },
-    { ...market, at: AT + 20 },
-    { ...settled, at: AT + 30 },
+    { ...marketFact, at: STARTED_AT },
+    { ...finalizedMarket, at: STARTED_AT + 10 },
+    { ...marketFact, at: STARTED_AT + 20 },
+    { ...finalizedMarket, at: STARTED_AT + 30 },
   ];
-  const world = await load(lines);
-  const only = onlyMarket(world);
-  const phases = [-30, -20, -10, 0].map((ms) => world.lifecycle(only, GENESIS + ms).phase);
+  const world = await loadWorld(lines);
+  const onlyMarket = getOnlyMarket(world);
+  const phases = [-30, -20, -10, 0].map((ms) => world.lifecycle(onlyMarket, GENESIS + ms).phase);
   assert.deepEqual(phases, ["active", "finalized", "active", "finalized"]);
-  assert.deepEqual(world.lifecycle(only, GENESIS).outcome, { kind: "yes" });
-  assert.equal(only.finalizeAt, GENESIS);
+  assert.deepEqual(world.lifecycle(onlyMarket, GENESIS).outcome, { kind: "yes" });
+  assert.equal(onlyMarket.finalizeAt, GENESIS);
 });
 
 test("a market is listed from its first line in the recording", async () => {
-  const other = { ...market, market_id: "E-B", at: AT + 10 };
-  const world = await load([{ ...market, at: AT }, other]);
+  const laterMarket = { ...marketFact, market_id: "E-B", at: STARTED_AT + 10 };
+  const world = await loadWorld([{ ...marketFact, at: STARTED_AT }, laterMarket]);
   assert.deepEqual(
     [-1, 0].map((ms) => world.markets("kalshi", GENESIS + ms).length),
     [1, 2],
   );
 });
 
-test("rejects facts of unknown markets and venues with the line number", async () => {
-  await assert.rejects(load([{ ...factOf("quote"), at: AT }]), /line 2: no earlier line describes the market/);
-  await assert.rejects(load([{ ...market, venue: "nowhere", at: AT }]), /line 2: unknown venue "nowhere"/);
-  await assert.rejects(load([]), /contains no market/);
+test("rejects facts of unknown markets and venues and reports the line number", async () => {
+  await assert.rejects(
+    loadWorld([{ ...factOf("quote"), at: STARTED_AT }]),
+    /line 2: no earlier line describes the market/,
+  );
+  await assert.rejects(
+    loadWorld([{ ...marketFact, venue: "nowhere", at: STARTED_AT }]),
+    /line 2: unknown venue "nowhere"/,
+  );
+  await assert.rejects(loadWorld([]), /contains no market/);
 });

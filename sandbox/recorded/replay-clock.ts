@@ -2,25 +2,25 @@
 export interface ReplayClock {
   /** The time in the recording that is replayed at genesis. */
   readonly pivotAt: number;
-  /** Whole milliseconds; monotone. */
+  /** Returns the wall-clock time in whole milliseconds; it never decreases if `recordedAt` increases. */
   toWall(recordedAt: number): number;
 }
 
 export interface ReplayOptions {
   /** Unix milliseconds of the first start. */
   readonly genesis: number;
-  /** Replay speed after genesis relative to the recording. At least 1. */
+  /** Speed of the replay after genesis as a multiple of the recorded speed; at least 1. */
   readonly speed: number;
-  /** Share of the recording before genesis, in [0, 1]. That part keeps its recorded pace. */
+  /** Share of the recording that is placed before genesis, at recorded speed; in [0, 1]. */
   readonly pastShare: number;
 }
 
-/** @param span  first and last time of the recording */
-export function replayClock(
-  span: { readonly startedAt: number; readonly endedAt: number },
+/** @param timeRange first and last time of the recording, Unix milliseconds */
+export function createReplayClock(
+  timeRange: { readonly startedAt: number; readonly endedAt: number },
   { genesis, speed, pastShare }: ReplayOptions,
 ): ReplayClock {
-  const pivotAt = Math.round(span.startedAt + (span.endedAt - span.startedAt) * pastShare);
+  const pivotAt = Math.round(timeRange.startedAt + (timeRange.endedAt - timeRange.startedAt) * pastShare);
   return {
     pivotAt,
     toWall: (recordedAt) =>

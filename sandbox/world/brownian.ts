@@ -4,20 +4,20 @@ import { extendHash, gaussianFromHash } from "./random.ts";
  * Standard Brownian paths over v in [0, 1], constructed by midpoint displacement down to steps of 2^-depth and linear
  * between them. Each path is a function of its key.
  *
- * All paths are evaluated at one shared position, whose bisection is cached: a nearby position shares most of its levels,
- * and every further level costs two hashes per path.
+ * All paths are evaluated at the same position. The intervals of its bisection are cached, because a nearby position is
+ * in most of the same intervals. Each level that is not cached costs two hashes per path.
  */
 export class BrownianPaths {
   readonly #keys: readonly number[];
   readonly #levels: number;
-  /** By level: the interval that contains the position, and its index among the intervals of that level. */
+  /** By level: start, end and index of the interval that contains the position. */
   readonly #low: Float64Array;
   readonly #high: Float64Array;
   readonly #index: Float64Array;
-  /** By path and level: the path's values at both ends of that interval. */
+  /** By path and level: the values of the path at the start and the end of that interval. */
   readonly #valueAtLow: Float64Array;
   readonly #valueAtHigh: Float64Array;
-  /** Deepest level that is computed. */
+  /** The deepest level with cached values. */
   #depth = 0;
   #position = { v: 0, level: 0 };
 
@@ -36,7 +36,7 @@ export class BrownianPaths {
     });
   }
 
-  /** @param depth number of bisections, up to `depthMax`; fewer are cheaper and less accurate */
+  /** @param depth number of bisections, at most `depthMax`; a smaller number is faster and less accurate */
   moveTo(v: number, depth: number): this {
     let level = Math.min(depth, this.#depth);
     while (level > 0 && !(v >= (this.#low[level] ?? 0) && v < (this.#high[level] ?? 0))) level -= 1;
@@ -59,7 +59,7 @@ export class BrownianPaths {
     return valueAtLow + ((valueAtHigh - valueAtLow) * (v - low)) / (high - low);
   }
 
-  /** Computes a level from the level above it. */
+  /** Computes the interval of a level from the interval of the previous level. */
   #bisect(v: number, level: number): void {
     const low = this.#low[level - 1] ?? 0;
     const high = this.#high[level - 1] ?? 1;

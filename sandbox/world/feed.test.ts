@@ -30,7 +30,7 @@ const tradeIds = (events: readonly FeedEvent[]) =>
   events.flatMap((event) => (event.kind === "trade" ? event.trade.id : [])).sort();
 
 test("publishes every trade exactly once, including trades of newly listed markets", (t) => {
-  // One second has an hour of activity: new markets trade before the feed checks the listing.
+  // One second contains an hour of activity, so new markets have trades before the feed checks the listing.
   const { world, feed, now, advance } = startFeed(t, 3_600);
   const received: FeedEvent[] = [];
   feed.subscribe("kalshi", (event) => received.push(event));
@@ -48,7 +48,7 @@ test("publishes every trade exactly once, including trades of newly listed marke
   assert.deepEqual(tradeIds(published), expected.sort());
 });
 
-test("publishes events in time order, never early, and each trade directly before its book change", (t) => {
+test("publishes events in time order and not before they occur, and each trade directly before its book change", (t) => {
   const { feed, now, advance } = startFeed(t);
   const received: FeedEvent[] = [];
   let latest = 0;
@@ -92,7 +92,7 @@ test("publishes each new market and each lifecycle change once", (t) => {
   assert.equal(new Set(changes).size, changes.length);
 });
 
-test("listeners receive the events of their venue until they unsubscribe", (t) => {
+test("a listener receives the events of its venue until it unsubscribes", (t) => {
   const { feed, advance } = startFeed(t);
   const received: Record<"one" | "two" | "other", FeedEvent[]> = { one: [], two: [], other: [] };
   const unsubscribe = feed.subscribe("kalshi", (event) => received.one.push(event));
@@ -109,7 +109,7 @@ test("listeners receive the events of their venue until they unsubscribe", (t) =
   assert.ok(received.two.length > before);
 });
 
-test("a new subscription receives only events after it started", (t) => {
+test("a listener receives no events from before its subscription", (t) => {
   const { feed, now, advance } = startFeed(t);
   feed.subscribe("kalshi", () => {})();
   advance(10 * 60_000);
@@ -120,7 +120,7 @@ test("a new subscription receives only events after it started", (t) => {
   assert.ok(received.length > 0 && received.every(({ at }) => at > since));
 });
 
-test("a subscription with followed markets receives their books and trades, and lifecycle events of all markets", (t) => {
+test("a listener receives books and trades of followed markets and lifecycle events of all markets", (t) => {
   const { world, feed, now, advance } = startFeed(t);
   const [one, other] = world
     .markets("kalshi", now())

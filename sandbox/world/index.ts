@@ -1,5 +1,5 @@
-/** The simulated world behind the four sandbox venues; `types.ts` documents its interface. */
-import { activityClock } from "./activity-clock.ts";
+/** The simulated world that the four sandbox venues publish; `types.ts` documents its interface. */
+import { createActivityClock } from "./activity-clock.ts";
 import { lifecycleAt, nextPhaseAt, pauseOf } from "./lifecycle.ts";
 import { MarketSimulator } from "./market-simulator.ts";
 import type { BookState, Lifecycle, ListedMarket, SimulatedWorld } from "./types.ts";
@@ -9,11 +9,11 @@ export { createFeed } from "./feed.ts";
 
 const DAY_MS = 86_400_000;
 const HISTORY_POINTS_MAX = 50_000;
-/** Enough for the markets followed by streams; a sweep over all markets evicts older simulators. */
+/** Limit of cached simulators, enough for the markets that streams follow; the oldest simulator is evicted. */
 const CACHED_SIMULATORS_MAX = 2_048;
 
 export interface WorldOptions extends UniverseOptions {
-  /** Trading activity is this many times faster after genesis. */
+  /** Trading activity after genesis is faster by this factor. */
   readonly speed: number;
 }
 
@@ -21,7 +21,7 @@ export interface WorldOptions extends UniverseOptions {
 export function createWorld(options: WorldOptions): SimulatedWorld {
   const { seed, genesis, speed } = options;
   const universe = new Universe(options);
-  const clock = activityClock(genesis, speed);
+  const clock = createActivityClock(genesis, speed);
   const simulators = new Map<ListedMarket, MarketSimulator>();
 
   const simulatorOf = (market: ListedMarket): MarketSimulator => {
@@ -55,20 +55,20 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
 
   const activity: SimulatedWorld["activity"] = (market, at) => {
     const simulator = simulatorOf(market);
-    const total = simulator.volume(at);
-    const dayAgo = simulator.volume(at - DAY_MS);
+    const totalVolume = simulator.volume(at);
+    const volumeDayAgo = simulator.volume(at - DAY_MS);
     const { bids, asks } = book(market, at);
-    const resting =
+    const restingUsd =
       bids.reduce((sum, { price, size }) => sum + price * size, 0) +
       asks.reduce((sum, { price, size }) => sum + (1 - price) * size, 0);
     return {
-      volumeContracts: total.contracts,
-      volumeUsd: total.dollars,
-      volume24hContracts: round2(total.contracts - dayAgo.contracts),
-      volume24hUsd: round2(total.dollars - dayAgo.dollars),
-      openInterestContracts: Math.round(total.contracts * 0.35),
-      liquidityUsd: round2(resting),
-      traderCount: Math.ceil(Math.sqrt(total.contracts)),
+      volumeContracts: totalVolume.contracts,
+      volumeUsd: totalVolume.dollars,
+      volume24hContracts: roundToCents(totalVolume.contracts - volumeDayAgo.contracts),
+      volume24hUsd: roundToCents(totalVolume.dollars - volumeDayAgo.dollars),
+      openInterestContracts: Math.round(totalVolume.contracts * 0.35),
+      liquidityUsd: roundToCents(restingUsd),
+      traderCount: Math.ceil(Math.sqrt(totalVolume.contracts)),
     };
   };
 
@@ -76,22 +76,22 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     const points: ReturnType<SimulatedWorld["priceHistory"]>[number][] = [];
     const { tradingEndsAt } = universe.groundTruth(market);
     const simulator = simulatorOf(market);
-    const first = Math.floor(Math.max(from, market.openAt) / intervalMs) + 1;
-    const last = Math.min(Math.floor(Math.min(to, tradingEndsAt) / intervalMs), first + HISTORY_POINTS_MAX);
-    let before = simulator.volume((first - 1) * intervalMs);
-    for (let number = first; number <= last; number++) {
+    const firstNumber = Math.floor(Math.max(from, market.openAt) / intervalMs) + 1;
+    const lastNumber = Math.min(Math.floor(Math.min(to, tradingEndsAt) / intervalMs), firstNumber + HISTORY_POINTS_MAX);
+    let volumeBefore = simulator.volume((firstNumber - 1) * intervalMs);
+    for (let number = firstNumber; number <= lastNumber; number++) {
       const at = number * intervalMs;
       const state = book(market, Math.min(at, tradingEndsAt - 1));
-      const after = simulator.volume(at);
+      const volumeAfterPoint = simulator.volume(at);
       points.push({
         at,
         bid: state.bids[0]?.price ?? null,
         ask: state.asks[0]?.price ?? null,
         lastPrice: state.lastPrice,
-        volumeContracts: round2(after.contracts - before.contracts),
-        volumeUsd: round2(after.dollars - before.dollars),
+        volumeContracts: roundToCents(volumeAfterPoint.contracts - volumeBefore.contracts),
+        volumeUsd: roundToCents(volumeAfterPoint.dollars - volumeBefore.dollars),
       });
-      before = after;
+      volumeBefore = volumeAfterPoint;
     }
     return points;
   };
@@ -115,15 +115,15 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     nextChangeAt(market, after) {
       const { tradingEndsAt } = universe.groundTruth(market);
       const pause = pauseOf(market, seed);
-      const edges = pause === null ? [] : [pause.from, pause.to];
+      const pauseTimes = pause === null ? [] : [pause.from, pause.to];
       return Math.min(
         simulatorOf(market).nextChangeAt(after),
-        ...edges.filter((edge) => edge > after && edge < tradingEndsAt),
+        ...pauseTimes.filter((pauseTime) => pauseTime > after && pauseTime < tradingEndsAt),
       );
     },
   };
 }
 
-function round2(amount: number): number {
+function roundToCents(amount: number): number {
   return Math.round(amount * 100) / 100;
 }

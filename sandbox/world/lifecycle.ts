@@ -6,10 +6,10 @@ import type { GroundTruth } from "./universe.ts";
 
 const PAUSE_MS = 10 * 60_000;
 
-/** Hash key per kind of random draw. */
+/** Hash keys by purpose of the random number. */
 const Draw = { outcome: 1, paused: 2, pausedAt: 3 } as const;
 
-/** About one market in 50 is paused once; rounds never are. */
+/** Returns the pause of a market, or null. One market in 50 is paused, once; 15-minute markets are not paused. */
 export function pauseOf(market: ListedMarket, seed: number): Pause | null {
   if (market.event.frequency === "fifteen_min" || uniform(seed, market.index, Draw.paused) > 0.02) return null;
   const lifeMs = market.closeAt - market.openAt;
@@ -24,7 +24,7 @@ function outcomeOf(market: ListedMarket, seed: number, { process, criterion }: G
   return trueProbability(process, criterion, process.revealAt) >= 0.5 ? { kind: "yes" } : { kind: "no" };
 }
 
-/** A dispute starts after a third of the time between the proposed and the final result. */
+/** Returns when the dispute starts: after a third of the time between the proposed and the final result. */
 function disputedAt(market: ListedMarket): number {
   return market.determineAt + (market.finalizeAt - market.determineAt) / 3;
 }

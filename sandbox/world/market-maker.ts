@@ -5,8 +5,7 @@ import type { BookState, Level, ListedMarket, SandboxVenue } from "./types.ts";
 import type { GroundTruth } from "./universe.ts";
 
 const HOUR_MS = 3_600_000;
-/** Price levels per side. */
-const LEVELS = 6;
+const LEVELS_PER_SIDE = 6;
 /** Wavelengths of the quote error, in slots. */
 const ERROR_WAVELENGTHS = [64, 16, 4, 1] as const;
 const PROBABILITY_MIN = 0.003;
@@ -15,23 +14,23 @@ const PROBABILITY_MIN = 0.003;
  * How the quotes of a venue differ from the true probability.
  * - `compression`: factor on log-odds; below 1 it pulls prices towards one half (favourite-longshot bias)
  * - `error`: standard deviation of the quote error in log-odds
- * - `lagMs`: delay of the information, in activity time
+ * - `lagMs`: delay after which quotes reflect information, in activity time
  */
-const VENUES: Readonly<Record<SandboxVenue, { compression: number; error: number; lagMs: number }>> = {
+const QUOTE_PARAMETERS: Readonly<Record<SandboxVenue, { compression: number; error: number; lagMs: number }>> = {
   polymarket: { compression: 0.95, error: 0.05, lagMs: 0.1 * HOUR_MS },
   kalshi: { compression: 0.93, error: 0.07, lagMs: 0.4 * HOUR_MS },
   limitless: { compression: 0.92, error: 0.1, lagMs: 1 * HOUR_MS },
   manifold: { compression: 0.9, error: 0.14, lagMs: 3 * HOUR_MS },
 };
 
-/** Hash key per kind of random draw; must differ from the keys in order-flow.ts and market-simulator.ts. */
+/** Hash keys by purpose of the random number; they must differ from the keys in order-flow.ts and market-simulator.ts. */
 const Draw = { error: 3, spread: 4, levelSize: 5 } as const;
 
 export type Quotes = Pick<BookState, "bids" | "asks">;
 
-/** A true probability with the venue's favourite-longshot bias, without lag and error. */
+/** Applies the venue's favourite-longshot bias to a true probability, without lag and error. */
 export function biasedProbability(venue: SandboxVenue, probability: number): number {
-  return sigmoid(VENUES[venue].compression * clampedLogit(probability));
+  return sigmoid(QUOTE_PARAMETERS[venue].compression * clampedLogit(probability));
 }
 
 function clampedLogit(probability: number): number {
@@ -50,7 +49,7 @@ export function createMarketMaker(
   { seed, clock }: { readonly seed: number; readonly clock: ActivityClock },
   { depth, halfSpread }: { readonly depth: number; readonly halfSpread: number },
 ) {
-  /** The quote error in standard deviations: random points at several wavelengths, linearly interpolated and summed. */
+  /** Returns the quote error in standard deviations: a sum of linearly interpolated random points at several wavelengths. */
   const errorOf = (slot: number): number => {
     const key = hashKeys(seed, index, Draw.error);
     let sum = 0;
@@ -64,9 +63,9 @@ export function createMarketMaker(
     return sum / Math.sqrt(ERROR_WAVELENGTHS.length);
   };
   return {
-    /** The probability that a slot is quoted around: the true probability with lag, bias and error. Unrounded. */
+    /** Returns the unrounded centre of the quotes of a slot: the true probability with lag, bias and error. */
     probability(slot: number, startAt: number): number {
-      const { compression, error, lagMs } = VENUES[venue];
+      const { compression, error, lagMs } = QUOTE_PARAMETERS[venue];
       const activity = clock.toActivity(startAt);
       let logOdds = 0;
       for (const share of [0.3, 1]) {
@@ -77,17 +76,17 @@ export function createMarketMaker(
     },
     quotes(slot: number, probability: number): Quotes {
       const spreadFactor = 0.6 + 0.8 * uniform(seed, index, Draw.spread, slot);
-      const half = halfSpread * spreadFactor * (0.4 + 2.4 * probability * (1 - probability));
+      const slotHalfSpread = halfSpread * spreadFactor * (0.4 + 2.4 * probability * (1 - probability));
       const ticks = Math.round(1 / tick);
-      const bestBid = Math.min(ticks - 2, Math.floor((probability - half) * ticks));
-      const bestAsk = Math.max(bestBid + 1, Math.ceil((probability + half) * ticks));
-      const gap = tick < 0.01 ? 4 : 1;
+      const bestBid = Math.min(ticks - 2, Math.floor((probability - slotHalfSpread) * ticks));
+      const bestAsk = Math.max(bestBid + 1, Math.ceil((probability + slotHalfSpread) * ticks));
+      const levelGapTicks = tick < 0.01 ? 4 : 1;
       const key = extendHash(hashKeys(seed, index, Draw.levelSize), slot);
-      const side = (best: number, direction: 1 | -1): Level[] => {
+      const createSide = (best: number, direction: 1 | -1): Level[] => {
         const levels: Level[] = [];
         const sideKey = extendHash(key, direction === 1 ? 1 : 0);
-        for (let level = 0; level < LEVELS; level++) {
-          const price = best + direction * level * gap;
+        for (let level = 0; level < LEVELS_PER_SIDE; level++) {
+          const price = best + direction * level * levelGapTicks;
           if (price < 1 || price > ticks - 1) break;
           const noise = Math.exp(0.5 * gaussianFromHash(extendHash(sideKey, level)));
           levels.push({
@@ -97,7 +96,7 @@ export function createMarketMaker(
         }
         return levels;
       };
-      return { bids: side(bestBid, -1), asks: side(bestAsk, 1) };
+      return { bids: createSide(bestBid, -1), asks: createSide(bestAsk, 1) };
     },
   };
 }

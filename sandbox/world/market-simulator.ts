@@ -8,23 +8,23 @@ import { type GroundTruth, slotPhase } from "./universe.ts";
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const CACHED_SLOTS_MAX = 4;
-const TRADERS = 5_000;
+const TRADER_COUNT = 5_000;
 /** Share of orders whose side depends on the true probability. */
 const INFORMED_SHARE = 0.3;
-/** Informed traders act only on a difference between price and true probability larger than this. */
-const EDGE_MIN = 0.02;
+/** Informed traders follow the true probability only if it differs from the price by more than this. */
+const PRICE_DIFFERENCE_MIN = 0.02;
 
-/** Hash key per kind of random draw; must differ from the keys in market-maker.ts and order-flow.ts. */
+/** Hash keys by purpose of the random number; they must differ from the keys in market-maker.ts and order-flow.ts. */
 const Draw = { activity: 1, tempo: 2, side: 9, informed: 10, trader: 11 } as const;
 
-/** An interval between two quote updates, from `startAt` to `endAt`, with the trades in it. */
+/** The interval between two quote updates, startAt <= at < endAt, and its trades. */
 interface Slot {
   readonly number: number;
   readonly startAt: number;
   readonly endAt: number;
   readonly probability: number;
   readonly trades: readonly WorldTrade[];
-  /** Books after 0, 1, 2, … trades. */
+  /** `books[n]` is the book after the first n trades of the slot. */
   readonly books: readonly Quotes[];
 }
 
@@ -32,7 +32,7 @@ interface Slot {
 export class MarketSimulator {
   readonly #market: ListedMarket;
   readonly #truth: GroundTruth;
-  readonly #world: SimulationOptions;
+  readonly #options: SimulationOptions;
   readonly #marketMaker: MarketMaker;
   readonly #orderFlow: OrderFlow;
   readonly #slotMs: number;
@@ -41,12 +41,12 @@ export class MarketSimulator {
   /** Cached result of `#lastPriceBefore`. */
   #lastPrice: { readonly slot: number; readonly price: number | null } | null = null;
 
-  constructor(market: ListedMarket, truth: GroundTruth, world: SimulationOptions) {
-    const { seed } = world;
+  constructor(market: ListedMarket, truth: GroundTruth, options: SimulationOptions) {
+    const { seed } = options;
     this.#market = market;
     this.#truth = truth;
-    this.#world = world;
-    // Slots are the same for all markets of an event, so that the belief about the event is computed once per slot.
+    this.#options = options;
+    // Slots are the same for all markets of an event, so that the probabilities of the event are computed once per slot.
     const tempo = gaussian(seed, market.event.index, Draw.tempo);
     this.#slotMs = (tempo > 0.9 ? 5 : tempo > 0 ? 10 : tempo > -0.9 ? 20 : 30) * MINUTE_MS;
     this.#slotOffsetMs = slotPhase(seed, market.event) * HOUR_MS;
@@ -54,8 +54,8 @@ export class MarketSimulator {
     const depth = Math.min(20_000, Math.max(20, 180 * Math.exp(1.1 * activity)));
     const halfSpread = Math.min(0.04, 0.007 * Math.exp(-0.6 * activity));
     const ordersPerHour = Math.min(15, Math.max(0.05, 0.7 * Math.exp(activity + 0.5 * tempo)));
-    this.#marketMaker = createMarketMaker(market, truth, world, { depth, halfSpread });
-    this.#orderFlow = new OrderFlow(market, truth, world, { ordersPerHour, depth });
+    this.#marketMaker = createMarketMaker(market, truth, options, { depth, halfSpread });
+    this.#orderFlow = new OrderFlow(market, truth, options, { ordersPerHour, depth });
   }
 
   /** The probability that the market maker quotes around at `at`, unrounded. */
@@ -65,9 +65,9 @@ export class MarketSimulator {
     return cached?.probability ?? this.#marketMaker.probability(number, this.#slotStartAt(number));
   }
 
-  /** The book at `at`. Valid only while the market trades; the caller checks the lifecycle. */
+  /** Returns the book at `at`. The result is valid only if the market trades at that time; the caller checks this. */
   book(at: number): BookState {
-    const slot = this.#slot(this.#slotNumberAt(at));
+    const slot = this.#getSlot(this.#slotNumberAt(at));
     let tradeCount = 0;
     while (tradeCount < slot.trades.length && (slot.trades[tradeCount]?.at ?? 0) <= at) tradeCount += 1;
     const book = slot.books[tradeCount] ?? { bids: [], asks: [] };
@@ -91,7 +91,7 @@ export class MarketSimulator {
       const number = this.#slotNumberAt(order.at);
       if (number === lastSlot) continue;
       lastSlot = number;
-      for (const trade of this.#slot(number).trades) if (trade.at >= start && trade.at < end) trades.push(trade);
+      for (const trade of this.#getSlot(number).trades) if (trade.at >= start && trade.at < end) trades.push(trade);
     }
     return trades;
   }
@@ -104,26 +104,26 @@ export class MarketSimulator {
   /** Time of the next quote update or trade; Infinity once trading has ended. */
   nextChangeAt(after: number): number {
     if (after < this.#market.openAt) return this.#market.openAt;
-    const slot = this.#slot(this.#slotNumberAt(after));
+    const slot = this.#getSlot(this.#slotNumberAt(after));
     const trade = slot.trades.find((candidate) => candidate.at > after);
-    const next = trade?.at ?? slot.endAt;
-    return next < this.#truth.tradingEndsAt ? Math.max(next, after + 1) : Number.POSITIVE_INFINITY;
+    const nextAt = trade?.at ?? slot.endAt;
+    return nextAt < this.#truth.tradingEndsAt ? Math.max(nextAt, after + 1) : Number.POSITIVE_INFINITY;
   }
 
   #slotNumberAt(at: number): number {
-    let number = Math.floor((this.#world.clock.toActivity(at) - this.#slotOffsetMs) / this.#slotMs);
+    let number = Math.floor((this.#options.clock.toActivity(at) - this.#slotOffsetMs) / this.#slotMs);
     // Slot starts are rounded to milliseconds, so the division can be off by one.
     while (this.#slotStartAt(number) > at) number -= 1;
     while (this.#slotStartAt(number + 1) <= at) number += 1;
     return number;
   }
 
-  /** Rounded up to a whole millisecond, because venues send milliseconds. */
+  /** Start of a slot, rounded up to a whole millisecond because venues send milliseconds. */
   #slotStartAt(number: number): number {
-    return Math.ceil(this.#world.clock.toWall(number * this.#slotMs + this.#slotOffsetMs));
+    return Math.ceil(this.#options.clock.toWall(number * this.#slotMs + this.#slotOffsetMs));
   }
 
-  #slot(number: number): Slot {
+  #getSlot(number: number): Slot {
     const cached = this.#slots.find((slot) => slot.number === number);
     if (cached !== undefined) return cached;
     const slot = this.#computeSlot(number);
@@ -152,51 +152,52 @@ export class MarketSimulator {
   }
 
   /**
-   * Executes a market order level by level. The last level of a side has unlimited size, so every order is filled.
+   * Executes a market order level by level. The last level of a side has unlimited size to fill every order.
    * @param ammTradeNumber part of the id of an AMM trade: the number of earlier trades in the slot
    */
   #execute(order: Order, book: Quotes, probability: number, ammTradeNumber: number) {
-    const { seed } = this.#world;
+    const { seed } = this.#options;
     const { index, mechanism, tick } = this.#market;
     const { process, criterion } = this.#truth;
     const isInformed = uniform(seed, index, Draw.informed, order.batch, order.index) < INFORMED_SHARE;
-    let buysYes = uniform(seed, index, Draw.side, order.batch, order.index) < 0.5;
+    let isYesBuy = uniform(seed, index, Draw.side, order.batch, order.index) < 0.5;
     if (isInformed) {
-      const truth = trueProbability(process, criterion, order.at);
-      if (Math.abs(truth - probability) > EDGE_MIN) buysYes = truth > probability;
+      const trueYesProbability = trueProbability(process, criterion, order.at);
+      if (Math.abs(trueYesProbability - probability) > PRICE_DIFFERENCE_MIN)
+        isYesBuy = trueYesProbability > probability;
     }
-    const trade = (number: number, yesPrice: number, size: number): WorldTrade => ({
+    const createTrade = (number: number, yesPrice: number, size: number): WorldTrade => ({
       id: `${index}-${order.batch}-${order.index}-${number}`,
       at: order.at,
       yesPrice,
       size,
-      takerSide: buysYes ? "yes" : "no",
-      taker: Math.floor(uniform(seed, index, Draw.trader, order.batch, order.index, 1) * TRADERS),
+      takerSide: isYesBuy ? "yes" : "no",
+      taker: Math.floor(uniform(seed, index, Draw.trader, order.batch, order.index, 1) * TRADER_COUNT),
     });
     if (mechanism === "amm") {
-      const price = Math.min(1 - tick, Math.max(tick, probability + (buysYes ? 0.5 : -0.5) * tick));
-      return { trades: [trade(ammTradeNumber, Math.round(price * 1e6) / 1e6, order.size)], book };
+      const price = Math.min(1 - tick, Math.max(tick, probability + (isYesBuy ? 0.5 : -0.5) * tick));
+      return { trades: [createTrade(ammTradeNumber, Math.round(price * 1e6) / 1e6, order.size)], book };
     }
-    if ((buysYes ? book.asks : book.bids).length === 0) buysYes = !buysYes;
-    const levels: Level[] = [...(buysYes ? book.asks : book.bids)];
+    if ((isYesBuy ? book.asks : book.bids).length === 0) isYesBuy = !isYesBuy;
+    const levels: Level[] = [...(isYesBuy ? book.asks : book.bids)];
     const trades: WorldTrade[] = [];
-    let rest = order.size;
-    while (rest > 0) {
+    let remainingSize = order.size;
+    while (remainingSize > 0) {
       const best = levels[0];
       if (best === undefined) break;
-      const filled = levels.length === 1 ? rest : Math.min(rest, best.size);
-      trades.push(trade(trades.length, best.price, filled));
-      rest -= filled;
+      const filled = levels.length === 1 ? remainingSize : Math.min(remainingSize, best.size);
+      trades.push(createTrade(trades.length, best.price, filled));
+      remainingSize -= filled;
       if (levels.length > 1 && filled >= best.size) levels.shift();
       else levels[0] = { price: best.price, size: Math.max(1, best.size - filled) };
     }
-    return { trades, book: buysYes ? { bids: book.bids, asks: levels } : { bids: levels, asks: book.asks } };
+    return { trades, book: isYesBuy ? { bids: book.bids, asks: levels } : { bids: levels, asks: book.asks } };
   }
 
   #lastPriceBefore({ number, startAt }: Slot): number | null {
     if (this.#lastPrice?.slot === number) return this.#lastPrice.price;
     const order = this.#orderFlow.lastOrderBefore(Math.min(startAt, this.#truth.tradingEndsAt));
-    const trades = order === null ? [] : this.#slot(this.#slotNumberAt(order.at)).trades;
+    const trades = order === null ? [] : this.#getSlot(this.#slotNumberAt(order.at)).trades;
     const price = trades.findLast((trade) => trade.at < startAt)?.yesPrice ?? null;
     this.#lastPrice = { slot: number, price };
     return price;

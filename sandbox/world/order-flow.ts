@@ -6,23 +6,23 @@ import type { ListedMarket } from "./types.ts";
 import type { GroundTruth } from "./universe.ts";
 
 const HOUR_MS = 3_600_000;
-/** Orders are generated in batches; the total size of all batches before a given one depends on its number only. */
+/** Orders are generated in batches. The total size of all batches before a batch depends only on its number. */
 const ORDERS_PER_BATCH = 16;
 /** Maximum deviation of a batch's total size from the mean, as a share of the mean. */
 const BATCH_SIZE_SPREAD = 0.4;
-/** Share of large orders, and how many times larger they are. */
-const LARGE_SHARE = 0.015;
-const LARGE_FACTOR = 12;
+const LARGE_ORDER_SHARE = 0.015;
+/** Size of a large order as a multiple of the size of a normal order. */
+const LARGE_ORDER_FACTOR = 12;
 /** Mean order size as a share of the depth: log-normal with a median of 0.25, plus the large orders. */
-const MEAN_SIZE_SHARE = 0.25 * Math.exp(0.9 ** 2 / 2) * (1 + LARGE_SHARE * (LARGE_FACTOR - 1));
-/** Number of equal segments of a market's life; within a segment one price converts contracts to dollars. */
+const MEAN_ORDER_SIZE_SHARE = 0.25 * Math.exp(0.9 ** 2 / 2) * (1 + LARGE_ORDER_SHARE * (LARGE_ORDER_FACTOR - 1));
+/** Number of equal segments of a market's life. Within a segment, one price converts contracts to dollars. */
 const PRICE_SEGMENTS = 16;
 const CACHED_BATCHES_MAX = 4;
 
-/** Hash key per kind of random draw; must differ from the keys in market-maker.ts and market-simulator.ts. */
+/** Hash keys by purpose of the random number; they must differ from the keys in market-maker.ts and market-simulator.ts. */
 const Draw = { batchSize: 6, orderTime: 7, orderSize: 8 } as const;
 
-/** A period without trading, from <= at < to. */
+/** A pause of trading during from <= at < to. */
 export interface Pause {
   readonly from: number;
   readonly to: number;
@@ -56,42 +56,42 @@ interface PriceSegment {
   readonly dollarsBefore: number;
 }
 
-/** The orders of takers in one market, computed on demand. The sizes of single orders add up exactly to the volume. */
+/** Generates the taker orders of one market on demand. The sizes of the orders add up exactly to the volume. */
 export class OrderFlow {
   readonly #market: ListedMarket;
   readonly #truth: GroundTruth;
-  readonly #world: SimulationOptions;
+  readonly #options: SimulationOptions;
   readonly #depth: number;
-  /** Duration of a batch in activity time, and when the first batch starts: when the market opens. */
   readonly #batchMs: number;
+  /** Opening time of the market in activity time. */
   readonly #firstBatchAt: number;
-  /** `times` is in ascending order, `sizes` is in contracts. */
+  /** Cached batches: times in ascending order, sizes in contracts. */
   readonly #batches: { number: number; times: readonly number[]; sizes: readonly number[] }[] = [];
-  /** Segments computed so far, from the first on. */
+  /** Cached segments, starting with the first segment. */
   readonly #segments: PriceSegment[] = [];
 
   constructor(
     market: ListedMarket,
     truth: GroundTruth,
-    world: SimulationOptions,
+    options: SimulationOptions,
     size: { readonly ordersPerHour: number; readonly depth: number },
   ) {
     this.#market = market;
     this.#truth = truth;
-    this.#world = world;
+    this.#options = options;
     this.#depth = size.depth;
     this.#batchMs = (ORDERS_PER_BATCH / size.ordersPerHour) * HOUR_MS;
-    this.#firstBatchAt = world.clock.toActivity(market.openAt);
+    this.#firstBatchAt = options.clock.toActivity(market.openAt);
   }
 
-  /** Orders with from <= at < to, in time order; none while the market is paused or not trading. */
+  /** Yields the orders with from <= at < to in time order. A market has no orders if it is paused or does not trade. */
   *orders(from: number, to: number): Generator<Order> {
     const start = Math.max(from, this.#market.openAt);
     const end = Math.min(to, this.#truth.tradingEndsAt);
     if (start >= end) return;
     const last = this.#batchNumberAt(end - 1);
     for (let number = this.#batchNumberAt(start); number <= last; number++) {
-      const { times, sizes } = this.#batch(number);
+      const { times, sizes } = this.#getBatch(number);
       for (let index = 0; index < ORDERS_PER_BATCH; index++) {
         const at = times[index] ?? end;
         if (at >= end) break;
@@ -100,69 +100,69 @@ export class OrderFlow {
     }
   }
 
-  /** The last order before a time, or null. Every batch has orders, so this reads at most two batches unless paused. */
-  lastOrderBefore(before: number): Order | null {
-    if (before <= this.#market.openAt) return null;
-    for (let number = this.#batchNumberAt(before - 1); number >= 0; number--) {
-      const { times, sizes } = this.#batch(number);
+  /** Returns the last order before `endAt`, or null. It reads at most two batches unless the market is paused. */
+  lastOrderBefore(endAt: number): Order | null {
+    if (endAt <= this.#market.openAt) return null;
+    for (let number = this.#batchNumberAt(endAt - 1); number >= 0; number--) {
+      const { times, sizes } = this.#getBatch(number);
       for (let index = ORDERS_PER_BATCH - 1; index >= 0; index--) {
-        const at = times[index] ?? before;
-        if (at < before && !this.#isPausedAt(at)) return { at, size: sizes[index] ?? 0, batch: number, index };
+        const at = times[index] ?? endAt;
+        if (at < endAt && !this.#isPausedAt(at)) return { at, size: sizes[index] ?? 0, batch: number, index };
       }
     }
     return null;
   }
 
   /**
-   * Volume from the opening up to and including `at`. The cost does not depend on the market's age: the volume of all
-   * complete batches follows from their number, only the current batch is generated.
+   * Returns the volume from the opening up to and including `at`. The cost does not depend on the age of the market: the
+   * volume of complete batches depends only on their number, and only the current batch is generated.
    */
   volume(at: number): Volume {
     const until = Math.min(at, this.#truth.tradingEndsAt - 1);
     if (until < this.#market.openAt) return { contracts: 0, dollars: 0 };
     const total = this.#volumeWithoutPause(until);
-    const { pause } = this.#world;
-    if (pause === null || until < pause.from) return roundedToCents(total);
-    const before = this.#volumeWithoutPause(pause.from - 1);
-    const during = this.#volumeWithoutPause(Math.min(until, pause.to - 1));
-    return roundedToCents({
-      contracts: total.contracts - (during.contracts - before.contracts),
-      dollars: total.dollars - (during.dollars - before.dollars),
+    const { pause } = this.#options;
+    if (pause === null || until < pause.from) return roundToCents(total);
+    const volumeUntilPause = this.#volumeWithoutPause(pause.from - 1);
+    const volumeUntilPauseEnd = this.#volumeWithoutPause(Math.min(until, pause.to - 1));
+    return roundToCents({
+      contracts: total.contracts - (volumeUntilPauseEnd.contracts - volumeUntilPause.contracts),
+      dollars: total.dollars - (volumeUntilPauseEnd.dollars - volumeUntilPause.dollars),
     });
   }
 
-  /** Volume up to and including `at` if trading had never been paused. */
+  /** Returns the volume up to and including `at` of the same market without its pause. */
   #volumeWithoutPause(at: number): Volume {
     const number = this.#batchNumberAt(at);
-    const { times, sizes } = this.#batch(number);
+    const { times, sizes } = this.#getBatch(number);
     let contracts = this.#contractsBefore(number);
     for (let index = 0; index < ORDERS_PER_BATCH && (times[index] ?? 0) <= at; index++) contracts += sizes[index] ?? 0;
     for (let index = 0; ; index++) {
-      const segment = this.#segment(index);
+      const segment = this.#getSegment(index);
       if (segment.lastBatch >= number) return { contracts, dollars: dollarsOf(segment, contracts) };
     }
   }
 
   /** Start of a batch, rounded up to a whole millisecond of wall-clock time. */
   #batchStartAt(number: number): number {
-    return Math.ceil(this.#world.clock.toWall(this.#firstBatchAt + number * this.#batchMs));
+    return Math.ceil(this.#options.clock.toWall(this.#firstBatchAt + number * this.#batchMs));
   }
 
   #batchNumberAt(at: number): number {
-    let number = Math.floor((this.#world.clock.toActivity(at) - this.#firstBatchAt) / this.#batchMs);
+    let number = Math.floor((this.#options.clock.toActivity(at) - this.#firstBatchAt) / this.#batchMs);
     while (this.#batchStartAt(number) > at) number -= 1;
     while (this.#batchStartAt(number + 1) <= at) number += 1;
     return number;
   }
 
-  /** Contracts of all batches before this one: linear in the batch number, plus a bounded random offset. */
+  /** Returns the contracts of all batches before batch `number`: linear in `number`, plus a bounded random offset. */
   #contractsBefore(number: number): number {
     if (number <= 0) return 0;
-    const offset = BATCH_SIZE_SPREAD * uniform(this.#world.seed, this.#market.index, Draw.batchSize, number);
-    return Math.floor(ORDERS_PER_BATCH * MEAN_SIZE_SHARE * this.#depth * (number + offset));
+    const offset = BATCH_SIZE_SPREAD * uniform(this.#options.seed, this.#market.index, Draw.batchSize, number);
+    return Math.floor(ORDERS_PER_BATCH * MEAN_ORDER_SIZE_SHARE * this.#depth * (number + offset));
   }
 
-  #batch(number: number) {
+  #getBatch(number: number) {
     const cached = this.#batches.find((batch) => batch.number === number);
     if (cached !== undefined) return cached;
     const batch = this.#generateBatch(number);
@@ -173,7 +173,7 @@ export class OrderFlow {
 
   #generateBatch(number: number) {
     const { index: market } = this.#market;
-    const { seed, clock } = this.#world;
+    const { seed, clock } = this.#options;
     const start = this.#firstBatchAt + number * this.#batchMs;
     const firstAt = this.#batchStartAt(number);
     const lastAt = this.#batchStartAt(number + 1) - 1;
@@ -186,27 +186,27 @@ export class OrderFlow {
       const wall = clock.toWall(start + uniformFromHash(extendHash(timeKey, index)) * this.#batchMs);
       insertSorted(times, Math.min(lastAt, Math.max(firstAt, Math.floor(wall))));
       const key = extendHash(sizeKey, index);
-      const factor = uniformFromHash(extendHash(key, 1)) < LARGE_SHARE ? LARGE_FACTOR : 1;
+      const factor = uniformFromHash(extendHash(key, 1)) < LARGE_ORDER_SHARE ? LARGE_ORDER_FACTOR : 1;
       const weight = Math.exp(0.9 * gaussianFromHash(key)) * factor;
       weights.push(weight);
       totalWeight += weight;
     }
-    // Each order has at least one contract. The rest is distributed by weight; cumulative rounding keeps the sum exact.
-    const rest = this.#contractsBefore(number + 1) - this.#contractsBefore(number) - ORDERS_PER_BATCH;
+    // Each order has at least one contract. The remaining contracts are distributed by weight with an exact sum.
+    const remainingSize = this.#contractsBefore(number + 1) - this.#contractsBefore(number) - ORDERS_PER_BATCH;
     let cumulativeWeight = 0;
-    let distributed = 0;
+    let distributedSize = 0;
     const sizes = weights.map((weight, index) => {
       cumulativeWeight += weight;
       const cumulativeSize =
-        index === ORDERS_PER_BATCH - 1 ? rest : Math.floor((rest * cumulativeWeight) / totalWeight);
-      const size = 1 + cumulativeSize - distributed;
-      distributed = cumulativeSize;
+        index === ORDERS_PER_BATCH - 1 ? remainingSize : Math.floor((remainingSize * cumulativeWeight) / totalWeight);
+      const size = 1 + cumulativeSize - distributedSize;
+      distributedSize = cumulativeSize;
       return size;
     });
     return { number, times, sizes };
   }
 
-  #segment(index: number): PriceSegment {
+  #getSegment(index: number): PriceSegment {
     const cached = this.#segments[index];
     if (cached !== undefined) return cached;
     const previous = this.#segments[index - 1];
@@ -231,7 +231,7 @@ export class OrderFlow {
   }
 
   #isPausedAt(at: number): boolean {
-    const { pause } = this.#world;
+    const { pause } = this.#options;
     return pause !== null && at >= pause.from && at < pause.to;
   }
 }
@@ -241,7 +241,7 @@ function dollarsOf({ price, contractsBefore, dollarsBefore }: PriceSegment, cont
   return contracts > contractsBefore ? dollarsBefore + (contracts - contractsBefore) * price : dollarsBefore;
 }
 
-function roundedToCents({ contracts, dollars }: Volume): Volume {
+function roundToCents({ contracts, dollars }: Volume): Volume {
   return { contracts, dollars: Math.round(dollars * 100) / 100 };
 }
 

@@ -1,17 +1,17 @@
-/** Counter-based random numbers: each is a hash of its keys, so any part of the world can be computed in any order. */
+/** Counter-based random numbers. Each is a hash of its keys, so that the world can be computed in any order. */
 
 /** The 32-bit finaliser of MurmurHash3: each input bit flips about half of the output bits. */
-function mix(value: number): number {
+function mixBits(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). Saves hashing a common prefix again. */
+/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). It avoids hashing a common prefix repeatedly. */
 export function extendHash(hash: number, key: number): number {
-  const mixed = mix(hash ^ mix((key | 0) + 0x7f4a7c15));
-  return key > 0xffffffff || key < 0 ? mix(mixed ^ Math.floor(key / 0x100000000)) : mixed;
+  const mixed = mixBits(hash ^ mixBits((key | 0) + 0x7f4a7c15));
+  return key > 0xffffffff || key < 0 ? mixBits(mixed ^ Math.floor(key / 0x100000000)) : mixed;
 }
 
 /**
@@ -36,14 +36,14 @@ export function uniformFromHash(hash: number): number {
   return (hash + 0.5) / 4294967296;
 }
 
-/** Quantiles of the standard normal distribution at multiples of 1 / STEPS; the first and the last are infinite. */
-const STEPS = 4_096;
-const quantiles = Float64Array.from({ length: STEPS + 1 }, (_, step) => normalQuantile(step / STEPS));
+const QUANTILE_STEPS = 4_096;
+/** Quantiles of the standard normal distribution at multiples of 1 / QUANTILE_STEPS; the first and last are infinite. */
+const quantiles = Float64Array.from({ length: QUANTILE_STEPS + 1 }, (_, step) => normalQuantile(step / QUANTILE_STEPS));
 
-/** Maps a hash to a standard normal number: linear interpolation in a table, exact in the outermost two steps. */
+/** Maps a hash to a standard normal number: linear interpolation in a table, exact in the first and the last step. */
 export function gaussianFromHash(hash: number): number {
   const step = hash >>> 20;
-  if (step === 0 || step === STEPS - 1) return normalQuantile(uniformFromHash(hash));
+  if (step === 0 || step === QUANTILE_STEPS - 1) return normalQuantile(uniformFromHash(hash));
   const low = quantiles[step] ?? 0;
   const high = quantiles[step + 1] ?? 0;
   return low + (high - low) * (((hash & 0xfffff) + 0.5) / 0x100000);

@@ -34,7 +34,7 @@ function pick(selected: { worldIndex: number; marketNumber: number; lifeShare: n
 const isOnGrid = (price: number, tick: number) => Math.abs(price / tick - Math.round(price / tick)) < 1e-6;
 const cents = (amount: number) => Math.round(amount * 100);
 
-test("a book is uncrossed, sorted best first, on the tick grid within (0, 1), and empty unless the market trades", () => {
+test("a book is uncrossed, sorted best first and on the tick grid, and is empty if the market does not trade", () => {
   let quoted = 0;
   fc.assert(
     fc.property(selection, (selected) => {
@@ -60,7 +60,7 @@ test("a book is uncrossed, sorted best first, on the tick grid within (0, 1), an
   assert.ok(quoted > 300, String(quoted));
 });
 
-test("trade sizes between two times add up exactly to the volume difference", () => {
+test("the sizes of all trades between two times add up exactly to the volume difference", () => {
   let traded = 0;
   fc.assert(
     fc.property(selection, fc.integer({ min: 1, max: 12 * HOUR_MS }), (selected, length) => {
@@ -78,7 +78,7 @@ test("trade sizes between two times add up exactly to the volume difference", ()
   assert.ok(traded > 300, String(traded));
 });
 
-test("trade sizes from the opening on add up exactly to the total volume", () => {
+test("the sizes of all trades since the opening add up exactly to the total volume", () => {
   for (const { world, markets } of worlds) {
     for (const market of markets.filter((_, number) => number % 12 === 0)) {
       const until = Math.min(market.finalizeAt, GENESIS + 10 * MINUTE_MS);
@@ -116,7 +116,7 @@ function lastTrades(world: World, market: ListedMarket, before: number) {
 
 const sizeAt = (levels: BookState["bids"], price: number) => levels.find((level) => level.price === price)?.size;
 
-test("after a trade the book has its price and time, and the traded size is removed", () => {
+test("a trade sets the last price and change time of the book and removes the traded size", () => {
   let checked = 0;
   fc.assert(
     fc.property(selection, (selected) => {
@@ -164,7 +164,7 @@ test("a market has no trades while it is pending, paused or closed", () => {
   assert.ok(paused > 5, String(paused));
 });
 
-test("price history equals the book and the volume at each point", () => {
+test("each point of the price history equals the book and the volume at its time", () => {
   fc.assert(
     fc.property(selection, fc.constantFrom(MINUTE_MS, 5 * MINUTE_MS, HOUR_MS), (selected, intervalMs) => {
       const { world, market, at } = pick(selected);
@@ -205,7 +205,7 @@ test("nextChangeAt returns the time of the next book change", () => {
   assert.ok(changed > 100, String(changed));
 });
 
-test("volumes never decrease, and dollar volume is within 15% of the sum over trades", () => {
+test("volumes never decrease, and the dollar volume differs by less than 15% from the dollar value of all trades", () => {
   let tradedUsd = 0;
   let reportedUsd = 0;
   for (const { world, markets } of worlds) {

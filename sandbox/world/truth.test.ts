@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { uniform } from "./random.ts";
-import { drawEvent, quarterHourRound } from "./templates/index.ts";
+import { createQuarterHourRound, drawEvent } from "./templates/index.ts";
 import { type OutcomeProcess, type ResolutionCriterion, trueProbability } from "./truth.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 import { Universe } from "./universe.ts";
@@ -9,7 +9,7 @@ import { Universe } from "./universe.ts";
 const GENESIS = Date.UTC(2026, 10, 20);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A random key that the world does not use. */
+/** A hash key that the world does not use. */
 const SALT = 9_999;
 const BINS = 10;
 
@@ -32,14 +32,14 @@ function addToBins(bins: readonly Bin[], process: OutcomeProcess, criterion: Res
   bin.variance += p * (1 - p);
 }
 
-test("true probabilities are calibrated in every bin over eight unseen seeds", () => {
+test("true probabilities over eight seeds are calibrated in every bin", () => {
   const bins = Array.from({ length: BINS }, (): Bin => ({ count: 0, excess: 0, variance: 0 }));
   for (let seed = 101; seed <= 108; seed++) {
     for (let underlying = 0; underlying < 1_500; underlying++) {
       const days = 0.2 + 60 * uniform(seed, underlying, SALT, 1) ** 2;
       const closeAt = GENESIS + Math.round(days * 24) * HOUR_MS + HOUR_MS;
       const input = { seed, underlying, openAt: GENESIS, closeAt };
-      const { model, markets } = underlying % 10 === 0 ? quarterHourRound(input) : drawEvent(input);
+      const { model, markets } = underlying % 10 === 0 ? createQuarterHourRound(input) : drawEvent(input);
       const process: OutcomeProcess = { seed, underlying, model, openAt: GENESIS, revealAt: closeAt };
       // One market per event, because markets of one event are not independent.
       const market = markets[Math.floor(uniform(seed, underlying, SALT, 2) * markets.length)];
@@ -55,7 +55,7 @@ test("true probabilities are calibrated in every bin over eight unseen seeds", (
   }
 });
 
-/** The events of worlds with these seeds, with the ground truth of each market. */
+/** Yields all events of the worlds with these seeds, with the ground truth of each market. */
 function* eventsWithTruth(seeds: readonly number[]) {
   for (const seed of seeds) {
     const universe = new Universe({ seed, genesis: GENESIS, marketCount: 200 });
@@ -86,7 +86,7 @@ test("true probabilities of a ladder decrease with the threshold and increase wi
   assert.ok(ladders > 30, String(ladders));
 });
 
-test("true probabilities of an exclusive event sum to at most 1, and to 1 if it is exhaustive", () => {
+test("true probabilities of a mutually exclusive event sum to at most 1, and to 1 if the event is exhaustive", () => {
   let exhaustive = 0;
   for (const { event, truths } of eventsWithTruth([4, 5])) {
     if (!event.mutuallyExclusive) continue;
@@ -103,7 +103,7 @@ test("true probabilities of an exclusive event sum to at most 1, and to 1 if it 
   assert.ok(exhaustive > 50);
 });
 
-test("once revealed, a true probability is 0 or 1 and no longer changes", () => {
+test("after the outcome is revealed, the true probability is 0 or 1 and does not change", () => {
   for (const { event, truths } of eventsWithTruth([6])) {
     for (const { process, criterion, tradingEndsAt } of truths) {
       const until = criterion.kind === "before" ? criterion.deadline : process.revealAt;

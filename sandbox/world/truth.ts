@@ -11,10 +11,10 @@ export type OutcomeModel =
   | { readonly kind: "categorical"; readonly priors: readonly number[]; readonly strength: number }
   /** A normally distributed number is published at the close. Its expected value is a random walk until then. */
   | { readonly kind: "numeric"; readonly mean: number; readonly deviation: number }
-  /** Something happens after an exponentially distributed time with rate `perDay`. */
+  /** The event occurs after an exponentially distributed time with rate `perDay`. */
   | { readonly kind: "hazard"; readonly perDay: number };
 
-/** When a market resolves YES: outcome `index` wins, the number is in (above, upTo], or it happens by the deadline. */
+/** When a market resolves YES: outcome `index` wins, the number is in (above, upTo], or the event occurs by the deadline. */
 export type ResolutionCriterion =
   | { readonly kind: "outcome"; readonly index: number }
   | { readonly kind: "range"; readonly above: number; readonly upTo: number }
@@ -28,7 +28,7 @@ export interface OutcomeProcess {
   readonly model: OutcomeModel;
   /** Unix milliseconds. */
   readonly openAt: number;
-  /** When the outcome becomes known. */
+  /** When the outcome becomes known, Unix milliseconds. */
   readonly revealAt: number;
 }
 
@@ -36,53 +36,54 @@ const DAY_MS = 86_400_000;
 /** Path resolution 2^-14: steps of about 18 minutes in a market of 200 days. */
 const BISECTIONS = 14;
 const BISECTIONS_APPROXIMATE = 5;
-/** Entries of the belief cache, over all events. */
+/** Number of entries in the belief cache of all events. */
 const CACHED_BELIEFS_MAX = 4_096;
-const JUMPS = 5;
-/** Shares of the total information that arrive in jumps, and at the reveal. */
-const JUMP_SHARE = 0.3;
+const JUMP_COUNT = 5;
+/** Share of the total information that arrives in jumps. */
+const JUMPS_SHARE = 0.3;
+/** Share of the total information that arrives at `revealAt`. */
 const REVEAL_SHARE = 0.2;
 
-/** Hash key per kind of random draw. */
+/** Hash keys by purpose of the random number. */
 const Draw = { path: 1, jumpAt: 2, winner: 3, occursAt: 4 } as const;
 
-/** Share of the total information that is available at `at`: a steady flow, a few jumps, and a final jump at the reveal. */
-function informationShare(process: OutcomeProcess, at: number): number {
+/** Returns the share of the information that is available at `at`: a linear part, jumps, and a last jump at `revealAt`. */
+function informationShareAt(process: OutcomeProcess, at: number): number {
   if (at >= process.revealAt) return 1;
   const elapsed = (at - process.openAt) / (process.revealAt - process.openAt);
   if (elapsed <= 0) return 0;
-  let share = (1 - JUMP_SHARE - REVEAL_SHARE) * elapsed;
+  let share = (1 - JUMPS_SHARE - REVEAL_SHARE) * elapsed;
   const key = hashKeys(process.seed, process.underlying, Draw.jumpAt);
-  for (let jump = 0; jump < JUMPS; jump++) {
-    if (elapsed >= uniformFromHash(extendHash(key, jump))) share += JUMP_SHARE / JUMPS;
+  for (let jump = 0; jump < JUMP_COUNT; jump++) {
+    if (elapsed >= uniformFromHash(extendHash(key, jump))) share += JUMPS_SHARE / JUMP_COUNT;
   }
   return share;
 }
 
-/** Index of the outcome that wins; -1 for other models. */
-function winningOutcome(process: OutcomeProcess): number {
+/** Returns the index of the winning outcome, or -1 if the model is not categorical. */
+function winningOutcomeOf(process: OutcomeProcess): number {
   if (process.model.kind !== "categorical") return -1;
-  let rest = uniform(process.seed, process.underlying, Draw.winner);
+  let remainingProbability = uniform(process.seed, process.underlying, Draw.winner);
   const { priors } = process.model;
   for (let index = 0; index < priors.length - 1; index++) {
-    rest -= priors[index] ?? 0;
-    if (rest < 0) return index;
+    remainingProbability -= priors[index] ?? 0;
+    if (remainingProbability < 0) return index;
   }
   return priors.length - 1;
 }
 
-/** When a hazard event occurs, Unix milliseconds; Infinity for other models. */
-export function occursAt({ seed, underlying, model, openAt }: OutcomeProcess): number {
+/** Returns when the event of a hazard model occurs, Unix milliseconds, or Infinity for other models. */
+export function occurrenceTimeOf({ seed, underlying, model, openAt }: OutcomeProcess): number {
   if (model.kind !== "hazard") return Number.POSITIVE_INFINITY;
   return openAt - (Math.log(uniform(seed, underlying, Draw.occursAt)) / model.perDay) * DAY_MS;
 }
 
-/** `trueProbability` with an error of about 0.01 at a third of the cost: follows the random path in larger steps. */
+/** Approximates `trueProbability` with larger steps: error about 0.01, a third of the cost. */
 export function approximateProbability(process: OutcomeProcess, criterion: ResolutionCriterion, at: number): number {
   return trueProbability(process, criterion, at, BISECTIONS_APPROXIMATE);
 }
 
-/** Probability in [0, 1] that the market resolves YES, given all information up to `at`. */
+/** Returns the probability that the market resolves YES, given all information up to `at`; in [0, 1]. */
 export function trueProbability(
   process: OutcomeProcess,
   criterion: ResolutionCriterion,
@@ -92,20 +93,20 @@ export function trueProbability(
   const { model } = process;
   if (model.kind === "hazard") {
     const deadline = criterion.kind === "before" ? criterion.deadline : process.revealAt;
-    if (occursAt(process) <= Math.min(at, deadline)) return 1;
+    if (occurrenceTimeOf(process) <= Math.min(at, deadline)) return 1;
     return at >= deadline ? 0 : 1 - Math.exp((-model.perDay * (deadline - Math.max(at, process.openAt))) / DAY_MS);
   }
-  const share = informationShare(process, at);
+  const share = informationShareAt(process, at);
   if (model.kind === "numeric") {
     if (criterion.kind !== "range") throw new Error("a numeric model requires range criteria");
-    const [expected = 0] = beliefs(process, share, bisections);
+    const [expected = 0] = getBeliefs(process, share, bisections);
     if (share >= 1) return expected > criterion.above && expected <= criterion.upTo ? 1 : 0;
     const deviation = model.deviation * Math.sqrt(1 - share);
     return normalCdf((criterion.upTo - expected) / deviation) - normalCdf((criterion.above - expected) / deviation);
   }
   if (criterion.kind !== "outcome") throw new Error("a categorical model requires outcome criteria");
-  if (share >= 1) return criterion.index === winningOutcome(process) ? 1 : 0;
-  return beliefs(process, share, bisections)[criterion.index] ?? 0;
+  if (share >= 1) return criterion.index === winningOutcomeOf(process) ? 1 : 0;
+  return getBeliefs(process, share, bisections)[criterion.index] ?? 0;
 }
 
 interface CachedBeliefs {
@@ -115,11 +116,11 @@ interface CachedBeliefs {
   readonly values: readonly number[];
 }
 
-/** Direct-mapped cache: the markets of one event are usually evaluated at the same times. */
+/** Direct-mapped cache. It is effective because the markets of one event are usually evaluated at equal times. */
 const beliefCache: (CachedBeliefs | undefined)[] = new Array(CACHED_BELIEFS_MAX);
 
-/** The belief after a share of the information: the expected number, or the probability of each outcome. */
-function beliefs(process: OutcomeProcess, share: number, bisections: number): readonly number[] {
+/** Returns the expected number, or the probability of each outcome, given a share of the information. */
+function getBeliefs(process: OutcomeProcess, share: number, bisections: number): readonly number[] {
   const hash = (Math.imul(process.underlying, 0x9e3779b1) ^ Math.floor(share * 0x40000000) ^ bisections) >>> 0;
   const cached = beliefCache[hash % CACHED_BELIEFS_MAX];
   if (cached?.process === process && cached.share === share && cached.bisections === bisections) return cached.values;
@@ -128,33 +129,35 @@ function beliefs(process: OutcomeProcess, share: number, bisections: number): re
     model.kind === "numeric"
       ? [model.mean + model.deviation * pathsOf(process, 1).moveTo(share, bisections).value(0)]
       : model.kind === "categorical"
-        ? posterior(process, model, share, bisections)
+        ? computePosterior(process, model, share, bisections)
         : [];
   beliefCache[hash % CACHED_BELIEFS_MAX] = { process, share, bisections, values };
   return values;
 }
 
-/** Paths of the most recently evaluated event: consecutive calls usually concern the same event at a nearby time. */
+/** Paths of the last evaluated event, cached because consecutive calls usually evaluate the same event. */
 let lastPaths: { readonly process: OutcomeProcess; readonly paths: BrownianPaths } | null = null;
 
 function pathsOf(process: OutcomeProcess, count: number): BrownianPaths {
   if (lastPaths?.process === process) return lastPaths.paths;
   const { seed, underlying, model } = process;
-  const first = model.kind === "numeric" ? 0 : 1;
-  const keys = Array.from({ length: count }, (_, path) => hashKeys(seed, underlying, Draw.path, first + path));
+  const firstPathNumber = model.kind === "numeric" ? 0 : 1;
+  const keys = Array.from({ length: count }, (_, path) =>
+    hashKeys(seed, underlying, Draw.path, firstPathNumber + path),
+  );
   const paths = new BrownianPaths(keys, BISECTIONS);
   lastPaths = { process, paths };
   return paths;
 }
 
 /** Bayes' rule for a constant drift observed with Brownian noise: log-odds change by strength times the observed path. */
-function posterior(
+function computePosterior(
   process: OutcomeProcess,
   model: Extract<OutcomeModel, { kind: "categorical" }>,
   share: number,
   bisections: number,
 ): number[] {
-  const winner = winningOutcome(process);
+  const winner = winningOutcomeOf(process);
   const paths = pathsOf(process, model.priors.length).moveTo(share, bisections);
   const weights = model.priors.map((prior, index) => {
     const drift = index === winner ? model.strength * share : 0;

@@ -1,6 +1,6 @@
 /**
- * The world behind the four sandbox venues: simulated, or replayed from a recording. Each venue publishes it in its
- * protocol.
+ * The world that the four sandbox venues publish, each in the protocol of the venue. It is simulated or replayed from a
+ * recording.
  *
  * All data is a function of (seed or recording, genesis, speed) and time. There is no state to persist: a restart
  * continues consistently, and earlier books can be recomputed. Prices are YES prices in (0, 1) on the market's tick
@@ -20,7 +20,7 @@ export interface ListedEvent {
   /** Short upper-case name of the recurring series: FED, CPIYOY, BTC, NBAGAME. */
   readonly series: string;
   readonly seriesTitle: string;
-  /** In this venue's wording. */
+  /** In the words of this venue. */
   readonly title: string;
   readonly description: string;
   /** Canonical category: Economics, Politics, Sports, Crypto, Weather, Culture, Tech. */
@@ -78,7 +78,7 @@ export interface ListedMarket {
   readonly index: number;
   /** Position in the event, from 0. */
   readonly position: number;
-  /** In this venue's wording. */
+  /** In the words of this venue. */
   readonly question: string;
   /** Name of the outcome inside the event ("Above 3.2%", "Boston Celtics"); "Yes" for a stand-alone question. */
   readonly label: string;
@@ -209,7 +209,7 @@ export interface World {
   markets(venue: SandboxVenue, at: number): readonly ListedMarket[];
   lifecycle(market: ListedMarket, at: number): Lifecycle;
   book(market: ListedMarket, at: number): BookState;
-  /** Unrounded probability that quotes are centred on, and the price of an AMM. Null in a recording without a price. */
+  /** The unrounded centre of the quotes, or the price of an AMM. Null if a recording has no price. */
   probability(market: ListedMarket, at: number): number | null;
   activity(market: ListedMarket, at: number): ActivityState;
   /** Trades with from <= at < to, oldest first. */
@@ -224,7 +224,7 @@ export interface World {
 
 type WithoutNulls<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
 
-/** A simulated world has all fields that a recording may lack. */
+/** A world without missing values: the fields that are null in some recordings are never null. */
 export interface SimulatedWorld extends World {
   probability(market: ListedMarket, at: number): number;
   activity(market: ListedMarket, at: number): WithoutNulls<ActivityState>;
@@ -247,13 +247,13 @@ export type FeedEvent = { readonly market: ListedMarket; readonly at: number } &
 export interface Feed {
   /**
    * Listing and lifecycle events are published for all markets of the venue. Book and trade events are published for the
-   * markets that `follows` returns when it is called, or for all markets if it is absent or returns null.
+   * markets that `getFollowedMarkets` returns when it is called, or for all markets if it is absent or returns null.
    * @returns a function that ends the subscription
    */
   subscribe(
     venue: SandboxVenue,
     listener: (event: FeedEvent) => void,
-    follows?: (() => Iterable<ListedMarket> | null) | null,
+    getFollowedMarkets?: (() => Iterable<ListedMarket> | null) | null,
   ): () => void;
   close(): void;
 }

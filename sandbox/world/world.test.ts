@@ -18,7 +18,7 @@ const options = fc.record({
 });
 const time = fc.integer({ min: -20 * 24, max: 10 * 24 }).map((hours) => GENESIS + hours * HOUR_MS + 12_345);
 
-/** Everything that venues publish about a sample of markets at one time. */
+/** Returns all data that venues publish at one time about a sample of markets. */
 function snapshot(world: World, at: number): unknown {
   return SANDBOX_VENUES.map((venue) => {
     const markets = world.markets(venue, at);
@@ -33,7 +33,7 @@ function snapshot(world: World, at: number): unknown {
   });
 }
 
-test("equal options create equal worlds, in any order of queries", () => {
+test("worlds with equal options are equal, even if they are queried in different orders", () => {
   fc.assert(
     fc.property(options, fc.array(time, { minLength: 1, maxLength: 4 }), (worldOptions, times) => {
       const one = createWorld(worldOptions);
@@ -46,7 +46,7 @@ test("equal options create equal worlds, in any order of queries", () => {
   );
 });
 
-test("different seeds create different worlds", () => {
+test("worlds with different seeds are different", () => {
   const worlds = [1, 2, 4_294_967_295].map((seed) =>
     createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 40 }),
   );
@@ -66,7 +66,7 @@ test("creates a world with the first book and volume of every market within 3 se
   assert.ok(performance.now() - startedAt < 3_000);
 });
 
-test("at least 400 real-money markets are open at genesis and up to a week later; half stay open over 14 days, some under an hour", () => {
+test("keeps at least 400 real-money markets open during the first week, half of them for more than 14 days and some for at most an hour", () => {
   for (const seed of [1, 2, 3]) {
     const world = createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 400 });
     for (const at of [GENESIS, GENESIS + HOUR_MS, GENESIS + DAY_MS, GENESIS + 7 * DAY_MS]) {
@@ -84,7 +84,7 @@ test("at least 400 real-money markets are open at genesis and up to a week later
   }
 });
 
-test("market indexes are unique and every market is in its event", () => {
+test("every market index is unique, and every market is in the market list of its event", () => {
   const world = createWorld({ seed: 5, genesis: GENESIS, speed: 60, marketCount: 100 });
   const seen = new Map<number, ListedMarket>();
   for (const at of [GENESIS, GENESIS + HOUR_MS, GENESIS + DAY_MS]) {
@@ -101,7 +101,7 @@ test("market indexes are unique and every market is in its event", () => {
   }
 });
 
-test("an earlier listing includes finalized markets and does not change when a later one is read", () => {
+test("the listing at genesis includes finalized markets and does not change if a listing of another time is read", () => {
   const world = createWorld({ seed: 6, genesis: GENESIS, speed: 60, marketCount: 100 });
   const before = world.markets("kalshi", GENESIS).map(({ index }) => index);
   world.markets("kalshi", GENESIS + 20 * DAY_MS);
@@ -117,7 +117,7 @@ test("an earlier listing includes finalized markets and does not change when a l
 
 const PHASE_ORDER = ["pending", "active", "closed", "determined", "disputed", "finalized"];
 
-test("lifecycle phases only advance, except for pauses, and a published outcome never changes", () => {
+test("a market never returns to a previous phase, except after a pause, and a published outcome never changes", () => {
   const world = createWorld({ seed: 7, genesis: GENESIS, speed: 60, marketCount: 300 });
   const phases = new Set<string>();
   for (const venue of SANDBOX_VENUES) {
@@ -149,7 +149,7 @@ test("lifecycle phases only advance, except for pauses, and a published outcome 
   assert.deepEqual([...phases].sort(), PHASE_ORDER.toSorted());
 });
 
-test("at most one market of an exclusive event resolves YES, exactly one if exhaustive, unless the event is void", () => {
+test("at most one market of a mutually exclusive event resolves YES, and exactly one if the event is exhaustive and not void", () => {
   let exhaustive = 0;
   for (const seed of [1, 2, 3, 4, 5, 6]) {
     const world = createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 300 });
@@ -169,7 +169,7 @@ test("at most one market of an exclusive event resolves YES, exactly one if exha
   assert.ok(exhaustive > 50, String(exhaustive));
 });
 
-test("venues that list the same event agree on its outcome, unless one voids it", () => {
+test("an event has the same outcome on all venues that do not void it", () => {
   const world = createWorld({ seed: 8, genesis: GENESIS, speed: 60, marketCount: 300 });
   const results = new Map<string, string>();
   let agreed = 0;
@@ -189,7 +189,7 @@ test("venues that list the same event agree on its outcome, unless one voids it"
   assert.ok(agreed > 50, String(agreed));
 });
 
-test("a listing is the same array until it changes, and equals the listing of a new world", () => {
+test("returns the same array until the listing changes, and lists the same markets as a new world", () => {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 200 });
   let changes = 0;
   let unchanged = 0;
@@ -209,7 +209,7 @@ test("a listing is the same array until it changes, and equals the listing of a 
   assert.ok(changes >= 3 && unchanged > 3 * changes, `${changes} changes, ${unchanged} unchanged`);
 });
 
-test("a large world lists mostly Polymarket and Kalshi markets, in proportion to their real sizes", () => {
+test("a large world lists about twice as many Polymarket markets as Kalshi markets, and few Limitless markets", () => {
   const world = createWorld({ seed: 10, genesis: GENESIS, speed: 60, marketCount: 30_000 });
   const count = (venue: SandboxVenue) => world.markets(venue, GENESIS).length;
   const ratio = count("polymarket") / count("kalshi");

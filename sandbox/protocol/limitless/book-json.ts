@@ -1,9 +1,10 @@
 import type { BookState, Level, ListedMarket } from "../../world/types.ts";
 import { limitlessTokens } from "./ids.ts";
-import { round6 } from "./units.ts";
+import { roundTo6Decimals } from "./units.ts";
 
-/** Quotes within this spread and of at least this size (raw units) earn liquidity rewards. */
+/** Maximum spread of quotes that earn liquidity rewards. */
 export const REWARD_SPREAD_MAX = 0.035;
+/** Minimum size in raw units of quotes that earn liquidity rewards. */
 export const REWARD_SIZE_MIN = 50_000_000;
 
 function presentLevels(
@@ -13,52 +14,52 @@ function presentLevels(
   return levels.map(({ price, size }) => ({ price, size: Math.round(size * 1e6), side }));
 }
 
-/** Mid of the best prices; the best price of a one-sided book; 0 for an empty book. */
-function midpoint(book: BookState): number {
+/** Returns the mid of the best prices, the best price of a one-sided book, or 0 if the book is empty. */
+function midpointOf(book: BookState): number {
   const bid = book.bids[0]?.price;
   const ask = book.asks[0]?.price;
-  if (bid !== undefined && ask !== undefined) return round6((bid + ask) / 2);
+  if (bid !== undefined && ask !== undefined) return roundTo6Decimals((bid + ask) / 2);
   return bid ?? ask ?? 0;
 }
 
-/** `prices` and `tradePrices` of a listing row, as [yes, no]. A missing bid is sent as 0, a missing ask as 1. */
-export function bookPrices(book: BookState): Record<string, unknown> {
+/** Presents the price fields of a listing row as [yes, no]. A missing bid is sent as 0, a missing ask as 1. */
+export function presentBookPrices(book: BookState): Record<string, unknown> {
   const bid = book.bids[0]?.price ?? 0;
   const ask = book.asks[0]?.price ?? 1;
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;
-  const price = isEmpty ? (book.lastPrice ?? 0.5) : midpoint(book);
+  const price = isEmpty ? (book.lastPrice ?? 0.5) : midpointOf(book);
   // A recorded indicative price replaces the price derived from the book; null means that the venue sent none.
   const yes = book.indicativePrice ?? Math.round(price * 1000) / 1000;
   return {
-    prices: book.indicativePrice === null ? undefined : [yes, round6(1 - yes)],
+    prices: book.indicativePrice === null ? undefined : [yes, roundTo6Decimals(1 - yes)],
     tradePrices: {
-      buy: { market: [ask, round6(1 - bid)], limit: [bid, round6(1 - ask)] },
-      sell: { market: [bid, round6(1 - ask)], limit: [ask, round6(1 - bid)] },
+      buy: { market: [ask, roundTo6Decimals(1 - bid)], limit: [bid, roundTo6Decimals(1 - ask)] },
+      sell: { market: [bid, roundTo6Decimals(1 - ask)], limit: [ask, roundTo6Decimals(1 - bid)] },
     },
   };
 }
 
-/** Response of the order book endpoint: the YES book, sizes as integers with six implied decimals. */
+/** Presents the YES book for the order book endpoint. Sizes are integers with six implied decimals. */
 export function presentBook(market: ListedMarket, book: BookState): Record<string, unknown> {
   return {
-    ...commonFields(market, book),
+    ...presentCommonFields(market, book),
     maxSpread: String(REWARD_SPREAD_MAX),
     minSize: String(REWARD_SIZE_MIN),
     lastTradePrice: book.lastPrice,
   };
 }
 
-/** The same book in a socket frame: numeric limits, no last trade price. */
+/** Presents a book for a socket frame: numeric reward limits, no last trade price. */
 export function presentSocketBook(market: ListedMarket, book: BookState): Record<string, unknown> {
-  return { ...commonFields(market, book), maxSpread: REWARD_SPREAD_MAX, minSize: REWARD_SIZE_MIN };
+  return { ...presentCommonFields(market, book), maxSpread: REWARD_SPREAD_MAX, minSize: REWARD_SIZE_MIN };
 }
 
-function commonFields(market: ListedMarket, book: BookState): Record<string, unknown> {
+function presentCommonFields(market: ListedMarket, book: BookState): Record<string, unknown> {
   return {
     bids: presentLevels(book.bids, "BUY"),
     asks: presentLevels(book.asks, "SELL"),
     tokenId: limitlessTokens(market).yes,
-    adjustedMidpoint: midpoint(book),
-    midpoint: midpoint(book),
+    adjustedMidpoint: midpointOf(book),
+    midpoint: midpointOf(book),
   };
 }

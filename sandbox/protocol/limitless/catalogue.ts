@@ -7,12 +7,12 @@ export type CatalogueEntry =
   | { readonly kind: "market"; readonly market: ListedMarket }
   | { readonly kind: "group"; readonly event: ListedEvent };
 
-/** Index of markets and groups by slug and address. Entries stay after the world delists them. */
+/** Index of markets and groups by slug and contract address. Delisted markets and groups stay in the index. */
 export class Catalogue {
   readonly #context: ExchangeContext;
-  readonly #byKey = new Map<string, CatalogueEntry>();
+  readonly #entryByKey = new Map<string, CatalogueEntry>();
   readonly #indexedEvents = new Set<number>();
-  /** The event list at the last refresh. The world returns the same array until its content changes. */
+  /** The events at the last refresh. The world returns the same array until an event is added or removed. */
   #lastEvents: readonly ListedEvent[] | null = null;
 
   constructor(context: ExchangeContext) {
@@ -20,8 +20,8 @@ export class Catalogue {
   }
 
   /**
-   * Looks up a market slug, the alias slug of a rolling round, or an AMM address (case-insensitive).
-   * @throws VenueHttpError 404 when there is no such market or group
+   * Finds a market or group by slug, by the alias of the open 15-minute round, or by AMM contract address (any case).
+   * @throws VenueHttpError 404 if the market or group does not exist
    */
   get(slugOrAddress: string): CatalogueEntry {
     const entry = this.#find(slugOrAddress);
@@ -36,10 +36,10 @@ export class Catalogue {
 
   #find(slugOrAddress: string): CatalogueEntry | null {
     const key = slugOrAddress.startsWith("0x") ? slugOrAddress.toLowerCase() : slugOrAddress;
-    const found = this.#byKey.get(key);
-    if (found !== undefined) return found;
+    const indexedEntry = this.#entryByKey.get(key);
+    if (indexedEntry !== undefined) return indexedEntry;
     this.#refresh();
-    return this.#byKey.get(key) ?? this.#findOpenRound(key);
+    return this.#entryByKey.get(key) ?? this.#findOpenRound(key);
   }
 
   #refresh(): void {
@@ -49,22 +49,22 @@ export class Catalogue {
     for (const event of events) {
       if (this.#indexedEvents.has(event.index)) continue;
       this.#indexedEvents.add(event.index);
-      if (isGroup(event)) this.#byKey.set(limitlessEventSlug(event), { kind: "group", event });
+      if (isGroup(event)) this.#entryByKey.set(limitlessEventSlug(event), { kind: "group", event });
       for (const market of event.markets) {
         const entry: CatalogueEntry = { kind: "market", market };
-        this.#byKey.set(limitlessSlug(market), entry);
-        if (market.mechanism === "amm") this.#byKey.set(limitlessAddress(market).toLowerCase(), entry);
+        this.#entryByKey.set(limitlessSlug(market), entry);
+        if (market.mechanism === "amm") this.#entryByKey.set(limitlessAddress(market).toLowerCase(), entry);
       }
     }
   }
 
-  /** Resolves an alias such as "btc-15-min" to the round that is open now. */
+  /** Returns the open 15-minute round with an alias such as "btc-15-min", or null. */
   #findOpenRound(alias: string): CatalogueEntry | null {
     if (!alias.endsWith("-15-min")) return null;
     const now = this.#context.now();
     const [market] = this.#context.world
       .events("limitless", now)
-      .filter((event) => event.frequency === "fifteen_min" && roundAlias(event) === alias)
+      .filter((event) => event.frequency === "fifteen_min" && roundAliasOf(event) === alias)
       .flatMap((event) => event.markets)
       .filter((market) => market.openAt <= now && now < market.closeAt)
       .sort((a, b) => a.closeAt - b.closeAt);
@@ -72,11 +72,11 @@ export class Catalogue {
   }
 }
 
-/** Ticker of the asset behind a round: the series name without its length. */
-export function roundSymbol(event: ListedEvent): string {
+/** Returns the ticker of the asset of a 15-minute round: the series name without "15M". */
+export function roundSymbolOf(event: ListedEvent): string {
   return event.series.replace(/15M$/, "");
 }
 
-export function roundAlias(event: ListedEvent): string {
-  return `${roundSymbol(event).toLowerCase()}-15-min`;
+export function roundAliasOf(event: ListedEvent): string {
+  return `${roundSymbolOf(event).toLowerCase()}-15-min`;
 }

@@ -1,6 +1,6 @@
 import type { ListedEvent } from "../../world/types.ts";
 
-/** Category ids of the venue. Rounds carry "15 min" in addition to their topic. */
+/** Categories of the venue. A 15-minute round has the category "15 min" and the category of its topic. */
 export const CATEGORIES: readonly { readonly id: number; readonly name: string }[] = [
   { id: 2, name: "Crypto" },
   { id: 5, name: "Politics" },
@@ -14,13 +14,13 @@ export const CATEGORIES: readonly { readonly id: number; readonly name: string }
 ];
 
 /** Category names of an event as the venue sends them. */
-export function categoryNames(event: ListedEvent): string[] {
+export function categoryNamesOf(event: ListedEvent): string[] {
   if (event.recorded !== undefined) return event.category === "" ? [] : [event.category];
   const topic = CATEGORIES.some((category) => category.name === event.category) ? event.category : "Other";
   return event.frequency === "fifteen_min" ? ["15 min", topic] : [topic];
 }
 
-export function categoryIds(event: ListedEvent): number[] {
-  const names = categoryNames(event);
+export function categoryIdsOf(event: ListedEvent): number[] {
+  const names = categoryNamesOf(event);
   return CATEGORIES.filter((category) => names.includes(category.name)).map((category) => category.id);
 }

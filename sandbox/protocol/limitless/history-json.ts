@@ -2,12 +2,12 @@ import type { ListedMarket, PricePoint } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { CatalogueEntry } from "./catalogue.ts";
 import { isGroup } from "./ids.ts";
-import { ammPrice } from "./market-json.ts";
-import { round6 } from "./units.ts";
+import { ammPriceOf } from "./market-json.ts";
+import { roundTo6Decimals } from "./units.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const INTERVAL_MS: Readonly<Record<string, number>> = {
+const INTERVAL_MS_BY_NAME: Readonly<Record<string, number>> = {
   "1h": HOUR_MS,
   "6h": 6 * HOUR_MS,
   "1d": DAY_MS,
@@ -15,7 +15,7 @@ const INTERVAL_MS: Readonly<Record<string, number>> = {
   "1m": 30 * DAY_MS,
   all: HOUR_MS,
 };
-/** Points in one response; older points are omitted. */
+/** Limit of points in one response; older points are omitted. */
 const POINTS_MAX = 2_000;
 
 export interface HistoryRange {
@@ -26,28 +26,28 @@ export interface HistoryRange {
 
 function pointsOf(context: ExchangeContext, market: ListedMarket, range: HistoryRange) {
   const now = context.now();
-  const intervalMs = INTERVAL_MS[range.interval] ?? HOUR_MS;
+  const intervalMs = INTERVAL_MS_BY_NAME[range.interval] ?? HOUR_MS;
   const to = Math.min(range.to ?? now, now);
   const from = Math.max(range.from ?? market.openAt, market.openAt, to - POINTS_MAX * intervalMs);
   const points: { at: number; price: number }[] = [];
   for (const point of context.world.priceHistory(market, from, to, intervalMs)) {
-    const price = market.mechanism === "amm" ? ammPrice(context, market, point.at) : midOrLastPrice(point);
+    const price = market.mechanism === "amm" ? ammPriceOf(context, market, point.at) : midOrLastPrice(point);
     if (price !== null) points.push({ at: point.at, price });
   }
   return points.reverse();
 }
 
-/** Mid of a two-sided book, otherwise the last trade price. */
+/** Returns the mid if the book has both sides, otherwise the last trade price. */
 function midOrLastPrice({ bid, ask, lastPrice }: PricePoint): number | null {
-  return bid !== null && ask !== null ? round6((bid + ask) / 2) : lastPrice;
+  return bid !== null && ask !== null ? roundTo6Decimals((bid + ask) / 2) : lastPrice;
 }
 
 /**
- * Price points, newest first. The shape depends on the kind of market:
+ * Presents the price points of a market or group, newest first. The format depends on the kind of market:
  * - group: one series per child, ISO timestamps
  * - child of a group: one series per token, milliseconds as text
  * - single order-book market: one object, milliseconds
- * - AMM: bare points, seconds
+ * - AMM: points without a title, seconds
  */
 export function presentHistory(context: ExchangeContext, entry: CatalogueEntry, range: HistoryRange): unknown {
   if (entry.kind === "group") {
@@ -64,11 +64,11 @@ export function presentHistory(context: ExchangeContext, entry: CatalogueEntry, 
     return { data: points.map(({ at, price }) => ({ timestamp: Math.floor(at / 1000), price })) };
   }
   if (isGroup(entry.market.event)) {
-    const no = points.map(({ at, price }) => ({ timestamp: String(at), price: round6(1 - price) }));
-    const yes = points.map(({ at, price }) => ({ timestamp: String(at), price }));
+    const noPoints = points.map(({ at, price }) => ({ timestamp: String(at), price: roundTo6Decimals(1 - price) }));
+    const yesPoints = points.map(({ at, price }) => ({ timestamp: String(at), price }));
     return [
-      { title: "YES Token", prices: yes },
-      { title: "NO Token", prices: no },
+      { title: "YES Token", prices: yesPoints },
+      { title: "NO Token", prices: noPoints },
     ];
   }
   return { title: entry.market.question, prices: points.map(({ at, price }) => ({ timestamp: at, price })) };

@@ -7,7 +7,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   429: "Too Many Requests",
 };
 
-/** An error response in the shape of the venue's web framework. */
+/** An error that is sent in the format of the venue. */
 export class VenueHttpError extends Error {
   readonly status: number;
 
@@ -17,31 +17,31 @@ export class VenueHttpError extends Error {
   }
 }
 
-export function errorBody(status: number, message: string): Record<string, unknown> {
+export function createErrorBody(status: number, message: string): Record<string, unknown> {
   const name = STATUS_NAMES[status];
   return { message, error: name === message ? undefined : name, statusCode: status };
 }
 
-export function installErrors(app: FastifyInstance): void {
+export function installErrorHandlers(app: FastifyInstance): void {
   app.setErrorHandler((error, _request, reply) => {
     const status =
       error instanceof VenueHttpError ? error.status : ((error as { statusCode?: number }).statusCode ?? 500);
     const message = status >= 500 ? "Internal server error" : (error as Error).message;
-    return reply.code(status).send(errorBody(status, message));
+    return reply.code(status).send(createErrorBody(status, message));
   });
   app.setNotFoundHandler((request, reply) => {
-    return reply.code(404).send(errorBody(404, `Cannot ${request.method} ${request.url}`));
+    return reply.code(404).send(createErrorBody(404, `Cannot ${request.method} ${request.url}`));
   });
 }
 
-/** The text of a query parameter, or null when it is absent or empty. The first of repeated values is used. */
+/** Returns the first value of a query parameter, or null if the parameter is absent or empty. */
 export function queryText(request: FastifyRequest, name: string): string | null {
   const value = (request.query as Record<string, unknown>)[name];
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  return typeof first === "string" && first !== "" ? first : null;
+  const firstValue: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof firstValue === "string" && firstValue !== "" ? firstValue : null;
 }
 
-/** An integer from `min` to `max`. The venue rejects values outside the range instead of clamping them. */
+/** Returns an integer query parameter, or `fallback` if absent. Throws VenueHttpError 400 if it is out of range. */
 export function queryInteger(
   request: FastifyRequest,
   name: string,
@@ -56,7 +56,7 @@ export function queryInteger(
   return value;
 }
 
-/** One of `values`, or null when the parameter is absent. */
+/** Returns a query parameter that is one of `values`, or null if it is absent. Throws VenueHttpError 400 otherwise. */
 export function queryEnum(request: FastifyRequest, name: string, values: readonly string[]): string | null {
   const text = queryText(request, name);
   if (text !== null && !values.includes(text)) {

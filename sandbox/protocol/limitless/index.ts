@@ -1,13 +1,13 @@
 /**
  * Simulated Limitless Exchange: REST without a version prefix, and Socket.IO with the namespace `/markets`.
- * Groups are containers with nested children, some single markets are AMMs keyed by address, and short rounds leave the
- * active list when they close. No endpoint lists resolved markets.
+ * A group contains its child markets. Some single markets are AMMs with a contract address as id. A 15-minute round leaves
+ * the active list when it closes. No endpoint lists resolved markets.
  */
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { Catalogue } from "./catalogue.ts";
-import { installErrors } from "./http-errors.ts";
-import { installLimits } from "./limits.ts";
+import { installErrorHandlers } from "./http-errors.ts";
+import { installRateLimit } from "./limits.ts";
 import { installMarketRoutes } from "./routes-markets.ts";
 import { installPageRoutes } from "./routes-pages.ts";
 import { installTradingRoutes } from "./routes-trading.ts";
@@ -25,8 +25,8 @@ export const limitlessExchange: ExchangeFactory = (context) => {
     listener: "limitless",
     install(app) {
       allowCrossOriginRequests(app);
-      installErrors(app);
-      installLimits(app, context);
+      installErrorHandlers(app);
+      installRateLimit(app, context);
       installMarketRoutes(app, context, catalogue);
       installTradingRoutes(app, context, catalogue);
       installPageRoutes(app, context);
@@ -39,7 +39,7 @@ export const limitlessExchange: ExchangeFactory = (context) => {
     scheme: "ws",
     listener: "limitless-ws",
     install(app) {
-      installErrors(app);
+      installErrorHandlers(app);
       installSockets(app, context, catalogue);
     },
   };

@@ -6,7 +6,7 @@ import { ManualFeed } from "../../../test/support/venues/manual-feed.ts";
 import { serveExchanges } from "../../serve.ts";
 import { createWorld } from "../../world/index.ts";
 import type { ListedMarket } from "../../world/types.ts";
-import { roundAlias } from "./catalogue.ts";
+import { roundAliasOf } from "./catalogue.ts";
 import { limitlessAddress, limitlessEventSlug, limitlessExchange, limitlessSlug } from "./index.ts";
 
 const GENESIS = Date.UTC(2026, 10, 21, 4);
@@ -16,15 +16,17 @@ const feed = new ManualFeed();
 const context = { world, feed, now: () => NOW, enforceLimits: false };
 
 const markets = world.markets("limitless", NOW);
-function pick(matches: (market: ListedMarket) => boolean): ListedMarket {
+function findMarket(matches: (market: ListedMarket) => boolean): ListedMarket {
   const market = markets.find(matches);
   assert.ok(market !== undefined);
   return market;
 }
-const amm = pick((market) => market.mechanism === "amm" && world.lifecycle(market, NOW).phase === "active");
-const child = pick((market) => market.event.markets.length > 1 && world.lifecycle(market, NOW).phase === "active");
-const round = pick((market) => market.event.frequency === "fifteen_min" && market.closeAt - 900_000 > NOW);
-const single = pick(
+const ammMarket = findMarket((market) => market.mechanism === "amm" && world.lifecycle(market, NOW).phase === "active");
+const childMarket = findMarket(
+  (market) => market.event.markets.length > 1 && world.lifecycle(market, NOW).phase === "active",
+);
+const futureRound = findMarket((market) => market.event.frequency === "fifteen_min" && market.closeAt - 900_000 > NOW);
+const singleMarket = findMarket(
   (market) =>
     market.event.markets.length === 1 &&
     market.mechanism === "clob" &&
@@ -45,14 +47,14 @@ describe("REST", () => {
     return { status: response.statusCode, json: response.json() };
   }
 
-  test("400: rejects a page size of 26 instead of clamping it", async () => {
+  test("400: rejects a page size of 26, because the maximum is 25", async () => {
     const { status, json } = await get("/markets/active?limit=26");
     assert.equal(status, 400);
     assert.deepEqual(json, { message: "limit must not be greater than 25", error: "Bad Request", statusCode: 400 });
     assert.equal((await get("/markets/active?limit=25")).status, 200);
   });
 
-  test("allows cross-origin requests and answers the CORS preflight with 204", async () => {
+  test("allows cross-origin requests and responds to a CORS preflight request with 204", async () => {
     const preflight = await app.inject({ method: "OPTIONS", url: "/markets/active" });
     assert.equal(preflight.statusCode, 204);
     assert.equal(preflight.headers["access-control-allow-origin"], "*");
@@ -84,20 +86,20 @@ describe("REST", () => {
     assert.ok(rows.length > 0 && rows.every((row) => row.address?.startsWith("0x")));
   });
 
-  test("404 for an unknown slug, 400 for the order book of an AMM or a group", async () => {
+  test("returns 404 for an unknown slug and 400 for the order book of an AMM or a group", async () => {
     assert.equal((await get("/markets/nothing-here-1")).status, 404);
-    assert.equal((await get(`/markets/${limitlessSlug(amm)}/orderbook`)).status, 400);
-    assert.equal((await get(`/markets/${limitlessEventSlug(child.event)}/orderbook`)).status, 400);
+    assert.equal((await get(`/markets/${limitlessSlug(ammMarket)}/orderbook`)).status, 400);
+    assert.equal((await get(`/markets/${limitlessEventSlug(childMarket.event)}/orderbook`)).status, 400);
   });
 
-  test("finds an AMM by slug and by case-insensitive address, and lists its trades in the feed", async () => {
-    const address = limitlessAddress(amm);
-    for (const key of [limitlessSlug(amm), address, `0x${address.slice(2).toUpperCase()}`]) {
+  test("returns an AMM by slug and by contract address in any case, and returns its trades as feed events", async () => {
+    const address = limitlessAddress(ammMarket);
+    for (const key of [limitlessSlug(ammMarket), address, `0x${address.slice(2).toUpperCase()}`]) {
       assert.equal((await get(`/markets/${key}`)).json.address, address);
     }
     const { json } = await get(`/markets/${address}/get-feed-events?limit=5`);
     const trades = world
-      .trades(amm, amm.openAt, NOW + 1)
+      .trades(ammMarket, ammMarket.openAt, NOW + 1)
       .slice(-5)
       .reverse();
     assert.deepEqual(
@@ -106,113 +108,126 @@ describe("REST", () => {
     );
   });
 
-  test("price history is newest first and has separate shapes for groups, children, single markets and AMMs", async () => {
-    const read = async (slug: string) => (await get(`/markets/${slug}/historical-price?interval=1h`)).json as unknown;
-    const groupHistory = (await read(limitlessEventSlug(child.event))) as {
+  test("returns the price history newest first, in different formats for groups, child markets, single markets and AMMs", async () => {
+    const readHistory = async (slug: string) =>
+      (await get(`/markets/${slug}/historical-price?interval=1h`)).json as unknown;
+    const groupHistory = (await readHistory(limitlessEventSlug(childMarket.event))) as {
       title: string;
       prices: { timestamp: string }[];
     }[];
     assert.deepEqual(
       groupHistory.map((series) => series.title),
-      child.event.markets.map((market) => market.label),
+      childMarket.event.markets.map((market) => market.label),
     );
     assert.match(groupHistory[0]?.prices[0]?.timestamp ?? "", /^\d{4}-.*Z$/);
-    const childHistory = (await read(limitlessSlug(child))) as { title: string; prices: { timestamp: string }[] }[];
+    const childHistory = (await readHistory(limitlessSlug(childMarket))) as {
+      title: string;
+      prices: { timestamp: string }[];
+    }[];
     assert.deepEqual(
       childHistory.map((series) => series.title),
       ["YES Token", "NO Token"],
     );
-    const singleHistory = (await read(limitlessSlug(single))) as { prices: { timestamp: number }[] };
+    const singleHistory = (await readHistory(limitlessSlug(singleMarket))) as { prices: { timestamp: number }[] };
     const times = singleHistory.prices.map((point) => point.timestamp);
     assert.deepEqual(
       times,
       times.toSorted((a, b) => b - a),
     );
-    const ammHistory = (await read(limitlessSlug(amm))) as { data: { timestamp: number }[] };
+    const ammHistory = (await readHistory(limitlessSlug(ammMarket))) as { data: { timestamp: number }[] };
     assert.ok((ammHistory.data[0]?.timestamp ?? 0) < 1e11);
   });
 
-  test("a round has a placeholder open price before it starts, and its alias resolves to the open round", async () => {
-    const { json } = await get(`/markets/${limitlessSlug(round)}`);
+  test("a 15-minute round has a placeholder open price before it starts, and its alias returns the open round", async () => {
+    const { json } = await get(`/markets/${limitlessSlug(futureRound)}`);
     assert.equal((json.metadata as { openPrice: string }).openPrice, "---");
-    const alias = await get(`/markets/${roundAlias(round.event)}`);
+    const alias = await get(`/markets/${roundAliasOf(futureRound.event)}`);
     assert.equal(alias.status, 200);
-    assert.notEqual(alias.json.slug, roundAlias(round.event));
+    assert.notEqual(alias.json.slug, roundAliasOf(futureRound.event));
   });
 
-  test("a resolved market is not in the active list but is still served by slug", async () => {
-    const settled = pick((market) =>
+  test("a resolved market is not in the active list but is returned by slug", async () => {
+    const resolvedMarket = findMarket((market) =>
       market.event.markets.every((sibling) => world.lifecycle(sibling, NOW).phase === "finalized"),
     );
-    const { json } = await get(`/markets/${limitlessSlug(settled)}`);
+    const { json } = await get(`/markets/${limitlessSlug(resolvedMarket)}`);
     assert.equal(json.status, "RESOLVED");
-    assert.ok(!JSON.stringify((await get("/markets/active/slugs")).json).includes(limitlessSlug(settled)));
+    assert.ok(!JSON.stringify((await get("/markets/active/slugs")).json).includes(limitlessSlug(resolvedMarket)));
   });
 });
 
 describe("Socket.IO", () => {
-  let served: Awaited<ReturnType<typeof serveExchanges>>;
+  let servedExchanges: Awaited<ReturnType<typeof serveExchanges>>;
   let socket: Socket;
   const frames: [string, Record<string, unknown>][] = [];
-  let wake: () => void = () => {};
+  let resolveNextFrame: () => void = () => {};
 
   before(async () => {
-    served = await serveExchanges(limitlessExchange(context), { host: "127.0.0.1", firstPort: 0 });
-    socket = io(`${served.urls.limitless?.ws}/markets`, { forceNew: true });
+    servedExchanges = await serveExchanges(limitlessExchange(context), { host: "127.0.0.1", firstPort: 0 });
+    socket = io(`${servedExchanges.urls.limitless?.ws}/markets`, { forceNew: true });
     socket.onAny((event: string, payload: Record<string, unknown>) => {
       frames.push([event, payload]);
-      wake();
+      resolveNextFrame();
     });
   });
   after(async () => {
     socket.disconnect();
-    await served.close();
+    await servedExchanges.close();
   });
 
-  async function next(): Promise<[string, Record<string, unknown>]> {
+  async function nextFrame(): Promise<[string, Record<string, unknown>]> {
     for (;;) {
       const frame = frames.shift();
       if (frame !== undefined) return frame;
       await new Promise<void>((resolve) => {
-        wake = resolve;
+        resolveNextFrame = resolve;
       });
     }
   }
 
-  test("confirms the accepted markets of a subscription and sends one snapshot per order-book market", async () => {
+  test("confirms the valid markets of a subscription and sends one snapshot per order-book market", async () => {
     socket.emit("subscribe_market_prices", {
-      marketSlugs: [limitlessSlug(single), limitlessSlug(amm), "nothing"],
-      marketAddresses: [limitlessAddress(amm)],
+      marketSlugs: [limitlessSlug(singleMarket), limitlessSlug(ammMarket), "nothing"],
+      marketAddresses: [limitlessAddress(ammMarket)],
     });
-    const [name, payload] = await next();
+    const [name, payload] = await nextFrame();
     assert.equal(name, "system");
-    assert.deepEqual(payload.markets, { slugs: [limitlessSlug(single)], addresses: [limitlessAddress(amm)] });
-    const [snapshot, frame] = await next();
-    assert.deepEqual([snapshot, frame.marketSlug], ["orderbookUpdate", limitlessSlug(single)]);
+    assert.deepEqual(payload.markets, {
+      slugs: [limitlessSlug(singleMarket)],
+      addresses: [limitlessAddress(ammMarket)],
+    });
+    const [snapshot, frame] = await nextFrame();
+    assert.deepEqual([snapshot, frame.marketSlug], ["orderbookUpdate", limitlessSlug(singleMarket)]);
   });
 
-  test("combines simultaneous changes into one full book with a positive version", async () => {
-    const at = world.nextChangeAt(single, NOW);
-    feed.publish({ kind: "book", market: single, at: NOW });
-    feed.publish({ kind: "book", market: single, at });
-    feed.publish({ kind: "book", market: amm, at });
-    const [, frame] = await next();
+  test("combines simultaneous changes of a market into one full book with a positive version", async () => {
+    const at = world.nextChangeAt(singleMarket, NOW);
+    feed.publish({ kind: "book", market: singleMarket, at: NOW });
+    feed.publish({ kind: "book", market: singleMarket, at });
+    feed.publish({ kind: "book", market: ammMarket, at });
+    const [, frame] = await nextFrame();
     assert.equal(frame.timestamp, new Date(at).toISOString());
     assert.ok(Number(frame.version) > 0);
-    const [name, price] = await next();
-    assert.deepEqual([name, price.marketAddress], ["newPriceData", limitlessAddress(amm)]);
+    const [name, price] = await nextFrame();
+    assert.deepEqual([name, price.marketAddress], ["newPriceData", limitlessAddress(ammMarket)]);
   });
 
-  test("sends a resolution twice to a socket subscribed to both the market and the lifecycle", async () => {
+  test("sends a resolution twice to a socket that is subscribed to the market and to the lifecycle channel", async () => {
     socket.emit("subscribe_market_lifecycle", {});
-    assert.equal((await next())[0], "system");
-    feed.publish({ kind: "lifecycle", market: single, from: "determined", to: "finalized", at: single.finalizeAt });
-    assert.deepEqual(await next(), await next());
+    assert.equal((await nextFrame())[0], "system");
+    feed.publish({
+      kind: "lifecycle",
+      market: singleMarket,
+      from: "determined",
+      to: "finalized",
+      at: singleMarket.finalizeAt,
+    });
+    assert.deepEqual(await nextFrame(), await nextFrame());
   });
 
-  test("rejects a malformed subscription and private channels without an API key", async () => {
+  test("rejects a malformed subscription, and rejects private channels if the client has no API key", async () => {
     socket.emit("subscribe_market_prices", { marketSlugs: "all" });
     socket.emit("subscribe_positions", {});
-    assert.deepEqual([(await next())[0], (await next())[0]], ["exception", "exception"]);
+    assert.deepEqual([(await nextFrame())[0], (await nextFrame())[0]], ["exception", "exception"]);
   });
 });

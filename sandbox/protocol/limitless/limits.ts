@@ -1,38 +1,38 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { TokenBucket } from "../../../src/lib/token-bucket.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { errorBody } from "./http-errors.ts";
+import { createErrorBody } from "./http-errors.ts";
 
-const PER_SECOND = 10;
-const BURST = 20;
-/** Token buckets held in memory; the oldest is evicted. */
+const REQUESTS_PER_SECOND = 10;
+const REQUEST_BURST_MAX = 20;
+/** Limit of clients with a token bucket in memory; the oldest bucket is evicted. */
 const CLIENTS_MAX = 10_000;
 
-/** Identifies a client by its API key, otherwise by user agent and address. */
-function clientKey(request: FastifyRequest): string {
-  const key = request.headers["lmts-api-key"] ?? request.headers["x-api-key"];
-  return typeof key === "string" ? `key ${key}` : `${request.headers["user-agent"] ?? ""} at ${request.ip}`;
+/** Identifies a client by its API key, otherwise by user agent and IP address. */
+function clientKeyOf(request: FastifyRequest): string {
+  const apiKey = request.headers["lmts-api-key"] ?? request.headers["x-api-key"];
+  return typeof apiKey === "string" ? `key ${apiKey}` : `${request.headers["user-agent"] ?? ""} at ${request.ip}`;
 }
 
-/** Rejects clients over the venue's rate limit with 429 and Retry-After. */
-export function installLimits(app: FastifyInstance, context: ExchangeContext): void {
+/** Rejects requests that exceed the venue's rate limit with 429 and Retry-After. */
+export function installRateLimit(app: FastifyInstance, context: ExchangeContext): void {
   if (!context.enforceLimits) return;
   const buckets = new Map<string, TokenBucket>();
   app.addHook("onRequest", async (request, reply) => {
     const now = context.now();
-    const client = clientKey(request);
+    const client = clientKeyOf(request);
     let bucket = buckets.get(client);
     if (bucket === undefined) {
-      bucket = new TokenBucket({ perSecond: PER_SECOND, capacity: BURST, now });
+      bucket = new TokenBucket({ perSecond: REQUESTS_PER_SECOND, capacity: REQUEST_BURST_MAX, now });
       buckets.set(client, bucket);
-      const [first] = buckets.keys();
-      if (buckets.size > CLIENTS_MAX && first !== undefined) buckets.delete(first);
+      const [oldestClient] = buckets.keys();
+      if (buckets.size > CLIENTS_MAX && oldestClient !== undefined) buckets.delete(oldestClient);
     }
     const waitMs = bucket.take(now);
     if (waitMs === 0) return;
     await reply
       .code(429)
       .header("retry-after", String(Math.ceil(waitMs / 1000)))
-      .send(errorBody(429, "ThrottlerException: Too Many Requests"));
+      .send(createErrorBody(429, "ThrottlerException: Too Many Requests"));
   });
 }

@@ -1,63 +1,65 @@
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { isGroup } from "./ids.ts";
-import { automationType, isRound, presentGroup, presentMarket } from "./market-json.ts";
+import { automationTypeOf, isRound, presentGroup, presentMarket } from "./market-json.ts";
 
-export const SORTS = ["lp_rewards", "ending_soon", "newest", "high_value", "liquidity"] as const;
-export type Sort = (typeof SORTS)[number];
+export const SORT_ORDERS = ["lp_rewards", "ending_soon", "newest", "high_value", "liquidity"] as const;
+export type SortOrder = (typeof SORT_ORDERS)[number];
 
 /**
- * Events of the active list: groups and single markets that are not resolved. Rounds leave the list when trading ends,
- * all other events when they resolve.
+ * Returns the groups and single markets of the active list. A 15-minute round leaves the list when trading ends, all other
+ * events leave it when they resolve.
  */
-export function activeEvents(context: ExchangeContext, now: number): ListedEvent[] {
-  const endsAt = ({ event, closeAt, determineAt, finalizeAt }: ListedMarket) =>
+export function listActiveEvents(context: ExchangeContext, now: number): ListedEvent[] {
+  const listedUntil = ({ event, closeAt, determineAt, finalizeAt }: ListedMarket) =>
     isRound(event) ? Math.min(closeAt, determineAt) : finalizeAt;
   return context.world
     .events("limitless", now)
-    .filter(({ markets }) => markets.some((market) => now >= market.openAt && now < endsAt(market)));
+    .filter(({ markets }) => markets.some((market) => now >= market.openAt && now < listedUntil(market)));
 }
 
-function tradeType(event: ListedEvent): string {
+function tradeTypeOf(event: ListedEvent): string {
   if (isGroup(event)) return "group";
   return event.markets[0]?.mechanism ?? "clob";
 }
 
-/** Whether the event has this trade type and automation type; null matches every event. */
-export function matches(
+/** Whether the event has the trade type and automation type of the filter; null in the filter matches every event. */
+export function matchesFilter(
   event: ListedEvent,
   filter: { readonly tradeType: string | null; readonly automationType: string | null },
 ): boolean {
   return (
-    (filter.tradeType === null || tradeType(event) === filter.tradeType) &&
-    (filter.automationType === null || automationType(event) === filter.automationType)
+    (filter.tradeType === null || tradeTypeOf(event) === filter.tradeType) &&
+    (filter.automationType === null || automationTypeOf(event) === filter.automationType)
   );
 }
 
-/** A sorted copy. Volume and liquidity are read once per event, and only for the orders that need them. */
+/** Returns a sorted copy. Volume and liquidity are read once per event, and only if the sort order uses them. */
 export function sortEvents(
   context: ExchangeContext,
   events: readonly ListedEvent[],
-  sort: Sort,
+  sortOrder: SortOrder,
   now: number,
 ): ListedEvent[] {
-  const sortKey = (event: ListedEvent): number => {
-    if (sort === "ending_soon") return event.closeAt;
-    if (sort === "newest") return -event.openAt;
-    if (sort === "lp_rewards") return -event.markets.filter((market) => market.mechanism === "clob").length;
+  const sortKeyOf = (event: ListedEvent): number => {
+    if (sortOrder === "ending_soon") return event.closeAt;
+    if (sortOrder === "newest") return -event.openAt;
+    if (sortOrder === "lp_rewards") return -event.markets.filter((market) => market.mechanism === "clob").length;
     return -event.markets.reduce((sum, market) => {
       const { volumeUsd, liquidityUsd } = context.world.activity(market, now);
-      return sum + ((sort === "liquidity" ? liquidityUsd : volumeUsd) ?? 0);
+      return sum + ((sortOrder === "liquidity" ? liquidityUsd : volumeUsd) ?? 0);
     }, 0);
   };
   return events
-    .map((event) => ({ event, key: sortKey(event) }))
+    .map((event) => ({ event, key: sortKeyOf(event) }))
     .sort((a, b) => a.key - b.key || b.event.index - a.event.index)
     .map((entry) => entry.event);
 }
 
-/** A group is sent as a container with nested children, a single market as the market. */
+/** Presents a row of a listing: a group with its child markets, or a single market. */
 export function presentRow(context: ExchangeContext, event: ListedEvent, now: number): Record<string, unknown> {
-  const [only] = event.markets;
-  return isGroup(event) || only === undefined ? presentGroup(context, event, now) : presentMarket(context, only, now);
+  const [onlyMarket] = event.markets;
+  return isGroup(event) || onlyMarket === undefined
+    ? presentGroup(context, event, now)
+    : presentMarket(context, onlyMarket, now);
 }

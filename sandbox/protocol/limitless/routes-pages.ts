@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { CATEGORIES, categoryNames } from "./categories.ts";
+import { CATEGORIES, categoryNamesOf } from "./categories.ts";
 import { queryEnum, queryInteger, queryText, VenueHttpError } from "./http-errors.ts";
 import { slugify } from "./ids.ts";
-import { activeEvents, presentRow } from "./listing.ts";
+import { listActiveEvents, presentRow } from "./listing.ts";
 
 const PAGE_ROWS_MAX = 25;
 const PAGE_ROWS_DEFAULT = 10;
 const SORT_FIELDS = ["createdAt", "updatedAt", "deadline", "id"];
-const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`]);
-const CREATED_AT = "2026-01-01T00:00:00.000Z";
+const SORT_ORDERS = SORT_FIELDS.flatMap((field) => [field, `-${field}`]);
+const PROPERTY_CREATED_AT = "2026-01-01T00:00:00.000Z";
 
 interface Page {
   readonly id: string;
@@ -32,7 +32,7 @@ const PAGES: readonly Page[] = [
   })),
 ];
 
-/** Navigation, market pages and property keys, as the venue's web front-end requests them. */
+/** Installs the routes that the venue's web front end uses: navigation, market pages and property keys. */
 export function installPageRoutes(app: FastifyInstance, context: ExchangeContext): void {
   app.get("/navigation", async () =>
     PAGES.map((page) => ({ id: page.id, name: page.name, slug: page.slug, path: page.path, children: [] })),
@@ -55,36 +55,36 @@ export function installPageRoutes(app: FastifyInstance, context: ExchangeContext
     return presentPageMarkets(context, page, request);
   });
 
-  app.get("/property-keys", async () => [CATEGORY_KEY]);
+  app.get("/property-keys", async () => [CATEGORY_PROPERTY]);
 }
 
 function presentPageMarkets(context: ExchangeContext, page: Page, request: FastifyRequest): Record<string, unknown> {
   const now = context.now();
   const limit = queryInteger(request, "limit", { fallback: PAGE_ROWS_DEFAULT, min: 1, max: PAGE_ROWS_MAX });
-  const sort = queryEnum(request, "sort", SORTS) ?? "-createdAt";
+  const sortOrder = queryEnum(request, "sort", SORT_ORDERS) ?? "-createdAt";
   const { category } = page;
-  const events = activeEvents(context, now)
-    .filter((event) => category === null || categoryNames(event).includes(category))
-    .sort((a, b) => (sort.startsWith("-") ? -1 : 1) * compareBy(sort.replace("-", ""), a, b));
+  const events = listActiveEvents(context, now)
+    .filter((event) => category === null || categoryNamesOf(event).includes(category))
+    .sort((a, b) => (sortOrder.startsWith("-") ? -1 : 1) * compareBy(sortOrder.replace("-", ""), a, b));
   const cursor = queryText(request, "cursor");
   const pageNumber = queryInteger(request, "page", { fallback: 1, min: 1, max: 100_000 });
-  const presentFrom = (first: number) =>
-    events.slice(first, first + limit).map((event) => presentRow(context, event, now));
+  const presentRowsFrom = (firstIndex: number) =>
+    events.slice(firstIndex, firstIndex + limit).map((event) => presentRow(context, event, now));
   if (cursor === null) {
     const total = events.length;
     return {
-      data: presentFrom((pageNumber - 1) * limit),
+      data: presentRowsFrom((pageNumber - 1) * limit),
       pagination: { page: pageNumber, limit, total, totalPages: Math.ceil(total / limit) },
     };
   }
   if (queryText(request, "page") !== null) {
     throw new VenueHttpError(400, "cursor and page are mutually exclusive");
   }
-  const first = cursor === "start" ? 0 : Number(cursor);
-  if (!Number.isSafeInteger(first) || first < 0) throw new VenueHttpError(400, "cursor is invalid");
+  const firstIndex = cursor === "start" ? 0 : Number(cursor);
+  if (!Number.isSafeInteger(firstIndex) || firstIndex < 0) throw new VenueHttpError(400, "cursor is invalid");
   return {
-    data: presentFrom(first),
-    cursor: { nextCursor: first + limit < events.length ? String(first + limit) : null },
+    data: presentRowsFrom(firstIndex),
+    cursor: { nextCursor: firstIndex + limit < events.length ? String(firstIndex + limit) : null },
   };
 }
 
@@ -108,27 +108,27 @@ function presentPage(page: Page): Record<string, unknown> {
   };
 }
 
-const CATEGORY_KEY_ID = "property-category";
+const CATEGORY_PROPERTY_ID = "property-category";
 
-/** The only property that markets can be filtered by: their category. */
-const CATEGORY_KEY = {
-  id: CATEGORY_KEY_ID,
+/** The only property by which clients can filter markets: the category. */
+const CATEGORY_PROPERTY = {
+  id: CATEGORY_PROPERTY_ID,
   name: "Category",
   slug: "category",
   type: "select",
   metadata: {},
   isSystem: true,
-  createdAt: CREATED_AT,
-  updatedAt: CREATED_AT,
+  createdAt: PROPERTY_CREATED_AT,
+  updatedAt: PROPERTY_CREATED_AT,
   options: CATEGORIES.map((category, sortOrder) => ({
     id: `option-${category.id}`,
-    propertyKeyId: CATEGORY_KEY_ID,
+    propertyKeyId: CATEGORY_PROPERTY_ID,
     value: slugify(category.name),
     label: category.name,
     sortOrder,
     parentOptionId: null,
     metadata: {},
-    createdAt: CREATED_AT,
-    updatedAt: CREATED_AT,
+    createdAt: PROPERTY_CREATED_AT,
+    updatedAt: PROPERTY_CREATED_AT,
   })),
 };

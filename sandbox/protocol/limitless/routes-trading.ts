@@ -14,7 +14,7 @@ const PAGE_MAX = 1_000;
 
 export function installTradingRoutes(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { now, world } = context;
-  const history = new TradeHistory(context);
+  const tradeHistory = new TradeHistory(context);
 
   const marketOf = (slug: string): ListedMarket => {
     const entry = catalogue.get(slug);
@@ -26,9 +26,9 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
     if (market.mechanism === "amm") throw new VenueHttpError(400, "Market does not support orderbook");
     return market;
   };
-  const readPage = (request: FastifyRequest, fallback: number) => {
+  const readPage = (request: FastifyRequest, defaultLimit: number) => {
     const page = queryInteger(request, "page", { fallback: 1, min: 1, max: PAGE_MAX });
-    const limit = queryInteger(request, "limit", { fallback, min: 1, max: TRADES_MAX });
+    const limit = queryInteger(request, "limit", { fallback: defaultLimit, min: 1, max: TRADES_MAX });
     return { page, limit, offset: (page - 1) * limit };
   };
 
@@ -41,9 +41,9 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
     const at = now();
     const market = orderBookMarketOf(request.params.slug);
     const { page, limit, offset } = readPage(request, TRADES_DEFAULT);
-    const totalRows = history.count(market, at);
+    const totalRows = tradeHistory.count(market, at);
     return {
-      events: history.page(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
+      events: tradeHistory.readPage(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
       page,
       limit,
       totalPages: Math.ceil(totalRows / limit),
@@ -54,7 +54,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   app.get<{ Params: { slug: string } }>("/markets/:slug/get-feed-events", async (request) => {
     const market = marketOf(request.params.slug);
     const { limit, offset } = readPage(request, FEED_EVENTS_DEFAULT);
-    return history.page(market, now(), offset, limit).map((trade) => presentFeedEvent(market, trade));
+    return tradeHistory.readPage(market, now(), offset, limit).map((trade) => presentFeedEvent(market, trade));
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/historical-price", async (request) => {
@@ -64,7 +64,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   });
 }
 
-/** An ISO 8601 date as Unix milliseconds, or null when the parameter is absent. */
+/** Returns an ISO 8601 query parameter as Unix milliseconds, or null if the parameter is absent. */
 function queryDate(request: FastifyRequest, name: string): number | null {
   const text = queryText(request, name);
   if (text === null) return null;

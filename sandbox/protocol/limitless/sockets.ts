@@ -3,7 +3,7 @@ import { Server, type Socket } from "socket.io";
 import { installTransportFaults } from "../../faults/socket-faults.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { LIFECYCLE_ROOM, marketRoom, Publisher } from "./publisher.ts";
+import { LIFECYCLE_ROOM, marketRoomOf, Publisher } from "./publisher.ts";
 
 const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 1_000_000;
@@ -13,13 +13,13 @@ const PRIVATE_CHANNELS = ["subscribe_positions", "subscribe_transactions", "subs
 
 /** Socket.IO at /socket.io, namespace /markets. The library's default ping interval of 25 s applies. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
-  const server = new Server(app.server, {
+  const socketServer = new Server(app.server, {
     path: "/socket.io",
     maxHttpBufferSize: FRAME_BYTES_MAX,
     serveClient: false,
     cors: { origin: true },
   });
-  const namespace = server.of(NAMESPACE);
+  const namespace = socketServer.of(NAMESPACE);
   const publisher = new Publisher(context, namespace);
   const unsubscribe = context.feed.subscribe("limitless", (event) => {
     if (namespace.sockets.size > 0) publisher.receive(event);
@@ -31,8 +31,8 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   // Open WebSocket connections would prevent the HTTP server from closing.
   app.addHook("preClose", async () => {
     unsubscribe();
-    server.disconnectSockets(true);
-    server.engine.close();
+    socketServer.disconnectSockets(true);
+    socketServer.engine.close();
   });
 }
 
@@ -60,44 +60,44 @@ function serveSocket(socket: Socket, catalogue: Catalogue, publisher: Publisher)
 
 /** Replaces all previous market subscriptions and sends a snapshot of each order-book market. */
 function subscribePrices(socket: Socket, catalogue: Catalogue, publisher: Publisher, payload: unknown): void {
-  const requested = readSubscription(payload);
-  if (requested === null) {
+  const requestedMarkets = readSubscription(payload);
+  if (requestedMarkets === null) {
     rejectRequest(socket, "marketSlugs and marketAddresses must be arrays of strings");
     return;
   }
-  if (requested.slugs.length + requested.addresses.length > MARKETS_PER_SUBSCRIPTION_MAX) {
+  if (requestedMarkets.slugs.length + requestedMarkets.addresses.length > MARKETS_PER_SUBSCRIPTION_MAX) {
     rejectRequest(socket, `at most ${MARKETS_PER_SUBSCRIPTION_MAX} markets may be subscribed to`);
     return;
   }
   for (const room of socket.rooms) if (room.startsWith("market:")) void socket.leave(room);
-  const accepted = { slugs: new Set<string>(), addresses: new Set<string>() };
-  const books = new Set<Parameters<Publisher["sendSnapshot"]>[1]>();
-  for (const slug of requested.slugs) {
+  const acceptedMarkets = { slugs: new Set<string>(), addresses: new Set<string>() };
+  const orderBookMarkets = new Set<Parameters<Publisher["sendSnapshot"]>[1]>();
+  for (const slug of requestedMarkets.slugs) {
     const market = catalogue.findMarket(slug);
     if (market?.mechanism !== "clob") continue;
-    accepted.slugs.add(slug);
-    books.add(market);
-    void socket.join(marketRoom(market));
+    acceptedMarkets.slugs.add(slug);
+    orderBookMarkets.add(market);
+    void socket.join(marketRoomOf(market));
   }
-  for (const address of requested.addresses) {
+  for (const address of requestedMarkets.addresses) {
     const market = catalogue.findMarket(address);
     if (market?.mechanism !== "amm") continue;
-    accepted.addresses.add(address);
-    void socket.join(marketRoom(market));
+    acceptedMarkets.addresses.add(address);
+    void socket.join(marketRoomOf(market));
   }
   socket.emit("system", {
     message: "Successfully subscribed to market prices",
-    markets: { slugs: [...accepted.slugs], addresses: [...accepted.addresses] },
+    markets: { slugs: [...acceptedMarkets.slugs], addresses: [...acceptedMarkets.addresses] },
   });
-  for (const market of books) if (publisher.isOpen(market)) publisher.sendSnapshot(socket, market);
+  for (const market of orderBookMarkets) if (publisher.isUnresolved(market)) publisher.sendSnapshot(socket, market);
 }
 
 function readSubscription(payload: unknown): { slugs: string[]; addresses: string[] } | null {
   if (typeof payload !== "object" || payload === null) return null;
   const { marketSlugs = [], marketAddresses = [] } = payload as Record<string, unknown>;
-  const areStrings = (value: unknown): value is string[] =>
+  const isStringArray = (value: unknown): value is string[] =>
     Array.isArray(value) && value.every((item) => typeof item === "string");
-  if (!areStrings(marketSlugs) || !areStrings(marketAddresses)) return null;
+  if (!isStringArray(marketSlugs) || !isStringArray(marketAddresses)) return null;
   return { slugs: marketSlugs, addresses: marketAddresses };
 }
 

@@ -1,7 +1,7 @@
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { limitlessAddress, limitlessTokens, transactionHash } from "./ids.ts";
-import { rawUnits, round6 } from "./units.ts";
+import { limitlessAddress, limitlessTokens, transactionHashOf } from "./ids.ts";
+import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS_MAX = 7 * 24 * HOUR_MS;
@@ -9,26 +9,26 @@ const WINDOW_MS_MAX = 7 * 24 * HOUR_MS;
 /** Reads the trades of a market page by page, newest first, and caches their total count. */
 export class TradeHistory {
   readonly #context: ExchangeContext;
-  /** By market index: the number of trades before `until`. */
-  readonly #counts = new Map<number, { until: number; count: number }>();
+  /** By market index: number of trades before `until`. */
+  readonly #countByMarketIndex = new Map<number, { until: number; count: number }>();
 
   constructor(context: ExchangeContext) {
     this.#context = context;
   }
 
-  /** Number of trades up to and including `now`. */
+  /** Returns the number of trades up to and including `now`. */
   count(market: ListedMarket, now: number): number {
-    const cached = this.#counts.get(market.index) ?? { until: market.openAt, count: 0 };
+    const cached = this.#countByMarketIndex.get(market.index) ?? { until: market.openAt, count: 0 };
     if (now >= cached.until) {
       cached.count += this.#context.world.trades(market, cached.until, now + 1).length;
       cached.until = now + 1;
-      this.#counts.set(market.index, cached);
+      this.#countByMarketIndex.set(market.index, cached);
     }
     return cached.count;
   }
 
-  /** At most `limit` trades up to `now`, newest first, after skipping `offset` of them. */
-  page(market: ListedMarket, now: number, offset: number, limit: number): WorldTrade[] {
+  /** Returns at most `limit` trades up to `now`, newest first, without the newest `offset` trades. */
+  readPage(market: ListedMarket, now: number, offset: number, limit: number): WorldTrade[] {
     const trades: WorldTrade[] = [];
     let to = now + 1;
     let windowMs = HOUR_MS;
@@ -43,25 +43,25 @@ export class TradeHistory {
 }
 
 /**
- * The token, direction and price of a trade from the taker's view. Half of the trades are reported for the NO token, with
- * price and direction mirrored.
+ * Returns token, direction and price of a trade for the taker. Half of the trades are reported as trades of the NO token,
+ * with 1 - price and the opposite direction.
  */
-function takerView(trade: WorldTrade, txHash: string): { isNo: boolean; isBuy: boolean; price: number } {
+function viewFromTaker(trade: WorldTrade, txHash: string): { isNo: boolean; isBuy: boolean; price: number } {
   const isNo = Number.parseInt(txHash.slice(-1), 16) % 2 === 1;
   return {
     isNo,
     isBuy: (trade.takerSide === "no") === isNo,
-    price: isNo ? round6(1 - trade.yesPrice) : trade.yesPrice,
+    price: isNo ? roundTo6Decimals(1 - trade.yesPrice) : trade.yesPrice,
   };
 }
 
-/** A row of `/events`: sizes are integers with six implied decimals, side is 0 = BUY or 1 = SELL. */
+/** Presents a row of `/events`: sizes are integers with six implied decimals, side is 0 = BUY or 1 = SELL. */
 export function presentTrade(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
-  const txHash = transactionHash(trade.id);
-  const { isNo, isBuy, price } = takerView(trade, txHash);
+  const txHash = transactionHashOf(trade.id);
+  const { isNo, isBuy, price } = viewFromTaker(trade, txHash);
   const tokens = limitlessTokens(market);
-  const contracts = rawUnits(trade.size);
-  const dollars = rawUnits(trade.size * price);
+  const contracts = toRawUnits(trade.size);
+  const dollars = toRawUnits(trade.size * price);
   return {
     createdAt: new Date(trade.at).toISOString(),
     price,
@@ -76,11 +76,11 @@ export function presentTrade(market: ListedMarket, trade: WorldTrade): Record<st
   };
 }
 
-/** A row of `/get-feed-events`: amounts are decimal strings. */
+/** Presents a row of `/get-feed-events`: amounts are decimal strings. */
 export function presentFeedEvent(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
-  const txHash = transactionHash(trade.id);
-  const { isNo, isBuy, price } = takerView(trade, txHash);
-  const amount = (Number(rawUnits(trade.size * price)) / 1e6).toFixed(6);
+  const txHash = transactionHashOf(trade.id);
+  const { isNo, isBuy, price } = viewFromTaker(trade, txHash);
+  const amount = (Number(toRawUnits(trade.size * price)) / 1e6).toFixed(6);
   return {
     id: Number.parseInt(txHash.slice(2, 12), 16),
     eventType: "NEW_TRADE",
@@ -92,7 +92,7 @@ export function presentFeedEvent(market: ListedMarket, trade: WorldTrade): Recor
       address: limitlessAddress(market),
       outcome: isNo ? "NO" : "YES",
       strategy: isBuy ? "Buy" : "Sell",
-      contracts: (Number(rawUnits(trade.size)) / 1e6).toFixed(6),
+      contracts: (Number(toRawUnits(trade.size)) / 1e6).toFixed(6),
       marketTitle: market.question,
       tradeAmount: amount,
       tradeAmountUSD: amount,

@@ -5,17 +5,16 @@ import { manifoldAnswerId, manifoldContractId, manifoldSlug, slugify } from "./i
 /** Manifold limits probabilities of open questions to this range. */
 const PROBABILITY_MIN = 0.01;
 const PROBABILITY_MAX = 0.99;
-/** Number of users who create questions. */
-const CREATORS = 97;
-/** Mana provided by the creator, and added by the platform per trader. */
-const ANTE = 1_000;
-const LIQUIDITY_PER_TRADER = 20;
+const CREATOR_COUNT = 97;
+/** Liquidity that the creator of a question provides. */
+const ANTE_MANA = 1_000;
+const LIQUIDITY_MANA_PER_TRADER = 20;
 
 export interface Contract {
   readonly id: string;
   readonly slug: string;
   readonly event: ListedEvent;
-  /** Whether the contract is a group with one answer per market. */
+  /** Whether the contract has one answer per market of the event. */
   readonly isMultiple: boolean;
   /** Exactly one answer resolves YES. */
   readonly sumsToOne: boolean;
@@ -24,15 +23,15 @@ export interface Contract {
 }
 
 export interface Resolution {
-  readonly resolution: (typeof RESOLUTIONS)[keyof typeof RESOLUTIONS];
+  readonly resolution: (typeof RESOLUTION_BY_OUTCOME_KIND)[keyof typeof RESOLUTION_BY_OUTCOME_KIND];
   readonly resolutionTime: number;
   /** Payout of a MKT resolution; otherwise the last probability before the resolution. */
   readonly resolutionProbability: number;
 }
 
-const RESOLUTIONS = { yes: "YES", no: "NO", partial: "MKT", void: "CANCEL" } as const;
+const RESOLUTION_BY_OUTCOME_KIND = { yes: "YES", no: "NO", partial: "MKT", void: "CANCEL" } as const;
 
-/** Index of contracts by id, slug and market index. Contracts stay after the world delists them. */
+/** Index of contracts by id, slug and market index. Delisted contracts stay in the index. */
 export class Contracts {
   readonly #world: World;
   readonly #now: Now;
@@ -40,23 +39,23 @@ export class Contracts {
   readonly #bySlug = new Map<string, Contract>();
   readonly #byEvent = new Map<ListedEvent, Contract>();
   readonly #marketByIndex = new Map<number, ListedMarket>();
-  #current: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
+  #currentList: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
 
   constructor(world: World, now: Now) {
     this.#world = world;
     this.#now = now;
   }
 
-  /** All contracts listed now, oldest first. */
+  /** Returns the contracts that are listed now, oldest first. */
   list(): readonly Contract[] {
     const events = this.#world.events("manifold", this.#now());
-    if (this.#current?.events !== events) {
-      this.#current = { events, contracts: events.map((event) => this.of(event)) };
+    if (this.#currentList?.events !== events) {
+      this.#currentList = { events, contracts: events.map((event) => this.getOrCreate(event)) };
     }
-    return this.#current.contracts;
+    return this.#currentList.contracts;
   }
 
-  of(event: ListedEvent): Contract {
+  getOrCreate(event: ListedEvent): Contract {
     const cached = this.#byEvent.get(event);
     if (cached !== undefined) return cached;
     const contract: Contract = {
@@ -91,9 +90,9 @@ export class Contracts {
   }
 }
 
-/** Number of the user who created the question. */
-export function creatorOf(event: ListedEvent): number {
-  return event.index % CREATORS;
+/** Returns the number of the user who created the question. */
+export function creatorNumberOf(event: ListedEvent): number {
+  return event.index % CREATOR_COUNT;
 }
 
 function topicOf(category: string): string {
@@ -112,36 +111,40 @@ export function manifoldProbability(world: World, market: ListedMarket, at: numb
 }
 
 /**
- * The creator resolves when the result is proposed. A disputed result counts as unresolved until it is final.
- * @returns null while unresolved
+ * Returns the resolution of a market, or null if the market is not resolved. The creator resolves the market when the
+ * result is proposed. A market with a disputed result is unresolved until the result is final.
  */
 export function resolutionOf(world: World, market: ListedMarket, at: number): Resolution | null {
   const { phase, outcome } = world.lifecycle(market, at);
   if (outcome === null || (phase !== "determined" && phase !== "finalized")) return null;
   return {
-    resolution: RESOLUTIONS[outcome.kind],
+    resolution: RESOLUTION_BY_OUTCOME_KIND[outcome.kind],
     resolutionTime: phase === "finalized" && market.disputed ? market.finalizeAt : market.determineAt,
     resolutionProbability: outcome.kind === "partial" ? outcome.value : manifoldProbability(world, market, at),
   };
 }
 
-/** When trading ends: the scheduled time, or the actual time if earlier. All answers of a contract share one close time. */
+/** Returns when trading ends: as scheduled or earlier. All answers of a contract have the same close time. */
 export function closeTimeOf(world: World, contract: Contract, at: number): number {
   let closeTime = 0;
   for (const market of contract.event.markets) {
     const { phase } = world.lifecycle(market, at);
     const hasEnded = phase !== "pending" && phase !== "active" && phase !== "paused";
-    const before = hasEnded ? world.lifecycle(market, market.determineAt - 1) : null;
-    // Recorded questions can change from open to resolved without a closed phase.
+    const lifecycleBeforeResult = hasEnded ? world.lifecycle(market, market.determineAt - 1) : null;
+    // A recorded question can change from open to resolved without a closed phase.
     const endedAt =
-      before === null ? market.closeAt : before.phase === "closed" ? before.since : Math.min(at, market.determineAt);
+      lifecycleBeforeResult === null
+        ? market.closeAt
+        : lifecycleBeforeResult.phase === "closed"
+          ? lifecycleBeforeResult.since
+          : Math.min(at, market.determineAt);
     closeTime = Math.max(closeTime, Math.min(endedAt, market.closeAt));
   }
   return closeTime;
 }
 
 /**
- * Reserves of a constant-product pool with p = 0.5 for a probability: NO / (YES + NO) = probability and
+ * Returns the reserves of a constant-product pool with p = 0.5 for a probability: NO / (YES + NO) = probability and
  * sqrt(YES * NO) = liquidity.
  */
 export function poolOf(probability: number, liquidity: number): { YES: number; NO: number } {
@@ -150,5 +153,5 @@ export function poolOf(probability: number, liquidity: number): { YES: number; N
 }
 
 export function liquidityOf(traderCount: number | null): number {
-  return ANTE + LIQUIDITY_PER_TRADER * (traderCount ?? 0);
+  return ANTE_MANA + LIQUIDITY_MANA_PER_TRADER * (traderCount ?? 0);
 }

@@ -2,13 +2,13 @@ import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 const BASE62_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const UINT32_RANGE = 2 ** 32;
-/** Odd, hence invertible modulo 2^32: different indices have different ids. */
-const MULTIPLIER = 0x9e3779b1;
-const MULTIPLIER_INVERSE = 0x0e8b2f51;
+/** The multiplier is odd and therefore invertible modulo 2^32, so that different indexes have different ids. */
+const SCRAMBLE_MULTIPLIER = 0x9e3779b1;
+const UNSCRAMBLE_MULTIPLIER = 0x0e8b2f51;
 const INDEX_DIGITS = 6;
 const SLUG_LENGTH_MAX = 35;
 
-function encode(value: number, length: number): string {
+function encodeBase62(value: number, length: number): string {
   let rest = value;
   let text = "";
   for (let position = 0; position < length; position++) {
@@ -18,7 +18,7 @@ function encode(value: number, length: number): string {
   return text;
 }
 
-function decode(text: string): number | null {
+function decodeBase62(text: string): number | null {
   let value = 0;
   for (const digit of text) {
     const digitValue = BASE62_DIGITS.indexOf(digit);
@@ -28,33 +28,34 @@ function decode(text: string): number | null {
   return value;
 }
 
-/** FNV-1a, 32 bits. */
-function hash(text: string): number {
+/** Returns the 32-bit FNV-1a hash. */
+function hashText(text: string): number {
   let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  for (let charIndex = 0; charIndex < text.length; charIndex++)
+    value = Math.imul(value ^ text.charCodeAt(charIndex), 0x01000193);
   return value >>> 0;
 }
 
-const scramble = (index: number): string => encode(Math.imul(index, MULTIPLIER) >>> 0, INDEX_DIGITS);
+const encodeIndex = (index: number): string => encodeBase62(Math.imul(index, SCRAMBLE_MULTIPLIER) >>> 0, INDEX_DIGITS);
 
-function unscramble(text: string): number | null {
-  const value = decode(text);
-  return value === null || value >= UINT32_RANGE ? null : Math.imul(value, MULTIPLIER_INVERSE) >>> 0;
+function decodeIndex(text: string): number | null {
+  const value = decodeBase62(text);
+  return value === null || value >= UINT32_RANGE ? null : Math.imul(value, UNSCRAMBLE_MULTIPLIER) >>> 0;
 }
 
 export function manifoldContractId(event: ListedEvent): string {
   const { recorded } = event.markets[0] ?? {};
   if (recorded !== undefined) return recorded.keys.contractId ?? recorded.marketId.split(":", 1)[0] ?? "";
-  return scramble(event.index) + encode(hash(event.title), 6);
+  return encodeIndex(event.index) + encodeBase62(hashText(event.title), 6);
 }
 
 export function manifoldAnswerId(market: ListedMarket): string {
   const { recorded } = market;
   if (recorded !== undefined) return recorded.keys.answerId ?? recorded.marketId.split(":")[1] ?? "";
-  return scramble(market.index) + encode(hash(`answer ${market.label}`), 4);
+  return encodeIndex(market.index) + encodeBase62(hashText(`answer ${market.label}`), 4);
 }
 
-/** The market id that an adapter is expected to report: the contract id, or `contractId:answerId` inside a group. */
+/** Returns the market id that the adapter uses: the contract id, or `contractId:answerId` for an answer. */
 export function manifoldMarketId(market: ListedMarket): string {
   if (market.recorded !== undefined) return market.recorded.marketId;
   const contractId = manifoldContractId(market.event);
@@ -63,7 +64,7 @@ export function manifoldMarketId(market: ListedMarket): string {
 
 export function manifoldSlug(event: ListedEvent): string {
   const words = slugify(event.title).slice(0, SLUG_LENGTH_MAX).replace(/-+$/, "");
-  return `${words}-${scramble(event.index).toLowerCase()}${event.index.toString(36)}`;
+  return `${words}-${encodeIndex(event.index).toLowerCase()}${event.index.toString(36)}`;
 }
 
 export function slugify(text: string): string {
@@ -74,29 +75,33 @@ export function slugify(text: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-export const userIdOf = (taker: number): string => `u${scramble(taker)}${encode(hash(`user ${taker}`), 4)}`;
+export const userIdOf = (taker: number): string =>
+  `u${encodeIndex(taker)}${encodeBase62(hashText(`user ${taker}`), 4)}`;
 
 export const userNameOf = (user: number): string => `Forecaster${user}`;
 export const displayNameOf = (user: number): string => `Forecaster ${user}`;
 
-/** Contents of a bet id: market, time in milliseconds, and position among the bets of that millisecond. */
+/** Content of a bet id: market index, Unix milliseconds, and position among the bets of that millisecond. */
 export interface BetKey {
   readonly marketIndex: number;
   readonly at: number;
   readonly ordinal: number;
 }
 
-/** Bets per market and millisecond that have distinct ids. */
-const ORDINALS = 100;
+/** Limit of bets with different ids per market and millisecond. */
+const ORDINALS_PER_MILLISECOND = 100;
 
 export function encodeBetId(key: BetKey): string {
-  return scramble(key.marketIndex) + encode(key.at * ORDINALS + Math.min(key.ordinal, ORDINALS - 1), 8);
+  return (
+    encodeIndex(key.marketIndex) +
+    encodeBase62(key.at * ORDINALS_PER_MILLISECOND + Math.min(key.ordinal, ORDINALS_PER_MILLISECOND - 1), 8)
+  );
 }
 
 export function decodeBetId(id: string): BetKey | null {
   if (id.length !== INDEX_DIGITS + 8) return null;
-  const marketIndex = unscramble(id.slice(0, INDEX_DIGITS));
-  const rest = decode(id.slice(INDEX_DIGITS));
+  const marketIndex = decodeIndex(id.slice(0, INDEX_DIGITS));
+  const rest = decodeBase62(id.slice(INDEX_DIGITS));
   if (marketIndex === null || rest === null) return null;
-  return { marketIndex, at: Math.floor(rest / ORDINALS), ordinal: rest % ORDINALS };
+  return { marketIndex, at: Math.floor(rest / ORDINALS_PER_MILLISECOND), ordinal: rest % ORDINALS_PER_MILLISECOND };
 }

@@ -2,7 +2,7 @@
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeFactory } from "../exchange.ts";
 import { Contracts } from "./contracts.ts";
-import { installRest } from "./rest.ts";
+import { installRestRoutes } from "./rest.ts";
 import { installSockets } from "./sockets.ts";
 
 export { manifoldProbability, resolutionOf } from "./contracts.ts";
@@ -27,7 +27,7 @@ export const manifoldExchange: ExchangeFactory = (context) => {
         app.setNotFoundHandler((_request, reply) =>
           reply.code(404).send({ message: "Requested route was not found." }),
         );
-        installRest(app, context, contracts);
+        installRestRoutes(app, context, contracts);
       },
     },
     {

@@ -1,22 +1,25 @@
 import type { Now } from "../exchange.ts";
 
-const REQUESTS_MAX = 500;
+const REQUESTS_PER_WINDOW_MAX = 500;
 const WINDOW_MS = 60_000;
 const CLIENTS_MAX = 10_000;
 
-/** Allows each client 500 requests in any 60 seconds, as the venue does per address. */
-export function createRateLimit(now: Now): (client: string) => boolean {
-  /** Times of the requests of the last minute by client, the least recently active client first. */
-  const requests = new Map<string, number[]>();
+/** Returns a function that reports whether a request of the client is within 500 requests in the last 60 seconds. */
+export function createRateLimiter(now: Now): (client: string) => boolean {
+  /** Request times of the last minute by client; the client with the oldest last request is first. */
+  const requestTimesByClient = new Map<string, number[]>();
   return (client) => {
     const at = now();
-    const recent = (requests.get(client) ?? []).filter((requestedAt) => requestedAt > at - WINDOW_MS);
-    const isAllowed = recent.length < REQUESTS_MAX;
-    if (isAllowed) recent.push(at);
-    requests.delete(client);
-    requests.set(client, recent);
-    const [oldest] = requests.keys();
-    if (requests.size > CLIENTS_MAX && oldest !== undefined) requests.delete(oldest);
+    const recentRequestTimes = (requestTimesByClient.get(client) ?? []).filter(
+      (requestedAt) => requestedAt > at - WINDOW_MS,
+    );
+    const isAllowed = recentRequestTimes.length < REQUESTS_PER_WINDOW_MAX;
+    if (isAllowed) recentRequestTimes.push(at);
+    requestTimesByClient.delete(client);
+    requestTimesByClient.set(client, recentRequestTimes);
+    const [leastRecentClient] = requestTimesByClient.keys();
+    if (requestTimesByClient.size > CLIENTS_MAX && leastRecentClient !== undefined)
+      requestTimesByClient.delete(leastRecentClient);
     return isAllowed;
   };
 }

@@ -28,7 +28,7 @@ async function getRows(path: string): Promise<Row[]> {
   return response.json();
 }
 
-test("filters markets by creator and bets by user", async () => {
+test("returns only markets of the requested creator and only bets of the requested user", async () => {
   const markets = await getRows("/markets?limit=1000");
   const creatorId = markets[0]?.creatorId;
   assert.deepEqual(
@@ -44,13 +44,13 @@ test("returns at most `limit` topics", async () => {
   assert.equal((await getRows("/groups?limit=1")).length, 1);
 });
 
-test("404: unknown routes and writes return the venue's message", async () => {
+test("404: an unsupported route returns the venue's message", async () => {
   const response = await app.inject({ method: "POST", url: "/v0/bet", payload: { contractId: "x", amount: 1 } });
   assert.equal(response.statusCode, 404);
   assert.deepEqual(response.json(), { message: "Requested route was not found." });
 });
 
-test("allows cross-origin requests and answers the CORS preflight with 204", async () => {
+test("allows cross-origin requests and responds to a CORS preflight request with 204", async () => {
   const response = await app.inject({ url: "/v0/markets?limit=1" });
   assert.equal(response.headers["access-control-allow-origin"], "*");
   const preflight = await app.inject({ method: "OPTIONS", url: "/v0/markets" });

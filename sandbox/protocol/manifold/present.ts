@@ -3,7 +3,7 @@ import { lastBetTimeOf } from "./bets.ts";
 import {
   type Contract,
   closeTimeOf,
-  creatorOf,
+  creatorNumberOf,
   liquidityOf,
   manifoldProbability,
   poolOf,
@@ -20,55 +20,59 @@ export interface ContractState {
   readonly resolution?: string;
   readonly resolutionTime?: number;
   readonly resolutionProbability?: number;
-  /** Payout in percent by answer id, when several answers win. */
+  /** Payout in percent by answer id if several answers win. */
   readonly resolutions?: Readonly<Record<string, number>>;
 }
 
-export function stateOf(world: World, contract: Contract, at: number): ContractState {
+export function contractStateOf(world: World, contract: Contract, at: number): ContractState {
   const closeTime = closeTimeOf(world, contract, at);
   const { markets } = contract.event;
   const resolutions = markets
     .map((market) => resolutionOf(world, market, at))
     .filter((resolution) => resolution !== null);
-  const first = resolutions[0];
-  if (first === undefined || resolutions.length < markets.length) return { closeTime, isResolved: false };
+  const firstResolution = resolutions[0];
+  if (firstResolution === undefined || resolutions.length < markets.length) return { closeTime, isResolved: false };
   const resolutionTime = Math.max(...resolutions.map((resolution) => resolution.resolutionTime));
-  const shared = { closeTime: Math.min(closeTime, resolutionTime), isResolved: true, resolutionTime };
+  const resolvedFields = { closeTime: Math.min(closeTime, resolutionTime), isResolved: true, resolutionTime };
   if (!contract.isMultiple) {
-    return { ...shared, resolution: first.resolution, resolutionProbability: first.resolutionProbability };
+    return {
+      ...resolvedFields,
+      resolution: firstResolution.resolution,
+      resolutionProbability: firstResolution.resolutionProbability,
+    };
   }
-  return { ...shared, ...resolutionOfGroup(contract, resolutions) };
+  return { ...resolvedFields, ...presentGroupResolution(contract, resolutions) };
 }
 
-function resolutionOfGroup(contract: Contract, resolutions: readonly Resolution[]) {
+function presentGroupResolution(contract: Contract, resolutions: readonly Resolution[]) {
   if (resolutions.every(({ resolution }) => resolution === "CANCEL")) return { resolution: "CANCEL" };
   if (!contract.sumsToOne) return { resolution: "MKT" };
   const ids = [...contract.answerIds.values()];
-  const winners = ids.filter((_, position) => resolutions[position]?.resolution === "YES");
-  if (winners.length === 1) return { resolution: winners[0] };
-  const shares = ids
-    .map((id, position) => [id, shareOf(resolutions[position])] as const)
+  const winningAnswerIds = ids.filter((_, position) => resolutions[position]?.resolution === "YES");
+  if (winningAnswerIds.length === 1) return { resolution: winningAnswerIds[0] };
+  const answerPayouts = ids
+    .map((id, position) => [id, payoutPercentOf(resolutions[position])] as const)
     .filter(([, share]) => share > 0);
-  return { resolution: "CHOOSE_MULTIPLE", resolutions: Object.fromEntries(shares) };
+  return { resolution: "CHOOSE_MULTIPLE", resolutions: Object.fromEntries(answerPayouts) };
 }
 
-function shareOf(resolution: Resolution | undefined): number {
+function payoutPercentOf(resolution: Resolution | undefined): number {
   if (resolution?.resolution === "YES") return 100;
   return resolution?.resolution === "MKT" ? 100 * resolution.resolutionProbability : 0;
 }
 
-/** LiteMarket: a row of the list endpoints. */
-export function presentLite(world: World, contract: Contract, at: number, withAnswers = false) {
+/** Presents a `LiteMarket`, a row of the list endpoints. */
+export function presentLiteMarket(world: World, contract: Contract, at: number, includeAnswers = false) {
   const { event } = contract;
-  const creator = creatorOf(event);
+  const creator = creatorNumberOf(event);
   const creatorUsername = userNameOf(creator);
   const activity = event.markets.map((market) => world.activity(market, at));
-  const traders = Math.max(...activity.map(({ traderCount }) => traderCount ?? 0));
-  const only = contract.isMultiple ? undefined : event.markets[0];
+  const traderCountMax = Math.max(...activity.map(({ traderCount }) => traderCount ?? 0));
+  const onlyMarket = contract.isMultiple ? undefined : event.markets[0];
   const recordedUrl = event.recorded?.url ?? event.markets[0]?.recorded?.url ?? null;
-  const probability = only === undefined ? undefined : manifoldProbability(world, only, at);
-  const totalLiquidity = liquidityOf(traders);
-  const { resolutions: _, ...state } = stateOf(world, contract, at);
+  const probability = onlyMarket === undefined ? undefined : manifoldProbability(world, onlyMarket, at);
+  const totalLiquidity = liquidityOf(traderCountMax);
+  const { resolutions: _, ...state } = contractStateOf(world, contract, at);
   const lastBetTime = lastBetTimeOf(world, event.markets, at);
   return {
     id: contract.id,
@@ -88,11 +92,11 @@ export function presentLite(world: World, contract: Contract, at: number, withAn
     volume: activity.reduce((sum, { volumeUsd }) => sum + (volumeUsd ?? 0), 0),
     volume24Hours: activity.reduce((sum, { volume24hUsd }) => sum + (volume24hUsd ?? 0), 0),
     ...state,
-    uniqueBettorCount: traders,
+    uniqueBettorCount: traderCountMax,
     lastUpdatedTime: Math.max(lastBetTime ?? event.openAt, state.resolutionTime ?? 0),
     lastBetTime: lastBetTime ?? undefined,
     token: "MANA",
-    answers: withAnswers && contract.isMultiple ? liteAnswers(world, contract, at) : undefined,
+    answers: includeAnswers && contract.isMultiple ? presentLiteAnswers(world, contract, at) : undefined,
   };
 }
 
@@ -100,16 +104,16 @@ function answersOf(contract: Contract, at: number): readonly ListedMarket[] {
   return contract.event.markets.filter((market) => isListed(market, at));
 }
 
-function liteAnswers(world: World, contract: Contract, at: number) {
+function presentLiteAnswers(world: World, contract: Contract, at: number) {
   return answersOf(contract, at).map((market) => ({
     id: contract.answerIds.get(market),
     text: market.label,
-    probability: answerProbability(world, contract, market, at),
+    probability: answerProbabilityOf(world, contract, market, at),
   }));
 }
 
-/** Independent answers move to 1 or 0 on resolution; answers that sum to one keep their last probability. */
-function answerProbability(world: World, contract: Contract, market: ListedMarket, at: number): number {
+/** Independent answers have probability 1 or 0 after resolution. Answers that sum to one keep their last probability. */
+function answerProbabilityOf(world: World, contract: Contract, market: ListedMarket, at: number): number {
   const resolution = contract.sumsToOne ? null : resolutionOf(world, market, at);
   if (resolution?.resolution === "YES") return 1;
   if (resolution?.resolution === "NO") return 0;
@@ -120,33 +124,37 @@ export function presentAnswer(world: World, contract: Contract, market: ListedMa
   const probability = manifoldProbability(world, market, at);
   const activity = world.activity(market, at);
   const totalLiquidity = liquidityOf(activity.traderCount) / contract.event.markets.length;
-  const change = (ms: number) =>
+  const probabilityChangeSince = (ms: number) =>
     at - ms < market.openAt ? 0 : probability - manifoldProbability(world, market, at - ms);
   return {
     id: contract.answerIds.get(market),
     index: market.position,
     contractId: contract.id,
     createdTime: market.openAt,
-    userId: userIdOf(creatorOf(contract.event)),
+    userId: userIdOf(creatorNumberOf(contract.event)),
     text: market.label,
     isOther: /^(other|none|any other|another)\b/i.test(market.label),
     volume: activity.volumeUsd,
     totalLiquidity,
     subsidyPool: 0,
     pool: poolOf(probability, totalLiquidity),
-    probability: answerProbability(world, contract, market, at),
-    probChanges: { day: change(DAY_MS), week: change(7 * DAY_MS), month: change(30 * DAY_MS) },
+    probability: answerProbabilityOf(world, contract, market, at),
+    probChanges: {
+      day: probabilityChangeSince(DAY_MS),
+      week: probabilityChangeSince(7 * DAY_MS),
+      month: probabilityChangeSince(30 * DAY_MS),
+    },
     ...(contract.sumsToOne ? null : resolutionOf(world, market, at)),
   };
 }
 
-/** FullMarket: LiteMarket with description, answers and topics. */
-export function presentFull(world: World, contract: Contract, at: number) {
+/** Presents a `FullMarket`: a `LiteMarket` with description, answers and topics. */
+export function presentFullMarket(world: World, contract: Contract, at: number) {
   const { event } = contract;
   const rules = contract.isMultiple ? event.description : (event.markets[0]?.rules ?? event.description);
-  const { resolutions } = stateOf(world, contract, at);
+  const { resolutions } = contractStateOf(world, contract, at);
   return {
-    ...presentLite(world, contract, at),
+    ...presentLiteMarket(world, contract, at),
     resolutions,
     ...(contract.isMultiple
       ? {
@@ -165,12 +173,12 @@ export function presentFull(world: World, contract: Contract, at: number) {
   };
 }
 
-/** Response of `/prob`: one probability, or one per answer. */
-export function presentProb(world: World, contract: Contract, at: number) {
-  const only = contract.event.markets[0];
-  if (!contract.isMultiple && only !== undefined) return { prob: manifoldProbability(world, only, at) };
+/** Presents the response of `/prob`: one probability, or one per answer. */
+export function presentProbability(world: World, contract: Contract, at: number) {
+  const onlyMarket = contract.event.markets[0];
+  if (!contract.isMultiple && onlyMarket !== undefined) return { prob: manifoldProbability(world, onlyMarket, at) };
   const probabilities = contract.answerIds
     .entries()
-    .map(([market, id]) => [id, answerProbability(world, contract, market, at)] as const);
+    .map(([market, id]) => [id, answerProbabilityOf(world, contract, market, at)] as const);
   return { answerProbs: Object.fromEntries(probabilities) };
 }

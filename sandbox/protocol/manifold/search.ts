@@ -1,16 +1,16 @@
 import type { World } from "../../world/types.ts";
 import { lastBetTimeOf } from "./bets.ts";
 import { type Contract, manifoldProbability } from "./contracts.ts";
-import { flag, numeric, oneOf, type Params, text } from "./params.ts";
-import { stateOf } from "./present.ts";
+import { booleanParam, enumParam, numberParam, type Params, textParam } from "./params.ts";
+import { contractStateOf } from "./present.ts";
 
 const DAY_MS = 86_400_000;
-/** Larger offsets are rejected; clients page by `beforeTime` instead. */
+/** Requests with a larger offset are rejected; clients read older contracts with `beforeTime`. */
 const OFFSET_MAX = 1_000;
 
 export const SEARCH_PARAMS = {
-  term: text,
-  filter: oneOf(
+  term: textParam,
+  filter: enumParam(
     "all",
     "open",
     "closed",
@@ -23,7 +23,7 @@ export const SEARCH_PARAMS = {
     "closing-this-month",
     "closing-next-month",
   ),
-  sort: oneOf(
+  sort: enumParam(
     "score",
     "newest",
     "daily-score",
@@ -41,7 +41,7 @@ export const SEARCH_PARAMS = {
     "prob-descending",
     "prob-ascending",
   ),
-  contractType: oneOf(
+  contractType: enumParam(
     "ALL",
     "BINARY",
     "MULTIPLE_CHOICE",
@@ -57,25 +57,30 @@ export const SEARCH_PARAMS = {
     "DATE",
     "PERP",
   ),
-  offset: numeric(0, OFFSET_MAX),
-  limit: numeric(0, 1_000),
-  beforeTime: numeric(0, Number.MAX_SAFE_INTEGER),
-  topicSlug: text,
-  creatorId: text,
-  liquidity: numeric(0, Number.MAX_SAFE_INTEGER),
-  hasBets: oneOf("0", "1"),
-  token: oneOf("MANA", "CASH", "ALL", "CASH_AND_MANA"),
-  forYou: oneOf("0", "1"),
-  isPrizeMarket: oneOf("0", "1", "true", "false"),
-  gids: text,
-  includeLiteAnswers: flag,
+  offset: numberParam(0, OFFSET_MAX),
+  limit: numberParam(0, 1_000),
+  beforeTime: numberParam(0, Number.MAX_SAFE_INTEGER),
+  topicSlug: textParam,
+  creatorId: textParam,
+  liquidity: numberParam(0, Number.MAX_SAFE_INTEGER),
+  hasBets: enumParam("0", "1"),
+  token: enumParam("MANA", "CASH", "ALL", "CASH_AND_MANA"),
+  forYou: enumParam("0", "1"),
+  isPrizeMarket: enumParam("0", "1", "true", "false"),
+  gids: textParam,
+  includeLiteAnswers: booleanParam,
 } as const;
 
 type SearchParams = Params<typeof SEARCH_PARAMS>;
 
-export function search(world: World, contracts: readonly Contract[], params: SearchParams, now: number): Contract[] {
+export function searchContracts(
+  world: World,
+  contracts: readonly Contract[],
+  params: SearchParams,
+  now: number,
+): Contract[] {
   const terms = (params.term ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-  const matching = contracts.filter((contract) => {
+  const matchingContracts = contracts.filter((contract) => {
     if (!isOfType(contract, params.contractType ?? "ALL") || params.token === "CASH") return false;
     if (params.topicSlug !== undefined && !contract.groupSlugs.includes(params.topicSlug)) return false;
     if (params.beforeTime !== undefined && contract.event.openAt >= params.beforeTime) return false;
@@ -83,7 +88,10 @@ export function search(world: World, contracts: readonly Contract[], params: Sea
     return terms.every((term) => title.includes(term)) && matchesFilter(world, contract, params.filter ?? "all", now);
   });
   const offset = params.offset ?? 0;
-  return sortContracts(world, matching, params.sort ?? "score", now).slice(offset, offset + (params.limit ?? 100));
+  return sortContracts(world, matchingContracts, params.sort ?? "score", now).slice(
+    offset,
+    offset + (params.limit ?? 100),
+  );
 }
 
 function isOfType(contract: Contract, type: NonNullable<SearchParams["contractType"]>): boolean {
@@ -94,7 +102,7 @@ function isOfType(contract: Contract, type: NonNullable<SearchParams["contractTy
   return type === "INDEPENDENT_MULTIPLE_CHOICE" && contract.isMultiple && !contract.sumsToOne;
 }
 
-const CLOSING_DAYS: Readonly<Record<string, number>> = {
+const CLOSING_DAYS_BY_FILTER: Readonly<Record<string, number>> = {
   "closing-day": 1,
   "closing-week": 7,
   "closing-month": 30,
@@ -105,49 +113,53 @@ const CLOSING_DAYS: Readonly<Record<string, number>> = {
 
 function matchesFilter(world: World, contract: Contract, filter: string, now: number): boolean {
   if (filter === "all") return true;
-  const { isResolved, closeTime } = stateOf(world, contract, now);
+  const { isResolved, closeTime } = contractStateOf(world, contract, now);
   if (filter === "resolved") return isResolved;
   if (isResolved) return false;
   if (filter === "closed") return closeTime <= now;
-  const days = CLOSING_DAYS[filter];
+  const days = CLOSING_DAYS_BY_FILTER[filter];
   return closeTime > now && (days === undefined || closeTime <= now + days * DAY_MS);
 }
 
 function sortContracts(
   world: World,
   contracts: Contract[],
-  by: NonNullable<SearchParams["sort"]>,
+  sortOrder: NonNullable<SearchParams["sort"]>,
   now: number,
 ): Contract[] {
-  const key = sortKey(world, by, now);
-  const keyed = contracts.map((contract) => ({ contract, key: key(contract) }));
-  keyed.sort((a, b) => a.key - b.key || b.contract.event.openAt - a.contract.event.openAt);
-  return keyed.map(({ contract }) => contract);
+  const key = createSortKey(world, sortOrder, now);
+  const contractsWithKeys = contracts.map((contract) => ({ contract, key: key(contract) }));
+  contractsWithKeys.sort((a, b) => a.key - b.key || b.contract.event.openAt - a.contract.event.openAt);
+  return contractsWithKeys.map(({ contract }) => contract);
 }
 
 /** Returns the sort key of a contract; smaller keys come first. */
-function sortKey(world: World, by: NonNullable<SearchParams["sort"]>, now: number): (contract: Contract) => number {
-  const activity = (contract: Contract) => contract.event.markets.map((market) => world.activity(market, now));
-  const probability = (contract: Contract) => {
-    const only = contract.event.markets[0];
-    return contract.isMultiple || only === undefined ? 0 : manifoldProbability(world, only, now);
+function createSortKey(
+  world: World,
+  sortOrder: NonNullable<SearchParams["sort"]>,
+  now: number,
+): (contract: Contract) => number {
+  const activitiesOf = (contract: Contract) => contract.event.markets.map((market) => world.activity(market, now));
+  const probabilityOf = (contract: Contract) => {
+    const onlyMarket = contract.event.markets[0];
+    return contract.isMultiple || onlyMarket === undefined ? 0 : manifoldProbability(world, onlyMarket, now);
   };
-  switch (by) {
+  switch (sortOrder) {
     case "newest":
       return (contract) => -contract.event.openAt;
     case "close-date":
-      return (contract) => stateOf(world, contract, now).closeTime;
+      return (contract) => contractStateOf(world, contract, now).closeTime;
     case "resolve-date":
-      return (contract) => -(stateOf(world, contract, now).resolutionTime ?? 0);
+      return (contract) => -(contractStateOf(world, contract, now).resolutionTime ?? 0);
     case "last-updated":
       return (contract) => -(lastBetTimeOf(world, contract.event.markets, now) ?? 0);
     case "24-hour-vol":
-      return (contract) => -activity(contract).reduce((sum, { volume24hUsd }) => sum + (volume24hUsd ?? 0), 0);
+      return (contract) => -activitiesOf(contract).reduce((sum, { volume24hUsd }) => sum + (volume24hUsd ?? 0), 0);
     case "prob-ascending":
-      return probability;
+      return probabilityOf;
     case "prob-descending":
-      return (contract) => -probability(contract);
+      return (contract) => -probabilityOf(contract);
     default:
-      return (contract) => -activity(contract).reduce((sum, { traderCount }) => sum + (traderCount ?? 0), 0);
+      return (contract) => -activitiesOf(contract).reduce((sum, { traderCount }) => sum + (traderCount ?? 0), 0);
   }
 }

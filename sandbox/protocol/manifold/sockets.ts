@@ -6,10 +6,10 @@ import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
 import { betsOf } from "./bets.ts";
 import { type Contract, type Contracts, liquidityOf, manifoldProbability, poolOf } from "./contracts.ts";
-import { presentAnswer, presentFull, stateOf } from "./present.ts";
+import { contractStateOf, presentAnswer, presentFullMarket } from "./present.ts";
 
-const PATH = "/ws";
-/** Clients that send nothing for this long are disconnected. */
+const SOCKET_PATH = "/ws";
+/** Clients that send no message for this time are disconnected. */
 const IDLE_MS_MAX = 60_000;
 const IDLE_CHECK_MS = 10_000;
 const TOPICS_PER_CLIENT_MAX = 10_000;
@@ -20,27 +20,27 @@ interface Client {
   lastMessageAt: number;
 }
 
-/** Manifold's WebSocket: topic subscriptions, an acknowledgement per client message, no replay. */
+/** Installs Manifold's WebSocket: topic subscriptions, one acknowledgement per client message, no replay. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, feed, now, faults } = context;
   const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
   const clients = new Map<WebSocket, Client>();
-  let stopFeed: (() => void) | null = null;
+  let unsubscribeFromFeed: (() => void) | null = null;
   let idleTimer: NodeJS.Timeout | null = null;
 
-  /** Builds the message only if at least one topic has a subscriber. */
+  /** Sends data to the subscribers of each topic. The data is built only if a topic has a subscriber. */
   const broadcast = (topics: readonly string[], buildData: () => unknown) => {
-    const subscribed = topics.filter((topic) => clients.values().some((client) => client.topics.has(topic)));
-    if (subscribed.length === 0) return;
+    const subscribedTopics = topics.filter((topic) => clients.values().some((client) => client.topics.has(topic)));
+    if (subscribedTopics.length === 0) return;
     const data = buildData();
-    for (const topic of subscribed) {
+    for (const topic of subscribedTopics) {
       const text = JSON.stringify({ type: "broadcast", topic, data });
       for (const [socket, client] of clients) if (client.topics.has(topic)) socket.send(text);
     }
   };
 
   const onFeedEvent = (event: FeedEvent) => {
-    const contract = contracts.of(event.market.event);
+    const contract = contracts.getOrCreate(event.market.event);
     if (event.kind === "trade") broadcastBet(contract, event);
     else if (event.kind === "book") broadcastPool(contract, event);
     else if (event.kind === "listed") broadcastNewContract(contract, event);
@@ -49,8 +49,8 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
 
   const broadcastBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
     broadcast(["global", "global/new-bet", `contract/${contract.id}/new-bet`], () => {
-      const sameMillisecond = world.trades(market, trade.at, trade.at + 1);
-      const ordinal = sameMillisecond.findIndex(({ id }) => id === trade.id);
+      const tradesAtSameTime = world.trades(market, trade.at, trade.at + 1);
+      const ordinal = tradesAtSameTime.findIndex(({ id }) => id === trade.id);
       return { bets: betsOf(world, contract, market, trade, Math.max(0, ordinal)) };
     });
 
@@ -65,21 +65,21 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
       return;
     }
     const answerId = contract.answerIds.get(market) ?? "";
-    const present = () => {
+    const presentUpdate = () => {
       const { id, pool, probability, volume } = presentAnswer(world, contract, market, at);
       return { id, poolYes: pool.YES, poolNo: pool.NO, prob: probability, volume };
     };
-    broadcast([`contract/${contract.id}/updated-answers`], () => ({ answers: [present()] }));
-    broadcast([`answer/${answerId}/update`], () => ({ answer: present() }));
+    broadcast([`contract/${contract.id}/updated-answers`], () => ({ answers: [presentUpdate()] }));
+    broadcast([`answer/${answerId}/update`], () => ({ answer: presentUpdate() }));
   };
 
   const broadcastNewContract = (contract: Contract, { market, at }: FeedEvent) => {
-    // All markets of a group are listed together: broadcast the contract once, for its first market.
+    // All answers of a contract are listed simultaneously. The contract is sent once, for its first answer.
     if (market.position !== 0) return;
     broadcast(["global", "global/new-contract"], () => {
-      const full = presentFull(world, contract, at);
-      const { creatorId: id, creatorUsername: username, creatorName: name } = full;
-      return { contract: full, creator: { id, username, name } };
+      const fullMarket = presentFullMarket(world, contract, at);
+      const { creatorId: id, creatorUsername: username, creatorName: name } = fullMarket;
+      return { contract: fullMarket, creator: { id, username, name } };
     });
   };
 
@@ -96,8 +96,8 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   const removeClient = (socket: WebSocket) => {
     clients.delete(socket);
     if (clients.size > 0) return;
-    stopFeed?.();
-    stopFeed = null;
+    unsubscribeFromFeed?.();
+    unsubscribeFromFeed = null;
     if (idleTimer !== null) clearInterval(idleTimer);
     idleTimer = null;
   };
@@ -106,9 +106,10 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     installSocketFaults(socket, faults?.manifold);
     const client: Client = { topics: new Set(), lastMessageAt: now() };
     clients.set(socket, client);
-    stopFeed ??= feed.subscribe("manifold", onFeedEvent);
+    unsubscribeFromFeed ??= feed.subscribe("manifold", onFeedEvent);
     idleTimer ??= setInterval(() => {
-      for (const [other, { lastMessageAt }] of clients) if (lastMessageAt < now() - IDLE_MS_MAX) other.terminate();
+      for (const [otherSocket, { lastMessageAt }] of clients)
+        if (lastMessageAt < now() - IDLE_MS_MAX) otherSocket.terminate();
     }, IDLE_CHECK_MS);
     socket.on("message", (data) => {
       client.lastMessageAt = now();
@@ -119,7 +120,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   });
 
   app.server.on("upgrade", (request, socket, head) => {
-    if (new URL(request.url ?? "/", "http://sandbox").pathname !== PATH) return socket.destroy();
+    if (new URL(request.url ?? "/", "http://sandbox").pathname !== SOCKET_PATH) return socket.destroy();
     gatherWrites(socket);
     server.handleUpgrade(request, socket, head, (client) => server.emit("connection", client, request));
   });
@@ -130,13 +131,17 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
 }
 
 function presentLifecycle(world: World, contract: Contract, at: number) {
-  const { closeTime, isResolved, resolution, resolutionTime, resolutionProbability } = stateOf(world, contract, at);
+  const { closeTime, isResolved, resolution, resolutionTime, resolutionProbability } = contractStateOf(
+    world,
+    contract,
+    at,
+  );
   return {
     contract: {
       id: contract.id,
       closeTime,
       isResolved,
-      // Null clears a value that was sent before.
+      // Null removes a value that a previous message contained.
       resolution: resolution ?? null,
       resolutionTime: resolutionTime ?? null,
       resolutionProbability: resolutionProbability ?? null,
@@ -150,7 +155,7 @@ function presentLifecycle(world: World, contract: Contract, at: number) {
 
 /** Executes a client message and returns its acknowledgement. */
 function handleMessage(client: Client, text: string): object {
-  const message = parse(text);
+  const message = parseMessage(text);
   if (message === null) return { type: "ack", success: false, error: "Message was not valid UTF-8 encoded JSON." };
   const { type, txid, topics } = message;
   const isKnownType = type === "identify" || type === "subscribe" || type === "unsubscribe" || type === "ping";
@@ -169,7 +174,7 @@ function handleMessage(client: Client, text: string): object {
   return { type: "ack", txid, success: true };
 }
 
-function parse(text: string): { type?: unknown; txid?: unknown; topics?: unknown } | null {
+function parseMessage(text: string): { type?: unknown; txid?: unknown; topics?: unknown } | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : null;

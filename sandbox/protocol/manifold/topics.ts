@@ -1,21 +1,21 @@
 import type { Contracts } from "./contracts.ts";
 
-const PAGE_ROWS = 500;
+const TOPICS_PER_PAGE = 500;
 
-type Topic = ReturnType<typeof allTopics>[number];
+type Topic = ReturnType<typeof collectTopics>[number];
 
-/** One page of the topics created before `beforeTime`, newest first. */
+/** Returns one page of the topics created before `beforeTime`, newest first. */
 export function listTopics(contracts: Contracts, beforeTime: number): Topic[] {
-  return allTopics(contracts)
+  return collectTopics(contracts)
     .filter((topic) => topic.createdTime < beforeTime)
-    .slice(0, PAGE_ROWS);
+    .slice(0, TOPICS_PER_PAGE);
 }
 
 export function findTopic(contracts: Contracts, matches: (topic: Topic) => boolean): Topic | null {
-  return allTopics(contracts).find(matches) ?? null;
+  return collectTopics(contracts).find(matches) ?? null;
 }
 
-function allTopics(contracts: Contracts) {
+function collectTopics(contracts: Contracts) {
   const bySlug = new Map<string, { createdTime: number; contracts: number }>();
   for (const { event, groupSlugs } of contracts.list()) {
     for (const slug of groupSlugs) {
@@ -27,7 +27,7 @@ function allTopics(contracts: Contracts) {
     .map(([slug, topic]) => ({
       id: `topic-${slug}`,
       slug,
-      name: topicName(slug),
+      name: topicNameOf(slug),
       createdTime: topic.createdTime,
       totalMembers: 10 * topic.contracts,
       privacyStatus: "public",
@@ -37,7 +37,7 @@ function allTopics(contracts: Contracts) {
     .sort((a, b) => b.createdTime - a.createdTime);
 }
 
-function topicName(slug: string): string {
+function topicNameOf(slug: string): string {
   const words = slug.replace(/-default$/, "").split("-");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }

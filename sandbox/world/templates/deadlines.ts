@@ -1,4 +1,4 @@
-import { DAY_MS, dateTexts, draw, pick, type Template, venueTexts } from "./event-definition.ts";
+import { createDateTexts, createVenueTexts, DAY_MS, draw, pick, type Template } from "./event-definition.ts";
 import { COUNTRIES } from "./politics.ts";
 
 const HOUR_MS = 3_600_000;
@@ -19,8 +19,8 @@ const POLITICAL_EVENTS = [
   "a state of emergency be declared",
 ];
 
-/** "Will it happen by …?": one market per deadline of a product release or a political event. */
-export const deadlines: Template = (input) => {
+/** Creates an event "Will … by …?" about a product release or a political event, with one market per deadline. */
+export const createDeadlineEvent: Template = (input) => {
   const isTech = draw(input, 18) < 0.5;
   const country = pick(COUNTRIES, input, 19);
   const politicalEvent = pick(POLITICAL_EVENTS, input, 20);
@@ -53,14 +53,14 @@ export const deadlines: Template = (input) => {
     markets: shares.map((share) => {
       const deadline =
         share === 1 ? input.closeAt : input.openAt + Math.round((share * durationMs) / HOUR_MS) * HOUR_MS;
-      const date = dateTexts(deadline);
+      const date = createDateTexts(deadline);
       return {
-        label: `By ${date.long}`,
-        questions: venueTexts(`${question} by ${date.noYear}, ${date.year}?`, {
-          kalshi: `${question} before ${date.long}, ${date.time}?`,
-          manifold: `${question} by ${date.long}?`,
+        label: `By ${date.longDate}`,
+        questions: createVenueTexts(`${question} by ${date.monthAndDay}, ${date.year}?`, {
+          kalshi: `${question} before ${date.longDate}, ${date.time}?`,
+          manifold: `${question} by ${date.longDate}?`,
         }),
-        rules: `Resolves YES if it happens by ${date.time} on ${date.long}, according to credible reporting. It is enough that it happens once.`,
+        rules: `Resolves YES if it happens by ${date.time} on ${date.longDate}, according to credible reporting. It is enough that it happens once.`,
         strike: null,
         criterion: { kind: "before", deadline },
       };

@@ -1,9 +1,15 @@
-import { categoricalEvent, draw, type Template, thresholdEvent, venueTexts } from "./event-definition.ts";
+import {
+  createCategoricalEvent,
+  createThresholdEvent,
+  createVenueTexts,
+  draw,
+  type Template,
+} from "./event-definition.ts";
 
 const ECONOMICS = { category: "Economics", frequency: "monthly" } as const;
 
-export const fedDecision: Template = (input, close) =>
-  categoricalEvent(input, {
+export const createFedDecisionEvent: Template = (input, close) =>
+  createCategoricalEvent(input, {
     ...ECONOMICS,
     series: "FED",
     seriesTitle: "Fed decision",
@@ -12,67 +18,67 @@ export const fedDecision: Template = (input, close) =>
     titles: {
       kalshi: `Fed decision in ${close.month} ${close.year}?`,
       polymarket: `Fed decision in ${close.month}?`,
-      limitless: `Fed rate decision, ${close.short}`,
-      manifold: `What will the Fed do at its meeting ending ${close.long}?`,
+      limitless: `Fed rate decision, ${close.shortDate}`,
+      manifold: `What will the Fed do at its meeting ending ${close.longDate}?`,
     },
-    description: `What the Federal Open Market Committee does to the upper bound of its target range at the meeting that ends on ${close.long}.`,
+    description: `What the Federal Open Market Committee does to the upper bound of its target range at the meeting that ends on ${close.longDate}.`,
     names: ["50+ bps decrease", "25 bps decrease", "No change", "25+ bps increase"],
     exhaustive: true,
     questions: (name) =>
-      venueTexts(`${name} at the Fed meeting of ${close.short}?`, {
-        kalshi: `Will the Fed's decision on ${close.long} be: ${name}?`,
+      createVenueTexts(`${name} at the Fed meeting of ${close.shortDate}?`, {
+        kalshi: `Will the Fed's decision on ${close.longDate} be: ${name}?`,
         polymarket: `Fed: ${name} after ${close.month} ${close.year} meeting?`,
       }),
     rules: (name) =>
-      `Resolves YES if the upper bound of the target federal funds rate changes as follows at the meeting ending ${close.long}: ${name}. The source is the statement of the Federal Open Market Committee.`,
+      `Resolves YES if the upper bound of the target federal funds rate changes as follows at the meeting ending ${close.longDate}: ${name}. The source is the statement of the Federal Open Market Committee.`,
   });
 
-export const inflation: Template = (input, close) =>
-  thresholdEvent(input, {
+export const createInflationEvent: Template = (input, close) =>
+  createThresholdEvent(input, {
     ...ECONOMICS,
     series: "CPIYOY",
     seriesTitle: "CPI year over year",
     tags: ["Inflation", "CPI"],
     source: "https://www.bls.gov/cpi",
     titles: {
-      kalshi: `CPI year over year, release of ${close.short}?`,
+      kalshi: `CPI year over year, release of ${close.shortDate}?`,
       polymarket: `US inflation in the ${close.month} ${close.year} report?`,
-      limitless: `US CPI YoY, ${close.short}`,
-      manifold: `US CPI inflation (YoY) in the report of ${close.long}`,
+      limitless: `US CPI YoY, ${close.shortDate}`,
+      manifold: `US CPI inflation (YoY) in the report of ${close.longDate}`,
     },
-    description: `The twelve-month change of the CPI for all urban consumers as first published on ${close.long}.`,
+    description: `The twelve-month change of the CPI for all urban consumers as first published on ${close.longDate}.`,
     number: { center: 2.4 + draw(input, 3), deviation: 0.18, step: 0.1, count: 6 },
     format: (percent) => `${percent.toFixed(1)}%`,
     questions: (percent) =>
-      venueTexts(`US CPI YoY above ${percent} on ${close.short}?`, {
-        kalshi: `Will CPI rise more than ${percent} in the year, as released ${close.long}?`,
-        polymarket: `Will annual inflation be above ${percent} in the ${close.noYear} report?`,
+      createVenueTexts(`US CPI YoY above ${percent} on ${close.shortDate}?`, {
+        kalshi: `Will CPI rise more than ${percent} in the year, as released ${close.longDate}?`,
+        polymarket: `Will annual inflation be above ${percent} in the ${close.monthAndDay} report?`,
       }),
     rules: (percent) =>
-      `Resolves YES if the twelve-month percent change of CPI-U, not seasonally adjusted, as first published on ${close.long}, is above ${percent}. Later revisions do not count.`,
+      `Resolves YES if the twelve-month percent change of CPI-U, not seasonally adjusted, as first published on ${close.longDate}, is above ${percent}. Later revisions do not count.`,
   });
 
-export const payrolls: Template = (input, close) =>
-  thresholdEvent(input, {
+export const createPayrollsEvent: Template = (input, close) =>
+  createThresholdEvent(input, {
     ...ECONOMICS,
     series: "PAYROLLS",
     seriesTitle: "Jobs report",
     tags: ["Jobs"],
     source: "https://www.bls.gov/ces",
     titles: {
-      kalshi: `Jobs added in the report of ${close.short}?`,
+      kalshi: `Jobs added in the report of ${close.shortDate}?`,
       polymarket: `How many jobs added (${close.month} report)?`,
-      limitless: `Nonfarm payrolls ${close.short}`,
-      manifold: `Nonfarm payrolls in the ${close.long} jobs report`,
+      limitless: `Nonfarm payrolls ${close.shortDate}`,
+      manifold: `Nonfarm payrolls in the ${close.longDate} jobs report`,
     },
-    description: `Change of total nonfarm payroll employment as first published on ${close.long}.`,
+    description: `Change of total nonfarm payroll employment as first published on ${close.longDate}.`,
     number: { center: 60_000 + 90_000 * draw(input, 4), deviation: 55_000, step: 25_000, count: 5 },
     format: (jobs) => jobs.toLocaleString("en-US"),
     questions: (jobs) =>
-      venueTexts(`Payrolls above ${jobs} on ${close.short}?`, {
-        kalshi: `Will more than ${jobs} jobs be added, as reported ${close.long}?`,
-        polymarket: `Will the US add more than ${jobs} jobs in the ${close.noYear} report?`,
+      createVenueTexts(`Payrolls above ${jobs} on ${close.shortDate}?`, {
+        kalshi: `Will more than ${jobs} jobs be added, as reported ${close.longDate}?`,
+        polymarket: `Will the US add more than ${jobs} jobs in the ${close.monthAndDay} report?`,
       }),
     rules: (jobs) =>
-      `Resolves YES if the first published change of nonfarm payrolls on ${close.long} is above ${jobs}.`,
+      `Resolves YES if the first published change of nonfarm payrolls on ${close.longDate} is above ${jobs}.`,
   });

@@ -1,4 +1,4 @@
-/** Definition of a simulated real-world event, and the helpers that templates build it with. */
+/** Definition of a simulated real-world event, and helpers for the templates that create such definitions. */
 import { gaussian, hashKeys, sigmoid, uniform } from "../random.ts";
 import type { OutcomeModel, ResolutionCriterion } from "../truth.ts";
 import type { ListedEvent, SandboxVenue, Strike } from "../types.ts";
@@ -7,7 +7,7 @@ export const DAY_MS = 86_400_000;
 
 export type VenueTexts = Readonly<Record<SandboxVenue, string>>;
 
-/** A real-world event before any venue lists it, with the texts each venue lists it under. */
+/** A simulated real-world event with the texts under which each venue lists it. */
 export interface EventDefinition {
   readonly series: string;
   readonly seriesTitle: string;
@@ -32,7 +32,7 @@ export interface MarketDefinition {
   readonly criterion: ResolutionCriterion;
 }
 
-/** The only inputs of a template; everything it chooses is drawn from the seed and the event number. */
+/** Input of a template. Random choices of a template depend only on the seed and the event number. */
 export interface TemplateInput {
   readonly seed: number;
   /** Number of the real-world event. */
@@ -50,18 +50,18 @@ type EventFields = Omit<EventDefinition, "markets" | "model" | "mutuallyExclusiv
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 
-type DateTexts = ReturnType<typeof dateTexts>;
+type DateTexts = ReturnType<typeof createDateTexts>;
 
-/** Texts of a time in UTC: long "December 5, 2026", noYear "December 5", short "Dec 5, 2026", time "14:30 UTC". */
-export function dateTexts(at: number) {
+/** Texts of a time in UTC: longDate "December 5, 2026", monthAndDay "December 5", shortDate "Dec 5, 2026", time "14:30 UTC". */
+export function createDateTexts(at: number) {
   const date = new Date(at);
   const month = MONTHS[date.getUTCMonth()] ?? "";
   const day = date.getUTCDate();
   const year = date.getUTCFullYear();
   return {
-    long: `${month} ${day}, ${year}`,
-    noYear: `${month} ${day}`,
-    short: `${month.slice(0, 3)} ${day}, ${year}`,
+    longDate: `${month} ${day}, ${year}`,
+    monthAndDay: `${month} ${day}`,
+    shortDate: `${month.slice(0, 3)} ${day}, ${year}`,
     month,
     year,
     time: `${date.toISOString().slice(11, 16)} UTC`,
@@ -83,17 +83,20 @@ export function draw(input: TemplateInput, salt: number): number {
 /** Picks the home team, then the away team from the remaining teams. */
 export function pickTeams(teams: readonly string[], input: TemplateInput, salt: number): [home: string, away: string] {
   const home = pick(teams, input, salt);
-  const others = teams.filter((team) => team !== home);
-  return [home, pick(others, input, salt + 1)];
+  const otherTeams = teams.filter((team) => team !== home);
+  return [home, pick(otherTeams, input, salt + 1)];
 }
 
-/** Texts for all venues: `text` unless the venue has an override. */
-export function venueTexts(text: string, overrides: Partial<VenueTexts> = {}): VenueTexts {
+/** Creates the texts of all venues: the override of a venue if present, otherwise `text`. */
+export function createVenueTexts(text: string, overrides: Partial<VenueTexts> = {}): VenueTexts {
   return { kalshi: text, polymarket: text, limitless: text, manifold: text, ...overrides };
 }
 
-/** An event with one yes/no question. */
-export function binaryEvent(input: TemplateInput, spec: EventFields & { readonly rules: string }): EventDefinition {
+/** Creates an event with one yes/no question. */
+export function createBinaryEvent(
+  input: TemplateInput,
+  spec: EventFields & { readonly rules: string },
+): EventDefinition {
   const { rules, ...fields } = spec;
   const prior = sigmoid(0.15 + 1.3 * gaussian(input.seed, input.underlying, 103));
   return {
@@ -116,8 +119,8 @@ interface CategoricalSpec extends EventFields {
   readonly rules: (name: string) => string;
 }
 
-/** An event with several named outcomes, at most one of which resolves YES. */
-export function categoricalEvent(input: TemplateInput, spec: CategoricalSpec): EventDefinition {
+/** Creates an event with several named outcomes. At most one of them resolves YES. */
+export function createCategoricalEvent(input: TemplateInput, spec: CategoricalSpec): EventDefinition {
   const { names, exhaustive, questions, rules, ...fields } = spec;
   return {
     ...fields,
@@ -149,7 +152,7 @@ function drawPriors(input: TemplateInput, count: number): number[] {
 }
 
 interface ThresholdSpec extends EventFields {
-  /** Center and standard deviation of the published number, and the thresholds: `count` of them, `step` apart. */
+  /** Center and standard deviation of the published number; count of thresholds and the step between them. */
   readonly number: {
     readonly center: number;
     readonly deviation: number;
@@ -162,8 +165,8 @@ interface ThresholdSpec extends EventFields {
   readonly rules: (threshold: string) => string;
 }
 
-/** An event with one "above x?" market per threshold of a number that is published at the close. */
-export function thresholdEvent(input: TemplateInput, spec: ThresholdSpec): EventDefinition {
+/** Creates an event about a number that is published at the close, with one "above x?" market per threshold. */
+export function createThresholdEvent(input: TemplateInput, spec: ThresholdSpec): EventDefinition {
   const { number, format, questions, rules, ...fields } = spec;
   const { center, deviation, step, count } = number;
   const middle = Math.round(center / step);

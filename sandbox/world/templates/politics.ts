@@ -1,4 +1,11 @@
-import { binaryEvent, categoricalEvent, draw, pick, type Template, venueTexts } from "./event-definition.ts";
+import {
+  createBinaryEvent,
+  createCategoricalEvent,
+  createVenueTexts,
+  draw,
+  pick,
+  type Template,
+} from "./event-definition.ts";
 
 export const COUNTRIES = "Chile, Portugal, Peru, Colombia, Czechia, Hungary, Ecuador, Croatia, Slovenia, Iceland".split(
   ", ",
@@ -15,44 +22,44 @@ function electionFields(country: string) {
   } as const;
 }
 
-export const presidentialElection: Template = (input, close) => {
+export const createPresidentialElectionEvent: Template = (input, close) => {
   const country = pick(COUNTRIES, input, 14);
-  return categoricalEvent(input, {
+  return createCategoricalEvent(input, {
     ...electionFields(country),
     series: `PRES${country.slice(0, 4).toUpperCase()}`,
     seriesTitle: `${country} presidential election`,
     titles: {
-      kalshi: `${country} presidential election winner (${close.short})?`,
+      kalshi: `${country} presidential election winner (${close.shortDate})?`,
       polymarket: `${country} Presidential Election, ${close.month} ${close.year}`,
-      limitless: `${country} election, ${close.short}`,
+      limitless: `${country} election, ${close.shortDate}`,
       manifold: `Who will win the ${close.month} ${close.year} presidential election in ${country}?`,
     },
-    description: `The winner of the presidential election in ${country} held on ${close.long}.`,
+    description: `The winner of the presidential election in ${country} held on ${close.longDate}.`,
     names: CANDIDATES.slice(0, 5 + Math.floor(3 * draw(input, 15))),
     exhaustive: false,
     questions: (name) =>
-      venueTexts(`Will ${name} win the ${close.month} ${close.year} ${country} presidential election?`, {
-        kalshi: `Will ${name} be elected President of ${country} on ${close.long}?`,
+      createVenueTexts(`Will ${name} win the ${close.month} ${close.year} ${country} presidential election?`, {
+        kalshi: `Will ${name} be elected President of ${country} on ${close.longDate}?`,
       }),
     rules: (name) =>
-      `Resolves YES if ${name} wins the presidential election in ${country} held on ${close.long}, a second round included. Somebody not listed may win.`,
+      `Resolves YES if ${name} wins the presidential election in ${country} held on ${close.longDate}, a second round included. Somebody not listed may win.`,
   });
 };
 
-export const parliamentSeat: Template = (input, close) => {
+export const createParliamentSeatEvent: Template = (input, close) => {
   const district = 1 + Math.floor(40 * draw(input, 16));
   const country = pick(COUNTRIES, input, 17);
-  return binaryEvent(input, {
+  return createBinaryEvent(input, {
     ...electionFields(country),
     series: "SEAT",
     seriesTitle: "Parliament seat",
     titles: {
-      kalshi: `Opposition wins district ${district} in ${country} (${close.short})?`,
-      polymarket: `Will the opposition win ${country}'s district ${district} on ${close.noYear}?`,
-      limitless: `${country} district ${district}: opposition win, ${close.short}?`,
-      manifold: `Will the opposition win district ${district} in ${country} on ${close.long}?`,
+      kalshi: `Opposition wins district ${district} in ${country} (${close.shortDate})?`,
+      polymarket: `Will the opposition win ${country}'s district ${district} on ${close.monthAndDay}?`,
+      limitless: `${country} district ${district}: opposition win, ${close.shortDate}?`,
+      manifold: `Will the opposition win district ${district} in ${country} on ${close.longDate}?`,
     },
-    description: `The by-election in district ${district} of ${country} on ${close.long}.`,
-    rules: `Resolves YES if the opposition's candidate is declared winner of district ${district} in ${country} at the election of ${close.long}.`,
+    description: `The by-election in district ${district} of ${country} on ${close.longDate}.`,
+    rules: `Resolves YES if the opposition's candidate is declared winner of district ${district} in ${country} at the election of ${close.longDate}.`,
   });
 };

@@ -1,4 +1,10 @@
-import { binaryEvent, categoricalEvent, pickTeams, type Template, venueTexts } from "./event-definition.ts";
+import {
+  createBinaryEvent,
+  createCategoricalEvent,
+  createVenueTexts,
+  pickTeams,
+  type Template,
+} from "./event-definition.ts";
 
 const BASKETBALL_TEAMS = (
   "Boston Celtics, Denver Nuggets, Oklahoma City Thunder, New York Knicks, Cleveland Cavaliers, " +
@@ -12,27 +18,27 @@ const FOOTBALL_TEAMS = (
 
 const NBA = { category: "Sports", tags: ["NBA", "Basketball"], source: "https://www.nba.com" } as const;
 
-export const basketballGame: Template = (input, close) => {
+export const createBasketballGameEvent: Template = (input, close) => {
   const [home, away] = pickTeams(BASKETBALL_TEAMS, input, 10);
-  return binaryEvent(input, {
+  return createBinaryEvent(input, {
     ...NBA,
     series: "NBAGAME",
     seriesTitle: "Professional basketball game",
     frequency: "daily",
     titles: {
-      kalshi: `${away} at ${home} (${close.short}): ${home} winner?`,
-      polymarket: `Will the ${home} beat the ${away} on ${close.noYear}?`,
-      limitless: `${home} to beat ${away}, ${close.short}?`,
-      manifold: `Will the ${home} win against the ${away} on ${close.long}?`,
+      kalshi: `${away} at ${home} (${close.shortDate}): ${home} winner?`,
+      polymarket: `Will the ${home} beat the ${away} on ${close.monthAndDay}?`,
+      limitless: `${home} to beat ${away}, ${close.shortDate}?`,
+      manifold: `Will the ${home} win against the ${away} on ${close.longDate}?`,
     },
-    description: `The game of the ${away} at the ${home} on ${close.long}.`,
-    rules: `Resolves YES if the ${home} win the game against the ${away} scheduled for ${close.long}, overtime included. A game not played within two days is void.`,
+    description: `The game of the ${away} at the ${home} on ${close.longDate}.`,
+    rules: `Resolves YES if the ${home} win the game against the ${away} scheduled for ${close.longDate}, overtime included. A game not played within two days is void.`,
   });
 };
 
-export const footballMatch: Template = (input, close) => {
+export const createFootballMatchEvent: Template = (input, close) => {
   const [home, away] = pickTeams(FOOTBALL_TEAMS, input, 12);
-  return categoricalEvent(input, {
+  return createCategoricalEvent(input, {
     series: "EPLGAME",
     seriesTitle: "English football match",
     category: "Sports",
@@ -40,43 +46,43 @@ export const footballMatch: Template = (input, close) => {
     frequency: "weekly",
     source: "https://www.premierleague.com",
     titles: {
-      kalshi: `${home} vs ${away} (${close.short})`,
-      polymarket: `${home} vs. ${away}, ${close.noYear}`,
-      limitless: `${home} – ${away}, ${close.short}`,
-      manifold: `Who wins ${home} v ${away} on ${close.long}?`,
+      kalshi: `${home} vs ${away} (${close.shortDate})`,
+      polymarket: `${home} vs. ${away}, ${close.monthAndDay}`,
+      limitless: `${home} – ${away}, ${close.shortDate}`,
+      manifold: `Who wins ${home} v ${away} on ${close.longDate}?`,
     },
-    description: `Result after regular time of ${home} against ${away} on ${close.long}.`,
+    description: `Result after regular time of ${home} against ${away} on ${close.longDate}.`,
     names: [home, away, "Draw"],
     exhaustive: true,
     questions: (name) =>
       name === "Draw"
-        ? venueTexts(`Will ${home} vs ${away} end in a draw on ${close.noYear}?`)
-        : venueTexts(`Will ${name} win ${home} vs ${away} on ${close.noYear}?`, {
-            kalshi: `${home} vs ${away} winner, ${close.long}: ${name}?`,
+        ? createVenueTexts(`Will ${home} vs ${away} end in a draw on ${close.monthAndDay}?`)
+        : createVenueTexts(`Will ${name} win ${home} vs ${away} on ${close.monthAndDay}?`, {
+            kalshi: `${home} vs ${away} winner, ${close.longDate}: ${name}?`,
           }),
     rules: (name) =>
-      `Resolves YES if the result after regular time and stoppage of ${home} v ${away} on ${close.long} is: ${name}.`,
+      `Resolves YES if the result after regular time and stoppage of ${home} v ${away} on ${close.longDate} is: ${name}.`,
   });
 };
 
-export const basketballChampion: Template = (input, close) =>
-  categoricalEvent(input, {
+export const createBasketballChampionEvent: Template = (input, close) =>
+  createCategoricalEvent(input, {
     ...NBA,
     series: "NBACHAMP",
     seriesTitle: "Basketball champion",
     frequency: "annual",
     titles: {
-      kalshi: `Pro basketball champion by ${close.short}?`,
-      polymarket: `NBA champion (decided by ${close.noYear}, ${close.year})`,
+      kalshi: `Pro basketball champion by ${close.shortDate}?`,
+      polymarket: `NBA champion (decided by ${close.monthAndDay}, ${close.year})`,
       limitless: `Basketball champion ${close.year}`,
-      manifold: `Who will be basketball champion, decided by ${close.long}?`,
+      manifold: `Who will be basketball champion, decided by ${close.longDate}?`,
     },
-    description: `The winner of the finals that end by ${close.long}.`,
+    description: `The winner of the finals that end by ${close.longDate}.`,
     names: BASKETBALL_TEAMS,
     exhaustive: true,
     questions: (name) =>
-      venueTexts(`Will the ${name} win the finals by ${close.noYear}, ${close.year}?`, {
-        kalshi: `Will the ${name} win the championship decided by ${close.long}?`,
+      createVenueTexts(`Will the ${name} win the finals by ${close.monthAndDay}, ${close.year}?`, {
+        kalshi: `Will the ${name} win the championship decided by ${close.longDate}?`,
       }),
-    rules: (name) => `Resolves YES if the ${name} win the finals that are decided by ${close.long}.`,
+    rules: (name) => `Resolves YES if the ${name} win the finals that are decided by ${close.longDate}.`,
   });
