@@ -13,7 +13,7 @@ function rowsOf(set: Bitmap): number[] {
 
 const ascending = (rows: Iterable<number>) => [...rows].sort((a, b) => a - b);
 
-/** Adds or deletes `count` rows: enough to convert the set from a list to bits and back. */
+/** Adds or deletes `count` rows. A few changes convert the set from a list to bits or back. */
 const change = fc.record({
   isAdd: fc.boolean(),
   from: fc.nat(2_000),
@@ -41,7 +41,7 @@ function setOf(list: readonly Change[]): { set: Bitmap; model: Set<number> } {
   return { set, model };
 }
 
-test("contains the rows that were added and not deleted, in ascending order", () => {
+test("a bitmap contains the added rows without the deleted ones, in ascending order", () => {
   fc.assert(
     fc.property(changes, fc.nat(12_000), (list, row) => {
       const { set, model } = setOf(list);
@@ -52,7 +52,7 @@ test("contains the rows that were added and not deleted, in ascending order", ()
   );
 });
 
-test("converts to bits above the size bound and back to a list when it shrinks", () => {
+test("a bitmap is stored as bits above the size bound and as a list after it shrinks", () => {
   const set = new Bitmap();
   for (let row = 0; row < 5_000; row++) set.add(row * 3);
   assert.equal(set.isSparse, false);
@@ -85,7 +85,7 @@ test("computes unions and intersections without changing the input sets", () => 
   assert.equal(Bitmap.intersection([]).size, 0);
 });
 
-test("maps rows to their targets and skips rows with a negative target", () => {
+test("`map` replaces each row by its target and omits rows with a negative target", () => {
   fc.assert(
     fc.property(changes, fc.integer({ min: 1, max: 5_000 }), (list, distinct) => {
       const { set, model } = setOf(list);

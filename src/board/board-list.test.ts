@@ -23,7 +23,7 @@ function boardOf(markets: Readonly<Record<string, SampleParts>>): MarketBoard {
 const listed = (board: MarketBoard, query: Partial<MarketQuery> = {}) =>
   board.list({ ...ALL, ...query }).map(({ listing }) => listing.marketId);
 
-test("volume, liquidity and open interest sort the largest first, unknown values last and equal values by id", () => {
+test("sorts by volume, liquidity or open interest: largest first, unknown values last, equal values by id", () => {
   const figures = (value: number | null) => ({
     activity: { volume24hUsd: value, liquidityUsd: value, openInterestUsd: value },
   });
@@ -40,7 +40,7 @@ test("volume, liquidity and open interest sort the largest first, unknown values
   }
 });
 
-test("resolution_date sorts the soonest first and markets without a date last", () => {
+test("sorts by `resolution_date`: earliest first, markets without a date last", () => {
   const board = boardOf({
     never: {},
     late: { listing: { expectedResolutionAt: SAMPLE_AT + 9 } },
@@ -50,7 +50,7 @@ test("resolution_date sorts the soonest first and markets without a date last", 
   assert.deepEqual(listed(board, { sort: "resolution_date" }), ["epoch", "soon", "late", "never"]);
 });
 
-test("updated_at sorts the most recent first", () => {
+test("sorts by `updated_at`: most recent first", () => {
   const board = boardOf({
     old: { quote: { receivedAt: SAMPLE_AT - 10 } },
     fresh: { quote: { receivedAt: SAMPLE_AT } },
@@ -58,7 +58,7 @@ test("updated_at sorts the most recent first", () => {
   assert.deepEqual(listed(board, { sort: "updated_at" }), ["fresh", "old"]);
 });
 
-test("price_change_24h sorts the largest rise first, the largest fall last and unknown changes after it", () => {
+test("sorts by `price_change_24h`: from the largest rise to the largest fall, unknown changes last", () => {
   const board = boardOf({ fall: {}, unknown: {}, rise: {}, still: {} });
   const dayAgo: Readonly<Record<string, number>> = { fall: 0.9, rise: 0.1, still: 0.41 };
   for (const [id, priceDayAgo] of Object.entries(dayAgo)) {
@@ -68,14 +68,14 @@ test("price_change_24h sorts the largest rise first, the largest fall last and u
   assert.deepEqual(listed(board, { sort: "price_change_24h" }), ["rise", "still", "fall", "unknown"]);
 });
 
-test("does not list a market until it has a price", () => {
+test("lists only markets that have a price", () => {
   const board = boardOf({ m: { quote: { bid: null, ask: null, lastPrice: null } } });
   assert.deepEqual(listed(board), []);
   board.applyQuote("alpha", "m", { lastPrice: 0.5 }, SAMPLE_AT);
   assert.deepEqual(listed(board), ["m"]);
 });
 
-test("filters by venue, status and category; category is case-insensitive", () => {
+test("filters markets by venue, status and category; the category is case-insensitive", () => {
   const board = boardOf({
     politics: { listing: { category: "Politics" } },
     closed: { listing: { status: "closed", category: "Politics" } },
@@ -91,7 +91,7 @@ test("filters by venue, status and category; category is case-insensitive", () =
   assert.deepEqual(listed(board, { category: "Politic" }), []);
 });
 
-test("a market without a category is filtered by the category of its event", () => {
+test("the category filter uses the category of the event if a market has none", () => {
   const board = boardOf({ m: { listing: { eventId: "E" } }, own: { listing: { eventId: "E", category: "Culture" } } });
   board.applyEvent(sampleEvent("E", { category: "Sports" }));
   assert.deepEqual(listed(board, { category: "sports" }), ["m"]);
@@ -99,7 +99,7 @@ test("a market without a category is filtered by the category of its event", () 
   assert.deepEqual([listed(board, { category: "sports" }), listed(board, { category: "weather" })], [[], ["m"]]);
 });
 
-test("searches title, outcome and event title regardless of accents, and follows their changes", () => {
+test("search covers the title, outcome and event title, ignores accents and reflects changed titles", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Who wins?", outcomeLabel: "Núñez" } }), SAMPLE_AT);
   board.applyEvent(sampleEvent("E", { title: "Election in Chile" }));
@@ -114,7 +114,7 @@ test("searches title, outcome and event title regardless of accents, and follows
   assert.deepEqual([...listed(board, { text: "chile" }), ...listed(board, { text: "nunez" })], []);
 });
 
-test("the index grows beyond its initial capacity", () => {
+test("the board lists all markets if there are more than its initial capacity", () => {
   const count = 3_000;
   const board = new MarketBoard(() => SAMPLE_AT);
   for (let number = 0; number < count; number++) {

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
-import { type EventGroup, eventStatus, groupOf, listEvents } from "../capabilities/markets/events.ts";
+import { createEventGroup, type EventGroup, eventStatus, listEvents } from "../capabilities/markets/events.ts";
 import type { MarketStatus } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";
 import type { EventQuery } from "./event-index.ts";
 import { type BoardMarket, eventSlug, type MarketQuery, priceChange24h, SORT_KEYS, type SortKey } from "./model.ts";
-import { words } from "./text-index.ts";
+import { splitWords } from "./text-index.ts";
 
 const idOf = ({ listing }: BoardMarket) => `${listing.venue}/${listing.marketId}`;
 
@@ -33,8 +33,8 @@ function naiveList(board: MarketBoard, query: MarketQuery): string[] {
       return false;
     if (query.category !== null && category?.toLowerCase() !== query.category.toLowerCase()) return false;
     if (query.text === null) return true;
-    const marketWords = words([listing.title, listing.outcomeLabel ?? "", event?.title ?? ""].join(" "));
-    const queryWords = words(query.text);
+    const marketWords = splitWords([listing.title, listing.outcomeLabel ?? "", event?.title ?? ""].join(" "));
+    const queryWords = splitWords(query.text);
     const last = queryWords.pop();
     if (last === undefined || !queryWords.every((word) => marketWords.includes(word))) return false;
     return marketWords.some((word) => word === last || (last.length >= 3 && word.startsWith(last)));
@@ -53,11 +53,11 @@ function naiveList(board: MarketBoard, query: MarketQuery): string[] {
 
 /** Reference implementation of `listEvents`. */
 function naiveEvents(board: MarketBoard, query: EventQuery): string[] {
-  const queryWords = query.text === null ? null : words(query.text);
+  const queryWords = query.text === null ? null : splitWords(query.text);
   const matchesText = ({ event, markets }: EventGroup): boolean => {
     if (queryWords === null) return true;
     const titles = markets.map(({ listing }) => `${listing.title} ${listing.outcomeLabel ?? ""}`);
-    const groupWords = words([event.listing.title, ...titles].join(" "));
+    const groupWords = splitWords([event.listing.title, ...titles].join(" "));
     const occurs = (queryWord: string) =>
       groupWords.some((word) => word === queryWord || (queryWord.length >= 3 && word.startsWith(queryWord)));
     return queryWords.length > 0 && queryWords.every(occurs);
@@ -71,7 +71,7 @@ function naiveEvents(board: MarketBoard, query: EventQuery): string[] {
     .filter(
       ({ listing }) => query.category === null || listing.category?.toLowerCase() === query.category.toLowerCase(),
     )
-    .flatMap((event) => groupOf(board, event) ?? [])
+    .flatMap((event) => createEventGroup(board, event) ?? [])
     .filter((group) => eventStatus(group) === "open" && matchesText(group))
     .sort((a, b) => rankOf(b) - rankOf(a) || (a.event.slug < b.event.slug ? -1 : 1))
     .slice(0, query.limit)
@@ -104,7 +104,7 @@ const market = fc.record({
 });
 const event = fc.record({ venue, title, category: oneOf(null, "Sports", "Weather"), featured: fc.boolean() });
 
-/** One random change of the board. */
+/** Generates a function that applies one random change to a board. */
 const change: fc.Arbitrary<(board: MarketBoard) => void> = fc.oneof(
   {
     weight: 6,
@@ -218,7 +218,7 @@ test("lists match the reference implementations after any sequence of changes", 
   );
 });
 
-/** The next page of a list and the position after it, serialised to JSON and back as in a cursor. */
+/** Returns one page and the position of its last market, serialised to JSON and parsed as in a cursor. */
 function readPage(board: MarketBoard, query: MarketQuery): { ids: string[]; after: MarketQuery["after"] } {
   const markets = board.list(query);
   assert.ok(markets.length <= query.limit);
@@ -227,7 +227,7 @@ function readPage(board: MarketBoard, query: MarketQuery): { ids: string[]; afte
   return { ids: markets.map(idOf), after };
 }
 
-test("paging returns every matching market exactly once and in order, for any board, query and page size", () => {
+test("for any board, query and page size, paging returns every matching market exactly once and in order", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 80, size: "max" }), marketQuery, (changes, filtered) => {
       const board = new MarketBoard(() => SAMPLE_AT);
@@ -248,7 +248,7 @@ test("paging returns every matching market exactly once and in order, for any bo
   );
 });
 
-/** A board large enough that common words are stored as bits and lists are found by walking the ordered index. */
+/** Large enough that common words are stored as bits, and lists are read from the ordered index. */
 function largeBoard(): MarketBoard {
   const board = new MarketBoard(() => SAMPLE_AT);
   for (let number = 0; number < 6_600; number++) {
@@ -287,7 +287,7 @@ test("searches for common and rare words match the reference implementations on 
   }
 });
 
-test("paging returns each unchanged market exactly once while other markets are added, removed and changed", () => {
+test("paging returns each unchanged market exactly once if other markets are added, removed or changed between pages", () => {
   const board = largeBoard();
   for (const search of [null, "rain", "eclipse"]) {
     const query = { ...ALL, text: search, limit: 97 };

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 /** A board whose clock is one hour after the samples were received. */
 const newBoard = (now = SAMPLE_AT + HOUR_MS) => new MarketBoard(() => now);
 
-/** The same with the sample market "m". */
+/** A board with the sample market "m". Its clock is one hour after the sample was received. */
 function boardWithMarket(now = () => SAMPLE_AT + HOUR_MS) {
   const board = new MarketBoard(now);
   return { board, market: board.apply(sampleMarket("m"), SAMPLE_AT).market };
@@ -35,7 +35,7 @@ const trade = (yesPrice: number, executedAt: number): Trade => ({
   takerSide: "yes",
 });
 
-test("reports a market as new on the first apply and as unchanged on the second", () => {
+test("`apply` reports a market as new at the first call and as unchanged at the second", () => {
   const board = newBoard();
   const first = board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.deepEqual(
@@ -49,7 +49,7 @@ test("reports a market as new on the first apply and as unchanged on the second"
   assert.equal(board.size, 1);
 });
 
-test("the same market id at two venues identifies two markets", () => {
+test("markets of two venues may have the same market id", () => {
   const { board } = boardWithMarket();
   board.apply(sampleMarket("m", { listing: { venue: "beta", title: "Other" } }), SAMPLE_AT);
   assert.equal(board.size, 2);
@@ -69,7 +69,7 @@ test("a slow poll does not overwrite a quote streamed after the request was sent
   }
 });
 
-test("a poll requested after the last streamed quote replaces it", () => {
+test("a poll requested after the last streamed quote replaces that quote", () => {
   const { board } = boardWithMarket();
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 2_000 }, SAMPLE_AT + 2_010);
   const polled = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 9_000 } });
@@ -88,7 +88,7 @@ test("a slow poll does not overwrite a trade streamed after the request was sent
   assert.equal(board.apply(polled, now).market.yesPrice, 0.41);
 });
 
-test("after our clock was set back, polls are applied immediately", () => {
+test("polls are applied immediately if our clock has been set back", () => {
   let now = SAMPLE_AT + HOUR_MS;
   const { board } = boardWithMarket(() => now);
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: now }, now);
@@ -97,7 +97,7 @@ test("after our clock was set back, polls are applied immediately", () => {
   assert.equal(board.apply(polled, SAMPLE_AT + 50).market.quote.bid, 0.4);
 });
 
-test("rejects a streamed quote older than the current one and accepts one with the same time", () => {
+test("rejects a streamed quote that is older than the current quote and accepts one with an equal time", () => {
   const { board } = boardWithMarket();
   board.applyQuote("alpha", "m", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 100 }, SAMPLE_AT + 101);
   const older = board.applyQuote("alpha", "m", { bid: 0.3, ask: 0.32, eventAt: SAMPLE_AT + 99 }, SAMPLE_AT + 102);
@@ -107,14 +107,14 @@ test("rejects a streamed quote older than the current one and accepts one with t
   assert.equal(accepted(equal).market.quote.bid, 0.51);
 });
 
-test("a partial streamed quote leaves the other fields unchanged", () => {
+test("a partial streamed quote leaves the fields it does not contain unchanged", () => {
   const { board } = boardWithMarket();
   const { market } = accepted(board.applyQuote("alpha", "m", { ask: 0.45 }, SAMPLE_AT + 10));
   assert.deepEqual([market.quote.bid, market.quote.ask, market.quote.lastPrice], [0.4, 0.45, 0.41]);
   assert.equal(market.yesPrice, 0.425);
 });
 
-test("rejects a streamed crossed book and clears the book of a polled one", () => {
+test("rejects a streamed quote with a crossed book and removes a crossed book from a polled quote", () => {
   const { board } = boardWithMarket();
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.5 }, SAMPLE_AT + 10), "crossed_book");
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.42 }, SAMPLE_AT + 10), "crossed_book");
@@ -132,7 +132,7 @@ test("rejects a quote for an unknown market", () => {
   assert.equal(board.size, 0);
 });
 
-test("updatedAt is the venue's time for streamed quotes, ours for polled quotes, and never in the future", () => {
+test("`updatedAt` is the venue time of a streamed quote and our time of a polled quote, and never in the future", () => {
   const now = SAMPLE_AT + 1_000;
   const board = newBoard(now);
   assert.equal(board.apply(sampleMarket("m"), SAMPLE_AT).market.updatedAt, SAMPLE_AT);
@@ -142,7 +142,7 @@ test("updatedAt is the venue's time for streamed quotes, ours for polled quotes,
   assert.equal(ahead.market.updatedAt, now);
 });
 
-test("missing activity figures stay null, and known figures are retained when a later poll omits them", () => {
+test("missing activity figures are null, and known figures are retained if the next poll omits them", () => {
   const { board, market } = boardWithMarket();
   assert.deepEqual(Object.values(market.activity), [null, null, null, null]);
   const activity = { volume24hUsd: 10, volumeTotalUsd: 100, liquidityUsd: 5, openInterestUsd: 7 };
@@ -151,7 +151,7 @@ test("missing activity figures stay null, and known figures are retained when a 
   assert.deepEqual(board.apply(partial, SAMPLE_AT + 2).market.activity, { ...activity, volume24hUsd: 0 });
 });
 
-test("reports a change of only the total volume as a quote change", () => {
+test("reports a quote change if only the total volume changes", () => {
   const board = newBoard();
   board.apply(sampleMarket("m", { activity: { volumeTotalUsd: 1 } }), SAMPLE_AT);
   const change = board.apply(sampleMarket("m", { activity: { volumeTotalUsd: 2 } }), SAMPLE_AT + 1);
@@ -174,7 +174,7 @@ test("a trade with a timestamp in the future does not suppress later trades", ()
   assert.equal(board.applyTrade(market, trade(0.3, SAMPLE_AT + 59_000))?.market.quote.lastPrice, 0.3);
 });
 
-test("annotations survive changes of the listing and the quote", () => {
+test("annotations are retained if the listing and the quote change", () => {
   const { board, market } = boardWithMarket();
   board.annotate(market, { storeKey: 9, priceDayAgo: 0.3, volume24hUsd: 55 });
   const changed = sampleMarket("m", { listing: { title: "Other" }, quote: { bid: 0.5, ask: 0.52 } });
@@ -182,7 +182,7 @@ test("annotations survive changes of the listing and the quote", () => {
   assert.deepEqual([storeKey, priceDayAgo, activity.volume24hUsd], [9, 0.3, 55]);
 });
 
-test("annotating an outdated copy of a market does not restore its old values", () => {
+test("annotating an outdated copy of a market does not restore the values of the copy", () => {
   const board = newBoard();
   const outdated = board.apply(sampleMarket("m"), SAMPLE_AT).market;
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1 }, SAMPLE_AT + 1);
@@ -199,7 +199,7 @@ test("annotations can be reset to null", () => {
   assert.deepEqual([cleared.priceDayAgo, cleared.activity.volume24hUsd], [null, null]);
 });
 
-test("a removed market is no longer found, and its row is reused", () => {
+test("`find` returns null for a removed market, and the next new market reuses its row", () => {
   const board = newBoard();
   board.applyEvent(sampleEvent("E"));
   const { market } = board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Unusual" } }), SAMPLE_AT);
@@ -247,14 +247,14 @@ test("a market that moves to another event is removed from its previous event", 
   assert.equal(board.marketsOfEvent("alpha:two").length, 1);
 });
 
-test("reports whether applying an event changed it", () => {
+test("`applyEvent` reports whether the event changed", () => {
   const board = newBoard();
   assert.equal(board.applyEvent(sampleEvent("E")), true);
   assert.equal(board.applyEvent(sampleEvent("E")), false);
   assert.equal(board.applyEvent(sampleEvent("E", { featured: true })), true);
 });
 
-test("a restored market has its store key, and the first poll replaces its prices", () => {
+test("`restore` sets the store key, and the first poll replaces the restored prices", () => {
   const board = newBoard();
   board.restore(sampleMarket("m", { quote: { eventAt: SAMPLE_AT - 5, receivedAt: SAMPLE_AT - 5 } }), 77);
   assert.equal(findMarket(board, "m").storeKey, 77);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { OrderedIndex, type OrderedPosition } from "./ordered-index.ts";
 
-/** Ids whose order differs from that of the rows. */
+/** Returns ids that sort in a different order than their rows. */
 const idOf = (row: number) => `${(row * 7) % 10}/${row}`;
 
 function walk(index: OrderedIndex, after: OrderedPosition | null = null, limit = Number.POSITIVE_INFINITY): number[] {
@@ -15,7 +15,7 @@ function walk(index: OrderedIndex, after: OrderedPosition | null = null, limit =
   return visited;
 }
 
-/** Reference implementation of the order. */
+/** Reference implementation: sorts all rows. */
 function sorted(values: ReadonlyMap<number, number | null>): number[] {
   const rankOf = (row: number) => values.get(row) ?? Number.NEGATIVE_INFINITY;
   return [...values.keys()].sort((a, b) => {
@@ -24,7 +24,7 @@ function sorted(values: ReadonlyMap<number, number | null>): number[] {
   });
 }
 
-test("sorts larger values first, unknown values last and equal values by id; 0 equals -0", () => {
+test("sorts larger values first, unknown values last and equal values by id; `0` and `-0` are equal", () => {
   const index = new OrderedIndex(idOf);
   const values: readonly (readonly [number, number | null])[] = [
     [1, 5],
@@ -41,7 +41,7 @@ test("sorts larger values first, unknown values last and equal values by id; 0 e
   assert.deepEqual([index.value(3), index.value(2), index.value(4), index.value(99)], [9, null, null, null]);
 });
 
-test("a walk starts after any position, occupied or not, and stops when the visitor returns false", () => {
+test("a walk starts after any position, with or without a row there, and stops if the visitor returns false", () => {
   const index = new OrderedIndex(idOf, 4);
   for (let row = 0; row < 50; row++) index.set(row, row % 5 === 4 ? null : row % 5);
   const all = walk(index);
@@ -67,7 +67,7 @@ const changeArbitrary = fc.oneof(
   { weight: 1, arbitrary: fc.constant("prepare" as const) },
 );
 
-test("matches a plain sort after any sequence of changes, from any position", () => {
+test("after any sequence of changes, a walk from any position matches a sorted array", () => {
   fc.assert(
     fc.property(
       fc.array(changeArbitrary, { maxLength: 300, size: "max" }),
@@ -107,7 +107,7 @@ test("matches a plain sort after any sequence of changes, from any position", ()
   );
 });
 
-test("throws if the id of a row changes while the row is in the index", () => {
+test("the index throws if the id of an indexed row changes", () => {
   const ids = ["a", "b", "c"];
   const index = new OrderedIndex((row) => ids[row] ?? "");
   for (const row of [0, 1, 2]) index.set(row, 1);

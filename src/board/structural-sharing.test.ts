@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isStructurallyEqual, shareStructure } from "./structural-sharing.ts";
 
-test("structural equality is deep equality, regardless of key order", () => {
+test("`isStructurallyEqual` compares deeply and ignores the order of keys", () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const reversed = (json: unknown): unknown => {
     if (Array.isArray(json)) return json.map(reversed);
@@ -32,7 +32,7 @@ test("structural equality is deep equality, regardless of key order", () => {
   assert.equal(isStructurallyEqual([1, 2], { 0: 1, 1: 2 }), false);
 });
 
-test("reuses equal parts of the other object and changes neither object", () => {
+test("`shareStructure` reuses equal parts of the other object and changes neither argument", () => {
   const create = () => ({ venue: "alpha", fee: { kind: "none" }, keys: { yes: "1" }, closeAt: 5, url: null });
   const other = Object.freeze({ ...create(), keys: { yes: "2" } });
   const source = create();

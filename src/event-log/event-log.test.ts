@@ -24,7 +24,7 @@ const append = (database: Database, events: readonly NewEvent[]) =>
 const keysOf = (events: readonly { readonly payload: Readonly<Record<string, unknown>> }[]) =>
   events.map(({ payload }) => payload.key);
 
-eachDatabase("returns events completely and in order, and an empty page for an empty log", async (database) => {
+eachDatabase("returns an empty page for an empty log, and all fields of appended events in order", async (database) => {
   const log = logOf(database);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), { events: [], through: 0, hasGap: false, latestId: 0 });
   assert.deepEqual([await log.latestId(), await log.oldestId()], [0, 1]);
@@ -58,7 +58,7 @@ eachDatabase("a rolled-back append leaves no event and uses no id", async (datab
   assert.deepEqual([events.map(({ id }) => id), keysOf(events)], [[1], ["lost"]]);
 });
 
-eachDatabase("stores an event with the same key once, within a batch and across batches", async (database) => {
+eachDatabase("stores only one event per key, within a batch and across batches", async (database) => {
   const log = logOf(database);
   assert.equal(await append(database, [newEvent("a"), newEvent("a"), newEvent("b")]), 2);
   assert.equal(await append(database, [newEvent("b"), newEvent("c")]), 1);
@@ -67,7 +67,7 @@ eachDatabase("stores an event with the same key once, within a batch and across 
   assert.equal(through, latestId);
 });
 
-eachDatabase("keeps the order of events that are appended in several statements", async (database) => {
+eachDatabase("events appended by several statements are returned in order", async (database) => {
   const log = logOf(database);
   const count = 2_300;
   const all = Array.from({ length: count }, (_, number) => newEvent(`k${number}`));
@@ -84,7 +84,7 @@ eachDatabase("keeps the order of events that are appended in several statements"
   );
 });
 
-eachDatabase("a filter returns matching events and the last id scanned", async (database) => {
+eachDatabase("a read with a filter returns the matching events and the last id scanned", async (database) => {
   const log = logOf(database);
   await append(database, [
     newEvent("1"),
@@ -155,7 +155,7 @@ eachDatabase("rejects an event that exceeds a bound and rolls back its transacti
   await assert.rejects(log.readAfter(0, { limit: 1, filter: { markets } }), RangeError);
 });
 
-eachDatabase("retention deletes old events and reports a gap to a reader that is too late", async (database) => {
+eachDatabase("retention deletes old events, and a reader of deleted ids gets `hasGap`", async (database) => {
   const log = logOf(database);
   await append(
     database,
@@ -181,7 +181,7 @@ eachDatabase("retention deletes old events and reports a gap to a reader that is
 });
 
 eachDatabase(
-  "ids skipped by repeated events are not a gap; a position that was never assigned is",
+  "a reader gets `hasGap` for a position that was never assigned, but not for ids skipped by repeated events",
   async (database) => {
     const log = logOf(database);
     await append(database, [newEvent("a")]);
@@ -194,7 +194,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("the server ends a writer that is idle before its commit within seconds", async (database) => {
+eachDatabase("the server ends a transaction that is idle for seconds after its append", async (database) => {
   const bound = await database.transaction(async (transaction) => {
     await appendEvents(transaction, [newEvent("a")]);
     const [row] = await transaction.query<{ bound: string }>(
@@ -264,7 +264,7 @@ const transactionPlan = fc.record({
   fails: fc.boolean(),
 });
 
-eachDatabase("a reader sees every committed event once and in order while writers overlap", async (database) => {
+eachDatabase("if writers overlap, a reader reads every committed event once and in order", async (database) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(transactionPlan, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
@@ -282,7 +282,7 @@ eachDatabase("a reader sees every committed event once and in order while writer
   );
 });
 
-test("a transaction that appended first becomes visible first, even if a later one is ready to commit earlier", {
+test("the transaction that appends first becomes visible first, even if the next one is ready to commit earlier", {
   skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
 }, async () => {
   const database = await postgresDatabase();

@@ -12,7 +12,7 @@ import { appendEvents, createEventLog, EVENTS_TOPIC, type EventFilter, type Even
 
 const BURST = 10_000;
 
-/** An event log on a real database whose reads are counted and can be made to fail, and followers of it. */
+/** An event log on a real database, and followers of it. Reads are counted and fail with `state.failure` if set. */
 function openHarness(database: Database) {
   const bus = createInProcessBus(quietLog);
   const clock = new FakeClock();
@@ -59,23 +59,26 @@ function openHarness(database: Database) {
 const keysOf = (result: Awaited<ReturnType<ReturnType<typeof followEvents>["next"]>>) =>
   result.done === true ? "done" : result.value.events.map(({ payload }) => payload.key).join(",");
 
-eachDatabase("yields existing events in batches, then new events immediately after a wake-up", async (database) => {
-  const { log, controller, follow, append, settle, clock } = openHarness(database);
-  await append("1", "2", "3");
-  const events = follow({ batchMax: 2 });
-  assert.equal(keysOf(await events.next()), "1,2");
-  assert.equal(keysOf(await events.next()), "3");
-  const next = events.next();
-  await settle();
-  await append("4");
-  log.announce();
-  assert.equal(keysOf(await next), "4");
-  assert.equal(clock.monotonic(), 0);
-  controller.abort();
-  assert.equal(keysOf(await events.next()), "done");
-});
+eachDatabase(
+  "yields existing events in batches, then each new event immediately after its wake-up",
+  async (database) => {
+    const { log, controller, follow, append, settle, clock } = openHarness(database);
+    await append("1", "2", "3");
+    const events = follow({ batchMax: 2 });
+    assert.equal(keysOf(await events.next()), "1,2");
+    assert.equal(keysOf(await events.next()), "3");
+    const next = events.next();
+    await settle();
+    await append("4");
+    log.announce();
+    assert.equal(keysOf(await next), "4");
+    assert.equal(clock.monotonic(), 0);
+    controller.abort();
+    assert.equal(keysOf(await events.next()), "done");
+  },
+);
 
-eachDatabase("polls once a second without a wake-up", async (database) => {
+eachDatabase("polls once a second if there is no wake-up", async (database) => {
   const { clock, state, controller, follow, append, settle } = openHarness(database);
   const events = follow();
   const next = events.next();
@@ -90,7 +93,7 @@ eachDatabase("polls once a second without a wake-up", async (database) => {
   controller.abort();
 });
 
-eachDatabase("does not lose a wake-up during a read", async (database) => {
+eachDatabase("a wake-up during a read causes another read", async (database) => {
   const { bus, clock, log, controller, append } = openHarness(database);
   let duringRead: () => Promise<unknown> = async () => {};
   const events = followEvents({
@@ -118,7 +121,7 @@ eachDatabase("does not lose a wake-up during a read", async (database) => {
   controller.abort();
 });
 
-test("a burst of wake-ups causes few reads, and none while the consumer is busy", async () => {
+test("a burst of wake-ups causes few reads, and no reads before the consumer requests the next batch", async () => {
   const database = await embeddedDatabase();
   await database.query("truncate event_log, event_log_head");
   const { log, state, controller, follow, append, settle } = openHarness(database);
@@ -140,16 +143,19 @@ test("a burst of wake-ups causes few reads, and none while the consumer is busy"
   controller.abort();
 });
 
-eachDatabase("a follower with a filter skips other events and reports its position", async (database) => {
-  const { controller, follow, append } = openHarness(database);
-  await append("1", "2", "w3", "4");
-  const events = follow({ filter: { types: ["whale_alert"] } });
-  const { value } = await events.next();
-  assert.deepEqual([value?.events.map(({ id }) => id), value?.through], [[3], 4]);
-  controller.abort();
-});
+eachDatabase(
+  "a follower with a filter yields only matching events and reports the last scanned id",
+  async (database) => {
+    const { controller, follow, append } = openHarness(database);
+    await append("1", "2", "w3", "4");
+    const events = follow({ filter: { types: ["whale_alert"] } });
+    const { value } = await events.next();
+    assert.deepEqual([value?.events.map(({ id }) => id), value?.through], [[3], 4]);
+    controller.abort();
+  },
+);
 
-eachDatabase("reports a gap once if the position is no longer retained", async (database) => {
+eachDatabase("reports a gap once if events after the position have been deleted", async (database) => {
   const { log, controller, follow, append, settle } = openHarness(database);
   await append("1", "2", "3");
   await database.query("update event_log set appended_at = now() - interval '8 days' where id <= 2");
@@ -171,7 +177,7 @@ eachDatabase("reports a gap once if the position is no longer retained", async (
   otherController.abort();
 });
 
-eachDatabase("waits while the database is unavailable and ignores wake-ups", async (database) => {
+eachDatabase("if the database is unavailable, waits and ignores wake-ups", async (database) => {
   const { clock, log, state, controller, follow, append, settle } = openHarness(database);
   state.failure = new AppError("store_unavailable", "unavailable");
   const events = follow();
@@ -192,25 +198,28 @@ eachDatabase("waits while the database is unavailable and ignores wake-ups", asy
   controller.abort();
 });
 
-eachDatabase("ends on any other error and releases its subscription and timers", async (database) => {
-  const { bus, clock, state, follow } = openHarness(database);
-  const unsubscribed: string[] = [];
-  const observedBus: Bus = {
-    ...bus,
-    subscribe(topic, wake) {
-      const unsubscribe = bus.subscribe(topic, wake);
-      return () => {
-        unsubscribed.push(topic);
-        unsubscribe();
-      };
-    },
-  };
-  state.failure = new Error("internal error");
-  await assert.rejects(follow({ bus: observedBus }).next(), /internal error/);
-  assert.deepEqual([unsubscribed, clock.pending], [[EVENTS_TOPIC], 0]);
-});
+eachDatabase(
+  "any error except `store_unavailable` ends the follower and releases its subscription and timers",
+  async (database) => {
+    const { bus, clock, state, follow } = openHarness(database);
+    const unsubscribed: string[] = [];
+    const observedBus: Bus = {
+      ...bus,
+      subscribe(topic, wake) {
+        const unsubscribe = bus.subscribe(topic, wake);
+        return () => {
+          unsubscribed.push(topic);
+          unsubscribe();
+        };
+      },
+    };
+    state.failure = new Error("internal error");
+    await assert.rejects(follow({ bus: observedBus }).next(), /internal error/);
+    assert.deepEqual([unsubscribed, clock.pending], [[EVENTS_TOPIC], 0]);
+  },
+);
 
-eachDatabase("an abort ends it immediately, while it waits or before it starts", async (database) => {
+eachDatabase("an abort ends the follower immediately, both before its start and while it waits", async (database) => {
   const { clock, state, controller, follow, settle } = openHarness(database);
   const next = follow().next();
   await settle();

@@ -12,12 +12,12 @@ import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "./model.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
-/** A full hour, so that offsets in the grid are easy to read. */
+/** Noon, which is a boundary of five-minute and hourly bars. */
 const HOUR = Date.UTC(2026, 10, 21, 12);
 
 type Write = readonly [atMs: number, yesPrice: number, volumeUsd?: number | null];
 
-/** Writes ticks of market 1 as a service that has been recording since the given time. */
+/** Writes ticks of market 1 with a writer that has been running since `observingSince`. */
 async function writeTicks(database: Database, ticks: readonly Write[], observingSince = HOUR - 10 * DAY_MS) {
   const clock = new FakeClock(observingSince);
   const writer = createTickWriter({ database, clock, log: quietLog });
@@ -45,31 +45,34 @@ const trade = (marketKey: number, tradeId: string, executedAt: number, yesPrice 
   trade: { tradeId, executedAt, yesPrice, size, takerSide: null },
 });
 
-eachDatabase("rolls up closed intervals but not the current one, and is idempotent", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [
-    [HOUR + 1 * MINUTE_MS, 0.4, 100],
-    [HOUR + 2 * MINUTE_MS, 0.6, 150],
-    [HOUR + 5 * MINUTE_MS, 0.5, 160],
-    [HOUR + 7 * MINUTE_MS, 0.3, 200],
-    [HOUR + 11 * MINUTE_MS, 0.9, 210],
-  ]);
-  const now = HOUR + 12 * MINUTE_MS;
-  await history.rollUp(now);
-  const expected = [
-    // The tick at exactly 12:05:00 belongs to the first bar.
-    bar(0, [400_000, 600_000, 400_000, 500_000], null),
-    bar(FIVE_MINUTES_MS, [300_000, 300_000, 300_000, 300_000], 40),
-  ];
-  assert.deepEqual(await bars(database, "bars_5m"), expected);
-  assert.deepEqual(await history.rollUp(now), { bars5m: 0, bars1h: 0 });
-  assert.deepEqual(await bars(database, "bars_5m"), expected);
-  assert.deepEqual(await bars(database, "bars_1h"), []);
-  await history.rollUp(HOUR + 61 * MINUTE_MS);
-  assert.deepEqual(await bars(database, "bars_1h"), [bar(0, [400_000, 900_000, 300_000, 900_000], null)]);
-});
+eachDatabase(
+  "the roll-up creates bars of closed intervals, not of the current one, and is idempotent",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, [
+      [HOUR + 1 * MINUTE_MS, 0.4, 100],
+      [HOUR + 2 * MINUTE_MS, 0.6, 150],
+      [HOUR + 5 * MINUTE_MS, 0.5, 160],
+      [HOUR + 7 * MINUTE_MS, 0.3, 200],
+      [HOUR + 11 * MINUTE_MS, 0.9, 210],
+    ]);
+    const now = HOUR + 12 * MINUTE_MS;
+    await history.rollUp(now);
+    const expected = [
+      // The tick at 12:05:00.000 belongs to the bar that ends at 12:05.
+      bar(0, [400_000, 600_000, 400_000, 500_000], null),
+      bar(FIVE_MINUTES_MS, [300_000, 300_000, 300_000, 300_000], 40),
+    ];
+    assert.deepEqual(await bars(database, "bars_5m"), expected);
+    assert.deepEqual(await history.rollUp(now), { bars5m: 0, bars1h: 0 });
+    assert.deepEqual(await bars(database, "bars_5m"), expected);
+    assert.deepEqual(await bars(database, "bars_1h"), []);
+    await history.rollUp(HOUR + 61 * MINUTE_MS);
+    assert.deepEqual(await bars(database, "bars_1h"), [bar(0, [400_000, 900_000, 300_000, 900_000], null)]);
+  },
+);
 
-eachDatabase("ticks and trades that arrive a few minutes late are included in their bar", async (database) => {
+eachDatabase("a bar includes ticks and trades that are written a few minutes after its end", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(database, [[HOUR + MINUTE_MS, 0.4]]);
   await history.rollUp(HOUR + 7 * MINUTE_MS);
@@ -82,25 +85,28 @@ eachDatabase("ticks and trades that arrive a few minutes late are included in th
   assert.deepEqual(await bars(database, "bars_5m"), [bar(0, [400_000, 600_000, 400_000, 600_000], 16)]);
 });
 
-eachDatabase("volume is null across a recording gap and when the venue's total volume decreases", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [[HOUR + MINUTE_MS, 0.4, 100]]);
-  await writeTicks(
-    database,
-    [
-      [HOUR + 31 * MINUTE_MS, 0.5, 900],
-      [HOUR + 36 * MINUTE_MS, 0.5, 950],
-      [HOUR + 41 * MINUTE_MS, 0.5, 10],
-    ],
-    HOUR + 30 * MINUTE_MS,
-  );
-  await history.rollUp(HOUR + 50 * MINUTE_MS);
-  const volumes = (await bars(database, "bars_5m")).map((row) => row.volume_usd);
-  assert.deepEqual(volumes, [null, null, 50, null]);
-});
+eachDatabase(
+  "the volume of a bar is null after a recording gap and if the venue's total volume decreases",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, [[HOUR + MINUTE_MS, 0.4, 100]]);
+    await writeTicks(
+      database,
+      [
+        [HOUR + 31 * MINUTE_MS, 0.5, 900],
+        [HOUR + 36 * MINUTE_MS, 0.5, 950],
+        [HOUR + 41 * MINUTE_MS, 0.5, 10],
+      ],
+      HOUR + 30 * MINUTE_MS,
+    );
+    await history.rollUp(HOUR + 50 * MINUTE_MS);
+    const volumes = (await bars(database, "bars_5m")).map((row) => row.volume_usd);
+    assert.deepEqual(volumes, [null, null, 50, null]);
+  },
+);
 
 eachDatabase(
-  "reads history from bars and from ticks not rolled up yet, and repeats the price in gaps",
+  "history includes bars and ticks that are not rolled up yet, and repeats the price in gaps",
   async (database) => {
     const history = createHistoryStore(database);
     await writeTicks(database, [
@@ -148,7 +154,7 @@ test("the embedded database runs other statements between the intervals of a rol
   await history.rollUp(HOUR + 26 * MINUTE_MS);
   isDone = true;
   await other;
-  // Six intervals, including that of the first tick, and two statements before them.
+  // The roll-up runs two statements and then one transaction for each of six intervals.
   assert.ok(otherStatements >= 6 + 2, `${otherStatements} other statements`);
   assert.deepEqual(await history.rollUp(HOUR + 29 * MINUTE_MS), { bars5m: 0, bars1h: 0 });
 });
@@ -168,7 +174,7 @@ eachDatabase("the roll-up adds its pages to the BRIN index without autovacuum", 
   assert.deepEqual(await summarisePages(), [{ pages: 0 }]);
 });
 
-eachDatabase("the first bin has the last price from before the period", async (database) => {
+eachDatabase("the first bin has the last price before the period", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(database, [[HOUR - 5 * DAY_MS, 0.2]]);
   await history.rollUp(HOUR);
@@ -179,7 +185,7 @@ eachDatabase("the first bin has the last price from before the period", async (d
 });
 
 eachDatabase(
-  "history fetched from the venue fills gaps and does not replace bars made from ticks",
+  "history fetched from the venue fills gaps but does not replace bars made from ticks",
   async (database) => {
     const history = createHistoryStore(database);
     await writeTicks(database, [[HOUR + 8 * MINUTE_MS, 0.5]]);
@@ -203,7 +209,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "bars made from ticks replace fetched bars of the same interval but keep a volume that only the venue reported",
+  "bars made from ticks replace fetched bars of the same interval, except a volume that only the venue reported",
   async (database) => {
     const history = createHistoryStore(database);
     const range = { fromMs: HOUR, toMs: HOUR + HOUR_MS };
@@ -236,7 +242,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("merges fetched ranges that adjoin and keeps others separate", async (database) => {
+eachDatabase("adjoining fetched ranges are merged, and separate ranges stay separate", async (database) => {
   const history = createHistoryStore(database);
   const save = (from: number, to: number, intervalMs = HOUR_MS) =>
     history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR + from * HOUR_MS, toMs: HOUR + to * HOUR_MS });
@@ -256,7 +262,7 @@ eachDatabase("merges fetched ranges that adjoin and keeps others separate", asyn
 });
 
 eachDatabase(
-  "the price a day ago is the last one known at that time, and omitted if there was none",
+  "the price a day ago is the last price known at that time; markets without one are omitted",
   async (database) => {
     const history = createHistoryStore(database);
     await writeTicks(database, [
@@ -270,7 +276,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("retention deletes expired tick partitions, trades and bars, and nothing newer", async (database) => {
+eachDatabase("retention deletes only expired tick partitions, trades and bars", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(
     database,
@@ -285,7 +291,7 @@ eachDatabase("retention deletes expired tick partitions, trades and bars, and no
   await history.rollUp(HOUR);
   const days = { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 };
   const deleted = await history.applyRetention(HOUR, days);
-  // Two partitions contained one tick each, and each writer had also created the partition of the next day.
+  // Each of two writers created a partition for its tick and one for the next day.
   assert.equal(deleted.trades, 1);
   assert.equal(deleted.fiveMinuteBars, 1);
   assert.ok(deleted.tickPartitions >= 1);
@@ -307,37 +313,40 @@ eachDatabase("retention creates the tick partitions of today and the next two da
   );
 });
 
-eachDatabase("deletes settled markets with their data if configured, and no other markets", async (database) => {
-  const history = createHistoryStore(database);
-  const store = createMarketStore(database);
-  const market = (id: string, status: "active" | "finalized", days: number) =>
-    sampleMarket(id, { listing: { status }, quote: { receivedAt: HOUR - days * DAY_MS } });
-  const keys = await store.upsertMarkets([
-    market("old", "finalized", 41),
-    market("young", "finalized", 39),
-    market("open", "active", 41),
-  ]);
-  for (const marketKey of keys) {
-    if (marketKey === null) throw new Error("The sample market was not stored");
-    await store.insertTrades([trade(marketKey, "t", HOUR - DAY_MS)]);
-    await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: HOUR });
-    const range = { fromMs: HOUR - DAY_MS, toMs: HOUR };
-    await history.saveVenueHistory(marketKey, HOUR_MS, [venuePoint(HOUR - HOUR_MS, HOUR_MS, 0.5)], range);
-  }
-  const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
-  const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
-  await history.applyRetention(HOUR);
-  for (const table of tables) assert.equal(await countOf(table), 3, table);
-  const deleted = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
-  assert.equal(deleted.settledMarkets, 1);
-  for (const table of tables) assert.equal(await countOf(table), 2, table);
-  assert.deepEqual(await database.query("select market_id from markets order by 1"), [
-    { market_id: "open" },
-    { market_id: "young" },
-  ]);
-});
+eachDatabase(
+  "if configured, retention deletes expired settled markets with their data, and no other markets",
+  async (database) => {
+    const history = createHistoryStore(database);
+    const store = createMarketStore(database);
+    const market = (id: string, status: "active" | "finalized", days: number) =>
+      sampleMarket(id, { listing: { status }, quote: { receivedAt: HOUR - days * DAY_MS } });
+    const keys = await store.upsertMarkets([
+      market("old", "finalized", 41),
+      market("young", "finalized", 39),
+      market("open", "active", 41),
+    ]);
+    for (const marketKey of keys) {
+      if (marketKey === null) throw new Error("The sample market was not stored");
+      await store.insertTrades([trade(marketKey, "t", HOUR - DAY_MS)]);
+      await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: HOUR });
+      const range = { fromMs: HOUR - DAY_MS, toMs: HOUR };
+      await history.saveVenueHistory(marketKey, HOUR_MS, [venuePoint(HOUR - HOUR_MS, HOUR_MS, 0.5)], range);
+    }
+    const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
+    const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
+    await history.applyRetention(HOUR);
+    for (const table of tables) assert.equal(await countOf(table), 3, table);
+    const deleted = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
+    assert.equal(deleted.settledMarkets, 1);
+    for (const table of tables) assert.equal(await countOf(table), 2, table);
+    assert.deepEqual(await database.query("select market_id from markets order by 1"), [
+      { market_id: "open" },
+      { market_id: "young" },
+    ]);
+  },
+);
 
-eachDatabase("deletes the coverage of five-minute bars together with the bars", async (database) => {
+eachDatabase("retention deletes the coverage of five-minute bars together with the bars", async (database) => {
   const history = createHistoryStore(database);
   for (const intervalMs of [FIVE_MINUTES_MS, HOUR_MS])
     await history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR - 40 * DAY_MS, toMs: HOUR - 31 * DAY_MS });

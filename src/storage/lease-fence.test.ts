@@ -33,23 +33,26 @@ const quote = (marketKey: number, bid: number): CurrentQuote => ({
   activity: { volume24hUsd: 1.5, volumeTotalUsd: null, liquidityUsd: 0, openInterestUsd: null },
 });
 
-eachDatabase("rejects and counts ticks with an outdated fence and stores the others", async (database) => {
-  await insertLease(database);
-  const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
-  writer.write(tick(1, CURRENT));
-  writer.write(tick(2, OUTDATED));
-  writer.write(tick(3, { venue: "beta", fence: 7 }));
-  writer.write(tick(4));
-  await writer.close();
-  const rows = await database.query<{ market_key: number }>("select market_key from ticks order by 1");
-  assert.deepEqual(
-    rows.map(({ market_key }) => market_key),
-    [1, 4],
-  );
-  assert.deepEqual(writer.counters, { written: 2, dropped: 2, queued: 0 });
-});
+eachDatabase(
+  "the tick writer rejects and counts ticks with an outdated fence and stores other ticks",
+  async (database) => {
+    await insertLease(database);
+    const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
+    writer.write(tick(1, CURRENT));
+    writer.write(tick(2, OUTDATED));
+    writer.write(tick(3, { venue: "beta", fence: 7 }));
+    writer.write(tick(4));
+    await writer.close();
+    const rows = await database.query<{ market_key: number }>("select market_key from ticks order by 1");
+    assert.deepEqual(
+      rows.map(({ market_key }) => market_key),
+      [1, 4],
+    );
+    assert.deepEqual(writer.counters, { written: 2, dropped: 2, queued: 0 });
+  },
+);
 
-eachDatabase("writes markets, events, quotes and status changes only with the current fence", async (database) => {
+eachDatabase("markets, events, quotes and status changes are written only with the current fence", async (database) => {
   await insertLease(database);
   const store = createMarketStore(database);
   const changes = createChangeStore(database);
@@ -74,14 +77,14 @@ eachDatabase("writes markets, events, quotes and status changes only with the cu
   assert.deepEqual([row?.title, row?.bid, JSON.parse(row?.listing ?? "{}").title], ["first", 200_000, "first"]);
 });
 
-/** Waits until the server reports a statement like `pattern` as blocked by a lock, so the test needs no sleep. */
+/** Waits until the server reports that a statement like `pattern` is blocked by a lock. */
 async function untilBlocked(database: Database, pattern: string): Promise<void> {
   const findBlocked = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like $1";
   while ((await database.query(findBlocked, [pattern])).length === 0);
 }
 
 onPostgres(
-  "a takeover waits for a transaction that writes with the old fence; a renewal does not",
+  "a takeover, but not a renewal, waits for a transaction that writes with the old fence",
   async (database) => {
     await insertLease(database);
     const takeOver = () =>
@@ -102,7 +105,7 @@ onPostgres(
   },
 );
 
-onPostgres("a write during a takeover waits for it and is rejected", async (database) => {
+onPostgres("a write during a takeover waits for the takeover and is rejected", async (database) => {
   await insertLease(database);
   const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
   let written: Promise<void> | null = null;
@@ -117,52 +120,55 @@ onPostgres("a write during a takeover waits for it and is rejected", async (data
   await writer.close();
 });
 
-eachDatabase("a follower reads each change once, in order, and markets with their current quote", async (database) => {
-  await insertLease(database);
-  const store = createMarketStore(database);
-  const changes = createChangeStore(database);
-  const start = await changes.latestCursors(["alpha", "beta"]);
-  await store.upsertEvents([sampleEvent("E")], [CURRENT]);
-  const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], [CURRENT]);
-  const [a = 0, b = 0] = keys.map((key) => key ?? 0);
-  await changes.saveQuotes([quote(a, 0.2)], [CURRENT]);
-  const first = await changes.read(start, 0);
-  assert.deepEqual(
-    first.events.map(({ eventId }) => eventId),
-    ["E"],
-  );
-  assert.deepEqual(
-    first.markets.map(({ key, snapshot }) => [key, snapshot.quote.bid]).sort(),
-    [
-      [a, 0.2],
-      [b, 0.4],
-    ].sort(),
-  );
-  const { quote: stored, activity } = quote(a, 0.2);
-  assert.deepEqual(first.quotes, [
-    { venue: "alpha", marketId: "a", quote: { ...stored, receivedAt: SAMPLE_AT + 5 }, activity },
-  ]);
-  assert.equal(first.hasMore, false);
-  const second = await changes.read(first.cursors, 0);
-  assert.deepEqual([second.events, second.markets, second.quotes], [[], [], []]);
-  await store.upsertEvents([sampleEvent("E")], [CURRENT]);
-  await changes.saveQuotes([quote(b, 0.3)], [CURRENT]);
-  const third = await changes.read(second.cursors, 0);
-  assert.deepEqual(
-    [third.events.length, third.quotes.map(({ marketId }) => marketId)],
-    [0, ["b"]],
-    "an unchanged event is not a change",
-  );
-  await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], [CURRENT]);
-  const fourth = await changes.read(third.cursors, 0);
-  assert.deepEqual(
-    fourth.markets.map(({ snapshot }) => snapshot.quote.bid),
-    [0.35],
-    "the snapshot is newer than the quote",
-  );
-});
+eachDatabase(
+  "a follower reads each change once and in order, and each changed market with its current quote",
+  async (database) => {
+    await insertLease(database);
+    const store = createMarketStore(database);
+    const changes = createChangeStore(database);
+    const start = await changes.latestCursors(["alpha", "beta"]);
+    await store.upsertEvents([sampleEvent("E")], [CURRENT]);
+    const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], [CURRENT]);
+    const [a = 0, b = 0] = keys.map((key) => key ?? 0);
+    await changes.saveQuotes([quote(a, 0.2)], [CURRENT]);
+    const first = await changes.read(start, 0);
+    assert.deepEqual(
+      first.events.map(({ eventId }) => eventId),
+      ["E"],
+    );
+    assert.deepEqual(
+      first.markets.map(({ key, snapshot }) => [key, snapshot.quote.bid]).sort(),
+      [
+        [a, 0.2],
+        [b, 0.4],
+      ].sort(),
+    );
+    const { quote: stored, activity } = quote(a, 0.2);
+    assert.deepEqual(first.quotes, [
+      { venue: "alpha", marketId: "a", quote: { ...stored, receivedAt: SAMPLE_AT + 5 }, activity },
+    ]);
+    assert.equal(first.hasMore, false);
+    const second = await changes.read(first.cursors, 0);
+    assert.deepEqual([second.events, second.markets, second.quotes], [[], [], []]);
+    await store.upsertEvents([sampleEvent("E")], [CURRENT]);
+    await changes.saveQuotes([quote(b, 0.3)], [CURRENT]);
+    const third = await changes.read(second.cursors, 0);
+    assert.deepEqual(
+      [third.events.length, third.quotes.map(({ marketId }) => marketId)],
+      [0, ["b"]],
+      "an unchanged event is not a change",
+    );
+    await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], [CURRENT]);
+    const fourth = await changes.read(third.cursors, 0);
+    assert.deepEqual(
+      fourth.markets.map(({ snapshot }) => snapshot.quote.bid),
+      [0.35],
+      "the snapshot is newer than the quote",
+    );
+  },
+);
 
-eachDatabase("reads many changes in several parts, without gaps or duplicates", async (database) => {
+eachDatabase("several reads return many changes without gaps or duplicates", async (database) => {
   await insertLease(database);
   const changes = createChangeStore(database);
   const snapshots = Array.from({ length: 4_500 }, (_, index) => sampleMarket(`m${index}`));
@@ -180,15 +186,12 @@ eachDatabase("reads many changes in several parts, without gaps or duplicates", 
   assert.deepEqual([seen.length, new Set(seen).size], [4_500, 4_500]);
 });
 
-eachDatabase(
-  "loading at start uses the quote of the quotes table if it is newer than the snapshot",
-  async (database) => {
-    await insertLease(database);
-    const store = createMarketStore(database);
-    const [key] = await store.upsertMarkets([sampleMarket("a")], [CURRENT]);
-    await createChangeStore(database).saveQuotes([quote(key ?? 0, 0.2)], [CURRENT]);
-    const bids: (number | null)[] = [];
-    for await (const page of store.loadAll()) bids.push(...page.map(({ snapshot }) => snapshot.quote.bid));
-    assert.deepEqual(bids, [0.2]);
-  },
-);
+eachDatabase("`loadAll` returns the quote of the table `quotes` if it is newer than the snapshot", async (database) => {
+  await insertLease(database);
+  const store = createMarketStore(database);
+  const [key] = await store.upsertMarkets([sampleMarket("a")], [CURRENT]);
+  await createChangeStore(database).saveQuotes([quote(key ?? 0, 0.2)], [CURRENT]);
+  const bids: (number | null)[] = [];
+  for await (const page of store.loadAll()) bids.push(...page.map(({ snapshot }) => snapshot.quote.bid));
+  assert.deepEqual(bids, [0.2]);
+});

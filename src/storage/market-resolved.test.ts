@@ -12,7 +12,7 @@ import { createMarketStore } from "./index.ts";
 const YES = { kind: "yes" } as const;
 const NO = { kind: "no" } as const;
 
-/** A market store on a real database that can be made to fail at its n-th statement. */
+/** A market store on a real database; statement number `state.failAt` fails. */
 function openHarness(real: Database) {
   const state = { failAt: Number.POSITIVE_INFINITY, statements: 0, notifications: 0, drops: [] as string[] };
   const failing = ({ query }: Transaction): Transaction["query"] =>
@@ -42,7 +42,7 @@ function openHarness(real: Database) {
   return { state, store, put, loggedEvents, outcomes };
 }
 
-eachDatabase("logs one market_resolved event when a market settles", async (database) => {
+eachDatabase("logs one `market_resolved` event if a market settles", async (database) => {
   const { state, put, loggedEvents } = openHarness(database);
   await put("a");
   assert.deepEqual(await loggedEvents(), []);
@@ -69,60 +69,66 @@ eachDatabase("logs one market_resolved event when a market settles", async (data
   });
 });
 
-eachDatabase("the event has the payout of each kind of outcome, or null if it is unknown", async (database) => {
-  const { store, loggedEvents } = openHarness(database);
-  const outcomes = [
-    YES,
-    NO,
-    { kind: "partial", value: 0.25 },
-    { kind: "void", value: 0.5 },
-    { kind: "void", value: null },
-  ];
-  const marketsWith = (status: MarketListing["status"]) =>
-    outcomes.map((outcome, number) =>
-      sampleMarket(`${number}`, {
-        listing: { status, outcome: status === "finalized" ? (outcome as MarketListing["outcome"]) : null },
-        quote: { lastPrice: null },
-      }),
+eachDatabase(
+  "the event contains the payout for each kind of outcome, or null if the payout is unknown",
+  async (database) => {
+    const { store, loggedEvents } = openHarness(database);
+    const outcomes = [
+      YES,
+      NO,
+      { kind: "partial", value: 0.25 },
+      { kind: "void", value: 0.5 },
+      { kind: "void", value: null },
+    ];
+    const marketsWith = (status: MarketListing["status"]) =>
+      outcomes.map((outcome, number) =>
+        sampleMarket(`${number}`, {
+          listing: { status, outcome: status === "finalized" ? (outcome as MarketListing["outcome"]) : null },
+          quote: { lastPrice: null },
+        }),
+      );
+    await store.upsertMarkets(marketsWith("active"));
+    await store.upsertMarkets(marketsWith("finalized"));
+    assert.deepEqual(
+      (await loggedEvents()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
+      [
+        ["yes", 1, null],
+        ["no", 0, null],
+        ["partial", 0.25, null],
+        ["void", 0.5, null],
+        ["void", null, null],
+      ],
     );
-  await store.upsertMarkets(marketsWith("active"));
-  await store.upsertMarkets(marketsWith("finalized"));
-  assert.deepEqual(
-    (await loggedEvents()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
-    [
-      ["yes", 1, null],
-      ["no", 0, null],
-      ["partial", 0.25, null],
-      ["void", 0.5, null],
-      ["void", null, null],
-    ],
-  );
-});
+  },
+);
 
-eachDatabase("logs no event for a market first seen as settled or with a proposed outcome", async (database) => {
-  const { put, outcomes } = openHarness(database);
-  await put("old", { status: "finalized", outcome: YES });
-  await put("old", { status: "finalized", outcome: YES, title: "Changed" });
-  await put("old-without-outcome", { status: "finalized", outcome: null });
-  await put("old-without-outcome", { status: "finalized", outcome: NO });
-  await put("proposed");
-  await put("proposed", { status: "determined", outcome: YES });
-  assert.deepEqual(await outcomes(), []);
-});
+eachDatabase(
+  "logs no event if a market is already settled when first stored or has only a proposed outcome",
+  async (database) => {
+    const { put, outcomes } = openHarness(database);
+    await put("old", { status: "finalized", outcome: YES });
+    await put("old", { status: "finalized", outcome: YES, title: "Changed" });
+    await put("old-without-outcome", { status: "finalized", outcome: null });
+    await put("old-without-outcome", { status: "finalized", outcome: NO });
+    await put("proposed");
+    await put("proposed", { status: "determined", outcome: YES });
+    assert.deepEqual(await outcomes(), []);
+  },
+);
 
-eachDatabase("logs an outcome published after the settlement when it is published", async (database) => {
+eachDatabase("logs an outcome that the venue publishes after the settlement, exactly once", async (database) => {
   const { put, outcomes } = openHarness(database);
   await put("a");
   await put("a", { status: "finalized", outcome: null });
   assert.deepEqual(await outcomes(), []);
-  // Different times, so that a repeated announcement would be a different event in the log.
+  // Different times result in different event keys, so the log would contain a repeated announcement.
   for (const [number, outcome] of [NO, null, NO].entries()) {
     await put("a", { status: "finalized", outcome }, { receivedAt: SAMPLE_AT + number });
   }
   assert.deepEqual(await outcomes(), ["a no"]);
 });
 
-eachDatabase("logs a settlement after a reversal only if the outcome differs", async (database) => {
+eachDatabase("if a settlement is reversed, logs the next settlement only if its outcome differs", async (database) => {
   const { put, outcomes } = openHarness(database);
   const steps = [YES, null, YES, null, NO, YES];
   for (const [number, outcome] of [null, ...steps].entries()) {
@@ -131,7 +137,7 @@ eachDatabase("logs a settlement after a reversal only if the outcome differs", a
   assert.deepEqual(await outcomes(), ["a yes", "a no", "a yes"]);
 });
 
-eachDatabase("stores the settlement and its event atomically, whichever statement fails", async (database) => {
+eachDatabase("if any statement fails, stores neither the settlement nor its event", async (database) => {
   const { state, put, outcomes } = openHarness(database);
   const isStored = async () => (await database.query("select 1 from markets where status = 'finalized'")).length > 0;
   await put("a");
@@ -148,7 +154,7 @@ eachDatabase("stores the settlement and its event atomically, whichever statemen
   assert.deepEqual([await isStored(), await outcomes(), state.notifications], [true, ["a yes"], 1]);
 });
 
-eachDatabase("two processes that store the same settlement simultaneously log it once", async (database) => {
+eachDatabase("if two processes store the same settlement simultaneously, one event is logged", async (database) => {
   const first = openHarness(database);
   const second = openHarness(database);
   const ids = Array.from({ length: 20 }, (_, number) => `m${number}`);
@@ -159,7 +165,7 @@ eachDatabase("two processes that store the same settlement simultaneously log it
   assert.deepEqual((await first.outcomes()).sort(), ids.map((id) => `${id} yes`).sort());
 });
 
-eachDatabase("counts a market id that is too long for an event and stores the batch", async (database) => {
+eachDatabase("if a market id is too long for an event, counts it and stores the batch", async (database) => {
   const { state, store, outcomes } = openHarness(database);
   const long = "x".repeat(513);
   const both = (listing: Partial<MarketListing>) => [long, "b"].map((id) => sampleMarket(id, { listing }));

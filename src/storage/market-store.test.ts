@@ -27,19 +27,22 @@ const collect = async <Item>(pages: AsyncIterable<readonly Item[]>) => {
   return all;
 };
 
-eachDatabase("loads markets as they were stored; their keys do not change on repeated writes", async (database) => {
-  const store = createMarketStore(database);
-  const unusual = snapshot("b", { title: 'NUL \0, quote " \\ {}, \ud800', outcome: { kind: "void", value: null } });
-  const keys = await store.upsertMarkets([snapshot("a"), unusual]);
-  const again = await store.upsertMarkets([unusual, snapshot("a", { title: "Changed?" }), snapshot("c")]);
-  assert.deepEqual(again.slice(0, 2), [keys[1], keys[0]]);
-  const stored = new Map((await collect(store.loadAll())).map((market) => [market.key, market.snapshot]));
-  assert.equal(stored.size, 3);
-  assert.deepEqual(stored.get(keys[1] ?? -1), unusual);
-  assert.equal(stored.get(keys[0] ?? -1)?.listing.title, "Changed?");
-});
+eachDatabase(
+  "`loadAll` returns markets as they were stored, and repeated writes do not change their keys",
+  async (database) => {
+    const store = createMarketStore(database);
+    const unusual = snapshot("b", { title: 'NUL \0, quote " \\ {}, \ud800', outcome: { kind: "void", value: null } });
+    const keys = await store.upsertMarkets([snapshot("a"), unusual]);
+    const again = await store.upsertMarkets([unusual, snapshot("a", { title: "Changed?" }), snapshot("c")]);
+    assert.deepEqual(again.slice(0, 2), [keys[1], keys[0]]);
+    const stored = new Map((await collect(store.loadAll())).map((market) => [market.key, market.snapshot]));
+    assert.equal(stored.size, 3);
+    assert.deepEqual(stored.get(keys[1] ?? -1), unusual);
+    assert.equal(stored.get(keys[0] ?? -1)?.listing.title, "Changed?");
+  },
+);
 
-eachDatabase("storing existing markets again consumes no keys", async (database) => {
+eachDatabase("storing existing markets consumes no sequence values for keys", async (database) => {
   const store = createMarketStore(database);
   for (let round = 0; round < 5; round++) await store.upsertMarkets([snapshot("a"), snapshot("b")]);
   const [key] = await store.upsertMarkets([snapshot("c")]);
@@ -47,7 +50,7 @@ eachDatabase("storing existing markets again consumes no keys", async (database)
 });
 
 eachDatabase(
-  "stores the last of several entries for a market in one batch; counts an unstorable id and returns null for it",
+  "if a batch contains a market several times, stores its last entry; counts unstorable ids and returns null for them",
   async (database) => {
     const drops: string[] = [];
     const store = createMarketStore(database, (reason) => drops.push(reason));
@@ -85,31 +88,34 @@ eachDatabase("skips and counts a stored row that this version cannot read", asyn
   assert.deepEqual(drops, ["stored_market_unreadable"]);
 });
 
-eachDatabase("loads the latest version of each event", async (database) => {
+eachDatabase("`loadEvents` returns the latest version of each event", async (database) => {
   const store = createMarketStore(database);
   await store.upsertEvents([sampleEvent("E"), sampleEvent("F")]);
   await store.upsertEvents([{ ...sampleEvent("E"), featured: true }]);
   assert.deepEqual(await collect(store.loadEvents()), [{ ...sampleEvent("E"), featured: true }, sampleEvent("F")]);
 });
 
-eachDatabase("stores a repeated trade once; the 24-hour volume is the sum of size times price", async (database) => {
-  const drops: string[] = [];
-  const store = createMarketStore(database, (reason) => drops.push(reason));
-  const trade = (tradeId: string, executedAt: number, fields = {}) => ({
-    marketKey: 1,
-    trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
-  });
-  assert.equal(
-    await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("b", SAMPLE_AT - 2), trade("b", SAMPLE_AT - 2)]),
-    2,
-  );
-  assert.equal(await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("old", SAMPLE_AT - DAY_MS - 1)]), 1);
-  assert.equal(await store.insertTrades([trade("bad", SAMPLE_AT, { size: Number.NaN })]), 0);
-  assert.deepEqual(drops, ["trade_not_storable"]);
-  assert.deepEqual([...(await store.volume24hFromTrades(SAMPLE_AT))], [[1, 4]]);
-});
+eachDatabase(
+  "stores a repeated trade once and computes the 24-hour volume as the sum of size times price",
+  async (database) => {
+    const drops: string[] = [];
+    const store = createMarketStore(database, (reason) => drops.push(reason));
+    const trade = (tradeId: string, executedAt: number, fields = {}) => ({
+      marketKey: 1,
+      trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
+    });
+    assert.equal(
+      await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("b", SAMPLE_AT - 2), trade("b", SAMPLE_AT - 2)]),
+      2,
+    );
+    assert.equal(await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("old", SAMPLE_AT - DAY_MS - 1)]), 1);
+    assert.equal(await store.insertTrades([trade("bad", SAMPLE_AT, { size: Number.NaN })]), 0);
+    assert.deepEqual(drops, ["trade_not_storable"]);
+    assert.deepEqual([...(await store.volume24hFromTrades(SAMPLE_AT))], [[1, 4]]);
+  },
+);
 
-eachDatabase("stores a repeated status change once, with its outcome", async (database) => {
+eachDatabase("stores a repeated status change with its outcome once", async (database) => {
   const store = createMarketStore(database);
   const change = {
     marketKey: 1,

@@ -29,7 +29,7 @@ function openHarness(listing: Partial<MarketListing> = {}) {
   return { ...harness, venue, current: market, requestCount };
 }
 
-test("the first read of a new market stores it and fetches its hourly and five-minute history once", async () => {
+test("the first read of a new market stores the market and fetches its hourly and five-minute history once", async () => {
   const { venue, pastPrices, history, current, requestCount } = openHarness();
   venue.history.set("m", [point(SAMPLE_AT - DAY_MS, 0.3), point(SAMPLE_AT, 0.4)]);
   const reading = await pastPrices.read(current(), "7d", 48);
@@ -46,7 +46,7 @@ test("the first read of a new market stores it and fetches its hourly and five-m
   assert.equal(requestCount(), 2);
 });
 
-test("concurrent calls share one fetch", async () => {
+test("concurrent reads of a market share one fetch", async () => {
   const { venue, clock, pastPrices, current, requestCount } = openHarness();
   venue.responseMs = 100;
   const reads = Promise.all([
@@ -58,7 +58,7 @@ test("concurrent calls share one fetch", async () => {
   assert.equal(requestCount(), 2);
 });
 
-test("does not fetch stored history again after a restart", async () => {
+test("a new instance does not fetch stored history again", async () => {
   const { pastPrices, history, current, requestCount } = openHarness();
   for (const intervalMs of [HOUR_MS, HOUR_MS / 12]) {
     history.ranges.push({ key: 1, intervalMs, fromMs: SAMPLE_AT - DAY_MS, toMs: SAMPLE_AT - HOUR_MS });
@@ -67,7 +67,7 @@ test("does not fetch stored history again after a restart", async () => {
   assert.equal(requestCount(), 0);
 });
 
-test("requests no history from before the market opened", async () => {
+test("requests no history for times before the market opened", async () => {
   const { pastPrices, history, current } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
   await pastPrices.read(current(), "7d", 48);
   assert.deepEqual(
@@ -82,7 +82,7 @@ test("requests no history for a market that has not opened yet", async () => {
   assert.equal(requestCount(), 0);
 });
 
-test("throws the venue error if nothing is stored, and the next read requests again", async () => {
+test("throws the venue error if no history is stored, and the next read repeats the request", async () => {
   const { venue, pastPrices, current, requestCount } = openHarness();
   venue.failing.set("getHistory", failure);
   await assert.rejects(pastPrices.read(current(), "7d", 48), (error) => error === failure);
@@ -100,7 +100,7 @@ test("returns stored history if the venue request fails", async () => {
   assert.equal((await pastPrices.read(current(), "7d", 48)).points.length, 1);
 });
 
-test("sets the price a day ago from the last point at or before that time", async () => {
+test("sets the price a day ago to the price of the last point at or before that time", async () => {
   const { venue, pastPrices, current } = openHarness();
   const dayAgo = SAMPLE_AT - DAY_MS;
   venue.history.set("m", [point(dayAgo - HOUR_MS, 0.2), point(dayAgo, null), point(dayAgo + HOUR_MS, 0.9)]);

@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { type EventQuery, MarketBoard } from "../../board/index.ts";
 import type { EventListing } from "../../domain/market.ts";
-import { type EventGroup, eventStatus, groupOf, listEvents, presentEvent, presentEventSummary } from "./events.ts";
+import {
+  createEventGroup,
+  type EventGroup,
+  eventStatus,
+  listEvents,
+  presentEvent,
+  presentEventSummary,
+} from "./events.ts";
 
 interface Sample {
   readonly event?: Partial<EventListing>;
@@ -38,12 +45,12 @@ const UNPRICED = { bid: null, ask: null, lastPrice: null };
 
 function groupIn(board: MarketBoard, slug: string): EventGroup {
   const event = board.findEvent(slug);
-  const group = event === null ? null : groupOf(board, event);
+  const group = event === null ? null : createEventGroup(board, event);
   if (group === null) throw new Error(`${slug} has no priced market`);
   return group;
 }
 
-test("the volume of an event is the sum of the known volumes, rounded to cents, and null if none is known", () => {
+test("the volume of an event is the sum of its known market volumes, rounded to cents, or null if none is known", () => {
   const board = boardOf({
     some: { markets: { a: volume(0.1), b: volume(0.2), c: volume(null) } },
     none: { markets: { d: volume(null) } },
@@ -54,7 +61,7 @@ test("the volume of an event is the sum of the known volumes, rounded to cents, 
   assert.equal(groupIn(board, "alpha:zero").totalVolume24hUsd, 0);
 });
 
-test("updatedAt of an event is that of its latest market; markets without a price are ignored", () => {
+test("`updatedAt` of an event is the latest `updatedAt` of its priced markets", () => {
   const board = boardOf({
     e: {
       markets: {
@@ -72,10 +79,10 @@ test("updatedAt of an event is that of its latest market; markets without a pric
 test("an event without a priced market is not listed", () => {
   const board = boardOf({ e: { markets: { m: { quote: UNPRICED } } }, empty: { markets: {} } });
   assert.deepEqual(listEvents(board, ALL), []);
-  for (const event of board.events()) assert.equal(groupOf(board, event), null);
+  for (const event of board.events()) assert.equal(createEventGroup(board, event), null);
 });
 
-test("an event is open while a market is active, settled once all are finalized, otherwise closed", () => {
+test("an event is open if any market is active, settled if all are finalized, otherwise closed", () => {
   const statusOf = (...statuses: readonly ("active" | "closed" | "determined" | "finalized" | "pending")[]) => {
     const markets = Object.fromEntries(statuses.map((status, number) => [`m${number}`, { listing: { status } }]));
     return eventStatus(groupIn(boardOf({ e: { markets } }), "alpha:e"));
@@ -87,7 +94,7 @@ test("an event is open while a market is active, settled once all are finalized,
   assert.equal(statusOf("finalized", "finalized"), "settled");
 });
 
-test("lists open events by volume, unknown volume last and equal volumes by slug", () => {
+test("sorts open events by volume: largest first, unknown last, equal volumes by slug", () => {
   const board = boardOf({
     unknown: { markets: { a: volume(null) } },
     small: { markets: { b: volume(0) } },
@@ -99,7 +106,7 @@ test("lists open events by volume, unknown volume last and equal volumes by slug
   assert.equal(listEvents(board, { ...ALL, limit: 1 }).length, 1);
 });
 
-test("trending multiplies the volume by one plus twenty times the largest 24-hour price change", () => {
+test("the trending rank is the volume times (1 + 20 times the largest 24-hour price change)", () => {
   const board = boardOf({
     // 100 * (1 + 20 * 0.01) = 120
     calm: { markets: { a: { ...volume(100), priceDayAgo: 0.4 } } },
@@ -123,7 +130,7 @@ test("filters events by venue, category (case-insensitive) and featured flag", (
   assert.deepEqual(slugs(listEvents(board, { ...ALL, featuredOnly: true })), ["alpha:sport"]);
 });
 
-test("a search requires every word in the event or one of its markets", () => {
+test("a search requires every word to occur in the event or in one of its markets", () => {
   const board = boardOf({
     chile: {
       event: { title: "Elección en Chile" },

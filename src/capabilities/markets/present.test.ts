@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { samplePoint } from "../../../test/support/storage-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/index.ts";
-import { arrayBytes, marketBytes, presentHistory, presentMarket } from "./present.ts";
+import { encodeMarket, joinJsonArray, presentHistory, presentMarket } from "./present.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
 const HOUR_AGO = new Date(SAMPLE_AT - 3_600_000).toISOString();
@@ -13,7 +13,7 @@ function boardMarket(parts: SampleParts = {}): { board: MarketBoard; market: Boa
   return { board, market: board.apply(sampleMarket("m", parts), SAMPLE_AT).market };
 }
 
-test("omits unknown fields", () => {
+test("the Market object omits unknown fields", () => {
   const { market } = boardMarket({ quote: { bid: null, ask: null, lastPrice: null, indicativePrice: 0.3 } });
   assert.deepEqual(presentMarket(market, null), {
     platform: "alpha",
@@ -25,7 +25,7 @@ test("omits unknown fields", () => {
   });
 });
 
-test("presents all known fields with their API names", () => {
+test("the Market object contains all known fields under their API names", () => {
   const { board, market } = boardMarket({
     listing: { eventId: "E1", url: "https://alpha.example/m", category: "Economics", expectedResolutionAt: SAMPLE_AT },
     activity: { volume24hUsd: 0, volumeTotalUsd: 9, liquidityUsd: 2.5, openInterestUsd: 3 },
@@ -53,13 +53,13 @@ test("presents all known fields with their API names", () => {
   });
 });
 
-test("price_change_24h is 0 for an unchanged price and omitted if unknown", () => {
+test("`price_change_24h` is 0 if the price is unchanged and omitted if it is unknown", () => {
   const { board, market } = boardMarket();
   assert.equal("price_change_24h" in presentMarket(market, null), false);
   assert.equal(presentMarket(board.annotate(market, { priceDayAgo: 0.41 }), null).price_change_24h, 0);
 });
 
-test("uses the category of the event if the market has none, and omits the status pending", () => {
+test("uses the category of the event if the market has none, and omits the status `pending`", () => {
   const { market } = boardMarket({ listing: { eventId: "E", status: "pending" } });
   const presented = presentMarket(market, { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) });
   assert.equal(presented.category, "Sports");
@@ -71,23 +71,23 @@ test("caches the JSON of a market until the market or its event changes", () => 
   board.applyEvent(sampleEvent("E"));
   const event = () => board.findEvent("alpha:e");
   const current = () => board.find("alpha", "m") ?? market;
-  const bytes = marketBytes(current(), event());
+  const bytes = encodeMarket(current(), event());
   assert.deepEqual(JSON.parse(bytes.toString()), presentMarket(market, event()));
-  assert.equal(marketBytes(current(), event()), bytes);
+  assert.equal(encodeMarket(current(), event()), bytes);
 
   board.applyEvent(sampleEvent("E"));
-  assert.equal(marketBytes(current(), event()), bytes);
+  assert.equal(encodeMarket(current(), event()), bytes);
   board.applyEvent(sampleEvent("E", { title: "Renamed" }));
-  const renamed = marketBytes(current(), event());
+  const renamed = encodeMarket(current(), event());
   assert.notEqual(renamed, bytes);
   assert.equal(JSON.parse(renamed.toString()).event_title, "Renamed");
 
   board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal(JSON.parse(marketBytes(current(), event()).toString()).bid, 0.41);
-  assert.equal(marketBytes(current(), event()), marketBytes(current(), event()));
+  assert.equal(JSON.parse(encodeMarket(current(), event()).toString()).bid, 0.41);
+  assert.equal(encodeMarket(current(), event()), encodeMarket(current(), event()));
 });
 
-test("evicts the JSON of unused markets and keeps that of markets in use", () => {
+test("the cache evicts the JSON of unused markets and retains that of requested markets", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   const markets = Array.from(
     { length: 25_001 },
@@ -95,23 +95,23 @@ test("evicts the JSON of unused markets and keeps that of markets in use", () =>
   );
   const [used, unused, ...others] = markets;
   if (used === undefined || unused === undefined) throw new Error("The board has too few markets");
-  const [usedBytes, unusedBytes] = [marketBytes(used, null), marketBytes(unused, null)];
+  const [usedBytes, unusedBytes] = [encodeMarket(used, null), encodeMarket(unused, null)];
   for (let round = 0; round < 3; round++) {
-    for (const market of others) marketBytes(market, null);
-    assert.equal(marketBytes(used, null), usedBytes);
+    for (const market of others) encodeMarket(market, null);
+    assert.equal(encodeMarket(used, null), usedBytes);
   }
-  assert.notEqual(marketBytes(unused, null), unusedBytes);
-  assert.deepEqual(marketBytes(unused, null), unusedBytes);
+  assert.notEqual(encodeMarket(unused, null), unusedBytes);
+  assert.deepEqual(encodeMarket(unused, null), unusedBytes);
 });
 
-test("joins no, one and several items into a JSON array", () => {
+test("`joinJsonArray` joins zero, one and several items into a JSON array", () => {
   for (const values of [[], [1], [1, "zwei", { three: 3 }]]) {
-    const bytes = arrayBytes(values.map((value) => Buffer.from(JSON.stringify(value))));
+    const bytes = joinJsonArray(values.map((value) => Buffer.from(JSON.stringify(value))));
     assert.deepEqual(JSON.parse(bytes.toString()), values);
   }
 });
 
-test("a history has the start time of each point and omits points without a price", () => {
+test("a history contains the start time of each point and omits points without a price", () => {
   const { market } = boardMarket();
   const point = samplePoint(SAMPLE_AT - 3_600_000, SAMPLE_AT, 0.4, { ask: 0.5 });
   const points = [{ ...point, yesPrice: null }, point];

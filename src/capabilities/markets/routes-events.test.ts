@@ -24,7 +24,7 @@ const FED_SUMMARY = {
   featured: true,
 };
 
-/** Two events of alpha, one of beta and one of the reference venue gamma. */
+/** Two events of `alpha`, one of `beta` and one of the reference venue `gamma`. */
 async function withEvents(): Promise<MarketApi> {
   const api = await openMarketApi();
   const { board } = api;
@@ -56,7 +56,7 @@ test("200: lists events by volume with the documented fields", async () => {
   assert.deepEqual(reply.json()[0], FED_SUMMARY);
 });
 
-test("200: filters events by venue, category and featured flag; empty filters are ignored", async () => {
+test("200: filters events by venue, category and featured flag, and ignores empty filters", async () => {
   const { get } = await withEvents();
   const slugs = async (query: string) => slugsOf(await get(`/v1/events?${query}`));
   assert.deepEqual(await slugs("source=beta"), ["beta:cup"]);
@@ -67,7 +67,7 @@ test("200: filters events by venue, category and featured flag; empty filters ar
   assert.deepEqual((await slugs("source=&category=&limit=100")).length, 3);
 });
 
-test("200: sorts trending events by volume and price change", async () => {
+test("200: sorts trending events by volume times price change factor", async () => {
   const { get } = await withEvents();
   // cpi: 50 * (1 + 20 * 0.3) = 350; fed: 100; cup: 10.
   assert.deepEqual(slugsOf(await get("/v1/events/trending")), ["alpha:cpi", "alpha:fed", "beta:cup"]);
@@ -75,7 +75,7 @@ test("200: sorts trending events by volume and price change", async () => {
   assert.equal((await get("/v1/events/trending?limit=50")).statusCode, 200);
 });
 
-test("200: searches the titles of events and their markets; no match returns an empty array", async () => {
+test("200: searches the titles of events and markets, and returns an empty array if nothing matches", async () => {
   const { get } = await withEvents();
   const slugs = async (q: string) => slugsOf(await get(`/v1/events/search?q=${encodeURIComponent(q)}`));
   assert.deepEqual(await slugs("FED"), ["alpha:fed", "beta:cup"]);
@@ -119,7 +119,7 @@ test("200: lists the markets of an event as Market objects", async () => {
   ]);
 });
 
-test("200: returns the sentiment over all active markets", async () => {
+test("200: returns the sentiment of all active markets", async () => {
   const { get } = await withEvents();
   const reply = await get("/v1/sentiment");
   assert.equal(reply.statusCode, 200);
@@ -144,7 +144,7 @@ test("200: every event route reports an unknown parameter in a header", async ()
   }
 });
 
-test("304: an unchanged response is not sent again", async () => {
+test("304: a matching ETag returns no body", async () => {
   const { get } = await withEvents();
   for (const url of EVENT_URLS) {
     const tag = { "if-none-match": String((await get(url)).headers.etag) };
@@ -152,7 +152,7 @@ test("304: an unchanged response is not sent again", async () => {
   }
 });
 
-test("401: events and sentiment require an API key", async () => {
+test("401: event and sentiment routes require an API key", async () => {
   const { app } = await withEvents();
   for (const url of [...EVENT_URLS, "/v1/events/search", "/v1/sentiment"]) {
     const reply = await app.inject({ url });
@@ -173,7 +173,7 @@ test("404: an unknown event, an event of a reference venue and a malformed slug 
   }
 });
 
-test("422: each invalid parameter is rejected with its specific error", async () => {
+test("422: rejects each invalid parameter with its specific error", async () => {
   const { get } = await withEvents();
   const cases: Readonly<Record<string, string>> = {
     "/v1/events?limit=0": "greater_than_equal at query.limit",

@@ -15,7 +15,7 @@ async function withMarkets(count: number): Promise<MarketApi> {
 const idsOf = (reply: { json(): unknown }) =>
   (reply.json() as { market_id: string }[]).map((market) => market.market_id);
 
-/** URL in the Link header, or null. */
+/** Returns the URL in the Link header, or null if there is no header. */
 function nextUrlOf(reply: { headers: Readonly<Record<string, unknown>> }): string | null {
   const { link } = reply.headers;
   if (link === undefined) return null;
@@ -42,7 +42,7 @@ test("200: an empty board returns an empty array without a next page", async () 
   assert.deepEqual([reply.statusCode, reply.body, reply.headers.link], [200, "[]", undefined]);
 });
 
-test("200: following the Link header returns every market once and then ends", async () => {
+test("200: following the Link headers returns every market once; the last page has no Link header", async () => {
   const { get } = await withMarkets(23);
   const all = idsOf(await get("/v1/markets?limit=100"));
   assert.equal(all.length, 23);
@@ -58,7 +58,7 @@ test("200: following the Link header returns every market once and then ends", a
   assert.deepEqual(received, all);
 });
 
-test("200: a market added while a client pages does not shift later pages", async () => {
+test("200: a market added between page requests does not shift the next pages", async () => {
   const { board, get } = await withMarkets(10);
   const all = idsOf(await get("/v1/markets"));
   const first = await get("/v1/markets?limit=4");
@@ -67,7 +67,7 @@ test("200: a market added while a client pages does not shift later pages", asyn
   assert.deepEqual([...idsOf(first), ...idsOf(rest)], all.slice(0, 8));
 });
 
-test("200: the next URL is relative or uses the public URL, never the Host header", async () => {
+test("200: the URL of the next page is relative or starts with the public URL; the Host header is ignored", async () => {
   for (const [publicUrl, prefix] of [
     [null, "/v1/markets?"],
     ["https://api.example.org", "https://api.example.org/v1/markets?"],
@@ -79,7 +79,7 @@ test("200: the next URL is relative or uses the public URL, never the Host heade
   }
 });
 
-test("200: filters markets; empty filters are ignored", async () => {
+test("200: filters markets and ignores empty filters", async () => {
   const { board, get } = await withMarkets(2);
   board.apply(sampleMarket("b", { listing: { venue: "beta", category: "Sports", title: "Núñez scores" } }), SAMPLE_AT);
   board.apply(sampleMarket("over", { listing: { status: "finalized" } }), SAMPLE_AT);
@@ -93,14 +93,14 @@ test("200: filters markets; empty filters are ignored", async () => {
   assert.deepEqual(await ids("source=&platform=&query=&category=&cursor="), ["b", "m0", "m1"]);
 });
 
-test("200: parameters are accepted at their bounds", async () => {
+test("200: accepts parameters at their bounds", async () => {
   const { get } = await withMarkets(3);
   for (const query of ["limit=1", "limit=100", `query=${"a".repeat(500)}`, `category=${"c".repeat(50)}`]) {
     assert.equal((await get(`/v1/markets?${query}`)).statusCode, 200, query);
   }
 });
 
-test("200: returns thirty markets by default", async () => {
+test("200: returns 30 markets by default", async () => {
   const { get } = await withMarkets(31);
   assert.equal(idsOf(await get("/v1/markets")).length, 30);
 });
@@ -113,7 +113,7 @@ test("200: an unknown parameter is reported in a header with the closest known o
   assert.equal((await get("/v1/markets?limit=3")).headers["x-ignored-parameters"], undefined);
 });
 
-test("304: an unchanged list is not sent again; a changed one is", async () => {
+test("304: returns no body if the list is unchanged; 200 if it has changed", async () => {
   const { board, get } = await withMarkets(3);
   const first = await get("/v1/markets");
   const tag = { "if-none-match": String(first.headers.etag) };
@@ -132,7 +132,7 @@ test("401: listing markets requires a valid API key", async () => {
   }
 });
 
-test("422: each invalid parameter is rejected with its specific error", async () => {
+test("422: rejects each invalid parameter with its specific error", async () => {
   const { get } = await withMarkets(3);
   const cases: Readonly<Record<string, string>> = {
     "limit=0": "greater_than_equal at query.limit",
@@ -162,7 +162,7 @@ test("422: each invalid parameter is rejected with its specific error", async ()
   ]);
 });
 
-test("200: a cursor is valid for an equivalent query", async () => {
+test("200: accepts a cursor for an equivalent query", async () => {
   const { board, get } = await withMarkets(0);
   for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id, { listing: { category: "Sports" } }), SAMPLE_AT);
   const first = await get("/v1/markets?platform=alpha&category=Sports&limit=2");
@@ -173,7 +173,7 @@ test("200: a cursor is valid for an equivalent query", async () => {
   assert.deepEqual([...idsOf(first), ...idsOf(rest)], all);
 });
 
-test("422: a cursor is invalid for other filters or another sort, but valid for another page size", async () => {
+test("422: rejects a cursor if the filters or the sort differ; 200 if only the page size differs", async () => {
   const { get } = await withMarkets(10);
   const cursor = new URL(`http://x${nextUrlOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");
   assert.equal((await get(`/v1/markets?limit=5&cursor=${cursor}`)).statusCode, 200);

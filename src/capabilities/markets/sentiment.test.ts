@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../test/support/market-samples.ts";
 import { MarketBoard } from "../../board/index.ts";
 import type { MarketWideTrend } from "../../storage/index.ts";
-import { type Sentiment, sentiment } from "./sentiment.ts";
+import { computeSentiment, type Sentiment } from "./sentiment.ts";
 
 const NO_TREND: MarketWideTrend = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
 
-/** Markets with a current price of 0.41. */
+/** Creates markets with a current price of 0.41. */
 function sentimentOf(
   markets: Readonly<Record<string, SampleParts & { readonly priceDayAgo?: number }>>,
   trend: MarketWideTrend = NO_TREND,
@@ -17,19 +17,19 @@ function sentimentOf(
     const { market } = board.apply(sampleMarket(id, parts), SAMPLE_AT);
     if (parts.priceDayAgo !== undefined) board.annotate(market, { priceDayAgo: parts.priceDayAgo });
   }
-  return sentiment(board.markets(), trend);
+  return computeSentiment(board.markets(), trend);
 }
 
 const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
 
-test("the index is the share of upward moves, weighted by volume", () => {
+test("the fear-greed index is the volume-weighted share of upward price changes", () => {
   // Up: 100 * 0.10 = 10. Down: 50 * 0.04 = 2. 100 * 10 / 12 = 83.3.
   const result = sentimentOf({ up: { ...volume(100), priceDayAgo: 0.31 }, down: { ...volume(50), priceDayAgo: 0.45 } });
   assert.equal(result.fearGreedIndex, 83);
   assert.equal(result.marketRegime, "risk_on");
 });
 
-test("the regime is risk_on from 60, risk_off up to 40, neutral between", () => {
+test("the regime is `risk_on` from 60, `risk_off` up to 40 and `neutral` in between", () => {
   const regime = (up: number, down: number) => {
     const result = sentimentOf({
       up: { ...volume(up), priceDayAgo: 0.31 },
@@ -44,17 +44,17 @@ test("the regime is risk_on from 60, risk_off up to 40, neutral between", () => 
   assert.deepEqual(regime(0, 1), [0, "risk_off"]);
 });
 
-test("without a known price change the index is null and the regime is neutral", () => {
+test("if no price change is known, the index is null and the regime is `neutral`", () => {
   const result = sentimentOf({ unmoved: { ...volume(9), priceDayAgo: 0.41 }, unknown: volume(5) });
   assert.deepEqual([result.fearGreedIndex, result.marketRegime, result.topMovers.length], [null, "neutral", 0]);
 });
 
-test("a price change without a known volume has no weight but can be a top mover", () => {
+test("a market with an unknown volume has no weight in the index but can be a top mover", () => {
   const result = sentimentOf({ m: { priceDayAgo: 0.2 } });
   assert.deepEqual([result.fearGreedIndex, result.topMovers.length], [null, 1]);
 });
 
-test("counts only active markets with a price", () => {
+test("the sentiment includes only active markets with a price", () => {
   const result = sentimentOf({
     open: {},
     closed: { listing: { status: "closed" }, priceDayAgo: 0.1, ...volume(5) },
@@ -63,7 +63,7 @@ test("counts only active markets with a price", () => {
   assert.deepEqual([result.activeMarketCount, result.fearGreedIndex], [1, null]);
 });
 
-test("the dominant category has the highest known volume, and is null if none is known", () => {
+test("the dominant category has the highest known volume; it is null if no volume is known", () => {
   const market = (category: string | null, volume24hUsd: number | null) => ({
     listing: { category },
     activity: { volume24hUsd },
@@ -78,7 +78,7 @@ test("the dominant category has the highest known volume, and is null if none is
   assert.equal(sentimentOf({ a: market("Sports", null), b: market("Politics", 0) }).dominantCategory, null);
 });
 
-test("the top movers are the ten largest price changes in either direction, equal ones sorted by id", () => {
+test("the top movers are the ten largest price changes in either direction; equal changes are sorted by id", () => {
   const markets = Object.fromEntries(
     Array.from({ length: 12 }, (_, number) => [`m${number}`, { priceDayAgo: 0.4 - number * 0.01 }]),
   );
