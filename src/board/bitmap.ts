@@ -56,7 +56,7 @@ export class Bitmap {
     if (!this.has(row)) return;
     this.#bits[row >>> 5] = (this.#bits[row >>> 5] ?? 0) & ~(1 << (row & 31));
     this.#size -= 1;
-    // Convert at half of the maximum; otherwise alternately adding and deleting one row would convert the set each time.
+    // Convert at half of the maximum; otherwise alternating `add` and `delete` would convert the set at each call.
     if (this.#size <= SPARSE_ROWS_MAX / 2) this.#assignBits(this.#bits);
   }
 

@@ -22,7 +22,7 @@ function sortValueOf(market: BoardMarket, sort: SortKey): number | null {
 }
 
 /** Reference implementation of `list`: filters and sorts all markets. */
-function naiveList(board: MarketBoard, query: MarketQuery): string[] {
+function referenceListIds(board: MarketBoard, query: MarketQuery): string[] {
   const eventOf = ({ listing }: BoardMarket) =>
     listing.eventId === null ? null : board.findEvent(eventSlug(listing.venue, listing.eventId));
   const matches = (market: BoardMarket): boolean => {
@@ -52,7 +52,7 @@ function naiveList(board: MarketBoard, query: MarketQuery): string[] {
 }
 
 /** Reference implementation of `listEvents`. */
-function naiveEvents(board: MarketBoard, query: EventQuery): string[] {
+function referenceEventSlugs(board: MarketBoard, query: EventQuery): string[] {
   const queryWords = query.text === null ? null : splitWords(query.text);
   const matchesText = ({ event, markets }: EventGroup): boolean => {
     if (queryWords === null) return true;
@@ -179,7 +179,7 @@ const eventQuery: fc.Arbitrary<EventQuery> = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
 });
 
-const ALL: MarketQuery = {
+const MATCH_ALL_QUERY: MarketQuery = {
   venues: ["alpha", "beta"],
   statuses: ["active"],
   category: null,
@@ -190,12 +190,12 @@ const ALL: MarketQuery = {
 };
 
 function assertListMatchesReference(board: MarketBoard, query: MarketQuery): void {
-  assert.deepEqual(board.list(query).map(idOf), naiveList(board, query));
+  assert.deepEqual(board.list(query).map(idOf), referenceListIds(board, query));
 }
 
 function assertEventsMatchReference(board: MarketBoard, query: EventQuery): void {
   const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
-  assert.deepEqual({ query, slugs }, { query, slugs: naiveEvents(board, query) });
+  assert.deepEqual({ query, slugs }, { query, slugs: referenceEventSlugs(board, query) });
 }
 
 test("lists match the reference implementations after any sequence of changes", () => {
@@ -229,19 +229,19 @@ function readPage(board: MarketBoard, query: MarketQuery): { ids: string[]; afte
 
 test("for any board, query and page size, paging returns every matching market exactly once and in order", () => {
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 80, size: "max" }), marketQuery, (changes, filtered) => {
+    fc.property(fc.array(change, { maxLength: 80, size: "max" }), marketQuery, (changes, filteredQuery) => {
       const board = new MarketBoard(() => SAMPLE_AT);
       for (const apply of changes) apply(board);
-      const unfiltered: MarketQuery = { ...ALL, sort: filtered.sort, limit: filtered.limit };
-      for (const query of [{ ...filtered, after: null }, unfiltered]) {
-        const expected = naiveList(board, { ...query, limit: 100 });
-        const seen: string[] = [];
+      const unfilteredQuery: MarketQuery = { ...MATCH_ALL_QUERY, sort: filteredQuery.sort, limit: filteredQuery.limit };
+      for (const query of [{ ...filteredQuery, after: null }, unfilteredQuery]) {
+        const expected = referenceListIds(board, { ...query, limit: 100 });
+        const seenIds: string[] = [];
         let page = readPage(board, query);
         for (; page.after !== null; page = readPage(board, { ...query, after: page.after })) {
-          seen.push(...page.ids);
-          assert.ok(seen.length <= expected.length);
+          seenIds.push(...page.ids);
+          assert.ok(seenIds.length <= expected.length);
         }
-        assert.deepEqual(seen, expected);
+        assert.deepEqual(seenIds, expected);
       }
     }),
     { numRuns: 200 },
@@ -249,7 +249,7 @@ test("for any board, query and page size, paging returns every matching market e
 });
 
 /** Large enough that common words are stored as bits, and lists are read from the ordered index. */
-function largeBoard(): MarketBoard {
+function createLargeBoard(): MarketBoard {
   const board = new MarketBoard(() => SAMPLE_AT);
   for (let number = 0; number < 6_600; number++) {
     const subject = ["rates", "inflation", "rain"][number % 3];
@@ -274,12 +274,12 @@ function largeBoard(): MarketBoard {
 }
 
 test("searches for common and rare words match the reference implementations on a large board", () => {
-  const board = largeBoard();
+  const board = createLargeBoard();
   const searches = ["will", "will the", "the rat", "rain inflation", "will rain rise", "eclipse", "will eclipse"];
   for (const text of [...searches, "r", "storm rain"]) {
-    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...ALL, text, category });
+    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...MATCH_ALL_QUERY, text, category });
     const after = { value: SAMPLE_AT, id: "alpha/m4" };
-    assertListMatchesReference(board, { ...ALL, text, sort: "updated_at", after });
+    assertListMatchesReference(board, { ...MATCH_ALL_QUERY, text, sort: "updated_at", after });
   }
   const events = { venues: ["alpha"], category: null, featuredOnly: false, order: "volume", limit: 30 } as const;
   for (const text of ["will", "rain inflation", "rain storm", "eclipse will", "eclipse storm the", "rai inf rat"]) {
@@ -288,17 +288,17 @@ test("searches for common and rare words match the reference implementations on 
 });
 
 test("paging returns each unchanged market exactly once if other markets are added, removed or changed between pages", () => {
-  const board = largeBoard();
+  const board = createLargeBoard();
   for (const search of [null, "rain", "eclipse"]) {
-    const query = { ...ALL, text: search, limit: 97 };
-    const unchanged = new Set(
-      naiveList(board, { ...query, limit: 9_000 }).filter((id) => Number(id.slice("alpha/m".length)) % 5 !== 0),
+    const query = { ...MATCH_ALL_QUERY, text: search, limit: 97 };
+    const unchangedIds = new Set(
+      referenceListIds(board, { ...query, limit: 9_000 }).filter((id) => Number(id.slice("alpha/m".length)) % 5 !== 0),
     );
-    const seen = new Map<string, number>();
+    const seenIds = new Map<string, number>();
     let after: MarketQuery["after"] = null;
     for (let page = 0; page < 200; page++) {
       const { ids, after: next } = readPage(board, { ...query, after });
-      for (const id of ids) seen.set(id, (seen.get(id) ?? 0) + 1);
+      for (const id of ids) seenIds.set(id, (seenIds.get(id) ?? 0) + 1);
       if (next === null) break;
       after = next;
       for (let step = 0; step < 60; step++) {
@@ -309,6 +309,6 @@ test("paging returns each unchanged market exactly once if other markets are add
         else board.annotate(current, { volume24hUsd: (number * step) % 1_000 });
       }
     }
-    for (const id of unchanged) assert.equal(seen.get(id), 1, id);
+    for (const id of unchangedIds) assert.equal(seenIds.get(id), 1, id);
   }
 });

@@ -29,7 +29,7 @@ export class MarketIndex {
   readonly #categoryNumbers = new StringInterner();
   readonly #venueNumbers = new Map<VenueId, number>();
 
-  /** @param idOf  returns the id of a row, which orders rows of equal value and must not change while the row is in use */
+  /** @param idOf  returns the id of a row, which orders rows of equal value and must not change while it is in use */
   constructor(idOf: (row: number) => string) {
     const createIndex = () => new OrderedIndex(idOf);
     this.#orders = {

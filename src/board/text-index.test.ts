@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Bitmap } from "./bitmap.ts";
 import { splitWords, TextIndex } from "./text-index.ts";
 
-function rowsOf(bitmap: Bitmap): number[] {
+function collectRows(bitmap: Bitmap): number[] {
   const rows: number[] = [];
   bitmap.forEach((row) => {
     rows.push(row);
@@ -12,7 +12,7 @@ function rowsOf(bitmap: Bitmap): number[] {
   return rows;
 }
 
-const search = (index: TextIndex, query: string) => new Set(rowsOf(index.find(query)));
+const search = (index: TextIndex, query: string) => new Set(collectRows(index.find(query)));
 
 test("`splitWords` returns lower-case words without accents and punctuation, and numbers with decimals", () => {
   assert.deepEqual(splitWords("S. Núñez, 3.5% — ÅRHUS?"), ["s", "nunez", "3.5", "arhus"]);
@@ -122,7 +122,7 @@ test("`findEach` returns the rows of each query word, which may be a prefix, rar
       const index = new TextIndex();
       const byRow = new Map(texts.map((content, row) => [row, content]));
       for (const [row, content] of byRow) index.set(row, content);
-      const found = index.findEach(query).map(rowsOf);
+      const found = index.findEach(query).map(collectRows);
       const expected = [...new Set(splitWords(query))].map((queryWord) => [...scan(byRow, queryWord)]);
       const bySize = (a: number[], b: number[]) => a.length - b.length;
       assert.deepEqual(found, expected.sort(bySize));

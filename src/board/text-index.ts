@@ -9,7 +9,7 @@ const DIGIT_GROUP_COMMA_PATTERN = /(?<=\p{N}),(?=\p{N})/gu;
 const ASCII_DIGIT_GROUP_COMMA_PATTERN = /(?<=[0-9]),(?=[0-9])/g;
 const ASCII_PATTERN = /^[\0-\x7f]*$/;
 
-/** Returns the lower-case words and numbers of a text, without accents: "Núñez, 3.5% of 1,000": nunez, 3.5, of, 1000. */
+/** Returns lower-case words and numbers without accents. "Núñez, 3.5% of 1,000" contains nunez, 3.5, of, 1000. */
 export function splitWords(text: string): string[] {
   // Fast path with the same result: most titles are ASCII, and 300,000 titles are indexed at start.
   if (ASCII_PATTERN.test(text)) {

@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventFilter, type EventPage, type LoggedEvent, type N
 
 /** Maximum number of ids that one read scans, which bounds a read with a selective filter. */
 const SCAN_IDS_MAX = 10_000;
-/** The server ends a transaction that is idle this long after its append, because the append blocks all other writers. */
+/** The server ends a transaction that is idle this long after its append, because an append blocks all writers. */
 const IDLE_WRITER_MS_MAX = 5_000;
 
 /**

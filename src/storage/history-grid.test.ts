@@ -7,7 +7,7 @@ import { binHistory, createHistoryGrid, PERIOD_MS } from "./history-grid.ts";
 import { FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 3, 57, 11);
-const periods = fc.constantFrom<HistoryPeriod>("48h", "7d", "30d");
+const periodArbitrary = fc.constantFrom<HistoryPeriod>("48h", "7d", "30d");
 
 test("the grid has the smallest interval that needs at most `maxPoints` bins, such as 4 h for 7 days and 48 points", () => {
   assert.deepEqual(createHistoryGrid("7d", 48, NOW), {
@@ -25,7 +25,7 @@ test("the grid has the smallest interval that needs at most `maxPoints` bins, su
 test("the grid covers the period up to now with at most maxPoints bins, aligned to multiples of the interval", () => {
   fc.assert(
     fc.property(
-      periods,
+      periodArbitrary,
       fc.integer({ min: 10, max: 200 }),
       fc.integer({ min: 0, max: 4e12 }),
       (period, maxPoints, now) => {
@@ -42,7 +42,7 @@ test("the grid covers the period up to now with at most maxPoints bins, aligned 
 
 const grid = { fromMs: 0, intervalMs: 2 * FIVE_MINUTES_MS, count: 30 };
 /** Five-minute samples before, in and after the grid, some without a price or volume. */
-const samples = fc.uniqueArray(
+const samplesArbitrary = fc.uniqueArray(
   fc.record({
     slot: fc.integer({ min: -20, max: 80 }),
     yesPrice: fc.option(fc.integer({ min: 0, max: 1_000 }).map((milli) => milli / 1_000)),
@@ -57,16 +57,19 @@ const toPoints = (list: { slot: number; yesPrice: number | null; volumeUsd: numb
 
 test("a bin has the last price at or before its end, and bins before the first known price are omitted", () => {
   fc.assert(
-    fc.property(samples, (list) => {
-      const input = Object.freeze(toPoints(list)) as HistoryPoint[];
-      const bins = new Map(binHistory(grid, input).map((bin) => [bin.startAt, bin]));
+    fc.property(samplesArbitrary, (list) => {
+      const samples = Object.freeze(toPoints(list)) as HistoryPoint[];
+      const bins = new Map(binHistory(grid, samples).map((bin) => [bin.startAt, bin]));
       for (let index = 0; index < grid.count; index++) {
         const startAt = index * grid.intervalMs;
         const endAt = startAt + grid.intervalMs;
-        const known = input.filter((sample) => sample.yesPrice !== null && sample.endAt <= endAt);
-        const last = known.reduce<HistoryPoint | null>((a, b) => (a === null || b.endAt > a.endAt ? b : a), null);
-        assert.equal(bins.get(startAt)?.yesPrice, last?.yesPrice ?? undefined);
-        assert.equal(bins.get(startAt)?.endAt, last === null ? undefined : endAt);
+        const knownSamples = samples.filter((sample) => sample.yesPrice !== null && sample.endAt <= endAt);
+        const latestSample = knownSamples.reduce<HistoryPoint | null>(
+          (a, b) => (a === null || b.endAt > a.endAt ? b : a),
+          null,
+        );
+        assert.equal(bins.get(startAt)?.yesPrice, latestSample?.yesPrice ?? undefined);
+        assert.equal(bins.get(startAt)?.endAt, latestSample === null ? undefined : endAt);
       }
     }),
   );
@@ -74,12 +77,15 @@ test("a bin has the last price at or before its end, and bins before the first k
 
 test("the volume of a bin is the sum of its samples, or null if any of them is unknown", () => {
   fc.assert(
-    fc.property(samples, (list) => {
-      const input = toPoints(list);
-      for (const bin of binHistory(grid, input)) {
-        const own = input.filter((sample) => sample.startAt >= bin.startAt && sample.endAt <= bin.endAt);
-        const isKnown = own.length > 0 && own.every((sample) => sample.volumeUsd !== null);
-        assert.equal(bin.volumeUsd, isKnown ? own.reduce((sum, sample) => sum + (sample.volumeUsd ?? 0), 0) : null);
+    fc.property(samplesArbitrary, (list) => {
+      const samples = toPoints(list);
+      for (const bin of binHistory(grid, samples)) {
+        const containedSamples = samples.filter((sample) => sample.startAt >= bin.startAt && sample.endAt <= bin.endAt);
+        const isKnown = containedSamples.length > 0 && containedSamples.every((sample) => sample.volumeUsd !== null);
+        assert.equal(
+          bin.volumeUsd,
+          isKnown ? containedSamples.reduce((sum, sample) => sum + (sample.volumeUsd ?? 0), 0) : null,
+        );
       }
     }),
   );
@@ -87,7 +93,7 @@ test("the volume of a bin is the sum of its samples, or null if any of them is u
 
 test("the result does not depend on the order of the samples", () => {
   fc.assert(
-    fc.property(samples, (list) => {
+    fc.property(samplesArbitrary, (list) => {
       assert.deepEqual(binHistory(grid, toPoints(list)), binHistory(grid, toPoints(list.toReversed())));
     }),
   );

@@ -69,7 +69,7 @@ async function countChanged(transaction: Transaction, text: string, parameters: 
   return row?.count ?? 0;
 }
 
-/** Recomputes the hourly bars from the hour of `fromMs` to the last hour that ends by `toMs`. Returns the change count. */
+/** Recomputes hourly bars from the hour of `fromMs` to the last hour that ends by `toMs`. Returns the change count. */
 export async function deriveHourlyBars(
   transaction: Transaction,
   fromMs: number,

@@ -65,7 +65,7 @@ function parseJson(text: string): unknown {
 /** Parses a stored market; returns null if this version cannot read it. */
 export function parseSnapshot(text: string): MarketSnapshot | null {
   const value = parseJson(text);
-  // The cast is safe: only the status literals are missing in the inferred type, because they are created from an array.
+  // The cast is safe: the schema equals the domain type, but TypeScript cannot infer its status literals.
   return snapshotValidator.Check(value) ? (value as MarketSnapshot) : null;
 }
 

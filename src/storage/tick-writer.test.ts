@@ -74,10 +74,10 @@ function openHarness({ queueMax, failure = null }: { queueMax?: number; failure?
   return { state, clock, writer, storedKeys };
 }
 
-const unavailable = new AppError("store_unavailable", "unavailable");
+const unavailableError = new AppError("store_unavailable", "unavailable");
 
 test("if the database is unavailable, retries with backoff and loses no tick", async () => {
-  const { state, clock, writer, storedKeys } = openHarness({ failure: unavailable });
+  const { state, clock, writer, storedKeys } = openHarness({ failure: unavailableError });
   for (let index = 0; index < 10; index++) writer.write(sampleTick(index, NOW + index));
   await clock.advance(10 * MINUTE_MS);
   assert.ok(state.attempts > 5 && state.attempts < 40);
@@ -140,7 +140,7 @@ test("drops and counts ticks with an implausible receive time or an invalid key 
 });
 
 test("if the database is unavailable, `close` ends and counts the lost ticks", async () => {
-  const { writer } = openHarness({ failure: unavailable });
+  const { writer } = openHarness({ failure: unavailableError });
   writer.write(sampleTick(1, NOW));
   await writer.close();
   assert.deepEqual(writer.counters, { written: 0, dropped: 1, queued: 0 });

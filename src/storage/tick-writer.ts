@@ -97,7 +97,7 @@ export function createTickWriter(options: {
   };
   const startedAt = clock.now();
 
-  /** Writes batches until the queue is empty. Throws if the database is unavailable; the next call retries the batch. */
+  /** Writes until the queue is empty. Throws if the database is unavailable; the next call repeats the batch. */
   const drainQueue = async () => {
     for (let attempts = 1; inFlightRows.length > 0 || queue.size > 0; ) {
       if (inFlightRows.length === 0) {

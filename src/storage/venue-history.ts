@@ -9,7 +9,7 @@ import { toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts
 const SHORT_POINT_MS_MAX = 30 * 60_000;
 const ROWS_PER_STATEMENT_MAX = 500;
 
-/** Returns SQL that inserts bars. An existing bar made from ticks is not changed, except that a missing volume is set. */
+/** Returns SQL that inserts bars. Of an existing bar made from ticks, only a missing volume is set. */
 const insertVenueBarsSql = (table: "bars_5m" | "bars_1h") => `
 insert into ${table} (market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close, volume_usd, source)
 select $1::int4, to_timestamp(start_ms / 1000), yes, yes, yes, yes, bid, ask, volume, 'venue'
