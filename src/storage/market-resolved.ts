@@ -2,7 +2,7 @@ import type { MarketSnapshot, Outcome } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
 import { toStorableText, toStorableTime } from "./storable.ts";
 
-/** Maximum length of a market id in API paths. Longer ids would also exceed the bound of event keys. */
+/** Maximum length of a market id in API paths. It also bounds the keys and payloads of events. */
 export const EVENT_MARKET_ID_LENGTH_MAX = 512;
 const TITLE_LENGTH_MAX = 1_000;
 
