@@ -17,7 +17,7 @@ const EVENTS_PER_READ_MAX = 1_000;
 const EVENTS_PER_STATEMENT_MAX = 1_000;
 const MARKETS_PER_FILTER_MAX = 1_000;
 const DELETE_ROWS_MAX = 5_000;
-/** Maximum delete statements per run, so that a run takes no minutes. The next run deletes the remaining rows. */
+/** Maximum delete statements per run, so that it does not take minutes. The next run deletes the remaining rows. */
 const DELETE_ROUNDS_MAX = 200;
 
 /**
