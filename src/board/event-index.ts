@@ -77,7 +77,7 @@ export class EventIndex {
     this.#markStale(entry);
   }
 
-  /** Removes a row from its event. Returns the event's slug and whether it has no rows; null if the row has no event. */
+  /** Removes a row from its event. Returns the slug and whether the event is empty; null if the row has no event. */
   removeRow(row: number): { readonly slug: string; readonly isEmpty: boolean } | null {
     const entry = this.#entryOfRow(row);
     if (entry === null) return null;

@@ -122,10 +122,10 @@ test("`findEach` returns the rows of each query word, which may be a prefix, rar
       const index = new TextIndex();
       const byRow = new Map(texts.map((content, row) => [row, content]));
       for (const [row, content] of byRow) index.set(row, content);
-      const found = index.findEach(query).map(collectRows);
+      const rowsOfWords = index.findEach(query).map(collectRows);
       const expected = [...new Set(splitWords(query))].map((queryWord) => [...scan(byRow, queryWord)]);
       const bySize = (a: number[], b: number[]) => a.length - b.length;
-      assert.deepEqual(found, expected.sort(bySize));
+      assert.deepEqual(rowsOfWords, expected.sort(bySize));
     }),
   );
 });

@@ -100,9 +100,9 @@ test("the result does not depend on the order of the samples", () => {
 });
 
 test("bins without samples repeat the previous price, without bid, ask and volume", () => {
-  const first = samplePoint(0, HOUR_MS, 0.4, { bid: 0.39, ask: 0.41, volumeUsd: 7 });
-  assert.deepEqual(binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [first]), [
-    first,
+  const firstSample = samplePoint(0, HOUR_MS, 0.4, { bid: 0.39, ask: 0.41, volumeUsd: 7 });
+  assert.deepEqual(binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [firstSample]), [
+    firstSample,
     samplePoint(HOUR_MS, 2 * HOUR_MS, 0.4),
     samplePoint(2 * HOUR_MS, 3 * HOUR_MS, 0.4),
   ]);

@@ -19,7 +19,7 @@ export const DEFAULT_RETENTION: RetentionDays = {
 };
 
 const DELETE_ROWS_MAX = 20_000;
-/** Maximum delete statements per table and run, so that it does not take minutes. The next run deletes remaining rows. */
+/** Maximum delete statements per table and run: a run must not take minutes. The next run deletes remaining rows. */
 const DELETE_ROUNDS_MAX = 100;
 
 async function deleteOldRows(

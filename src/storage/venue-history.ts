@@ -99,8 +99,8 @@ export async function saveVenueHistory(
   await database.transaction(async (transaction) => {
     await insertBars(transaction, "bars_5m", marketKey, fiveMinutes);
     await insertBars(transaction, "bars_1h", marketKey, hours);
-    const first = fiveMinutes[0]?.startAt;
-    if (first !== undefined) await deriveHourlyBars(transaction, first, toMs, marketKey);
+    const firstStartAt = fiveMinutes[0]?.startAt;
+    if (firstStartAt !== undefined) await deriveHourlyBars(transaction, firstStartAt, toMs, marketKey);
 
     // Adjoining ranges are merged, so repeated requests do not add rows.
     const series = [marketKey, Math.round(intervalMs / 1_000)];
