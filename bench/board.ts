@@ -1,20 +1,20 @@
 /**
- * Benchmark of the market board at full size. It measures the start from a stored state, memory, and the latency of lists,
- * searches and event lists over HTTP while the ingest applies changes.
+ * Benchmark of the market board at full size. It measures the start from a stored state, memory, and the latency of
+ * lists, searches and event lists over HTTP while the ingest applies changes.
  *
  *   node bench/board.ts [--markets 300000] [--changes 2000] [--rounds 300] [--json file] [--keep folder]
  *
- * One process runs the real service: embedded database, restore, HTTP with key checks, ingest and recorder. Its venues are
- * simulated: half of the changes are streamed quotes, half are sweep pages with new prices, volumes and liquidity. The
- * benchmark process sends one request at a time over one connection and every kind of request once per round, so all
- * kinds are measured under the same noise. Latency is measured from sending the request to the last byte.
+ * One process runs the real service: embedded database, restore, HTTP with key checks, ingest and recorder. Its venues
+ * are simulated: half of the changes are streamed quotes, half are sweep pages with new prices, volumes and liquidity.
+ * The benchmark process sends one request at a time over one connection and every kind of request once per round, so
+ * all kinds are measured under the same noise. Latency is measured from sending the request to the last byte.
  *
  * - `restore_s`: from the open database to a board whose lists are ready.
- * - `ready_s`: from the start of the process until it listens. After a crash this includes the replay of the database log.
+ * - `ready_s`: from the start of the process until it listens, including the replay of the database log after a crash.
  * - `rss_start_mb`, `rss_end_mb`: resident memory of the service at its start and after all requests.
  * - `cpu_share`: CPU seconds of the service per second, over all threads.
  *
- * `--keep` sets a folder for the database, which is then filled once and reused by later runs.
+ * `--keep` sets a folder for the database. The first run fills the database, and the next runs reuse it.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -52,18 +52,18 @@ const { values: flags } = parseArgs({
 });
 const marketCount = Number(flags.markets);
 const changesPerSecond = Number(flags.changes);
-const rounds = Number(flags.rounds);
-const DEEP_PAGES = 200;
-const WARM_UP_ROUNDS = 30;
-const CHANGE_EVERY_MS = 10;
+const roundCount = Number(flags.rounds);
+const DEEP_PAGE_COUNT = 200;
+const WARM_UP_ROUND_COUNT = 30;
+const CHANGE_INTERVAL_MS = 10;
 const PAGE_ROWS = 100;
 const log = createPinoLog("error");
 
-/** Start figures reported by the service process. */
+/** Sent by the service process after its start. */
 interface ServiceReport {
   readonly url: string;
   readonly key: string;
-  /** Milliseconds since the start of the process. */
+  /** Time from the start of the process until it listens. */
   readonly readyMs: number;
   readonly restoreMs: number;
   readonly markets: number;
@@ -76,8 +76,8 @@ interface ResourceUsage {
   readonly changes: number;
 }
 
-/** Fills a database with the synthetic markets. */
-async function fill(folder: string): Promise<void> {
+/** Fills the database in `folder` with the synthetic markets. */
+async function fillDatabase(folder: string): Promise<void> {
   const database = await openEmbeddedDatabase({ dataDir: folder, log });
   await migrateDatabase(database);
   await ensureStoreIdentity(database, { data: "live", seed: null, genesisAt: null });
@@ -99,8 +99,8 @@ async function fill(folder: string): Promise<void> {
   await database.close();
 }
 
-/** A venue that makes `rate` changes per second: half as streamed quotes, half in sweep pages. */
-function changingVenue(
+/** Simulates a venue with `rate` changes per second: half as streamed quotes, half in sweep pages. */
+function createChangingVenue(
   id: string,
   pickMarket: (random: SeededRandom) => MarketSnapshot,
   rate: number,
@@ -108,7 +108,7 @@ function changingVenue(
 ) {
   const random = seededRandom(id.length);
   let sweeps = 0;
-  const price = () => (1 + random.integer(95)) / 100;
+  const randomPrice = () => (1 + random.integer(95)) / 100;
   const emptyPage = (): ListingPage => ({ markets: [], events: [], totalRows: null, requestedAt: Date.now() });
   const adapter: VenueAdapter = {
     id,
@@ -121,14 +121,14 @@ function changingVenue(
       volumeFromTrades: false,
     },
     async *listOpenMarkets(signal) {
-      // The first sweep ends immediately, because the board is restored; the second never ends.
+      // The first sweep ends immediately, because the board is already restored. The second never ends.
       for (const pauseMs = (1_000 * PAGE_ROWS) / (rate / 2); sweeps++ > 0; ) {
         await systemClock.sleep(pauseMs, signal);
         const requestedAt = Date.now();
         const page = Array.from({ length: PAGE_ROWS }, () => {
           onChange();
           const { listing, quote, activity } = pickMarket(random);
-          const bid = price();
+          const bid = randomPrice();
           return {
             listing,
             quote: { ...quote, bid, ask: bid + 0.01, receivedAt: requestedAt },
@@ -153,12 +153,12 @@ function changingVenue(
         for (; dueChanges >= 1; dueChanges--) {
           onChange();
           const { listing } = pickMarket(random);
-          const bid = price();
+          const bid = randomPrice();
           const receivedAt = Date.now();
           const quote = { bid, ask: bid + 0.01, eventAt: receivedAt };
           handlers.onMessage({ kind: "quote", marketId: listing.marketId, quote, receivedAt });
         }
-      }, CHANGE_EVERY_MS);
+      }, CHANGE_INTERVAL_MS);
       handlers.onUp();
       return { follow() {}, close: () => clearInterval(timer) };
     },
@@ -167,7 +167,7 @@ function changingVenue(
 }
 
 /** Runs the real service on the filled database with simulated venues. */
-async function serve(folder: string): Promise<void> {
+async function runService(folder: string): Promise<void> {
   const database = await openEmbeddedDatabase({ dataDir: folder, log });
   await migrateDatabase(database);
   const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
@@ -190,7 +190,7 @@ async function serve(folder: string): Promise<void> {
         referenceOnly: false,
         create: () => {
           const rate = changesPerSecond / SYNTHETIC_VENUES.length;
-          return changingVenue(id, pickMarket(id), rate, () => changes++);
+          return createChangingVenue(id, pickMarket(id), rate, () => changes++);
         },
       })),
     }),
@@ -230,7 +230,7 @@ function spawnRole(role: string, folder: string): ChildProcess {
   return fork(new URL(import.meta.url).pathname, args);
 }
 
-const messageOf = <Message>(child: ChildProcess) =>
+const receiveMessage = <Message>(child: ChildProcess) =>
   new Promise<Message>((resolve, reject) => {
     child.once("message", (message) => resolve(message as Message));
     child.once("exit", (code) => reject(new Error(`The process ended with exit code ${code}`)));
@@ -240,11 +240,11 @@ interface HttpResult {
   readonly ms: number;
   readonly bytes: number;
   readonly link: string | null;
-  /** Any status except 200; such responses are included in the latencies. */
+  /** Whether the status is not 200. Such responses are included in the latencies. */
   readonly isError: boolean;
 }
 
-function client(url: string, key: string): (path: string) => Promise<HttpResult> {
+function createClient(url: string, key: string): (path: string) => Promise<HttpResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return (path) =>
     new Promise((resolve, reject) => {
@@ -272,10 +272,10 @@ function client(url: string, key: string): (path: string) => Promise<HttpResult>
     });
 }
 
-/** The path of a kind of request, or a function from the Link of its previous response to the next path. */
+/** A path, or a function that returns the next path from the URL in the Link header of the previous response. */
 type RequestKind = string | ((link: string | null) => string);
 
-function requestKinds(): Readonly<Record<string, RequestKind>> {
+function createRequestKinds(): Readonly<Record<string, RequestKind>> {
   const random = seededRandom(7);
   const names = ["Bachewood", "morillski", "Hafezini", "kelmaos"];
   const temperature = "will%20the%20highest%20temperature%20in%20be%20between%20on%202027";
@@ -287,7 +287,7 @@ function requestKinds(): Readonly<Record<string, RequestKind>> {
   const followPages = (sort: string) => {
     let page = 0;
     const first = `/v1/markets?limit=100&sort=${sort}`;
-    return (link: string | null) => (link === null || page++ % DEEP_PAGES === 0 ? first : link);
+    return (link: string | null) => (link === null || page++ % DEEP_PAGE_COUNT === 0 ? first : link);
   };
   const distantValues = {
     volume_24h: 1,
@@ -337,7 +337,7 @@ function requestKinds(): Readonly<Record<string, RequestKind>> {
 
 const quantile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-const round = (value: number, digits = 1) => Number(value.toFixed(digits));
+const roundTo = (value: number, digits = 1) => Number(value.toFixed(digits));
 
 async function runBenchmark(): Promise<void> {
   const folder = flags.keep ?? (await mkdtemp(join(tmpdir(), "parallax-board-")));
@@ -353,31 +353,31 @@ async function runBenchmark(): Promise<void> {
       const code = await new Promise((resolve) => child.once("exit", resolve));
       if (code !== 0) throw new Error("The database could not be filled");
       await writeFile(join(folder, "filled"), "");
-      process.stderr.write(`database filled in ${round((performance.now() - startedAt) / 1_000)} s\n`);
+      process.stderr.write(`database filled in ${roundTo((performance.now() - startedAt) / 1_000)} s\n`);
     }
     const service = spawnRole("serve", folder);
-    const report = await messageOf<ServiceReport>(service);
+    const report = await receiveMessage<ServiceReport>(service);
     const readUsage = () => {
-      const usage = messageOf<ResourceUsage>(service);
+      const usage = receiveMessage<ResourceUsage>(service);
       service.send("usage");
       return usage;
     };
-    const atStart = await readUsage();
-    // A service that outlives this process would keep the database locked.
+    const usageAtStart = await readUsage();
+    // Otherwise a service that still runs after this process would keep the database locked.
     process.once("exit", () => service.kill());
     process.stderr.write(
-      `${report.markets} markets: restored in ${round(report.restoreMs / 1_000)} s, process ready after ` +
-        `${round(report.readyMs / 1_000)} s, RSS ${round(atStart.rssMb, 0)} MB\n`,
+      `${report.markets} markets: restored in ${roundTo(report.restoreMs / 1_000)} s, process ready after ` +
+        `${roundTo(report.readyMs / 1_000)} s, RSS ${roundTo(usageAtStart.rssMb, 0)} MB\n`,
     );
-    const get = client(report.url, report.key);
-    const kinds = Object.entries(requestKinds());
+    const get = createClient(report.url, report.key);
+    const kinds = Object.entries(createRequestKinds());
     const times = new Map(kinds.map(([kind]) => [kind, [] as number[]]));
     const links = new Map<string, string | null>();
     const bytes = new Map<string, number>();
     let errors = 0;
     let usageBefore = await readUsage();
     let startedAt = performance.now();
-    for (let index = -WARM_UP_ROUNDS; index < rounds; index++) {
+    for (let index = -WARM_UP_ROUND_COUNT; index < roundCount; index++) {
       if (index === 0) {
         usageBefore = await readUsage();
         startedAt = performance.now();
@@ -392,44 +392,50 @@ async function runBenchmark(): Promise<void> {
       }
     }
     const seconds = (performance.now() - startedAt) / 1_000;
-    const atEnd = await readUsage();
+    const usageAtEnd = await readUsage();
     service.send("end");
     await new Promise((resolve) => service.once("exit", resolve));
 
     const rows = [...times].map(([kind, all]) => {
       const sorted = all.sort((a, b) => a - b);
       const [p50, p99, max] = [quantile(sorted, 0.5), quantile(sorted, 0.99), sorted.at(-1) ?? Number.NaN];
-      return { kind, p50_ms: round(p50, 2), p99_ms: round(p99, 2), max_ms: round(max, 2), bytes: bytes.get(kind) ?? 0 };
+      return {
+        kind,
+        p50_ms: roundTo(p50, 2),
+        p99_ms: roundTo(p99, 2),
+        max_ms: roundTo(max, 2),
+        bytes: bytes.get(kind) ?? 0,
+      };
     });
     const allTimes = [...times.values()].flat().sort((a, b) => a - b);
     const result = {
       node: process.version,
       cpus: cpus().length,
       markets: report.markets,
-      restore_s: round(report.restoreMs / 1_000, 2),
-      ready_s: round(report.readyMs / 1_000, 2),
-      rss_start_mb: round(atStart.rssMb, 0),
-      rss_end_mb: round(atEnd.rssMb, 0),
-      heap_end_mb: round(atEnd.heapMb, 0),
-      changes_per_second: round((atEnd.changes - usageBefore.changes) / seconds, 0),
-      cpu_share: round((atEnd.cpuSeconds - usageBefore.cpuSeconds) / seconds, 2),
+      restore_s: roundTo(report.restoreMs / 1_000, 2),
+      ready_s: roundTo(report.readyMs / 1_000, 2),
+      rss_start_mb: roundTo(usageAtStart.rssMb, 0),
+      rss_end_mb: roundTo(usageAtEnd.rssMb, 0),
+      heap_end_mb: roundTo(usageAtEnd.heapMb, 0),
+      changes_per_second: roundTo((usageAtEnd.changes - usageBefore.changes) / seconds, 0),
+      cpu_share: roundTo((usageAtEnd.cpuSeconds - usageBefore.cpuSeconds) / seconds, 2),
       requests: allTimes.length,
       refused: errors,
-      requests_per_second: round(allTimes.length / seconds, 0),
-      p50_ms: round(quantile(allTimes, 0.5), 2),
-      p99_ms: round(quantile(allTimes, 0.99), 2),
-      max_ms: round(allTimes.at(-1) ?? Number.NaN, 2),
+      requests_per_second: roundTo(allTimes.length / seconds, 0),
+      p50_ms: roundTo(quantile(allTimes, 0.5), 2),
+      p99_ms: roundTo(quantile(allTimes, 0.99), 2),
+      max_ms: roundTo(allTimes.at(-1) ?? Number.NaN, 2),
       kinds: rows,
     };
     if (flags.json !== undefined) await writeFile(flags.json, `${JSON.stringify(result, null, 2)}\n`);
     const { kinds: _, ...totals } = result;
-    process.stdout.write(`${JSON.stringify(totals)}\n\n${table(rows)}`);
+    process.stdout.write(`${JSON.stringify(totals)}\n\n${formatTable(rows)}`);
   } finally {
     if (flags.keep === undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 
-function table(
+function formatTable(
   rows: readonly { kind: string; p50_ms: number; p99_ms: number; max_ms: number; bytes: number }[],
 ): string {
   const lines = rows.map(
@@ -439,6 +445,6 @@ function table(
   return [`| ${"kind".padEnd(40)} |  p50 ms |  p99 ms |  max ms |   bytes |`, ...lines, ""].join("\n");
 }
 
-if (flags.role === "fill") await fill(flags.folder);
-else if (flags.role === "serve") await serve(flags.folder);
+if (flags.role === "fill") await fillDatabase(flags.folder);
+else if (flags.role === "serve") await runService(flags.folder);
 else await runBenchmark();

@@ -1,13 +1,12 @@
 import type { EventListing, MarketSnapshot, MarketStatus } from "../src/domain/market.ts";
 
-/** Venues of the synthetic markets. */
 export const SYNTHETIC_VENUES = ["northmarket", "southmarket", "eastmarket"] as const;
-/** Share of the markets of each venue. */
+/** Share of each venue in all markets, in the order of `SYNTHETIC_VENUES`. */
 const VENUE_SHARES = [0.65, 0.29, 0.06];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Possible numbers of markets per event; their mean is about three, as on the large venues. */
+/** Possible numbers of markets per event. The mean is about three, as on large venues. */
 const EVENT_SIZES = [1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 12];
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"];
 const SYLLABLES =
@@ -26,7 +25,7 @@ export interface SeededRandom {
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** Pseudo-random numbers that are the same for the same seed (mulberry32). */
+/** Creates a pseudo-random number generator (mulberry32). Equal seeds result in equal numbers. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = () => {
@@ -46,8 +45,8 @@ export function seededRandom(seed: number): SeededRandom {
   });
 }
 
-/** One of about 30,000 proper names; every tenth has accents. */
-function properName(random: SeededRandom): string {
+/** Returns one of about 30,000 names; one in ten has accents. */
+function createProperName(random: SeededRandom): string {
   const name = random.pick(SYLLABLES) + random.pick(SYLLABLES) + random.pick(ENDINGS);
   const accented = random.integer(10) === 0 ? name.replace("e", "é").replace("o", "ö") : name;
   return accented.charAt(0).toUpperCase() + accented.slice(1);
@@ -56,17 +55,17 @@ function properName(random: SeededRandom): string {
 interface Question {
   readonly category: string;
   readonly title: string;
-  /** Title and outcome label of one market of the event. */
+  /** Creates the title and outcome label of the event's market with this number. */
   market(number: number): { readonly title: string; readonly label: string | null };
 }
 
-function question(random: SeededRandom): Question {
+function createQuestion(random: SeededRandom): Question {
   const date = `${random.pick(MONTHS)} ${1 + random.integer(28)}, ${2026 + random.integer(3)}`;
-  const person = () => `${properName(random)} ${properName(random)}`;
-  const place = properName(random);
+  const person = () => `${createProperName(random)} ${createProperName(random)}`;
+  const place = createProperName(random);
   const kind = random.integer(6);
   if (kind === 0) {
-    const [home, away] = [properName(random), properName(random)];
+    const [home, away] = [createProperName(random), createProperName(random)];
     return {
       category: "Sports",
       title: `${home} vs ${away} on ${date}`,
@@ -124,7 +123,7 @@ function question(random: SeededRandom): Question {
       }),
     };
   }
-  const work = `${properName(random)} ${random.pick(WORKS)}`;
+  const work = `${createProperName(random)} ${random.pick(WORKS)}`;
   return {
     category: "Culture",
     title: `When will ${person()} release the next ${work}?`,
@@ -132,21 +131,22 @@ function question(random: SeededRandom): Question {
   };
 }
 
-function statusOf(random: SeededRandom): MarketStatus {
+function randomStatus(random: SeededRandom): MarketStatus {
   const share = random();
   return share < 0.93 ? "active" : share < 0.96 ? "closed" : share < 0.98 ? "determined" : "finalized";
 }
 
-/** An amount in USD, log-uniform from 0.1 to 1,000,000, as real volumes roughly are; null for one in eight. */
-function amount(random: SeededRandom): number | null {
+/** Returns a log-uniform amount from 0.1 to 1,000,000 USD, similar to real volumes, or null in one of eight calls. */
+function randomAmount(random: SeededRandom): number | null {
   return random.integer(8) === 0 ? null : Math.round(100 * 10 ** (random() * 7 - 1)) / 100;
 }
 
-const digits = (random: SeededRandom, length: number) => Array.from({ length }, () => random.integer(10)).join("");
-const hex = (random: SeededRandom, length: number) =>
+const randomDigits = (random: SeededRandom, length: number) =>
+  Array.from({ length }, () => random.integer(10)).join("");
+const randomHex = (random: SeededRandom, length: number) =>
   Array.from({ length }, () => random.integer(16).toString(16)).join("");
 
-/** Events with their markets. Texts, ids and figures resemble those of the large venues and depend only on the seed. */
+/** Generates events with their markets. The result depends only on the options and resembles that of large venues. */
 export function* syntheticEvents(options: {
   readonly markets: number;
   readonly now: number;
@@ -164,13 +164,15 @@ export function* syntheticEvents(options: {
       options.markets - count,
       random.integer(500) === 0 ? 40 + random.integer(80) : random.pick(EVENT_SIZES),
     );
-    const { category, title, market } = question(random);
-    const eventId = `EV-${number.toString(36).toUpperCase()}-${digits(random, 6)}`;
+    const { category, title, market } = createQuestion(random);
+    const eventId = `EV-${number.toString(36).toUpperCase()}-${randomDigits(random, 6)}`;
     const closeAt = now + random.integer(400 * 24) * HOUR_MS;
     const markets: MarketSnapshot[] = [];
     for (let index = 0; index < size; index++) {
       const { title, label } = market(index);
-      markets.push(snapshot(random, { venue, eventId, category, title, label, closeAt, now, number: count + index }));
+      markets.push(
+        createSnapshot(random, { venue, eventId, category, title, label, closeAt, now, number: count + index }),
+      );
     }
     count += size;
     yield {
@@ -191,7 +193,7 @@ export function* syntheticEvents(options: {
   }
 }
 
-function snapshot(
+function createSnapshot(
   random: SeededRandom,
   fields: {
     readonly venue: string;
@@ -206,11 +208,11 @@ function snapshot(
 ): MarketSnapshot {
   const { venue, eventId, title, label, closeAt, now } = fields;
   const isOnChain = venue === SYNTHETIC_VENUES[0];
-  const marketId = isOnChain ? `0x${hex(random, 64)}` : `${eventId}-${fields.number}`;
+  const marketId = isOnChain ? `0x${randomHex(random, 64)}` : `${eventId}-${fields.number}`;
   const bid = (1 + random.integer(95)) / 100;
   const isQuoted = random.integer(10) !== 0;
-  const status = statusOf(random);
-  const volume24hUsd = amount(random);
+  const status = randomStatus(random);
+  const volume24hUsd = randomAmount(random);
   return {
     listing: {
       venue,
@@ -228,14 +230,16 @@ function snapshot(
         `of the day named, 11:59 PM ET. Otherwise, this market will resolve to "No". The primary resolution source will ` +
         `be official information from the body responsible for the figure or the contest; a consensus of credible ` +
         `reporting may also be used. If the matter is postponed, the market stays open until it has been decided; if it ` +
-        `is cancelled without a new date, the market resolves 50-50. Reference ${hex(random, 12)}.`,
+        `is cancelled without a new date, the market resolves 50-50. Reference ${randomHex(random, 12)}.`,
       openAt: now - random.integer(90) * DAY_MS,
       closeAt,
       expectedResolutionAt: random.integer(12) === 0 ? null : closeAt + HOUR_MS,
       resolvedAt: status === "finalized" ? now - random.integer(20) * DAY_MS : null,
       tickSize: 0.01,
       takerFee: isOnChain ? { kind: "none" } : { kind: "quadratic", rate: 0.07, exponent: 1 },
-      venueKeys: isOnChain ? { yes: digits(random, 77), no: digits(random, 77) } : { series: eventId.slice(0, 8) },
+      venueKeys: isOnChain
+        ? { yes: randomDigits(random, 77), no: randomDigits(random, 77) }
+        : { series: eventId.slice(0, 8) },
     },
     quote: {
       bid: isQuoted ? bid : null,
@@ -250,8 +254,8 @@ function snapshot(
     activity: {
       volume24hUsd,
       volumeTotalUsd: volume24hUsd === null ? null : volume24hUsd * 10,
-      liquidityUsd: amount(random),
-      openInterestUsd: amount(random),
+      liquidityUsd: randomAmount(random),
+      openInterestUsd: randomAmount(random),
     },
   };
 }

@@ -1,23 +1,23 @@
-/** A set with more rows is stored as bits, which then take no more memory than a list and are faster to combine. */
+/** Maximum rows stored as a list. For larger sets, bits take no more memory than a list and are faster to combine. */
 const SPARSE_ROWS_MAX = 2_048;
-const INITIAL_WORDS = 256;
-const NO_BITS = new Uint32Array(0);
+const INITIAL_WORD_COUNT = 256;
+const EMPTY_BITS = new Uint32Array(0);
 
 /**
- * A set of rows, which are small non-negative integers. It is stored as a sorted list while it is sparse and as one bit
- * per row when it is dense, because the posting lists of a search index vary from a few rows to most of them.
+ * A set of row numbers (small non-negative integers). A sparse set is stored as a sorted list, a dense set as one bit
+ * per row number: in a search index, some words occur in a few rows and others in most rows.
  */
 export class Bitmap {
   /** Sorted rows of a sparse set; null for a dense set. */
   #list: number[] | null = [];
-  #bits = NO_BITS;
+  #bits = EMPTY_BITS;
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Whether the set is small enough that iterating over it is faster than looking rows up in it. */
+  /** Whether the set is stored as a list. Iterating over a sparse set is faster than looking rows up in it. */
   get isSparse(): boolean {
     return this.#list !== null;
   }
@@ -56,7 +56,7 @@ export class Bitmap {
     if (!this.has(row)) return;
     this.#bits[row >>> 5] = (this.#bits[row >>> 5] ?? 0) & ~(1 << (row & 31));
     this.#size -= 1;
-    // Half of the bound: otherwise alternately adding and deleting one row would convert the set each time.
+    // Convert at half of the maximum; otherwise alternating `add` and `delete` would convert the set at each call.
     if (this.#size <= SPARSE_ROWS_MAX / 2) this.#assignBits(this.#bits);
   }
 
@@ -87,15 +87,15 @@ export class Bitmap {
     }
   }
 
-  /** The set of `target[row]` for each row of this set; rows with a negative target are skipped. */
+  /** Returns the set of `target[row]` for each row of this set, without negative targets. */
   map(target: Int32Array): Bitmap {
-    const mapped = new Bitmap();
+    const mappedRows = new Bitmap();
     if (this.#list !== null) {
       for (const row of this.#list) {
         const value = target[row] ?? -1;
-        if (value >= 0) mapped.add(value);
+        if (value >= 0) mappedRows.add(value);
       }
-      return mapped;
+      return mappedRows;
     }
     const bits = new Uint32Array((target.length >>> 5) + 1);
     for (let index = 0; index < this.#bits.length; index++) {
@@ -104,30 +104,32 @@ export class Bitmap {
         if (value >= 0) bits[value >>> 5] = (bits[value >>> 5] ?? 0) | (1 << (value & 31));
       }
     }
-    mapped.#assignBits(bits);
-    return mapped;
+    mappedRows.#assignBits(bits);
+    return mappedRows;
   }
 
-  /** The rows that are in every set. Returns the set itself if there is only one, and an empty set if there is none. */
+  /** Returns the rows that all sets contain. A single set is returned itself; no sets result in an empty set. */
   static intersection(sets: readonly Bitmap[]): Bitmap {
-    // Start from a sparse set if there is one: it is iterated once, and the other sets are only looked up.
-    const [first, ...others] = [...sets].sort((a, b) => Number(b.isSparse) - Number(a.isSparse) || a.size - b.size);
-    if (first === undefined) return new Bitmap();
-    if (others.length === 0) return first;
-    const common = new Bitmap();
-    if (first.#list !== null) {
-      for (const row of first.#list) if (others.every((other) => other.has(row))) common.add(row);
-      return common;
+    // If any set is sparse, iterate over the smallest sparse set and look up each of its rows in the other sets.
+    const [firstSet, ...otherSets] = [...sets].sort(
+      (a, b) => Number(b.isSparse) - Number(a.isSparse) || a.size - b.size,
+    );
+    if (firstSet === undefined) return new Bitmap();
+    if (otherSets.length === 0) return firstSet;
+    const commonRows = new Bitmap();
+    if (firstSet.#list !== null) {
+      for (const row of firstSet.#list) if (otherSets.every((other) => other.has(row))) commonRows.add(row);
+      return commonRows;
     }
-    const bits = first.#bits.slice();
-    for (const other of others) {
+    const bits = firstSet.#bits.slice();
+    for (const other of otherSets) {
       for (let index = 0; index < bits.length; index++) bits[index] = (bits[index] ?? 0) & (other.#bits[index] ?? 0);
     }
-    common.#assignBits(bits);
-    return common;
+    commonRows.#assignBits(bits);
+    return commonRows;
   }
 
-  /** Replaces the content with the given bits and converts it to a list if it is sparse. */
+  /** Replaces the rows of this set by the given bits; converts them to a list if they are sparse. */
   #assignBits(bits: Uint32Array<ArrayBuffer>): void {
     this.#list = null;
     this.#bits = bits;
@@ -138,13 +140,13 @@ export class Bitmap {
       list.push(row);
     });
     this.#list = list;
-    this.#bits = NO_BITS;
+    this.#bits = EMPTY_BITS;
   }
 
   #convertToBits(): void {
     const list = this.#list ?? [];
     this.#list = null;
-    this.#bits = new Uint32Array(Math.max(INITIAL_WORDS, ((list.at(-1) ?? 0) >>> 5) + 1));
+    this.#bits = new Uint32Array(Math.max(INITIAL_WORD_COUNT, ((list.at(-1) ?? 0) >>> 5) + 1));
     this.#size = 0;
     for (const row of list) this.#setBit(row);
   }
@@ -167,7 +169,7 @@ export class Bitmap {
   }
 }
 
-/** Index of the first row that is not below `row`. */
+/** Index of the first element that is at least `row`. */
 function lowerBound(sorted: readonly number[], row: number): number {
   let low = 0;
   let high = sorted.length;

@@ -4,7 +4,7 @@ import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../te
 import { MarketBoard } from "./board.ts";
 import type { MarketQuery } from "./model.ts";
 
-const ALL: MarketQuery = {
+const MATCH_ALL_QUERY: MarketQuery = {
   venues: ["alpha", "beta"],
   statuses: ["active"],
   category: null,
@@ -14,114 +14,117 @@ const ALL: MarketQuery = {
   after: null,
 };
 
-function boardOf(markets: Readonly<Record<string, SampleParts>>): MarketBoard {
+function createBoard(markets: Readonly<Record<string, SampleParts>>): MarketBoard {
   const board = new MarketBoard(() => SAMPLE_AT);
   for (const [id, parts] of Object.entries(markets)) board.apply(sampleMarket(id, parts), SAMPLE_AT);
   return board;
 }
 
-const listed = (board: MarketBoard, query: Partial<MarketQuery> = {}) =>
-  board.list({ ...ALL, ...query }).map(({ listing }) => listing.marketId);
+const listIds = (board: MarketBoard, query: Partial<MarketQuery> = {}) =>
+  board.list({ ...MATCH_ALL_QUERY, ...query }).map(({ listing }) => listing.marketId);
 
-test("volume, liquidity and open interest sort the largest first, unknown values last and equal values by id", () => {
-  const figures = (value: number | null) => ({
+test("sorts by volume, liquidity or open interest: largest first, unknown values last, equal values by id", () => {
+  const createParts = (value: number | null) => ({
     activity: { volume24hUsd: value, liquidityUsd: value, openInterestUsd: value },
   });
-  const board = boardOf({
-    unknown2: figures(null),
-    small: figures(0),
-    tieB: figures(5),
-    unknown1: figures(null),
-    large: figures(9),
-    tieA: figures(5),
+  const board = createBoard({
+    unknown2: createParts(null),
+    small: createParts(0),
+    tieB: createParts(5),
+    unknown1: createParts(null),
+    large: createParts(9),
+    tieA: createParts(5),
   });
   for (const sort of ["volume_24h", "liquidity", "open_interest"] as const) {
-    assert.deepEqual(listed(board, { sort }), ["large", "tieA", "tieB", "small", "unknown1", "unknown2"], sort);
+    assert.deepEqual(listIds(board, { sort }), ["large", "tieA", "tieB", "small", "unknown1", "unknown2"], sort);
   }
 });
 
-test("resolution_date sorts the soonest first and markets without a date last", () => {
-  const board = boardOf({
+test("sorts by `resolution_date`: earliest first, markets without a date last", () => {
+  const board = createBoard({
     never: {},
     late: { listing: { expectedResolutionAt: SAMPLE_AT + 9 } },
     soon: { listing: { expectedResolutionAt: SAMPLE_AT + 1 } },
     epoch: { listing: { expectedResolutionAt: 0 } },
   });
-  assert.deepEqual(listed(board, { sort: "resolution_date" }), ["epoch", "soon", "late", "never"]);
+  assert.deepEqual(listIds(board, { sort: "resolution_date" }), ["epoch", "soon", "late", "never"]);
 });
 
-test("updated_at sorts the most recent first", () => {
-  const board = boardOf({
+test("sorts by `updated_at`: most recent first", () => {
+  const board = createBoard({
     old: { quote: { receivedAt: SAMPLE_AT - 10 } },
     fresh: { quote: { receivedAt: SAMPLE_AT } },
   });
-  assert.deepEqual(listed(board, { sort: "updated_at" }), ["fresh", "old"]);
+  assert.deepEqual(listIds(board, { sort: "updated_at" }), ["fresh", "old"]);
 });
 
-test("price_change_24h sorts the largest rise first, the largest fall last and unknown changes after it", () => {
-  const board = boardOf({ fall: {}, unknown: {}, rise: {}, still: {} });
+test("sorts by `price_change_24h`: from the largest rise to the largest fall, unknown changes last", () => {
+  const board = createBoard({ fall: {}, unknown: {}, rise: {}, still: {} });
   const dayAgo: Readonly<Record<string, number>> = { fall: 0.9, rise: 0.1, still: 0.41 };
   for (const [id, priceDayAgo] of Object.entries(dayAgo)) {
     const market = board.find("alpha", id);
     if (market !== null) board.annotate(market, { priceDayAgo });
   }
-  assert.deepEqual(listed(board, { sort: "price_change_24h" }), ["rise", "still", "fall", "unknown"]);
+  assert.deepEqual(listIds(board, { sort: "price_change_24h" }), ["rise", "still", "fall", "unknown"]);
 });
 
-test("does not list a market until it has a price", () => {
-  const board = boardOf({ m: { quote: { bid: null, ask: null, lastPrice: null } } });
-  assert.deepEqual(listed(board), []);
+test("lists only markets that have a price", () => {
+  const board = createBoard({ m: { quote: { bid: null, ask: null, lastPrice: null } } });
+  assert.deepEqual(listIds(board), []);
   board.applyQuote("alpha", "m", { lastPrice: 0.5 }, SAMPLE_AT);
-  assert.deepEqual(listed(board), ["m"]);
+  assert.deepEqual(listIds(board), ["m"]);
 });
 
-test("filters by venue, status and category; category is case-insensitive", () => {
-  const board = boardOf({
+test("filters markets by venue, status and category; the category is case-insensitive", () => {
+  const board = createBoard({
     politics: { listing: { category: "Politics" } },
     closed: { listing: { status: "closed", category: "Politics" } },
     plain: {},
     other: { listing: { venue: "beta", category: "POLITICS" } },
   });
-  assert.deepEqual(listed(board).sort(), ["other", "plain", "politics"]);
-  assert.deepEqual(listed(board, { venues: ["beta"] }), ["other"]);
-  assert.deepEqual(listed(board, { venues: ["gamma"] }), []);
-  assert.deepEqual(listed(board, { venues: [] }), []);
-  assert.deepEqual(listed(board, { statuses: ["closed"] }), ["closed"]);
-  assert.deepEqual(listed(board, { category: "pOLITICS" }), ["politics", "other"]);
-  assert.deepEqual(listed(board, { category: "Politic" }), []);
+  assert.deepEqual(listIds(board).sort(), ["other", "plain", "politics"]);
+  assert.deepEqual(listIds(board, { venues: ["beta"] }), ["other"]);
+  assert.deepEqual(listIds(board, { venues: ["gamma"] }), []);
+  assert.deepEqual(listIds(board, { venues: [] }), []);
+  assert.deepEqual(listIds(board, { statuses: ["closed"] }), ["closed"]);
+  assert.deepEqual(listIds(board, { category: "pOLITICS" }), ["politics", "other"]);
+  assert.deepEqual(listIds(board, { category: "Politic" }), []);
 });
 
-test("a market without a category is filtered by the category of its event", () => {
-  const board = boardOf({ m: { listing: { eventId: "E" } }, own: { listing: { eventId: "E", category: "Culture" } } });
+test("the category filter uses the category of the event if a market has none", () => {
+  const board = createBoard({
+    m: { listing: { eventId: "E" } },
+    own: { listing: { eventId: "E", category: "Culture" } },
+  });
   board.applyEvent(sampleEvent("E", { category: "Sports" }));
-  assert.deepEqual(listed(board, { category: "sports" }), ["m"]);
+  assert.deepEqual(listIds(board, { category: "sports" }), ["m"]);
   board.applyEvent(sampleEvent("E", { category: "Weather" }));
-  assert.deepEqual([listed(board, { category: "sports" }), listed(board, { category: "weather" })], [[], ["m"]]);
+  assert.deepEqual([listIds(board, { category: "sports" }), listIds(board, { category: "weather" })], [[], ["m"]]);
 });
 
-test("searches title, outcome and event title regardless of accents, and follows their changes", () => {
+test("search covers the title, outcome and event title, ignores accents and reflects changed titles", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Who wins?", outcomeLabel: "Núñez" } }), SAMPLE_AT);
   board.applyEvent(sampleEvent("E", { title: "Election in Chile" }));
   for (const text of ["wins", "NUNEZ", "núñez", "chil", "nunez election win"])
-    assert.deepEqual(listed(board, { text }), ["m"], text);
+    assert.deepEqual(listIds(board, { text }), ["m"], text);
   for (const text of ["win nunez", "nunez election wi", "peru", "?"])
-    assert.deepEqual(listed(board, { text }), [], text);
+    assert.deepEqual(listIds(board, { text }), [], text);
   board.applyEvent(sampleEvent("E", { title: "Election in Peru" }));
   board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Who wins?", outcomeLabel: "Duarte" } }), SAMPLE_AT);
-  assert.deepEqual(listed(board, { text: "peru" }), ["m"]);
-  assert.deepEqual(listed(board, { text: "duarte" }), ["m"]);
-  assert.deepEqual([...listed(board, { text: "chile" }), ...listed(board, { text: "nunez" })], []);
+  assert.deepEqual(listIds(board, { text: "peru" }), ["m"]);
+  assert.deepEqual(listIds(board, { text: "duarte" }), ["m"]);
+  assert.deepEqual([...listIds(board, { text: "chile" }), ...listIds(board, { text: "nunez" })], []);
 });
 
-test("the index grows beyond its initial capacity", () => {
+test("the board lists all markets if there are more than its initial capacity", () => {
   const count = 3_000;
   const board = new MarketBoard(() => SAMPLE_AT);
   for (let number = 0; number < count; number++) {
     board.apply(sampleMarket(`m${number}`, { activity: { volume24hUsd: number } }), SAMPLE_AT);
   }
-  assert.deepEqual(listed(board, { limit: 2 }), ["m2999", "m2998"]);
-  const all = listed(board, { limit: count });
-  assert.equal(all.length, count);
-  assert.equal(all.at(-1), "m0");
+  assert.deepEqual(listIds(board, { limit: 2 }), ["m2999", "m2998"]);
+  const ids = listIds(board, { limit: count });
+  assert.equal(ids.length, count);
+  assert.equal(ids.at(-1), "m0");
 });

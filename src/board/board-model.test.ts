@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
-import { type EventGroup, eventStatus, groupOf, listEvents } from "../capabilities/markets/events.ts";
+import { createEventGroup, type EventGroup, eventStatus, listEvents } from "../capabilities/markets/events.ts";
 import type { MarketStatus } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";
 import type { EventQuery } from "./event-index.ts";
 import { type BoardMarket, eventSlug, type MarketQuery, priceChange24h, SORT_KEYS, type SortKey } from "./model.ts";
-import { words } from "./text-index.ts";
+import { splitWords } from "./text-index.ts";
 
 const idOf = ({ listing }: BoardMarket) => `${listing.venue}/${listing.marketId}`;
 
@@ -22,7 +22,7 @@ function sortValueOf(market: BoardMarket, sort: SortKey): number | null {
 }
 
 /** Reference implementation of `list`: filters and sorts all markets. */
-function naiveList(board: MarketBoard, query: MarketQuery): string[] {
+function referenceListIds(board: MarketBoard, query: MarketQuery): string[] {
   const eventOf = ({ listing }: BoardMarket) =>
     listing.eventId === null ? null : board.findEvent(eventSlug(listing.venue, listing.eventId));
   const matches = (market: BoardMarket): boolean => {
@@ -33,8 +33,8 @@ function naiveList(board: MarketBoard, query: MarketQuery): string[] {
       return false;
     if (query.category !== null && category?.toLowerCase() !== query.category.toLowerCase()) return false;
     if (query.text === null) return true;
-    const marketWords = words([listing.title, listing.outcomeLabel ?? "", event?.title ?? ""].join(" "));
-    const queryWords = words(query.text);
+    const marketWords = splitWords([listing.title, listing.outcomeLabel ?? "", event?.title ?? ""].join(" "));
+    const queryWords = splitWords(query.text);
     const last = queryWords.pop();
     if (last === undefined || !queryWords.every((word) => marketWords.includes(word))) return false;
     return marketWords.some((word) => word === last || (last.length >= 3 && word.startsWith(last)));
@@ -52,12 +52,12 @@ function naiveList(board: MarketBoard, query: MarketQuery): string[] {
 }
 
 /** Reference implementation of `listEvents`. */
-function naiveEvents(board: MarketBoard, query: EventQuery): string[] {
-  const queryWords = query.text === null ? null : words(query.text);
+function referenceEventSlugs(board: MarketBoard, query: EventQuery): string[] {
+  const queryWords = query.text === null ? null : splitWords(query.text);
   const matchesText = ({ event, markets }: EventGroup): boolean => {
     if (queryWords === null) return true;
     const titles = markets.map(({ listing }) => `${listing.title} ${listing.outcomeLabel ?? ""}`);
-    const groupWords = words([event.listing.title, ...titles].join(" "));
+    const groupWords = splitWords([event.listing.title, ...titles].join(" "));
     const occurs = (queryWord: string) =>
       groupWords.some((word) => word === queryWord || (queryWord.length >= 3 && word.startsWith(queryWord)));
     return queryWords.length > 0 && queryWords.every(occurs);
@@ -71,7 +71,7 @@ function naiveEvents(board: MarketBoard, query: EventQuery): string[] {
     .filter(
       ({ listing }) => query.category === null || listing.category?.toLowerCase() === query.category.toLowerCase(),
     )
-    .flatMap((event) => groupOf(board, event) ?? [])
+    .flatMap((event) => createEventGroup(board, event) ?? [])
     .filter((group) => eventStatus(group) === "open" && matchesText(group))
     .sort((a, b) => rankOf(b) - rankOf(a) || (a.event.slug < b.event.slug ? -1 : 1))
     .slice(0, query.limit)
@@ -104,7 +104,7 @@ const market = fc.record({
 });
 const event = fc.record({ venue, title, category: oneOf(null, "Sports", "Weather"), featured: fc.boolean() });
 
-/** One random change of the board. */
+/** Generates a function that applies one random change to a board. */
 const change: fc.Arbitrary<(board: MarketBoard) => void> = fc.oneof(
   {
     weight: 6,
@@ -179,7 +179,7 @@ const eventQuery: fc.Arbitrary<EventQuery> = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
 });
 
-const ALL: MarketQuery = {
+const MATCH_ALL_QUERY: MarketQuery = {
   venues: ["alpha", "beta"],
   statuses: ["active"],
   category: null,
@@ -190,12 +190,12 @@ const ALL: MarketQuery = {
 };
 
 function assertListMatchesReference(board: MarketBoard, query: MarketQuery): void {
-  assert.deepEqual(board.list(query).map(idOf), naiveList(board, query));
+  assert.deepEqual(board.list(query).map(idOf), referenceListIds(board, query));
 }
 
 function assertEventsMatchReference(board: MarketBoard, query: EventQuery): void {
   const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
-  assert.deepEqual({ query, slugs }, { query, slugs: naiveEvents(board, query) });
+  assert.deepEqual({ query, slugs }, { query, slugs: referenceEventSlugs(board, query) });
 }
 
 test("lists match the reference implementations after any sequence of changes", () => {
@@ -218,7 +218,7 @@ test("lists match the reference implementations after any sequence of changes", 
   );
 });
 
-/** The next page of a list and the position after it, serialised to JSON and back as in a cursor. */
+/** Returns one page and the position of its last market, serialised to JSON and parsed as in a cursor. */
 function readPage(board: MarketBoard, query: MarketQuery): { ids: string[]; after: MarketQuery["after"] } {
   const markets = board.list(query);
   assert.ok(markets.length <= query.limit);
@@ -227,29 +227,29 @@ function readPage(board: MarketBoard, query: MarketQuery): { ids: string[]; afte
   return { ids: markets.map(idOf), after };
 }
 
-test("paging returns every matching market exactly once and in order, for any board, query and page size", () => {
+test("for any board, query and page size, paging returns every matching market exactly once and in order", () => {
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 80, size: "max" }), marketQuery, (changes, filtered) => {
+    fc.property(fc.array(change, { maxLength: 80, size: "max" }), marketQuery, (changes, filteredQuery) => {
       const board = new MarketBoard(() => SAMPLE_AT);
       for (const apply of changes) apply(board);
-      const unfiltered: MarketQuery = { ...ALL, sort: filtered.sort, limit: filtered.limit };
-      for (const query of [{ ...filtered, after: null }, unfiltered]) {
-        const expected = naiveList(board, { ...query, limit: 100 });
-        const seen: string[] = [];
+      const unfilteredQuery: MarketQuery = { ...MATCH_ALL_QUERY, sort: filteredQuery.sort, limit: filteredQuery.limit };
+      for (const query of [{ ...filteredQuery, after: null }, unfilteredQuery]) {
+        const expected = referenceListIds(board, { ...query, limit: 100 });
+        const seenIds: string[] = [];
         let page = readPage(board, query);
         for (; page.after !== null; page = readPage(board, { ...query, after: page.after })) {
-          seen.push(...page.ids);
-          assert.ok(seen.length <= expected.length);
+          seenIds.push(...page.ids);
+          assert.ok(seenIds.length <= expected.length);
         }
-        assert.deepEqual(seen, expected);
+        assert.deepEqual(seenIds, expected);
       }
     }),
     { numRuns: 200 },
   );
 });
 
-/** A board large enough that common words are stored as bits and lists are found by walking the ordered index. */
-function largeBoard(): MarketBoard {
+/** Large enough that common words are stored as bits, and lists are read from the ordered index. */
+function createLargeBoard(): MarketBoard {
   const board = new MarketBoard(() => SAMPLE_AT);
   for (let number = 0; number < 6_600; number++) {
     const subject = ["rates", "inflation", "rain"][number % 3];
@@ -274,12 +274,12 @@ function largeBoard(): MarketBoard {
 }
 
 test("searches for common and rare words match the reference implementations on a large board", () => {
-  const board = largeBoard();
+  const board = createLargeBoard();
   const searches = ["will", "will the", "the rat", "rain inflation", "will rain rise", "eclipse", "will eclipse"];
   for (const text of [...searches, "r", "storm rain"]) {
-    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...ALL, text, category });
+    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...MATCH_ALL_QUERY, text, category });
     const after = { value: SAMPLE_AT, id: "alpha/m4" };
-    assertListMatchesReference(board, { ...ALL, text, sort: "updated_at", after });
+    assertListMatchesReference(board, { ...MATCH_ALL_QUERY, text, sort: "updated_at", after });
   }
   const events = { venues: ["alpha"], category: null, featuredOnly: false, order: "volume", limit: 30 } as const;
   for (const text of ["will", "rain inflation", "rain storm", "eclipse will", "eclipse storm the", "rai inf rat"]) {
@@ -287,18 +287,18 @@ test("searches for common and rare words match the reference implementations on 
   }
 });
 
-test("paging returns each unchanged market exactly once while other markets are added, removed and changed", () => {
-  const board = largeBoard();
+test("paging returns each unchanged market exactly once if other markets are added, removed or changed between pages", () => {
+  const board = createLargeBoard();
   for (const search of [null, "rain", "eclipse"]) {
-    const query = { ...ALL, text: search, limit: 97 };
-    const unchanged = new Set(
-      naiveList(board, { ...query, limit: 9_000 }).filter((id) => Number(id.slice("alpha/m".length)) % 5 !== 0),
+    const query = { ...MATCH_ALL_QUERY, text: search, limit: 97 };
+    const unchangedIds = new Set(
+      referenceListIds(board, { ...query, limit: 9_000 }).filter((id) => Number(id.slice("alpha/m".length)) % 5 !== 0),
     );
-    const seen = new Map<string, number>();
+    const seenIds = new Map<string, number>();
     let after: MarketQuery["after"] = null;
     for (let page = 0; page < 200; page++) {
       const { ids, after: next } = readPage(board, { ...query, after });
-      for (const id of ids) seen.set(id, (seen.get(id) ?? 0) + 1);
+      for (const id of ids) seenIds.set(id, (seenIds.get(id) ?? 0) + 1);
       if (next === null) break;
       after = next;
       for (let step = 0; step < 60; step++) {
@@ -309,6 +309,6 @@ test("paging returns each unchanged market exactly once while other markets are 
         else board.annotate(current, { volume24hUsd: (number * step) % 1_000 });
       }
     }
-    for (const id of unchanged) assert.equal(seen.get(id), 1, id);
+    for (const id of unchangedIds) assert.equal(seenIds.get(id), 1, id);
   }
 });

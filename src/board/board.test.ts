@@ -8,9 +8,9 @@ import type { BoardChange, BoardMarket, QuoteRefusal } from "./model.ts";
 const HOUR_MS = 3_600_000;
 
 /** A board whose clock is one hour after the samples were received. */
-const newBoard = (now = SAMPLE_AT + HOUR_MS) => new MarketBoard(() => now);
+const createBoard = (now = SAMPLE_AT + HOUR_MS) => new MarketBoard(() => now);
 
-/** The same with the sample market "m". */
+/** A board with the sample market "m". Its clock is one hour after the sample was received. */
 function boardWithMarket(now = () => SAMPLE_AT + HOUR_MS) {
   const board = new MarketBoard(now);
   return { board, market: board.apply(sampleMarket("m"), SAMPLE_AT).market };
@@ -22,7 +22,7 @@ function findMarket(board: MarketBoard, marketId: string): BoardMarket {
   return market;
 }
 
-function accepted(change: BoardChange | QuoteRefusal | null): BoardChange {
+function requireChange(change: BoardChange | QuoteRefusal | null): BoardChange {
   if (change === null || typeof change === "string") throw new Error(`rejected: ${change}`);
   return change;
 }
@@ -35,21 +35,21 @@ const trade = (yesPrice: number, executedAt: number): Trade => ({
   takerSide: "yes",
 });
 
-test("reports a market as new on the first apply and as unchanged on the second", () => {
-  const board = newBoard();
-  const first = board.apply(sampleMarket("m"), SAMPLE_AT);
+test("`apply` reports a market as new at the first call and as unchanged at the second", () => {
+  const board = createBoard();
+  const firstChange = board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.deepEqual(
-    [first.isNew, first.listingChanged, first.quoteChanged, first.previousStatus],
+    [firstChange.isNew, firstChange.listingChanged, firstChange.quoteChanged, firstChange.previousStatus],
     [true, true, true, null],
   );
-  const second = board.apply(sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 5 } }), SAMPLE_AT + 4);
-  assert.deepEqual([second.isNew, second.listingChanged, second.quoteChanged], [false, false, false]);
-  assert.equal(second.previousStatus, "active");
-  assert.equal(second.market.updatedAt, SAMPLE_AT + 5);
+  const secondChange = board.apply(sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 5 } }), SAMPLE_AT + 4);
+  assert.deepEqual([secondChange.isNew, secondChange.listingChanged, secondChange.quoteChanged], [false, false, false]);
+  assert.equal(secondChange.previousStatus, "active");
+  assert.equal(secondChange.market.updatedAt, SAMPLE_AT + 5);
   assert.equal(board.size, 1);
 });
 
-test("the same market id at two venues identifies two markets", () => {
+test("markets of two venues may have the same market id", () => {
   const { board } = boardWithMarket();
   board.apply(sampleMarket("m", { listing: { venue: "beta", title: "Other" } }), SAMPLE_AT);
   assert.equal(board.size, 2);
@@ -61,19 +61,22 @@ test("a slow poll does not overwrite a quote streamed after the request was sent
   const { board } = boardWithMarket();
   for (const eventAt of [SAMPLE_AT + 2_000, null]) {
     board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt }, SAMPLE_AT + 2_010);
-    const polled = sampleMarket("m", { listing: { title: "Renamed" }, quote: { receivedAt: SAMPLE_AT + 9_000 } });
-    const change = board.apply(polled, SAMPLE_AT + 1_000);
+    const polledSnapshot = sampleMarket("m", {
+      listing: { title: "Renamed" },
+      quote: { receivedAt: SAMPLE_AT + 9_000 },
+    });
+    const change = board.apply(polledSnapshot, SAMPLE_AT + 1_000);
     assert.equal(change.quoteChanged, false);
     assert.equal(change.market.quote.bid, 0.6);
     assert.equal(change.market.listing.title, "Renamed");
   }
 });
 
-test("a poll requested after the last streamed quote replaces it", () => {
+test("a poll requested after the last streamed quote replaces that quote", () => {
   const { board } = boardWithMarket();
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 2_000 }, SAMPLE_AT + 2_010);
-  const polled = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 9_000 } });
-  assert.equal(board.apply(polled, SAMPLE_AT + 2_010).market.quote.bid, 0.4);
+  const polledSnapshot = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 9_000 } });
+  assert.equal(board.apply(polledSnapshot, SAMPLE_AT + 2_010).market.quote.bid, 0.4);
 });
 
 test("a slow poll does not overwrite a trade streamed after the request was sent", () => {
@@ -83,76 +86,84 @@ test("a slow poll does not overwrite a trade streamed after the request was sent
   now = SAMPLE_AT + 2_000;
   board.applyTrade(findMarket(board, "m"), trade(0.7, SAMPLE_AT + 1_900));
   now = SAMPLE_AT + 9_000;
-  const polled = sampleMarket("m", { quote: { bid: null, ask: null, receivedAt: now } });
-  assert.equal(board.apply(polled, SAMPLE_AT + 1_000).market.yesPrice, 0.7);
-  assert.equal(board.apply(polled, now).market.yesPrice, 0.41);
+  const polledSnapshot = sampleMarket("m", { quote: { bid: null, ask: null, receivedAt: now } });
+  assert.equal(board.apply(polledSnapshot, SAMPLE_AT + 1_000).market.yesPrice, 0.7);
+  assert.equal(board.apply(polledSnapshot, now).market.yesPrice, 0.41);
 });
 
-test("after our clock was set back, polls are applied immediately", () => {
+test("polls are applied immediately if our clock has been set back", () => {
   let now = SAMPLE_AT + HOUR_MS;
   const { board } = boardWithMarket(() => now);
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: now }, now);
   now = SAMPLE_AT;
-  const polled = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 100 } });
-  assert.equal(board.apply(polled, SAMPLE_AT + 50).market.quote.bid, 0.4);
+  const polledSnapshot = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 100 } });
+  assert.equal(board.apply(polledSnapshot, SAMPLE_AT + 50).market.quote.bid, 0.4);
 });
 
-test("rejects a streamed quote older than the current one and accepts one with the same time", () => {
+test("rejects a streamed quote that is older than the current quote and accepts one with an equal time", () => {
   const { board } = boardWithMarket();
   board.applyQuote("alpha", "m", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 100 }, SAMPLE_AT + 101);
-  const older = board.applyQuote("alpha", "m", { bid: 0.3, ask: 0.32, eventAt: SAMPLE_AT + 99 }, SAMPLE_AT + 102);
-  assert.equal(older, "out_of_order");
+  const olderResult = board.applyQuote("alpha", "m", { bid: 0.3, ask: 0.32, eventAt: SAMPLE_AT + 99 }, SAMPLE_AT + 102);
+  assert.equal(olderResult, "out_of_order");
   assert.equal(findMarket(board, "m").quote.bid, 0.5);
-  const equal = board.applyQuote("alpha", "m", { bid: 0.51, eventAt: SAMPLE_AT + 100 }, SAMPLE_AT + 103);
-  assert.equal(accepted(equal).market.quote.bid, 0.51);
+  const equalTimeResult = board.applyQuote("alpha", "m", { bid: 0.51, eventAt: SAMPLE_AT + 100 }, SAMPLE_AT + 103);
+  assert.equal(requireChange(equalTimeResult).market.quote.bid, 0.51);
 });
 
-test("a partial streamed quote leaves the other fields unchanged", () => {
+test("a partial streamed quote leaves the fields it does not contain unchanged", () => {
   const { board } = boardWithMarket();
-  const { market } = accepted(board.applyQuote("alpha", "m", { ask: 0.45 }, SAMPLE_AT + 10));
+  const { market } = requireChange(board.applyQuote("alpha", "m", { ask: 0.45 }, SAMPLE_AT + 10));
   assert.deepEqual([market.quote.bid, market.quote.ask, market.quote.lastPrice], [0.4, 0.45, 0.41]);
   assert.equal(market.yesPrice, 0.425);
 });
 
-test("rejects a streamed crossed book and clears the book of a polled one", () => {
+test("rejects a streamed quote with a crossed book and removes a crossed book from a polled quote", () => {
   const { board } = boardWithMarket();
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.5 }, SAMPLE_AT + 10), "crossed_book");
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.42 }, SAMPLE_AT + 10), "crossed_book");
   assert.equal(findMarket(board, "m").quote.bid, 0.4);
-  const listed = board.apply(sampleMarket("n", { quote: { bid: 0.6, ask: 0.5 } }), SAMPLE_AT).market;
+  const polledMarket = board.apply(sampleMarket("n", { quote: { bid: 0.6, ask: 0.5 } }), SAMPLE_AT).market;
   assert.deepEqual(
-    [listed.quote.bid, listed.quote.ask, listed.quote.bidSize, listed.quote.askSize, listed.yesPrice],
+    [
+      polledMarket.quote.bid,
+      polledMarket.quote.ask,
+      polledMarket.quote.bidSize,
+      polledMarket.quote.askSize,
+      polledMarket.yesPrice,
+    ],
     [null, null, null, null, 0.41],
   );
 });
 
 test("rejects a quote for an unknown market", () => {
-  const board = newBoard();
+  const board = createBoard();
   assert.equal(board.applyQuote("alpha", "m", { bid: 0.5 }, SAMPLE_AT), "unknown_market");
   assert.equal(board.size, 0);
 });
 
-test("updatedAt is the venue's time for streamed quotes, ours for polled quotes, and never in the future", () => {
+test("`updatedAt` is the venue time of a streamed quote and our time of a polled quote, and never in the future", () => {
   const now = SAMPLE_AT + 1_000;
-  const board = newBoard(now);
+  const board = createBoard(now);
   assert.equal(board.apply(sampleMarket("m"), SAMPLE_AT).market.updatedAt, SAMPLE_AT);
-  const streamed = accepted(board.applyQuote("alpha", "m", { bid: 0.41, eventAt: SAMPLE_AT + 500 }, SAMPLE_AT + 600));
-  assert.equal(streamed.market.updatedAt, SAMPLE_AT + 500);
-  const ahead = accepted(board.applyQuote("alpha", "m", { bid: 0.4, eventAt: now + HOUR_MS }, now));
-  assert.equal(ahead.market.updatedAt, now);
+  const streamedChange = requireChange(
+    board.applyQuote("alpha", "m", { bid: 0.41, eventAt: SAMPLE_AT + 500 }, SAMPLE_AT + 600),
+  );
+  assert.equal(streamedChange.market.updatedAt, SAMPLE_AT + 500);
+  const futureChange = requireChange(board.applyQuote("alpha", "m", { bid: 0.4, eventAt: now + HOUR_MS }, now));
+  assert.equal(futureChange.market.updatedAt, now);
 });
 
-test("missing activity figures stay null, and known figures are retained when a later poll omits them", () => {
+test("missing activity figures are null, and known figures are retained if the next poll omits them", () => {
   const { board, market } = boardWithMarket();
   assert.deepEqual(Object.values(market.activity), [null, null, null, null]);
   const activity = { volume24hUsd: 10, volumeTotalUsd: 100, liquidityUsd: 5, openInterestUsd: 7 };
   board.apply(sampleMarket("m", { activity }), SAMPLE_AT + 1);
-  const partial = sampleMarket("m", { activity: { volume24hUsd: 0 } });
-  assert.deepEqual(board.apply(partial, SAMPLE_AT + 2).market.activity, { ...activity, volume24hUsd: 0 });
+  const partialSnapshot = sampleMarket("m", { activity: { volume24hUsd: 0 } });
+  assert.deepEqual(board.apply(partialSnapshot, SAMPLE_AT + 2).market.activity, { ...activity, volume24hUsd: 0 });
 });
 
-test("reports a change of only the total volume as a quote change", () => {
-  const board = newBoard();
+test("reports a quote change if only the total volume changes", () => {
+  const board = createBoard();
   board.apply(sampleMarket("m", { activity: { volumeTotalUsd: 1 } }), SAMPLE_AT);
   const change = board.apply(sampleMarket("m", { activity: { volumeTotalUsd: 2 } }), SAMPLE_AT + 1);
   assert.equal(change.quoteChanged, true);
@@ -174,33 +185,33 @@ test("a trade with a timestamp in the future does not suppress later trades", ()
   assert.equal(board.applyTrade(market, trade(0.3, SAMPLE_AT + 59_000))?.market.quote.lastPrice, 0.3);
 });
 
-test("annotations survive changes of the listing and the quote", () => {
+test("annotations are retained if the listing and the quote change", () => {
   const { board, market } = boardWithMarket();
   board.annotate(market, { storeKey: 9, priceDayAgo: 0.3, volume24hUsd: 55 });
-  const changed = sampleMarket("m", { listing: { title: "Other" }, quote: { bid: 0.5, ask: 0.52 } });
-  const { storeKey, priceDayAgo, activity } = board.apply(changed, SAMPLE_AT + 1).market;
+  const changedSnapshot = sampleMarket("m", { listing: { title: "Other" }, quote: { bid: 0.5, ask: 0.52 } });
+  const { storeKey, priceDayAgo, activity } = board.apply(changedSnapshot, SAMPLE_AT + 1).market;
   assert.deepEqual([storeKey, priceDayAgo, activity.volume24hUsd], [9, 0.3, 55]);
 });
 
-test("annotating an outdated copy of a market does not restore its old values", () => {
-  const board = newBoard();
-  const outdated = board.apply(sampleMarket("m"), SAMPLE_AT).market;
+test("annotating an outdated copy of a market does not restore the values of the copy", () => {
+  const board = createBoard();
+  const outdatedMarket = board.apply(sampleMarket("m"), SAMPLE_AT).market;
   board.applyQuote("alpha", "m", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1 }, SAMPLE_AT + 1);
-  const annotated = board.annotate(outdated, { storeKey: 3 });
-  assert.deepEqual([annotated.quote.bid, annotated.storeKey], [0.6, 3]);
+  const annotatedMarket = board.annotate(outdatedMarket, { storeKey: 3 });
+  assert.deepEqual([annotatedMarket.quote.bid, annotatedMarket.storeKey], [0.6, 3]);
   assert.equal(findMarket(board, "m").quote.bid, 0.6);
-  assert.equal(outdated.quote.bid, 0.4);
+  assert.equal(outdatedMarket.quote.bid, 0.4);
 });
 
 test("annotations can be reset to null", () => {
   const { board, market } = boardWithMarket();
   board.annotate(market, { priceDayAgo: 0.3, volume24hUsd: 5 });
-  const cleared = board.annotate(market, { priceDayAgo: null, volume24hUsd: null });
-  assert.deepEqual([cleared.priceDayAgo, cleared.activity.volume24hUsd], [null, null]);
+  const clearedMarket = board.annotate(market, { priceDayAgo: null, volume24hUsd: null });
+  assert.deepEqual([clearedMarket.priceDayAgo, clearedMarket.activity.volume24hUsd], [null, null]);
 });
 
-test("a removed market is no longer found, and its row is reused", () => {
-  const board = newBoard();
+test("`find` returns null for a removed market, and the next new market reuses its row", () => {
+  const board = createBoard();
   board.applyEvent(sampleEvent("E"));
   const { market } = board.apply(sampleMarket("m", { listing: { eventId: "E", title: "Unusual" } }), SAMPLE_AT);
   board.applyTrade(market, trade(0.9, SAMPLE_AT + 50));
@@ -211,22 +222,22 @@ test("a removed market is no longer found, and its row is reused", () => {
   assert.deepEqual([...board.markets()], []);
   assert.equal(board.applyTrade(market, trade(0.1, SAMPLE_AT + 60)), null);
 
-  const next = board.apply(sampleMarket("n", { listing: { title: "Plain" } }), SAMPLE_AT).market;
-  assert.equal(next.row, market.row);
+  const nextMarket = board.apply(sampleMarket("n", { listing: { title: "Plain" } }), SAMPLE_AT).market;
+  assert.equal(nextMarket.row, market.row);
   const statuses = ["active"] as const;
   const query = { venues: ["alpha"], statuses, category: null, sort: "volume_24h", limit: 10, after: null } as const;
   assert.deepEqual(board.list({ ...query, text: "unusual" }), []);
   assert.deepEqual(
     board.list({ ...query, text: "plain" }).map(({ row }) => row),
-    [next.row],
+    [nextMarket.row],
   );
   assert.equal(board.annotate(market, { storeKey: 5 }), market);
   assert.equal(findMarket(board, "n").storeKey, null);
-  assert.equal(board.applyTrade(next, trade(0.8, SAMPLE_AT + 1))?.market.quote.lastPrice, 0.8);
+  assert.equal(board.applyTrade(nextMarket, trade(0.8, SAMPLE_AT + 1))?.market.quote.lastPrice, 0.8);
 });
 
 test("groups the markets of an event under its lower-case slug, in the order they were first listed", () => {
-  const board = newBoard();
+  const board = createBoard();
   board.applyEvent(sampleEvent("KXFed-26"));
   board.apply(sampleMarket("b", { listing: { eventId: "KXFed-26" } }), SAMPLE_AT);
   board.apply(sampleMarket("a", { listing: { eventId: "KXFed-26" } }), SAMPLE_AT);
@@ -239,7 +250,7 @@ test("groups the markets of an event under its lower-case slug, in the order the
 });
 
 test("a market that moves to another event is removed from its previous event", () => {
-  const board = newBoard();
+  const board = createBoard();
   for (const id of ["one", "two"]) board.applyEvent(sampleEvent(id));
   board.apply(sampleMarket("m", { listing: { eventId: "one" } }), SAMPLE_AT);
   board.apply(sampleMarket("m", { listing: { eventId: "two" } }), SAMPLE_AT + 1);
@@ -247,15 +258,15 @@ test("a market that moves to another event is removed from its previous event", 
   assert.equal(board.marketsOfEvent("alpha:two").length, 1);
 });
 
-test("reports whether applying an event changed it", () => {
-  const board = newBoard();
+test("`applyEvent` reports whether the event changed", () => {
+  const board = createBoard();
   assert.equal(board.applyEvent(sampleEvent("E")), true);
   assert.equal(board.applyEvent(sampleEvent("E")), false);
   assert.equal(board.applyEvent(sampleEvent("E", { featured: true })), true);
 });
 
-test("a restored market has its store key, and the first poll replaces its prices", () => {
-  const board = newBoard();
+test("`restore` sets the store key, and the first poll replaces the restored prices", () => {
+  const board = createBoard();
   board.restore(sampleMarket("m", { quote: { eventAt: SAMPLE_AT - 5, receivedAt: SAMPLE_AT - 5 } }), 77);
   assert.equal(findMarket(board, "m").storeKey, 77);
   const change = board.apply(sampleMarket("m", { quote: { bid: 0.5, ask: 0.52 } }), SAMPLE_AT);

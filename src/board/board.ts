@@ -28,19 +28,19 @@ import { TextIndex } from "./text-index.ts";
 const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
 
 /**
- * The current state of all markets of all venues, in memory. Reads, lists, sorts and searches need no database. Only the
- * ingest writes to it.
+ * The current state of all markets of all venues, in memory. Reads, lists, sorts and searches need no database. Only
+ * the ingest writes to it.
  */
 export class MarketBoard {
   readonly #markets: (BoardMarket | null)[] = [];
   readonly #rowById = new Map<string, number>();
   readonly #freeRows: number[] = [];
-  /** Board id of each used row: the same string instance as the key in `#rowById`. */
-  readonly #ids: string[] = [];
-  readonly #marketIndex = new MarketIndex((row) => this.#ids[row] ?? "");
-  readonly #text = new TextIndex();
-  readonly #events = new EventIndex(this.#marketIndex);
-  /** The latest listing of each venue. The next one usually has many equal parts, which are then shared. */
+  /** Board id of each used row. It is the string instance used as the key in `#rowById`, which saves a copy. */
+  readonly #idsByRow: string[] = [];
+  readonly #marketIndex = new MarketIndex((row) => this.#idsByRow[row] ?? "");
+  readonly #textIndex = new TextIndex();
+  readonly #eventIndex = new EventIndex(this.#marketIndex);
+  /** The latest listing of each venue. Listings reuse its equal parts to save memory. */
   readonly #lastListings = new Map<VenueId, MarketListing>();
   readonly #lastTrades = new Map<number, { readonly executedAt: number; readonly receivedAt: number }>();
   readonly #now: () => number;
@@ -60,29 +60,29 @@ export class MarketBoard {
   }
 
   findEvent(slug: string): BoardEvent | null {
-    return this.#events.find(slug);
+    return this.#eventIndex.find(slug);
   }
 
   /** All markets of an event, in the order they were first listed. */
   marketsOfEvent(slug: string): BoardMarket[] {
-    return this.#events.rowsOf(slug).flatMap((row) => this.#markets[row] ?? []);
+    return this.#eventIndex.rowsOf(slug).flatMap((row) => this.#markets[row] ?? []);
   }
 
   events(): IterableIterator<BoardEvent> {
-    return this.#events.all();
+    return this.#eventIndex.all();
   }
 
   *markets(): Generator<BoardMarket> {
     for (const market of this.#markets) if (market !== null) yield market;
   }
 
-  /** Adds or updates an event; returns whether anything changed. */
+  /** Adds or updates an event. Returns whether the event changed. */
   applyEvent(event: EventListing): boolean {
     const slug = eventSlug(event.venue, event.eventId);
-    const current = this.#events.find(slug)?.listing;
+    const current = this.#eventIndex.find(slug)?.listing;
     if (current !== undefined && isStructurallyEqual(current, event)) return false;
-    this.#events.set({ slug, listing: event });
-    for (const row of this.#events.rowsOf(slug)) {
+    this.#eventIndex.set({ slug, listing: event });
+    for (const row of this.#eventIndex.rowsOf(slug)) {
       if (current?.title !== event.title) this.#updateText(row);
       if (current?.category !== event.category) this.#updateCategory(row);
     }
@@ -90,24 +90,24 @@ export class MarketBoard {
   }
 
   /**
-   * Applies a polled market. Its quote is ignored if a streamed quote was received after the request was sent, because a
-   * slow response must not overwrite newer data.
+   * Applies a polled market. Its quote is ignored if a streamed quote was received after the poll request was sent,
+   * because a slow response must not overwrite newer data.
    *
-   * @param requestedAt  when the request was sent, Unix milliseconds
+   * @param requestedAt  when the poll request was sent, Unix milliseconds
    */
   apply(snapshot: MarketSnapshot, requestedAt: number): BoardChange {
     const { listing } = snapshot;
     const current = this.find(listing.venue, listing.marketId);
-    const isStale = current !== null && this.#isReceivedAfter(current.quote.receivedAt, requestedAt);
-    const polled = withPreviousLastPrice(withoutCrossedBook(snapshot.quote), current?.quote);
-    const quote = isStale ? current.quote : this.#withLastTrade(current, polled, requestedAt);
+    const isPollStale = current !== null && this.#isReceivedAfter(current.quote.receivedAt, requestedAt);
+    const polledQuote = keepPreviousLastPrice(removeCrossedBook(snapshot.quote), current?.quote);
+    const quote = isPollStale ? current.quote : this.#withLastTrade(current, polledQuote, requestedAt);
     const listingChanged = current === null || !isStructurallyEqual(current.listing, listing);
     const activity = mergeActivity(current?.activity, snapshot.activity);
     const market = this.#put(current, {
       listing: listingChanged ? this.#shareParts(listing, current?.listing) : current.listing,
       quote,
       activity,
-      updatedAt: isStale ? current.updatedAt : quote.receivedAt,
+      updatedAt: isPollStale ? current.updatedAt : quote.receivedAt,
     });
     return {
       market,
@@ -121,7 +121,7 @@ export class MarketBoard {
     };
   }
 
-  /** Applies a streamed quote, which may be partial; returns the reason if the quote is rejected. */
+  /** Applies a streamed quote, which may be partial. Returns the change, or the reason if the quote is rejected. */
   applyQuote(
     venue: VenueId,
     marketId: string,
@@ -140,24 +140,24 @@ export class MarketBoard {
       activity: current.activity,
       updatedAt: Math.max(current.updatedAt, Math.min(eventAt ?? receivedAt, this.#now())),
     });
-    return quoteChange(market, current, !isSameQuote(current.quote, quote));
+    return createQuoteChange(market, current, !isSameQuote(current.quote, quote));
   }
 
-  /** Updates the last price from a trade, unless a later trade is known; returns null if nothing changed. */
+  /** Updates the last price unless a later trade is known. Returns the change, or null if nothing changed. */
   applyTrade(market: BoardMarket, trade: Trade): BoardChange | null {
     const current = this.#markets[market.row];
-    const previousAt = this.#lastTrades.get(market.row)?.executedAt ?? Number.NEGATIVE_INFINITY;
+    const previousTradeAt = this.#lastTrades.get(market.row)?.executedAt ?? Number.NEGATIVE_INFINITY;
     if (current?.listing.marketId !== market.listing.marketId) return null;
-    if (trade.executedAt < previousAt) return null;
+    if (trade.executedAt < previousTradeAt) return null;
     const receivedAt = this.#now();
-    // Clamped: a trade with a timestamp in the future would otherwise suppress all later trades.
+    // Clamp the time: otherwise a trade with a timestamp in the future would suppress all trades until that time.
     this.#lastTrades.set(market.row, { executedAt: Math.min(trade.executedAt, receivedAt), receivedAt });
     if (current.quote.lastPrice === trade.yesPrice) return null;
     const quote: Quote = { ...current.quote, lastPrice: trade.yesPrice };
-    return quoteChange(this.#put(current, { ...current, quote }), current, true);
+    return createQuoteChange(this.#put(current, { ...current, quote }), current, true);
   }
 
-  /** The current markets in these rows. */
+  /** Iterates over the current markets in these rows. */
   *rows(rows: Iterable<number>): IterableIterator<BoardMarket> {
     for (const row of rows) {
       const market = this.#markets[row];
@@ -165,7 +165,7 @@ export class MarketBoard {
     }
   }
 
-  /** Sets data that we compute ourselves: the key in the store, the price a day ago, the volume summed from trades. */
+  /** Sets fields that venues do not report: key in the store, price a day ago, 24-hour volume summed from trades. */
   annotate(
     market: BoardMarket,
     fields: { storeKey?: number; priceDayAgo?: number | null; volume24hUsd?: number | null },
@@ -183,47 +183,47 @@ export class MarketBoard {
     });
   }
 
-  /** Adds a market loaded from the store. Only used at start, before newer data is received. */
+  /** Adds a market loaded from the store. Call it only at start, before data is received from venues. */
   restore(snapshot: MarketSnapshot, storeKey: number): void {
     const { listing, activity } = snapshot;
-    const quote = withoutCrossedBook(snapshot.quote);
+    const quote = removeCrossedBook(snapshot.quote);
     const current = this.find(listing.venue, listing.marketId);
-    const shared = this.#shareParts(listing, current?.listing);
-    this.#put(current, { listing: shared, quote, activity, updatedAt: quote.receivedAt, storeKey });
+    const sharedListing = this.#shareParts(listing, current?.listing);
+    this.#put(current, { listing: sharedListing, quote, activity, updatedAt: quote.receivedAt, storeKey });
   }
 
-  /** Sorts all indexes. Without this call the first list of each sort order is slow. */
+  /** Sorts all indexes. Otherwise the first list of each sort order sorts its index, which is slow. */
   prepareLists(): void {
     const ids = [...this.#rowById.keys()].sort();
     this.#marketIndex.prepare(ids.map((id) => this.#rowById.get(id) ?? 0));
-    this.#events.prepare();
+    this.#eventIndex.prepare();
   }
 
   remove(market: BoardMarket): void {
     const { row } = market;
     const { venue, marketId } = market.listing;
     if (!this.#rowById.delete(boardId(venue, marketId))) return;
-    const event = this.#events.removeRow(row);
-    if (event?.isEmpty === true) this.#events.delete(event.slug);
+    const event = this.#eventIndex.removeRow(row);
+    if (event?.isEmpty === true) this.#eventIndex.delete(event.slug);
     this.#markets[row] = null;
-    this.#text.delete(row);
+    this.#textIndex.delete(row);
     this.#marketIndex.delete(row);
-    this.#ids[row] = "";
+    this.#idsByRow[row] = "";
     this.#lastTrades.delete(row);
     this.#freeRows.push(row);
   }
 
-  /** One page of the markets that match a query, in the requested order. Markets without a price are not listed. */
+  /** Returns one page of the markets that match a query, in the requested order, without markets that have no price. */
   list(query: MarketQuery): BoardMarket[] {
-    const { text, ...others } = query;
+    const { text, ...filters } = query;
     return this.#marketIndex
-      .select({ ...others, candidates: text === null ? null : this.#text.find(text) })
+      .select({ ...filters, candidates: text === null ? null : this.#textIndex.find(text) })
       .flatMap((row) => this.#markets[row] ?? []);
   }
 
-  /** Events with an active market that match a query, in the requested order. */
+  /** Returns the events that have an active market and match the query, in the requested order. */
   listEvents(query: EventQuery): BoardEvent[] {
-    return this.#events.select(query, query.text === null ? null : this.#text.findEach(query.text));
+    return this.#eventIndex.select(query, query.text === null ? null : this.#textIndex.findEach(query.text));
   }
 
   /** Position of a market in a sort order, for keyset pagination. */
@@ -249,22 +249,22 @@ export class MarketBoard {
     this.#markets[row] = market;
     if (previous?.listing !== fields.listing) this.#updateLookups(market, previous);
     this.#marketIndex.set(row, market, priceChange24h(market));
-    this.#events.onMarketChange(row);
+    this.#eventIndex.onMarketChange(row);
     return market;
   }
 
-  /** Updates the lookups by id, event, text and category after a listing has changed. */
+  /** Updates the indexes by id, event, text and category after a listing has changed. */
   #updateLookups({ row, listing }: BoardMarket, previous: BoardMarket | null): void {
     const { venue, marketId, eventId } = listing;
     if (previous === null) {
       const id = boardId(venue, marketId);
       this.#rowById.set(id, row);
-      this.#ids[row] = id;
+      this.#idsByRow[row] = id;
     }
     const eventChanged = previous === null || previous.listing.eventId !== eventId;
     if (eventChanged) {
-      this.#events.removeRow(row);
-      if (eventId !== null) this.#events.addRow(eventSlug(venue, eventId), row);
+      this.#eventIndex.removeRow(row);
+      if (eventId !== null) this.#eventIndex.addRow(eventSlug(venue, eventId), row);
     }
     if (
       eventChanged ||
@@ -275,31 +275,31 @@ export class MarketBoard {
     if (eventChanged || previous.listing.category !== listing.category) this.#updateCategory(row);
   }
 
-  /** False for a time in the future, which can occur after our clock was set back. */
+  /** Returns false if `receivedAt` is in the future, which occurs if our clock has been set back. */
   #isReceivedAfter(receivedAt: number, requestedAt: number): boolean {
     return receivedAt > requestedAt && receivedAt <= this.#now();
   }
 
-  /** Keeps the last price of a trade that was streamed after the request was sent. */
+  /** Returns the polled quote, with the current last price if a trade was received after the poll request was sent. */
   #withLastTrade(current: BoardMarket | null, quote: Quote, requestedAt: number): Quote {
     const trade = current === null ? undefined : this.#lastTrades.get(current.row);
     if (current === null || trade === undefined || !this.#isReceivedAfter(trade.receivedAt, requestedAt)) return quote;
     return { ...quote, lastPrice: current.quote.lastPrice };
   }
 
-  /** Reuses equal parts of the previous version, or of the latest other listing of the venue, to save memory. */
+  /** Reuses equal parts of the market's previous listing, or else of the venue's latest listing, to save memory. */
   #shareParts(listing: MarketListing, current: MarketListing | undefined): MarketListing {
     const other = current ?? this.#lastListings.get(listing.venue);
-    const shared = other === undefined ? listing : shareStructure(listing, other);
-    this.#lastListings.set(listing.venue, shared);
-    return shared;
+    const sharedListing = other === undefined ? listing : shareStructure(listing, other);
+    this.#lastListings.set(listing.venue, sharedListing);
+    return sharedListing;
   }
 
   #updateText(row: number): void {
     const listing = this.#markets[row]?.listing;
     if (listing === undefined) return;
     const event = this.#eventOf(row);
-    this.#text.set(row, `${listing.title} ${listing.outcomeLabel ?? ""} ${event?.listing.title ?? ""}`);
+    this.#textIndex.set(row, `${listing.title} ${listing.outcomeLabel ?? ""} ${event?.listing.title ?? ""}`);
   }
 
   #updateCategory(row: number): void {
@@ -313,21 +313,21 @@ export class MarketBoard {
     const listing = this.#markets[row]?.listing;
     return listing == null || listing.eventId === null
       ? null
-      : this.#events.find(eventSlug(listing.venue, listing.eventId));
+      : this.#eventIndex.find(eventSlug(listing.venue, listing.eventId));
   }
 }
 
-function quoteChange(market: BoardMarket, previous: BoardMarket, quoteChanged: boolean): BoardChange {
+function createQuoteChange(market: BoardMarket, previous: BoardMarket, quoteChanged: boolean): BoardChange {
   return { market, isNew: false, listingChanged: false, quoteChanged, previousStatus: previous.listing.status };
 }
 
-/** Removes a crossed book, which is read while the venue updates it: bid and ask are unknown until the next read. */
-function withoutCrossedBook(quote: Quote): Quote {
+/** Sets bid and ask to null if they are crossed, which occurs if the venue was updating the book during the poll. */
+function removeCrossedBook(quote: Quote): Quote {
   return isCrossed(quote.bid, quote.ask) ? { ...quote, bid: null, ask: null, bidSize: null, askSize: null } : quote;
 }
 
-/** Keeps the previous last price if the listing has none. */
-function withPreviousLastPrice(quote: Quote, previous: Quote | undefined): Quote {
+/** Returns the quote, with the last price of the previous quote if it has none. */
+function keepPreviousLastPrice(quote: Quote, previous: Quote | undefined): Quote {
   return quote.lastPrice === null && previous !== undefined && previous.lastPrice !== null
     ? { ...quote, lastPrice: previous.lastPrice }
     : quote;
@@ -344,7 +344,7 @@ function isSameQuote(a: Quote, b: Quote): boolean {
   );
 }
 
-/** Keeps previous figures that the venue omits from a response. */
+/** Returns the next activity, with previous figures in place of unknown ones. */
 function mergeActivity(previous: Activity | undefined, next: Activity): Activity {
   if (previous === undefined) return next;
   return {

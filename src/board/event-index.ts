@@ -5,15 +5,15 @@ import { OrderedIndex } from "./ordered-index.ts";
 
 /** Weight of the largest price move in the trending rank: with 20, a move of 0.05 doubles the rank. */
 const TRENDING_MOVE_WEIGHT = 20;
-/** Changed events after which ranks are recomputed. Batching makes a burst of changes to one event cheap. */
-const STALE_MAX = 256;
+/** Maximum number of events with an outdated rank. Recomputing ranks in batches makes bursts of changes cheap. */
+const STALE_EVENTS_MAX = 256;
 const INITIAL_ROWS = 1_024;
 
 export type EventOrder = "volume" | "trending";
 
 export interface EventQuery {
   readonly venues: readonly string[];
-  /** Case-insensitive; null for all. */
+  /** Case-insensitive; null selects all categories. */
   readonly category: string | null;
   readonly featuredOnly: boolean;
   readonly text: string | null;
@@ -21,7 +21,7 @@ export interface EventQuery {
   readonly limit: number;
 }
 
-interface Entry {
+interface EventEntry {
   readonly number: number;
   readonly slug: string;
   event: BoardEvent | null;
@@ -30,25 +30,25 @@ interface Entry {
 }
 
 /**
- * Events, the rows of their markets, and one ordered index per sort order of the events with an active market. The rank
- * of a changed event is recomputed before the next list, or once `STALE_MAX` events have changed.
+ * Stores all events with the rows of their markets, and sorts the events that have an active market by volume and by
+ * trending rank. Ranks are recomputed before the next list, or if more than `STALE_EVENTS_MAX` events have changed.
  */
 export class EventIndex {
   readonly #marketIndex: MarketIndex;
-  readonly #bySlug = new Map<string, Entry>();
-  readonly #entries: (Entry | null)[] = [];
+  readonly #bySlug = new Map<string, EventEntry>();
+  readonly #entries: (EventEntry | null)[] = [];
   readonly #freeNumbers: number[] = [];
   /** Event number of each row; -1 for rows without an event. */
   #numberOfRow = new Int32Array(INITIAL_ROWS).fill(-1);
-  /** The same for listed rows only; -1 for all others. */
+  /** Event number of each listed row; -1 for unlisted rows and for rows without an event. */
   #listedNumberOfRow = new Int32Array(INITIAL_ROWS).fill(-1);
-  readonly #stale = new Set<Entry>();
+  readonly #staleEntries = new Set<EventEntry>();
   readonly #orders: Readonly<Record<EventOrder, OrderedIndex>>;
 
   constructor(marketIndex: MarketIndex) {
     this.#marketIndex = marketIndex;
-    const order = () => new OrderedIndex((number) => this.#entries[number]?.slug ?? "");
-    this.#orders = { volume: order(), trending: order() };
+    const createIndex = () => new OrderedIndex((number) => this.#entries[number]?.slug ?? "");
+    this.#orders = { volume: createIndex(), trending: createIndex() };
   }
 
   find(slug: string): BoardEvent | null {
@@ -77,7 +77,7 @@ export class EventIndex {
     this.#markStale(entry);
   }
 
-  /** Removes a row from its event; returns null if it has none. */
+  /** Removes a row from its event. Returns the slug and whether the event is empty; null if the row has no event. */
   removeRow(row: number): { readonly slug: string; readonly isEmpty: boolean } | null {
     const entry = this.#entryOfRow(row);
     if (entry === null) return null;
@@ -94,13 +94,13 @@ export class EventIndex {
     if (entry.rows.length > 0) throw new Error("An event with markets cannot be deleted");
     this.#orders.volume.delete(entry.number);
     this.#orders.trending.delete(entry.number);
-    this.#stale.delete(entry);
+    this.#staleEntries.delete(entry);
     this.#bySlug.delete(slug);
     this.#entries[entry.number] = null;
     this.#freeNumbers.push(entry.number);
   }
 
-  /** Updates the event after a change of the market in this row. */
+  /** Marks the event's rank as outdated after the market in this row has changed. */
   onMarketChange(row: number): void {
     const entry = this.#entryOfRow(row);
     if (entry === null) return;
@@ -108,7 +108,7 @@ export class EventIndex {
     this.#markStale(entry);
   }
 
-  /** Sorts both ordered indexes, which the first list of each order would otherwise do. */
+  /** Sorts both ordered indexes. Otherwise the first list of each order sorts its index. */
   prepare(): void {
     this.#rankStale();
     const slugs = [...this.#bySlug.keys()].sort();
@@ -117,15 +117,15 @@ export class EventIndex {
   }
 
   /**
-   * The first events in the requested order that match the query and have an active market.
+   * Returns the first `query.limit` events that match the query and have an active market, in the requested order.
    *
-   * @param wordRows  for each search word the rows of the markets that contain it, rarest word first; null without a
-   *   search. Every word must occur in a market of the event, but not all words in the same market.
+   * @param wordRows  rows of the markets that contain each search word, rarest word first; null if there is no search.
+   *   Every word must occur in a market of the event, but different words may occur in different markets.
    */
   select(query: EventQuery, wordRows: readonly Bitmap[] | null): BoardEvent[] {
     if (query.limit <= 0) return [];
     this.#rankStale();
-    const candidates = wordRows === null ? null : this.#withEveryWord(wordRows);
+    const candidates = wordRows === null ? null : this.#findWithEveryWord(wordRows);
     const venues = new Set(query.venues);
     const category = query.category?.toLowerCase() ?? null;
     const matches = (number: number): boolean => {
@@ -134,15 +134,15 @@ export class EventIndex {
         return false;
       return category === null || listing.category?.toLowerCase() === category;
     };
-    const order = this.#orders[query.order];
+    const orderedIndex = this.#orders[query.order];
     const numbers: number[] = [];
     if (candidates?.isSparse === true) {
       candidates.forEach((number) => {
-        if (order.value(number) !== null && matches(number)) numbers.push(number);
+        if (orderedIndex.value(number) !== null && matches(number)) numbers.push(number);
       });
-      numbers.sort((a, b) => order.compare(a, b)).splice(query.limit);
+      numbers.sort((a, b) => orderedIndex.compare(a, b)).splice(query.limit);
     } else {
-      order.walk(null, (number) => {
+      orderedIndex.walk(null, (number) => {
         if ((candidates === null || candidates.has(number)) && matches(number)) numbers.push(number);
         return numbers.length < query.limit;
       });
@@ -150,53 +150,53 @@ export class EventIndex {
     return numbers.flatMap((number) => this.#entries[number]?.event ?? []);
   }
 
-  /** Numbers of the events in which every word occurs in at least one listed market. */
-  #withEveryWord(wordRows: readonly Bitmap[]): Bitmap {
-    const [rarest, ...others] = wordRows;
-    if (rarest === undefined) return new Bitmap();
-    let found = rarest.map(this.#listedNumberOfRow);
-    for (const rows of others) {
-      if (found.isSparse) {
-        const remaining = new Bitmap();
+  /** Returns the numbers of the events in which each word occurs in at least one listed market. */
+  #findWithEveryWord(wordRows: readonly Bitmap[]): Bitmap {
+    const [rarestWordRows, ...otherWordRows] = wordRows;
+    if (rarestWordRows === undefined) return new Bitmap();
+    let eventNumbers = rarestWordRows.map(this.#listedNumberOfRow);
+    for (const rows of otherWordRows) {
+      if (eventNumbers.isSparse) {
+        const remainingNumbers = new Bitmap();
         const containsWord = (row: number) => rows.has(row) && this.#marketIndex.isListed(row);
-        found.forEach((number) => {
-          if (this.#entries[number]?.rows.some(containsWord) === true) remaining.add(number);
+        eventNumbers.forEach((number) => {
+          if (this.#entries[number]?.rows.some(containsWord) === true) remainingNumbers.add(number);
         });
-        found = remaining;
-      } else found = Bitmap.intersection([found, rows.map(this.#listedNumberOfRow)]);
+        eventNumbers = remainingNumbers;
+      } else eventNumbers = Bitmap.intersection([eventNumbers, rows.map(this.#listedNumberOfRow)]);
     }
-    return found;
+    return eventNumbers;
   }
 
-  #entryOf(slug: string): Entry {
-    const existing = this.#bySlug.get(slug);
-    if (existing !== undefined) return existing;
+  #entryOf(slug: string): EventEntry {
+    const existingEntry = this.#bySlug.get(slug);
+    if (existingEntry !== undefined) return existingEntry;
     const number = this.#freeNumbers.pop() ?? this.#entries.length;
-    const entry: Entry = { number, slug, event: null, rows: [] };
+    const entry: EventEntry = { number, slug, event: null, rows: [] };
     this.#bySlug.set(slug, entry);
     this.#entries[number] = entry;
     return entry;
   }
 
-  #entryOfRow(row: number): Entry | null {
+  #entryOfRow(row: number): EventEntry | null {
     return this.#entries[this.#numberOfRow[row] ?? -1] ?? null;
   }
 
-  #markStale(entry: Entry): void {
-    this.#stale.add(entry);
-    if (this.#stale.size > STALE_MAX) this.#rankStale();
+  #markStale(entry: EventEntry): void {
+    this.#staleEntries.add(entry);
+    if (this.#staleEntries.size > STALE_EVENTS_MAX) this.#rankStale();
   }
 
   #rankStale(): void {
-    for (const entry of this.#stale) this.#rank(entry);
-    this.#stale.clear();
+    for (const entry of this.#staleEntries) this.#rank(entry);
+    this.#staleEntries.clear();
   }
 
   /**
-   * Volume rank: 24-hour volume in USD over the listed markets, or -1 if no market has one. The trending rank multiplies
-   * it by 1 + `TRENDING_MOVE_WEIGHT` times the largest price move.
+   * Recomputes both ranks. Volume rank: sum of the listed markets' 24-hour volumes in USD, or -1 if none is known.
+   * Trending rank: volume rank times (1 + `TRENDING_MOVE_WEIGHT` times the largest price move).
    */
-  #rank({ number, event, rows }: Entry): void {
+  #rank({ number, event, rows }: EventEntry): void {
     let hasActiveMarket = false;
     let volume: number | null = null;
     let largestMove = 0;
@@ -219,15 +219,15 @@ export class EventIndex {
 
   #grow(rows: number): void {
     const length = Math.max(rows, this.#numberOfRow.length * 2);
-    this.#numberOfRow = resized(this.#numberOfRow, length);
-    this.#listedNumberOfRow = resized(this.#listedNumberOfRow, length);
+    this.#numberOfRow = resize(this.#numberOfRow, length);
+    this.#listedNumberOfRow = resize(this.#listedNumberOfRow, length);
   }
 }
 
-function resized(from: Int32Array, length: number): Int32Array<ArrayBuffer> {
-  const to = new Int32Array(length).fill(-1);
-  to.set(from);
-  return to;
+function resize(source: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const target = new Int32Array(length).fill(-1);
+  target.set(source);
+  return target;
 }
 
 /** Rounds USD to cents. */

@@ -13,14 +13,14 @@ export const SORT_KEYS = [
 ] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** A market on the board. Immutable: each change replaces the object, so references stay consistent. */
+/** A market on the board. Immutable: each change creates a new object. */
 export interface BoardMarket {
   readonly row: number;
   readonly listing: MarketListing;
   readonly quote: Quote;
   readonly activity: Activity;
   readonly yesPrice: number | null;
-  /** When the quote was last confirmed, Unix milliseconds: venue time for a streamed quote, our time for a polled one. */
+  /** When the quote was last confirmed, Unix milliseconds: venue time of a streamed quote, our time of a polled one. */
   readonly updatedAt: number;
   readonly priceDayAgo: number | null;
   /** Primary key in the store; null until the market has been stored. */
@@ -32,7 +32,7 @@ export interface BoardEvent {
   readonly listing: EventListing;
 }
 
-/** The effect of an update, from which the caller decides what to store and publish. */
+/** Result of an update. It determines what the caller stores and publishes. */
 export interface BoardChange {
   readonly market: BoardMarket;
   readonly isNew: boolean;
@@ -44,7 +44,7 @@ export interface BoardChange {
 export interface MarketQuery {
   readonly venues: readonly VenueId[];
   readonly statuses: readonly MarketStatus[];
-  /** Case-insensitive; null for all. */
+  /** Case-insensitive; null selects all categories. */
   readonly category: string | null;
   readonly text: string | null;
   readonly sort: SortKey;

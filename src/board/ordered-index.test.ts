@@ -3,20 +3,24 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { OrderedIndex, type OrderedPosition } from "./ordered-index.ts";
 
-/** Ids whose order differs from that of the rows. */
+/** Returns ids that sort in a different order than their rows. */
 const idOf = (row: number) => `${(row * 7) % 10}/${row}`;
 
-function walk(index: OrderedIndex, after: OrderedPosition | null = null, limit = Number.POSITIVE_INFINITY): number[] {
-  const visited: number[] = [];
+function collectRows(
+  index: OrderedIndex,
+  after: OrderedPosition | null = null,
+  limit = Number.POSITIVE_INFINITY,
+): number[] {
+  const visitedRows: number[] = [];
   index.walk(after, (row) => {
-    visited.push(row);
-    return visited.length < limit;
+    visitedRows.push(row);
+    return visitedRows.length < limit;
   });
-  return visited;
+  return visitedRows;
 }
 
-/** Reference implementation of the order. */
-function sorted(values: ReadonlyMap<number, number | null>): number[] {
+/** Reference implementation: sorts all rows. */
+function sortRows(values: ReadonlyMap<number, number | null>): number[] {
   const rankOf = (row: number) => values.get(row) ?? Number.NEGATIVE_INFINITY;
   return [...values.keys()].sort((a, b) => {
     if (rankOf(a) !== rankOf(b)) return rankOf(b) > rankOf(a) ? 1 : -1;
@@ -24,7 +28,7 @@ function sorted(values: ReadonlyMap<number, number | null>): number[] {
   });
 }
 
-test("sorts larger values first, unknown values last and equal values by id; 0 equals -0", () => {
+test("sorts larger values first, unknown values last and equal values by id; `0` and `-0` are equal", () => {
   const index = new OrderedIndex(idOf);
   const values: readonly (readonly [number, number | null])[] = [
     [1, 5],
@@ -37,27 +41,27 @@ test("sorts larger values first, unknown values last and equal values by id; 0 e
   ];
   for (const [row, value] of values) index.set(row, value);
   // By id: 1 is "7/1" and 13 "1/13"; 6 is "2/6" and 7 "9/7"; 2 is "4/2" and 4 "8/4".
-  assert.deepEqual(walk(index), [3, 13, 1, 6, 7, 2, 4]);
+  assert.deepEqual(collectRows(index), [3, 13, 1, 6, 7, 2, 4]);
   assert.deepEqual([index.value(3), index.value(2), index.value(4), index.value(99)], [9, null, null, null]);
 });
 
-test("a walk starts after any position, occupied or not, and stops when the visitor returns false", () => {
+test("a walk starts after any position, with or without a row there, and stops if the visitor returns false", () => {
   const index = new OrderedIndex(idOf, 4);
   for (let row = 0; row < 50; row++) index.set(row, row % 5 === 4 ? null : row % 5);
-  const all = walk(index);
-  all.forEach((row, rank) => {
+  const sortedRows = collectRows(index);
+  sortedRows.forEach((row, rank) => {
     const position = { value: index.value(row), id: idOf(row) };
-    assert.deepEqual(walk(index, position), all.slice(rank + 1));
+    assert.deepEqual(collectRows(index, position), sortedRows.slice(rank + 1));
     assert.deepEqual(
-      all.filter((other) => index.isAfter(other, position)),
-      all.slice(rank + 1),
+      sortedRows.filter((other) => index.isAfter(other, position)),
+      sortedRows.slice(rank + 1),
     );
-    const unoccupied = { value: index.value(row), id: `${idOf(row)}!` };
-    assert.deepEqual(walk(index, unoccupied), all.slice(rank + 1));
+    const unoccupiedPosition = { value: index.value(row), id: `${idOf(row)}!` };
+    assert.deepEqual(collectRows(index, unoccupiedPosition), sortedRows.slice(rank + 1));
   });
-  assert.deepEqual(walk(index, { value: 1e9, id: "" }), all);
-  assert.deepEqual(walk(index, { value: null, id: "~" }), []);
-  assert.deepEqual(walk(index, null, 3), all.slice(0, 3));
+  assert.deepEqual(collectRows(index, { value: 1e9, id: "" }), sortedRows);
+  assert.deepEqual(collectRows(index, { value: null, id: "~" }), []);
+  assert.deepEqual(collectRows(index, null, 3), sortedRows.slice(0, 3));
 });
 
 const changeArbitrary = fc.oneof(
@@ -67,7 +71,7 @@ const changeArbitrary = fc.oneof(
   { weight: 1, arbitrary: fc.constant("prepare" as const) },
 );
 
-test("matches a plain sort after any sequence of changes, from any position", () => {
+test("after any sequence of changes, a walk from any position matches a sorted array", () => {
   fc.assert(
     fc.property(
       fc.array(changeArbitrary, { maxLength: 300, size: "max" }),
@@ -77,10 +81,10 @@ test("matches a plain sort after any sequence of changes, from any position", ()
       (changes, blockRowsMax, fromValue, fromRow) => {
         const index = new OrderedIndex(idOf, blockRowsMax);
         const values = new Map<number, number | null>();
-        const byId = () => [...values.keys()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+        const sortRowsById = () => [...values.keys()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
         for (const change of changes) {
-          if (change === "walk") assert.deepEqual(walk(index), sorted(values));
-          else if (change === "prepare") index.prepare([...byId(), 10_000]);
+          if (change === "walk") assert.deepEqual(collectRows(index), sortRows(values));
+          else if (change === "prepare") index.prepare([...sortRowsById(), 10_000]);
           else if (change.value === "delete") {
             index.delete(change.row);
             values.delete(change.row);
@@ -89,8 +93,8 @@ test("matches a plain sort after any sequence of changes, from any position", ()
             values.set(change.row, change.value);
           }
         }
-        const expected = sorted(values);
-        assert.deepEqual(walk(index), expected);
+        const expected = sortRows(values);
+        assert.deepEqual(collectRows(index), expected);
         for (const [row, value] of values) assert.equal(index.value(row), value);
         assert.deepEqual(
           [...values.keys()].sort((a, b) => index.compare(a, b)),
@@ -98,7 +102,7 @@ test("matches a plain sort after any sequence of changes, from any position", ()
         );
         const position = { value: fromValue, id: idOf(fromRow) };
         assert.deepEqual(
-          walk(index, position),
+          collectRows(index, position),
           expected.filter((row) => index.isAfter(row, position)),
         );
       },
@@ -107,11 +111,11 @@ test("matches a plain sort after any sequence of changes, from any position", ()
   );
 });
 
-test("throws if the id of a row changes while the row is in the index", () => {
+test("the index throws if the id of an indexed row changes", () => {
   const ids = ["a", "b", "c"];
   const index = new OrderedIndex((row) => ids[row] ?? "");
   for (const row of [0, 1, 2]) index.set(row, 1);
-  walk(index);
+  collectRows(index);
   ids[0] = "z";
   assert.throws(() => index.set(0, 2));
 });

@@ -1,69 +1,69 @@
 const INITIAL_ROWS = 1_024;
 const BLOCK_ROWS_MAX = 1_024;
-/** Two adjacent blocks are merged if together they fill at most this share of one block. */
+/** Two adjacent blocks are merged if their rows together fill at most this share of a block. */
 const MERGED_SHARE_MAX = 0.625;
-/** Stored for an unknown value, which sorts after every number. */
-const UNKNOWN = Number.NEGATIVE_INFINITY;
+/** Represents an unknown value, which sorts after every known value. */
+const UNKNOWN_VALUE = Number.NEGATIVE_INFINITY;
 
-/** A position in the order. Larger values come first; equal values are ordered by id. */
+/** A position in the sort order: larger values first, equal values by id. */
 export interface OrderedPosition {
   readonly value: number | null;
   readonly id: string;
 }
 
 interface Block {
-  /** Sorted. Only the first `length` elements are in use. */
+  /** Sorted rows. Only the first `length` elements are in use. */
   readonly rows: Uint32Array;
   length: number;
 }
 
 /**
- * Rows (small integers) sorted by one value each: larger values first, unknown values last, equal values by id. Rows are
- * stored in sorted blocks, so moving one of 300,000 rows takes a few microseconds, and a walk from any position starts
- * after about twenty comparisons. Nothing is sorted before the first walk or `prepare`, which makes the initial fill
- * cheap. Decision 0007 compares this class with a B-tree library.
+ * Rows (small integers) sorted by one value each: larger values first, unknown values last, equal values by id. Rows
+ * are stored in sorted blocks, so moving one of 300,000 rows takes a few microseconds, and a walk from any position
+ * starts after about twenty comparisons. Rows are not sorted before the first walk or `prepare`, so the initial fill is
+ * fast. Decision 0007 compares this class with a B-tree library.
  */
 export class OrderedIndex {
-  /** NaN if the row is not in the index. */
+  /** Value of each row; NaN if the row is not in the index. */
   #values = new Float64Array(INITIAL_ROWS).fill(Number.NaN);
   #blocks: Block[] | null = null;
   readonly #idOf: (row: number) => string;
   readonly #blockRowsMax: number;
 
   /**
-   * @param idOf  id that orders rows of equal value; must not change while the row is in the index
-   * @param blockRowsMax  block size; tests use small blocks, which split and merge often
+   * @param idOf  returns the id of a row, which orders rows of equal value and must not change while the row is indexed
+   * @param blockRowsMax  maximum rows per block; tests use small blocks, because these split and merge often
    */
   constructor(idOf: (row: number) => string, blockRowsMax = BLOCK_ROWS_MAX) {
     this.#idOf = idOf;
     this.#blockRowsMax = blockRowsMax;
   }
 
-  /** The row's value; null if it is unknown or the row is not in the index. */
+  /** Returns the value of a row, or null if the value is unknown or the row is not in the index. */
   value(row: number): number | null {
     const value = this.#values[row];
-    return value === undefined || Number.isNaN(value) || value === UNKNOWN ? null : value;
+    return value === undefined || Number.isNaN(value) || value === UNKNOWN_VALUE ? null : value;
   }
 
   set(row: number, value: number | null): void {
-    const next = value === null || Number.isNaN(value) ? UNKNOWN : value;
+    const next = value === null || Number.isNaN(value) ? UNKNOWN_VALUE : value;
     if (row >= this.#values.length) this.#grow(row + 1);
-    const current = this.#values[row];
-    if (current === next) return;
-    if (current !== undefined && !Number.isNaN(current)) this.#remove(row);
+    const currentValue = this.#values[row];
+    if (currentValue === next) return;
+    if (currentValue !== undefined && !Number.isNaN(currentValue)) this.#remove(row);
     this.#values[row] = next;
     this.#insert(row);
   }
 
   delete(row: number): void {
-    const current = this.#values[row];
-    if (current === undefined || Number.isNaN(current)) return;
+    const currentValue = this.#values[row];
+    if (currentValue === undefined || Number.isNaN(currentValue)) return;
     this.#remove(row);
     this.#values[row] = Number.NaN;
   }
 
   /**
-   * Sorts the rows set so far. Without this call the first walk sorts them, which takes longer.
+   * Sorts the rows of the index. Otherwise the first walk sorts them, which is slower.
    *
    * @param rowsById  rows sorted by id, including at least every row of the index
    */
@@ -74,7 +74,7 @@ export class OrderedIndex {
     // The sort is stable, so rows of equal value stay sorted by id.
     this.#fill(
       rows.sort((a, b) => {
-        const [x, y] = [values[a] ?? UNKNOWN, values[b] ?? UNKNOWN];
+        const [x, y] = [values[a] ?? UNKNOWN_VALUE, values[b] ?? UNKNOWN_VALUE];
         return x === y ? 0 : x > y ? -1 : 1;
       }),
     );
@@ -89,12 +89,12 @@ export class OrderedIndex {
     let blockIndex = 0;
     let index = 0;
     if (after !== null) {
-      const value = after.value ?? UNKNOWN;
+      const value = after.value ?? UNKNOWN_VALUE;
       blockIndex = this.#findBlock(blocks, value, after.id);
       const block = blocks[blockIndex];
       if (block === undefined) return;
       index = this.#findInBlock(block, value, after.id);
-      // The row at the position itself is excluded.
+      // Skip the row at the position: the walk starts after it.
       const row = index < block.length ? block.rows[index] : undefined;
       if (row !== undefined && this.#values[row] === value && this.#idOf(row) === after.id) index += 1;
     }
@@ -108,15 +108,15 @@ export class OrderedIndex {
 
   /** Comparator for sorting rows of the index: negative if `a` comes before `b`. */
   compare(a: number, b: number): number {
-    const [x, y] = [this.#values[a] ?? UNKNOWN, this.#values[b] ?? UNKNOWN];
+    const [x, y] = [this.#values[a] ?? UNKNOWN_VALUE, this.#values[b] ?? UNKNOWN_VALUE];
     if (x !== y) return x > y ? -1 : 1;
     if (a === b) return 0;
     return this.#idOf(a) < this.#idOf(b) ? -1 : 1;
   }
 
   isAfter(row: number, position: OrderedPosition): boolean {
-    const value = position.value ?? UNKNOWN;
-    const rowValue = this.#values[row] ?? UNKNOWN;
+    const value = position.value ?? UNKNOWN_VALUE;
+    const rowValue = this.#values[row] ?? UNKNOWN_VALUE;
     return rowValue < value || (rowValue === value && this.#idOf(row) > position.id);
   }
 
@@ -129,10 +129,10 @@ export class OrderedIndex {
 
   #fill(sorted: Uint32Array): Block[] {
     const blocks: Block[] = [];
-    // Blocks start half full; otherwise the first inserts would split every block.
-    const step = Math.ceil(this.#blockRowsMax / 2);
-    for (let start = 0; start < sorted.length; start += step)
-      blocks.push(this.#newBlock(sorted.subarray(start, start + step)));
+    // Blocks are filled to one half; otherwise the first inserts would split every block.
+    const initialBlockRows = Math.ceil(this.#blockRowsMax / 2);
+    for (let start = 0; start < sorted.length; start += initialBlockRows)
+      blocks.push(this.#createBlock(sorted.subarray(start, start + initialBlockRows)));
     this.#blocks = blocks;
     return blocks;
   }
@@ -140,12 +140,12 @@ export class OrderedIndex {
   #insert(row: number): void {
     const blocks = this.#blocks;
     if (blocks === null) return;
-    const value = this.#values[row] ?? UNKNOWN;
+    const value = this.#values[row] ?? UNKNOWN_VALUE;
     const id = this.#idOf(row);
     const blockIndex = this.#findBlock(blocks, value, id);
     let block = blocks[blockIndex];
     if (block === undefined) {
-      block = this.#newBlock(new Uint32Array(0));
+      block = this.#createBlock(new Uint32Array(0));
       blocks.push(block);
     }
     const index = this.#findInBlock(block, value, id);
@@ -153,12 +153,12 @@ export class OrderedIndex {
     block.rows[index] = row;
     block.length += 1;
     if (block.length < this.#blockRowsMax) return;
-    const half = block.length >> 1;
-    blocks.splice(blockIndex + 1, 0, this.#newBlock(block.rows.subarray(half, block.length)));
-    block.length = half;
+    const halfLength = block.length >> 1;
+    blocks.splice(blockIndex + 1, 0, this.#createBlock(block.rows.subarray(halfLength, block.length)));
+    block.length = halfLength;
   }
 
-  #newBlock(rows: Uint32Array): Block {
+  #createBlock(rows: Uint32Array): Block {
     const block: Block = { rows: new Uint32Array(this.#blockRowsMax), length: rows.length };
     block.rows.set(rows);
     return block;
@@ -167,7 +167,7 @@ export class OrderedIndex {
   #remove(row: number): void {
     const blocks = this.#blocks;
     if (blocks === null) return;
-    const value = this.#values[row] ?? UNKNOWN;
+    const value = this.#values[row] ?? UNKNOWN_VALUE;
     const id = this.#idOf(row);
     const blockIndex = this.#findBlock(blocks, value, id);
     const block = blocks[blockIndex];
@@ -184,7 +184,7 @@ export class OrderedIndex {
     } else if (block.length === 0) blocks.splice(blockIndex, 1);
   }
 
-  /** Index of the last block whose first row is at or before the position. */
+  /** Returns the index of the last block whose first row is at or before the position, or 0 if there is none. */
   #findBlock(blocks: readonly Block[], value: number, id: string): number {
     let low = 0;
     let high = blocks.length - 1;
@@ -197,7 +197,7 @@ export class OrderedIndex {
     return next !== undefined && this.#values[next] === value && this.#idOf(next) === id ? low + 1 : low;
   }
 
-  /** Number of rows in the block before the position. */
+  /** Returns the number of rows of the block that are before the position. */
   #findInBlock({ rows, length }: Block, value: number, id: string): number {
     let low = 0;
     let high = length;
@@ -210,7 +210,7 @@ export class OrderedIndex {
   }
 
   #isBefore(row: number, value: number, id: string): boolean {
-    const rowValue = this.#values[row] ?? UNKNOWN;
+    const rowValue = this.#values[row] ?? UNKNOWN_VALUE;
     return rowValue > value || (rowValue === value && this.#idOf(row) < id);
   }
 

@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { StringInterner } from "./string-interner.ts";
 
 test("assigns referenced strings distinct numbers and reuses the numbers of released strings", () => {
-  const text = fc.constantFrom("a", "b", "c", "d", "constructor");
+  const textArbitrary = fc.constantFrom("a", "b", "c", "d", "constructor");
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.boolean(), text)), (steps) => {
+    fc.property(fc.array(fc.tuple(fc.boolean(), textArbitrary)), (steps) => {
       const interner = new StringInterner();
       const references = new Map<string, number>();
-      let inUseMax = 0;
+      let usedNumbersMax = 0;
       for (const [isAcquire, string] of steps) {
         const count = references.get(string) ?? 0;
         if (isAcquire) {
@@ -19,10 +19,10 @@ test("assigns referenced strings distinct numbers and reuses the numbers of rele
           references.set(string, count - 1);
           interner.release(string);
         }
-        const inUse = [...references].filter(([, left]) => left > 0).map(([used]) => interner.find(used));
-        inUseMax = Math.max(inUseMax, inUse.length);
-        assert.equal(new Set(inUse).size, inUse.length);
-        for (const number of inUse) assert.ok(number !== null && number < inUseMax);
+        const usedNumbers = [...references].filter(([, left]) => left > 0).map(([used]) => interner.find(used));
+        usedNumbersMax = Math.max(usedNumbersMax, usedNumbers.length);
+        assert.equal(new Set(usedNumbers).size, usedNumbers.length);
+        for (const number of usedNumbers) assert.ok(number !== null && number < usedNumbersMax);
         for (const [unused, left] of references) if (left === 0) assert.equal(interner.find(unused), null);
       }
     }),

@@ -2,7 +2,7 @@
 export class StringInterner {
   readonly #entries = new Map<string, { readonly number: number; references: number }>();
   readonly #freeNumbers: number[] = [];
-  #next = 0;
+  #nextNumber = 0;
 
   /** Adds a reference to the string and returns its number. */
   acquire(text: string): number {
@@ -11,12 +11,12 @@ export class StringInterner {
       entry.references += 1;
       return entry.number;
     }
-    const number = this.#freeNumbers.pop() ?? this.#next++;
+    const number = this.#freeNumbers.pop() ?? this.#nextNumber++;
     this.#entries.set(text, { number, references: 1 });
     return number;
   }
 
-  /** Removes a reference. Call it once per `acquire`. */
+  /** Removes a reference to the string. Call it once per `acquire`. */
   release(text: string): void {
     const entry = this.#entries.get(text);
     if (entry === undefined) return;
@@ -26,7 +26,7 @@ export class StringInterner {
     this.#freeNumbers.push(entry.number);
   }
 
-  /** The number of the string; null if it has no references. */
+  /** Returns the number of the string, or null if the string has no references. */
   find(text: string): number | null {
     return this.#entries.get(text)?.number ?? null;
   }

@@ -3,21 +3,21 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isStructurallyEqual, shareStructure } from "./structural-sharing.ts";
 
-test("structural equality is deep equality, regardless of key order", () => {
+test("`isStructurallyEqual` compares deeply and ignores the order of keys", () => {
   const value = fc.jsonValue({ maxDepth: 3 });
-  const reversed = (json: unknown): unknown => {
-    if (Array.isArray(json)) return json.map(reversed);
+  const reverseKeys = (json: unknown): unknown => {
+    if (Array.isArray(json)) return json.map(reverseKeys);
     if (typeof json !== "object" || json === null) return json;
     return Object.fromEntries(
       Object.entries(json)
         .reverse()
-        .map(([key, part]) => [key, reversed(part)]),
+        .map(([key, part]) => [key, reverseKeys(part)]),
     );
   };
   fc.assert(
     fc.property(value, value, (a, b) => {
       assert.equal(isStructurallyEqual(a, structuredClone(a)), true);
-      assert.equal(isStructurallyEqual(a, reversed(a)), true);
+      assert.equal(isStructurallyEqual(a, reverseKeys(a)), true);
       let isEqual = true;
       try {
         assert.deepStrictEqual(a, b);
@@ -32,13 +32,13 @@ test("structural equality is deep equality, regardless of key order", () => {
   assert.equal(isStructurallyEqual([1, 2], { 0: 1, 1: 2 }), false);
 });
 
-test("reuses equal parts of the other object and changes neither object", () => {
-  const create = () => ({ venue: "alpha", fee: { kind: "none" }, keys: { yes: "1" }, closeAt: 5, url: null });
-  const other = Object.freeze({ ...create(), keys: { yes: "2" } });
-  const source = create();
-  const shared = shareStructure(source, other);
-  assert.deepEqual(shared, source);
-  assert.deepEqual(source, create());
-  assert.equal(shared.fee, other.fee);
-  assert.equal(shared.keys, source.keys);
+test("`shareStructure` reuses equal parts of the other object and changes neither argument", () => {
+  const createListing = () => ({ venue: "alpha", fee: { kind: "none" }, keys: { yes: "1" }, closeAt: 5, url: null });
+  const otherListing = Object.freeze({ ...createListing(), keys: { yes: "2" } });
+  const sourceListing = createListing();
+  const sharedListing = shareStructure(sourceListing, otherListing);
+  assert.deepEqual(sharedListing, sourceListing);
+  assert.deepEqual(sourceListing, createListing());
+  assert.equal(sharedListing.fee, otherListing.fee);
+  assert.equal(sharedListing.keys, sourceListing.keys);
 });

@@ -1,4 +1,4 @@
-/** Deep equality of two JSON values. The order of object keys does not matter. */
+/** Whether two JSON values are deeply equal. The order of object keys is ignored. */
 export function isStructurallyEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -11,8 +11,8 @@ export function isStructurallyEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * A shallow copy of `source` that reuses each equal string or object of `other`. Consecutive markets of a listing have
- * the same venue, event, category, fee and often the same rules, so this saves one copy of each per market.
+ * Returns a shallow copy of `source` that reuses each equal string or object of `other`. Consecutive markets of a venue
+ * usually have equal events, categories, fees and rules, so sharing saves one copy of each per market.
  */
 export function shareStructure<Source extends object>(source: Source, other: Source): Source {
   const shared = { ...source };

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Bitmap } from "./bitmap.ts";
-import { TextIndex, words } from "./text-index.ts";
+import { splitWords, TextIndex } from "./text-index.ts";
 
-function rowsOf(bitmap: Bitmap): number[] {
+function collectRows(bitmap: Bitmap): number[] {
   const rows: number[] = [];
   bitmap.forEach((row) => {
     rows.push(row);
@@ -12,15 +12,15 @@ function rowsOf(bitmap: Bitmap): number[] {
   return rows;
 }
 
-const search = (index: TextIndex, query: string) => new Set(rowsOf(index.find(query)));
+const search = (index: TextIndex, query: string) => new Set(collectRows(index.find(query)));
 
-test("splits text into lower-case words without accents or punctuation and keeps decimals", () => {
-  assert.deepEqual(words("S. Núñez, 3.5% — ÅRHUS?"), ["s", "nunez", "3.5", "arhus"]);
-  assert.deepEqual(words("$96,000 by 2026-12-31"), ["96000", "by", "2026", "12", "31"]);
-  assert.deepEqual(words("!?… "), []);
+test("`splitWords` returns lower-case words without accents and punctuation, and numbers with decimals", () => {
+  assert.deepEqual(splitWords("S. Núñez, 3.5% — ÅRHUS?"), ["s", "nunez", "3.5", "arhus"]);
+  assert.deepEqual(splitWords("$96,000 by 2026-12-31"), ["96000", "by", "2026", "12", "31"]);
+  assert.deepEqual(splitWords("!?… "), []);
 });
 
-test("requires every word of the query; the last word may be a prefix", () => {
+test("`find` requires every word of the query; the last word may be a prefix", () => {
   const index = new TextIndex();
   index.set(1, "Will the Fed cut rates in December?");
   index.set(2, "Will the Fed hold in December?");
@@ -44,7 +44,7 @@ test("a repeated last word does not turn the earlier, complete word into a prefi
   assert.deepEqual(search(index, "fed rat fed"), new Set([2]));
 });
 
-test("finds a number with or without digit group commas, also by prefix", () => {
+test("finds a number with or without digit group commas and by prefix", () => {
   const index = new TextIndex();
   index.set(1, "Jobs added — Above 125,000");
   for (const query of ["125000", "125,000", "$125,000", "125,0", "above 1250"])
@@ -59,7 +59,7 @@ test("a query without words matches nothing", () => {
   for (const query of ["", "  ", "?!", "\0"]) assert.deepEqual(search(index, query), new Set());
 });
 
-test("does not find replaced or deleted text", () => {
+test("`find` ignores replaced and deleted texts", () => {
   const index = new TextIndex();
   index.set(1, "old words");
   index.set(1, "new words");
@@ -87,16 +87,16 @@ const text = fc.array(word, { maxLength: 5 }).map((list) => list.join(" "));
 
 /** Reference implementation: scans all texts. */
 function scan(texts: ReadonlyMap<number, string>, query: string): Set<number> {
-  const queryWords = words(query);
+  const queryWords = splitWords(query);
   const last = queryWords.pop();
   if (last === undefined) return new Set();
   const matches = (textWords: readonly string[]) =>
     queryWords.every((queryWord) => textWords.includes(queryWord)) &&
     textWords.some((candidate) => candidate === last || (last.length >= 3 && candidate.startsWith(last)));
-  return new Set([...texts].filter(([, content]) => matches(words(content))).map(([row]) => row));
+  return new Set([...texts].filter(([, content]) => matches(splitWords(content))).map(([row]) => row));
 }
 
-test("returns the same rows as a scan of all texts, after any sequence of changes", () => {
+test("after any sequence of changes, `find` returns the same rows as a scan of all texts", () => {
   const change = fc.record({ row: fc.nat(6), text: fc.option(text) });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 25 }), fc.array(text, { maxLength: 4 }), (changes, queries) => {
@@ -116,16 +116,16 @@ test("returns the same rows as a scan of all texts, after any sequence of change
   );
 });
 
-test("findEach returns the rows of each query word, as a prefix, rarest word first", () => {
+test("`findEach` returns the rows of each query word, which may be a prefix, rarest word first", () => {
   fc.assert(
     fc.property(fc.array(text, { maxLength: 12 }), text, (texts, query) => {
       const index = new TextIndex();
       const byRow = new Map(texts.map((content, row) => [row, content]));
       for (const [row, content] of byRow) index.set(row, content);
-      const found = index.findEach(query).map(rowsOf);
-      const expected = [...new Set(words(query))].map((queryWord) => [...scan(byRow, queryWord)]);
+      const rowsOfWords = index.findEach(query).map(collectRows);
+      const expected = [...new Set(splitWords(query))].map((queryWord) => [...scan(byRow, queryWord)]);
       const bySize = (a: number[], b: number[]) => a.length - b.length;
-      assert.deepEqual(found, expected.sort(bySize));
+      assert.deepEqual(rowsOfWords, expected.sort(bySize));
     }),
   );
 });
@@ -134,8 +134,8 @@ test("the ASCII fast path and the Unicode path return the same words", () => {
   const ascii = fc.string({ unit: fc.constantFrom(..."aZ09.,;-$%é ") });
   fc.assert(
     fc.property(ascii, (content) => {
-      // Appending a non-ASCII letter selects the Unicode path.
-      assert.deepEqual(words(`${content} \u00e9`), [...words(content), "e"]);
+      // The appended non-ASCII letter selects the Unicode path.
+      assert.deepEqual(splitWords(`${content} \u00e9`), [...splitWords(content), "e"]);
     }),
   );
 });

@@ -8,35 +8,42 @@ import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import type { Database } from "../ports/database.ts";
 import { appendEvents, createEventLog, type NewEvent } from "./index.ts";
 
-const AT = Date.UTC(2026, 10, 21);
-const logOf = (database: Database) => createEventLog({ database, bus: createInProcessBus(quietLog) });
-const newEvent = (key: string, parts: Partial<NewEvent> = {}): NewEvent => ({
+const OCCURRED_AT = Date.UTC(2026, 10, 21);
+const createLog = (database: Database) => createEventLog({ database, bus: createInProcessBus(quietLog) });
+const createEvent = (key: string, parts: Partial<NewEvent> = {}): NewEvent => ({
   type: "price_shift",
   key,
-  occurredAt: AT,
+  occurredAt: OCCURRED_AT,
   venue: "alpha",
   marketId: "m",
   payload: { key },
   ...parts,
 });
-const append = (database: Database, events: readonly NewEvent[]) =>
+const appendInTransaction = (database: Database, events: readonly NewEvent[]) =>
   database.transaction((transaction) => appendEvents(transaction, events));
-const keysOf = (events: readonly { readonly payload: Readonly<Record<string, unknown>> }[]) =>
+const collectKeys = (events: readonly { readonly payload: Readonly<Record<string, unknown>> }[]) =>
   events.map(({ payload }) => payload.key);
 
-eachDatabase("returns events completely and in order, and an empty page for an empty log", async (database) => {
-  const log = logOf(database);
+eachDatabase("returns an empty page for an empty log, and all fields of appended events in order", async (database) => {
+  const log = createLog(database);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), { events: [], through: 0, hasGap: false, latestId: 0 });
   assert.deepEqual([await log.latestId(), await log.oldestId()], [0, 1]);
-  const unusual = { text: "a\0b\ud800 \u{1f600}\"'\\", none: null, share: 0.1, list: [1] };
-  await append(database, [
-    newEvent("a", { payload: unusual }),
-    newEvent("b", { type: "analysis_complete", venue: null, marketId: null, occurredAt: AT + 1 }),
+  const unusualPayload = { text: "a\0b\ud800 \u{1f600}\"'\\", none: null, share: 0.1, list: [1] };
+  await appendInTransaction(database, [
+    createEvent("a", { payload: unusualPayload }),
+    createEvent("b", { type: "analysis_complete", venue: null, marketId: null, occurredAt: OCCURRED_AT + 1 }),
   ]);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), {
     events: [
-      { id: 1, type: "price_shift", occurredAt: AT, venue: "alpha", marketId: "m", payload: unusual },
-      { id: 2, type: "analysis_complete", occurredAt: AT + 1, venue: null, marketId: null, payload: { key: "b" } },
+      { id: 1, type: "price_shift", occurredAt: OCCURRED_AT, venue: "alpha", marketId: "m", payload: unusualPayload },
+      {
+        id: 2,
+        type: "analysis_complete",
+        occurredAt: OCCURRED_AT + 1,
+        venue: null,
+        marketId: null,
+        payload: { key: "b" },
+      },
     ],
     through: 2,
     hasGap: false,
@@ -46,75 +53,75 @@ eachDatabase("returns events completely and in order, and an empty page for an e
 });
 
 eachDatabase("a rolled-back append leaves no event and uses no id", async (database) => {
-  const log = logOf(database);
-  const failing = database.transaction(async (transaction) => {
-    assert.equal(await appendEvents(transaction, [newEvent("lost")]), 1);
+  const log = createLog(database);
+  const failingTransaction = database.transaction(async (transaction) => {
+    assert.equal(await appendEvents(transaction, [createEvent("lost")]), 1);
     throw new Error("rolled back");
   });
-  await assert.rejects(failing, /rolled back/);
+  await assert.rejects(failingTransaction, /rolled back/);
   assert.equal(await log.latestId(), 0);
-  assert.equal(await append(database, [newEvent("lost")]), 1);
+  assert.equal(await appendInTransaction(database, [createEvent("lost")]), 1);
   const { events } = await log.readAfter(0, { limit: 10 });
-  assert.deepEqual([events.map(({ id }) => id), keysOf(events)], [[1], ["lost"]]);
+  assert.deepEqual([events.map(({ id }) => id), collectKeys(events)], [[1], ["lost"]]);
 });
 
-eachDatabase("stores an event with the same key once, within a batch and across batches", async (database) => {
-  const log = logOf(database);
-  assert.equal(await append(database, [newEvent("a"), newEvent("a"), newEvent("b")]), 2);
-  assert.equal(await append(database, [newEvent("b"), newEvent("c")]), 1);
+eachDatabase("stores only one event per key, within a batch and across batches", async (database) => {
+  const log = createLog(database);
+  assert.equal(await appendInTransaction(database, [createEvent("a"), createEvent("a"), createEvent("b")]), 2);
+  assert.equal(await appendInTransaction(database, [createEvent("b"), createEvent("c")]), 1);
   const { events, through, latestId } = await log.readAfter(0, { limit: 10 });
-  assert.deepEqual(keysOf(events), ["a", "b", "c"]);
+  assert.deepEqual(collectKeys(events), ["a", "b", "c"]);
   assert.equal(through, latestId);
 });
 
-eachDatabase("keeps the order of events that are appended in several statements", async (database) => {
-  const log = logOf(database);
+eachDatabase("events appended by several statements are returned in order", async (database) => {
+  const log = createLog(database);
   const count = 2_300;
-  const all = Array.from({ length: count }, (_, number) => newEvent(`k${number}`));
-  assert.equal(await append(database, all), count);
-  const seen: unknown[] = [];
+  const events = Array.from({ length: count }, (_, number) => createEvent(`k${number}`));
+  assert.equal(await appendInTransaction(database, events), count);
+  const seenEvents: unknown[] = [];
   for (let after = 0; after < count; ) {
     const page = await log.readAfter(after, { limit: 1_000 });
-    seen.push(...keysOf(page.events));
+    seenEvents.push(...collectKeys(page.events));
     after = page.through;
   }
   assert.deepEqual(
-    seen,
-    all.map(({ key }) => key),
+    seenEvents,
+    events.map(({ key }) => key),
   );
 });
 
-eachDatabase("a filter returns matching events and the last id scanned", async (database) => {
-  const log = logOf(database);
-  await append(database, [
-    newEvent("1"),
-    newEvent("2", { type: "whale_alert" }),
-    newEvent("3", { marketId: "n" }),
-    newEvent("4", { venue: "beta" }),
-    newEvent("5", { type: "whale_alert", marketId: "n" }),
-    newEvent("6", { venue: null, marketId: null }),
+eachDatabase("a read with a filter returns the matching events and the last id scanned", async (database) => {
+  const log = createLog(database);
+  await appendInTransaction(database, [
+    createEvent("1"),
+    createEvent("2", { type: "whale_alert" }),
+    createEvent("3", { marketId: "n" }),
+    createEvent("4", { venue: "beta" }),
+    createEvent("5", { type: "whale_alert", marketId: "n" }),
+    createEvent("6", { venue: null, marketId: null }),
   ]);
-  const read = async (filter: Parameters<typeof log.readAfter>[1]["filter"], limit = 10, after = 0) => {
+  const readKeys = async (filter: Parameters<typeof log.readAfter>[1]["filter"], limit = 10, after = 0) => {
     const page = await log.readAfter(after, { limit, filter });
-    return [keysOf(page.events).join(""), page.through];
+    return [collectKeys(page.events).join(""), page.through];
   };
-  assert.deepEqual(await read({ types: ["whale_alert"] }), ["25", 6]);
-  assert.deepEqual(await read({ types: ["whale_alert"] }, 1), ["2", 2]);
-  assert.deepEqual(await read({ types: ["whale_alert"] }, 10, 5), ["", 6]);
-  assert.deepEqual(await read({ types: [] }), ["", 6]);
-  assert.deepEqual(await read({ markets: [{ venue: "alpha", marketId: "n" }] }), ["35", 6]);
-  const both = [
+  assert.deepEqual(await readKeys({ types: ["whale_alert"] }), ["25", 6]);
+  assert.deepEqual(await readKeys({ types: ["whale_alert"] }, 1), ["2", 2]);
+  assert.deepEqual(await readKeys({ types: ["whale_alert"] }, 10, 5), ["", 6]);
+  assert.deepEqual(await readKeys({ types: [] }), ["", 6]);
+  assert.deepEqual(await readKeys({ markets: [{ venue: "alpha", marketId: "n" }] }), ["35", 6]);
+  const bothMarkets = [
     { venue: "alpha", marketId: "m" },
     { venue: "beta", marketId: "m" },
   ];
-  assert.deepEqual(await read({ markets: both }), ["124", 6]);
-  assert.deepEqual(await read({ markets: both, types: ["whale_alert"] }), ["2", 6]);
-  assert.deepEqual(await read({ markets: [{ venue: "beta", marketId: "n" }] }), ["", 6]);
-  assert.deepEqual(await read({}, 2, 3), ["45", 5]);
+  assert.deepEqual(await readKeys({ markets: bothMarkets }), ["124", 6]);
+  assert.deepEqual(await readKeys({ markets: bothMarkets, types: ["whale_alert"] }), ["2", 6]);
+  assert.deepEqual(await readKeys({ markets: [{ venue: "beta", marketId: "n" }] }), ["", 6]);
+  assert.deepEqual(await readKeys({}, 2, 3), ["45", 5]);
 });
 
 eachDatabase("a read with a selective filter scans a bounded number of ids", async (database) => {
-  const log = logOf(database);
+  const log = createLog(database);
   await database.query(
     `insert into event_log (id, event_key, type, occurred_at, payload)
      select n, n::text, case when n = 25000 then 'whale_alert' else 'price_shift' end, now(), '{}'
@@ -135,19 +142,22 @@ eachDatabase("a read with a selective filter scans a bounded number of ids", asy
 });
 
 eachDatabase("rejects an event that exceeds a bound and rolls back its transaction", async (database) => {
-  const log = logOf(database);
-  const invalid: NewEvent[] = [
-    newEvent(""),
-    newEvent("a\0b"),
-    newEvent("\ud800"),
-    newEvent("k".repeat(601)),
-    newEvent("large", { payload: { text: "x".repeat(16 * 1_024) } }),
-    newEvent("wide", { payload: { text: "é".repeat(8 * 1_024) } }),
-    { ...newEvent("type"), type: "nonsense" as NewEvent["type"] },
+  const log = createLog(database);
+  const invalidEvents: NewEvent[] = [
+    createEvent(""),
+    createEvent("a\0b"),
+    createEvent("\ud800"),
+    createEvent("k".repeat(601)),
+    createEvent("large", { payload: { text: "x".repeat(16 * 1_024) } }),
+    createEvent("wide", { payload: { text: "é".repeat(8 * 1_024) } }),
+    { ...createEvent("type"), type: "nonsense" as NewEvent["type"] },
   ];
-  for (const event of invalid) await assert.rejects(append(database, [newEvent("good"), event]), RangeError);
+  for (const event of invalidEvents)
+    await assert.rejects(appendInTransaction(database, [createEvent("good"), event]), RangeError);
   const overhead = JSON.stringify({ text: "" }).length;
-  await append(database, [newEvent("k".repeat(600), { payload: { text: "x".repeat(16 * 1_024 - overhead) } })]);
+  await appendInTransaction(database, [
+    createEvent("k".repeat(600), { payload: { text: "x".repeat(16 * 1_024 - overhead) } }),
+  ]);
   assert.equal(await log.latestId(), 1);
   for (const after of [-1, 0.5, Number.NaN]) await assert.rejects(log.readAfter(after, { limit: 1 }), RangeError);
   for (const limit of [0, 1_001, 1.5]) await assert.rejects(log.readAfter(0, { limit }), RangeError);
@@ -155,11 +165,11 @@ eachDatabase("rejects an event that exceeds a bound and rolls back its transacti
   await assert.rejects(log.readAfter(0, { limit: 1, filter: { markets } }), RangeError);
 });
 
-eachDatabase("retention deletes old events and reports a gap to a reader that is too late", async (database) => {
-  const log = logOf(database);
-  await append(
+eachDatabase("retention deletes old events, and a reader of deleted ids gets `hasGap`", async (database) => {
+  const log = createLog(database);
+  await appendInTransaction(
     database,
-    ["1", "2", "3", "4"].map((key) => newEvent(key)),
+    ["1", "2", "3", "4"].map((key) => createEvent(key)),
   );
   await database.query("update event_log set appended_at = now() - interval '8 days' where id <= 2");
   // Ids are deleted only from the beginning of the log, so an old event after a newer one is retained.
@@ -168,41 +178,41 @@ eachDatabase("retention deletes old events and reports a gap to a reader that is
   assert.equal(await log.applyRetention(7), 2);
   assert.equal(await log.applyRetention(7), 0);
   assert.deepEqual([await log.oldestId(), await log.latestId()], [3, 4]);
-  const late = await log.readAfter(1, { limit: 10 });
-  assert.deepEqual([late.hasGap, keysOf(late.events), late.through], [true, ["3", "4"], 4]);
+  const lateRead = await log.readAfter(1, { limit: 10 });
+  assert.deepEqual([lateRead.hasGap, collectKeys(lateRead.events), lateRead.through], [true, ["3", "4"], 4]);
   assert.equal((await log.readAfter(2, { limit: 10 })).hasGap, false);
 
   await database.query("update event_log set appended_at = now() - interval '8 days'");
   assert.equal(await log.applyRetention(7), 2);
   assert.deepEqual([await log.oldestId(), await log.latestId()], [5, 4]);
   assert.deepEqual(await log.readAfter(4, { limit: 10 }), { events: [], through: 4, hasGap: false, latestId: 4 });
-  await append(database, [newEvent("5")]);
-  assert.deepEqual(keysOf((await log.readAfter(4, { limit: 10 })).events), ["5"]);
+  await appendInTransaction(database, [createEvent("5")]);
+  assert.deepEqual(collectKeys((await log.readAfter(4, { limit: 10 })).events), ["5"]);
 });
 
 eachDatabase(
-  "ids skipped by repeated events are not a gap; a position that was never assigned is",
+  "a reader gets `hasGap` for a position that was never assigned, but not for ids skipped by repeated events",
   async (database) => {
-    const log = logOf(database);
-    await append(database, [newEvent("a")]);
-    await append(database, [newEvent("a"), newEvent("a")]);
-    await append(database, [newEvent("b")]);
+    const log = createLog(database);
+    await appendInTransaction(database, [createEvent("a")]);
+    await appendInTransaction(database, [createEvent("a"), createEvent("a")]);
+    await appendInTransaction(database, [createEvent("b")]);
     const { events, hasGap } = await log.readAfter(1, { limit: 10 });
-    assert.deepEqual([keysOf(events), hasGap], [["b"], false]);
-    const ahead = await log.readAfter(1_000, { limit: 10 });
-    assert.deepEqual([ahead.events, ahead.hasGap, ahead.through], [[], true, await log.latestId()]);
+    assert.deepEqual([collectKeys(events), hasGap], [["b"], false]);
+    const futureRead = await log.readAfter(1_000, { limit: 10 });
+    assert.deepEqual([futureRead.events, futureRead.hasGap, futureRead.through], [[], true, await log.latestId()]);
   },
 );
 
-eachDatabase("the server ends a writer that is idle before its commit within seconds", async (database) => {
-  const bound = await database.transaction(async (transaction) => {
-    await appendEvents(transaction, [newEvent("a")]);
+eachDatabase("the server ends a transaction that is idle for seconds after its append", async (database) => {
+  const idleTimeout = await database.transaction(async (transaction) => {
+    await appendEvents(transaction, [createEvent("a")]);
     const [row] = await transaction.query<{ bound: string }>(
       "select current_setting('idle_in_transaction_session_timeout') as bound",
     );
     return row?.bound;
   });
-  assert.equal(bound, "5s");
+  assert.equal(idleTimeout, "5s");
 });
 
 /**
@@ -216,23 +226,23 @@ async function writeAndFollow(
     readonly statementsAfter: number;
     readonly fails: boolean;
   }[])[],
-): Promise<{ seen: { id: number; key: unknown }[]; committed: Set<string> }> {
-  const log = logOf(database);
-  const committed = new Set<string>();
-  const seen: { id: number; key: unknown }[] = [];
+): Promise<{ seenEvents: { id: number; key: unknown }[]; committedKeys: Set<string> }> {
+  const log = createLog(database);
+  const committedKeys = new Set<string>();
+  const seenEvents: { id: number; key: unknown }[] = [];
   let isWriting = true;
   let after = 0;
-  const read = async () => {
+  const readKeys = async () => {
     const { events, through } = await log.readAfter(after, { limit: 7 });
-    seen.push(...events.map(({ id, payload }) => ({ id, key: payload.key })));
+    seenEvents.push(...events.map(({ id, payload }) => ({ id, key: payload.key })));
     after = through;
     return events.length;
   };
   const follow = async () => {
-    while (isWriting) await read();
-    while ((await read()) > 0);
+    while (isWriting) await readKeys();
+    while ((await readKeys()) > 0);
   };
-  const following = follow();
+  const followTask = follow();
   await Promise.all(
     writers.map(async (transactions, writer) => {
       for (const [number, { statementsBefore, statementsAfter, fails }] of transactions.entries()) {
@@ -241,21 +251,21 @@ async function writeAndFollow(
           for (let count = 0; count < statementsBefore; count++) await transaction.query("select 1");
           await appendEvents(
             transaction,
-            keys.map((key) => newEvent(key)),
+            keys.map((key) => createEvent(key)),
           );
           for (let count = 0; count < statementsAfter; count++) await transaction.query("select 1");
           if (fails) throw new Error("rolled back");
         });
         await transaction.then(
-          () => keys.forEach((key) => void committed.add(key)),
+          () => keys.forEach((key) => void committedKeys.add(key)),
           (error: Error) => assert.equal(error.message, "rolled back"),
         );
       }
     }),
   );
   isWriting = false;
-  await following;
-  return { seen, committed };
+  await followTask;
+  return { seenEvents, committedKeys };
 }
 
 const transactionPlan = fc.record({
@@ -264,17 +274,17 @@ const transactionPlan = fc.record({
   fails: fc.boolean(),
 });
 
-eachDatabase("a reader sees every committed event once and in order while writers overlap", async (database) => {
+eachDatabase("if writers overlap, a reader reads every committed event once and in order", async (database) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(transactionPlan, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
       async (writers) => {
         await database.query("truncate event_log, event_log_head");
-        const { seen, committed } = await writeAndFollow(database, writers);
-        assert.deepEqual(new Set(seen.map(({ key }) => key)), committed);
+        const { seenEvents, committedKeys } = await writeAndFollow(database, writers);
+        assert.deepEqual(new Set(seenEvents.map(({ key }) => key)), committedKeys);
         assert.deepEqual(
-          seen.map(({ id }) => id),
-          Array.from({ length: committed.size }, (_, index) => index + 1),
+          seenEvents.map(({ id }) => id),
+          Array.from({ length: committedKeys.size }, (_, index) => index + 1),
         );
       },
     ),
@@ -282,29 +292,29 @@ eachDatabase("a reader sees every committed event once and in order while writer
   );
 });
 
-test("a transaction that appended first becomes visible first, even if a later one is ready to commit earlier", {
+test("the transaction that appends first becomes visible first, even if the next one is ready to commit earlier", {
   skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
 }, async () => {
   const database = await postgresDatabase();
   await database.query("truncate event_log, event_log_head");
-  const log = logOf(database);
-  const hold = Promise.withResolvers<void>();
-  const appended = Promise.withResolvers<number | undefined>();
-  const slow = database.transaction(async (transaction) => {
-    await appendEvents(transaction, [newEvent("slow")]);
+  const log = createLog(database);
+  const commitGate = Promise.withResolvers<void>();
+  const appendedBackend = Promise.withResolvers<number | undefined>();
+  const slowTransaction = database.transaction(async (transaction) => {
+    await appendEvents(transaction, [createEvent("slow")]);
     const [session] = await transaction.query<{ pid: number }>("select pg_backend_pid() as pid");
-    appended.resolve(session?.pid);
-    await hold.promise;
+    appendedBackend.resolve(session?.pid);
+    await commitGate.promise;
   });
-  const pid = await appended.promise;
-  const fast = append(database, [newEvent("fast")]);
+  const pid = await appendedBackend.promise;
+  const fastAppend = appendInTransaction(database, [createEvent("fast")]);
   const isBlocked = async () => {
     const blocked = await database.query("select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", [pid]);
     return blocked.length > 0;
   };
   while (!(await isBlocked())) await pause(1);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), { events: [], through: 0, hasGap: false, latestId: 0 });
-  hold.resolve();
-  await Promise.all([slow, fast]);
-  assert.deepEqual(keysOf((await log.readAfter(0, { limit: 10 })).events), ["slow", "fast"]);
+  commitGate.resolve();
+  await Promise.all([slowTransaction, fastAppend]);
+  assert.deepEqual(collectKeys((await log.readAfter(0, { limit: 10 })).events), ["slow", "fast"]);
 });

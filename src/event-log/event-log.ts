@@ -9,7 +9,7 @@ import {
   type EventPage,
   type NewEvent,
 } from "./model.ts";
-import { advanceDropped, deleteEventsThrough, insertEvents, selectEventsAfter, selectHead } from "./queries.ts";
+import { advanceDroppedThrough, deleteEventsThrough, insertEvents, selectEventsAfter, selectHead } from "./queries.ts";
 
 /** Bus topic on which `announce` wakes the readers. */
 export const EVENTS_TOPIC = "events";
@@ -17,22 +17,22 @@ const EVENTS_PER_READ_MAX = 1_000;
 const EVENTS_PER_STATEMENT_MAX = 1_000;
 const MARKETS_PER_FILTER_MAX = 1_000;
 const DELETE_ROWS_MAX = 5_000;
-/** Bounds one run, which must not occupy the database for minutes. The next run deletes the remaining rows. */
+/** Maximum delete statements per run, so that it does not take minutes. The next run deletes the remaining rows. */
 const DELETE_ROUNDS_MAX = 200;
 
 /**
- * Appends events inside the transaction of the change they describe, so both are committed or neither. Call it last: it
- * blocks all other appenders until the commit. Events whose key is already in the log are ignored, so a repeated
- * transaction logs nothing twice.
+ * Appends events in the transaction of the change they describe, so that both are committed or neither. Call it last in
+ * the transaction: it blocks all other appending transactions until the commit. Events whose key is already in the log
+ * are ignored, so repeating a transaction adds no duplicates.
  *
  * @returns how many events were new
- * @throws RangeError if an event exceeds the bounds in `model.ts`
+ * @throws RangeError if an event has an unknown type or exceeds the bounds in `model.ts`
  */
 export async function appendEvents(transaction: Transaction, events: readonly NewEvent[]): Promise<number> {
   const rows = events.map((event) => ({ ...event, payload: encodePayload(event) }));
-  let added = 0;
-  for (const chunk of chunksOf(rows, EVENTS_PER_STATEMENT_MAX)) added += await insertEvents(transaction, chunk);
-  return added;
+  let addedCount = 0;
+  for (const chunk of chunksOf(rows, EVENTS_PER_STATEMENT_MAX)) addedCount += await insertEvents(transaction, chunk);
+  return addedCount;
 }
 
 function encodePayload({ type, key, payload }: NewEvent): string {
@@ -40,7 +40,7 @@ function encodePayload({ type, key, payload }: NewEvent): string {
   if (key === "" || key.length > EVENT_KEY_LENGTH_MAX || key.includes("\0") || !key.isWellFormed()) {
     throw new RangeError(`An event key must have 1 to ${EVENT_KEY_LENGTH_MAX} characters that PostgreSQL can store`);
   }
-  // JSON escapes NUL and unpaired surrogates, so any text is storable here.
+  // JSON escapes NUL and unpaired surrogates, so the text needs no further conversion.
   const text = JSON.stringify(payload);
   if (Buffer.byteLength(text) > EVENT_PAYLOAD_BYTES_MAX) {
     throw new RangeError(`An event payload must have at most ${EVENT_PAYLOAD_BYTES_MAX} bytes of JSON`);
@@ -49,22 +49,22 @@ function encodePayload({ type, key, payload }: NewEvent): string {
 }
 
 /**
- * Events in commit order. Ids become visible in ascending order even with concurrent writers, so a reader only needs to
- * remember the last id to read each event exactly once. Ids may have gaps.
+ * Events in commit order. Ids become visible in ascending order even with concurrent writers, so a reader that stores
+ * the last id it has read reads each event exactly once. Ids may have gaps.
  */
 export interface EventLog {
   /**
-   * Matching events after the id `after`, at most `limit` (1 to 1,000). One read scans a bounded number of ids, so a page
-   * may be empty although later events match; continue from `through`.
+   * Returns at most `limit` (1 to 1,000) matching events after the id `after`. One read scans a bounded number of ids,
+   * so a page may be empty although events after `through` match. Continue from `through`.
    */
   readAfter(after: number, options: { readonly limit: number; readonly filter?: EventFilter }): Promise<EventPage>;
-  /** Id of the latest event; 0 if no event has ever been logged. */
+  /** Returns the id of the latest event, or 0 if no event has been logged yet. */
   latestId(): Promise<number>;
-  /** Lowest id that is still retained. A reader whose last id is below `oldestId - 1` has missed events. */
+  /** Returns the lowest retained id. A reader whose last id is below `oldestId - 1` has missed events. */
   oldestId(): Promise<number>;
   /** Wakes the readers. Call it after the commit of a transaction that appended events. */
   announce(): void;
-  /** Deletes events older than `days` and returns how many. Idempotent. */
+  /** Deletes events older than `days` and returns the number of deleted events. Idempotent. */
   applyRetention(days: number): Promise<number>;
 }
 
@@ -85,12 +85,12 @@ export function createEventLog(options: { readonly database: Database; readonly 
     oldestId: async () => (await selectHead(database)).droppedThrough + 1,
     announce: () => bus.publish(EVENTS_TOPIC),
     async applyRetention(days) {
-      const through = await advanceDropped(database, days);
+      const throughId = await advanceDroppedThrough(database, days);
       let count = 0;
       for (let round = 0; round < DELETE_ROUNDS_MAX; round++) {
-        const deleted = await deleteEventsThrough(database, through, DELETE_ROWS_MAX);
-        count += deleted;
-        if (deleted < DELETE_ROWS_MAX) break;
+        const deletedCount = await deleteEventsThrough(database, throughId, DELETE_ROWS_MAX);
+        count += deletedCount;
+        if (deletedCount < DELETE_ROWS_MAX) break;
       }
       return count;
     },

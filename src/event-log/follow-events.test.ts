@@ -10,20 +10,20 @@ import type { Bus } from "../ports/bus.ts";
 import type { Database } from "../ports/database.ts";
 import { appendEvents, createEventLog, EVENTS_TOPIC, type EventFilter, type EventLog, followEvents } from "./index.ts";
 
-const BURST = 10_000;
+const BURST_WAKE_UP_COUNT = 10_000;
 
-/** An event log on a real database whose reads are counted and can be made to fail, and followers of it. */
+/** An event log on a real database, and followers of it. Reads are counted and fail with `state.failure` if set. */
 function openHarness(database: Database) {
   const bus = createInProcessBus(quietLog);
   const clock = new FakeClock();
   const log = createEventLog({ database, bus });
   const state = { reads: 0, failure: null as Error | null };
-  const reads: Promise<unknown>[] = [];
+  const readPromises: Promise<unknown>[] = [];
   const countingLog: Pick<EventLog, "readAfter"> = {
     readAfter(after, options) {
       state.reads += 1;
       const read = state.failure === null ? log.readAfter(after, options) : Promise.reject(state.failure);
-      reads.push(read.catch(() => {}));
+      readPromises.push(read.catch(() => {}));
       return read;
     },
   };
@@ -45,52 +45,55 @@ function openHarness(database: Database) {
       ),
     );
   /** Waits until no read is pending and all followers are idle. */
-  const settle = async () => {
-    for (let count = -1; count !== reads.length; ) {
-      count = reads.length;
-      await Promise.all(reads);
+  const waitUntilIdle = async () => {
+    for (let count = -1; count !== readPromises.length; ) {
+      count = readPromises.length;
+      await Promise.all(readPromises);
       await yieldToEventLoop();
       await yieldToEventLoop();
     }
   };
-  return { bus, clock, log, state, controller, follow, append, settle };
+  return { bus, clock, log, state, controller, follow, append, waitUntilIdle };
 }
 
-const keysOf = (result: Awaited<ReturnType<ReturnType<typeof followEvents>["next"]>>) =>
+const joinKeys = (result: Awaited<ReturnType<ReturnType<typeof followEvents>["next"]>>) =>
   result.done === true ? "done" : result.value.events.map(({ payload }) => payload.key).join(",");
 
-eachDatabase("yields existing events in batches, then new events immediately after a wake-up", async (database) => {
-  const { log, controller, follow, append, settle, clock } = openHarness(database);
-  await append("1", "2", "3");
-  const events = follow({ batchMax: 2 });
-  assert.equal(keysOf(await events.next()), "1,2");
-  assert.equal(keysOf(await events.next()), "3");
-  const next = events.next();
-  await settle();
-  await append("4");
-  log.announce();
-  assert.equal(keysOf(await next), "4");
-  assert.equal(clock.monotonic(), 0);
-  controller.abort();
-  assert.equal(keysOf(await events.next()), "done");
-});
+eachDatabase(
+  "yields existing events in batches, then each new event immediately after its wake-up",
+  async (database) => {
+    const { log, controller, follow, append, waitUntilIdle, clock } = openHarness(database);
+    await append("1", "2", "3");
+    const events = follow({ batchMax: 2 });
+    assert.equal(joinKeys(await events.next()), "1,2");
+    assert.equal(joinKeys(await events.next()), "3");
+    const pendingNext = events.next();
+    await waitUntilIdle();
+    await append("4");
+    log.announce();
+    assert.equal(joinKeys(await pendingNext), "4");
+    assert.equal(clock.monotonic(), 0);
+    controller.abort();
+    assert.equal(joinKeys(await events.next()), "done");
+  },
+);
 
-eachDatabase("polls once a second without a wake-up", async (database) => {
-  const { clock, state, controller, follow, append, settle } = openHarness(database);
+eachDatabase("polls once a second if there is no wake-up", async (database) => {
+  const { clock, state, controller, follow, append, waitUntilIdle } = openHarness(database);
   const events = follow();
-  const next = events.next();
-  await settle();
+  const pendingNext = events.next();
+  await waitUntilIdle();
   await append("lost wake-up");
   const readsBefore = state.reads;
   await clock.advance(999);
-  await settle();
+  await waitUntilIdle();
   assert.equal(state.reads, readsBefore);
   await clock.advance(1);
-  assert.equal(keysOf(await next), "lost wake-up");
+  assert.equal(joinKeys(await pendingNext), "lost wake-up");
   controller.abort();
 });
 
-eachDatabase("does not lose a wake-up during a read", async (database) => {
+eachDatabase("a wake-up during a read causes another read", async (database) => {
   const { bus, clock, log, controller, append } = openHarness(database);
   let duringRead: () => Promise<unknown> = async () => {};
   const events = followEvents({
@@ -113,112 +116,118 @@ eachDatabase("does not lose a wake-up during a read", async (database) => {
     await yieldToEventLoop();
     await yieldToEventLoop();
   };
-  assert.equal(keysOf(await events.next()), "late");
+  assert.equal(joinKeys(await events.next()), "late");
   assert.equal(clock.monotonic(), 0);
   controller.abort();
 });
 
-test("a burst of wake-ups causes few reads, and none while the consumer is busy", async () => {
+test("a burst of wake-ups causes few reads, and no reads before the consumer requests the next batch", async () => {
   const database = await embeddedDatabase();
   await database.query("truncate event_log, event_log_head");
-  const { log, state, controller, follow, append, settle } = openHarness(database);
+  const { log, state, controller, follow, append, waitUntilIdle } = openHarness(database);
   await append("1");
   const events = follow();
-  assert.equal(keysOf(await events.next()), "1");
+  assert.equal(joinKeys(await events.next()), "1");
   const readsBefore = state.reads;
   await append("2");
-  for (let number = 0; number < BURST; number++) {
+  for (let number = 0; number < BURST_WAKE_UP_COUNT; number++) {
     log.announce();
     if (number % 100 === 0) await yieldToEventLoop();
   }
-  await settle();
+  await waitUntilIdle();
   assert.equal(state.reads, readsBefore);
-  assert.equal(keysOf(await events.next()), "2");
+  assert.equal(joinKeys(await events.next()), "2");
   void events.next();
-  await settle();
+  await waitUntilIdle();
   assert.ok(state.reads - readsBefore <= 3, `${state.reads - readsBefore} reads`);
   controller.abort();
 });
 
-eachDatabase("a follower with a filter skips other events and reports its position", async (database) => {
-  const { controller, follow, append } = openHarness(database);
-  await append("1", "2", "w3", "4");
-  const events = follow({ filter: { types: ["whale_alert"] } });
-  const { value } = await events.next();
-  assert.deepEqual([value?.events.map(({ id }) => id), value?.through], [[3], 4]);
-  controller.abort();
-});
+eachDatabase(
+  "a follower with a filter yields only matching events and reports the last scanned id",
+  async (database) => {
+    const { controller, follow, append } = openHarness(database);
+    await append("1", "2", "w3", "4");
+    const events = follow({ filter: { types: ["whale_alert"] } });
+    const { value } = await events.next();
+    assert.deepEqual([value?.events.map(({ id }) => id), value?.through], [[3], 4]);
+    controller.abort();
+  },
+);
 
-eachDatabase("reports a gap once if the position is no longer retained", async (database) => {
-  const { log, controller, follow, append, settle } = openHarness(database);
+eachDatabase("reports a gap once if events after the position have been deleted", async (database) => {
+  const { log, controller, follow, append, waitUntilIdle } = openHarness(database);
   await append("1", "2", "3");
   await database.query("update event_log set appended_at = now() - interval '8 days' where id <= 2");
   await log.applyRetention(7);
   const events = follow({ after: 1 });
-  const first = await events.next();
-  assert.deepEqual([keysOf(first), first.value?.hasGap], ["3", true]);
-  const next = events.next();
-  await settle();
+  const firstResult = await events.next();
+  assert.deepEqual([joinKeys(firstResult), firstResult.value?.hasGap], ["3", true]);
+  const pendingNext = events.next();
+  await waitUntilIdle();
   await append("4");
   log.announce();
-  const second = await next;
-  assert.deepEqual([keysOf(second), second.value?.hasGap], ["4", false]);
+  const secondResult = await pendingNext;
+  assert.deepEqual([joinKeys(secondResult), secondResult.value?.hasGap], ["4", false]);
   controller.abort();
 
   const { controller: otherController, follow: followOther } = openHarness(database);
-  const ahead = await followOther({ after: 99 }).next();
-  assert.deepEqual([keysOf(ahead), ahead.value?.hasGap, ahead.value?.through], ["", true, 4]);
+  const aheadResult = await followOther({ after: 99 }).next();
+  assert.deepEqual([joinKeys(aheadResult), aheadResult.value?.hasGap, aheadResult.value?.through], ["", true, 4]);
   otherController.abort();
 });
 
-eachDatabase("waits while the database is unavailable and ignores wake-ups", async (database) => {
-  const { clock, log, state, controller, follow, append, settle } = openHarness(database);
+eachDatabase("if the database is unavailable, waits and ignores wake-ups", async (database) => {
+  const { clock, log, state, controller, follow, append, waitUntilIdle } = openHarness(database);
   state.failure = new AppError("store_unavailable", "unavailable");
   const events = follow();
-  const next = events.next();
-  await settle();
+  const pendingNext = events.next();
+  await waitUntilIdle();
   for (let number = 0; number < 100; number++) {
     log.announce();
     await yieldToEventLoop();
   }
   assert.equal(state.reads, 1);
   await clock.advance(1_000);
-  await settle();
+  await waitUntilIdle();
   assert.equal(state.reads, 2);
   state.failure = null;
   await append("recovered");
   await clock.advance(1_000);
-  assert.equal(keysOf(await next), "recovered");
+  assert.equal(joinKeys(await pendingNext), "recovered");
   controller.abort();
 });
 
-eachDatabase("ends on any other error and releases its subscription and timers", async (database) => {
-  const { bus, clock, state, follow } = openHarness(database);
-  const unsubscribed: string[] = [];
-  const observedBus: Bus = {
-    ...bus,
-    subscribe(topic, wake) {
-      const unsubscribe = bus.subscribe(topic, wake);
-      return () => {
-        unsubscribed.push(topic);
-        unsubscribe();
-      };
-    },
-  };
-  state.failure = new Error("internal error");
-  await assert.rejects(follow({ bus: observedBus }).next(), /internal error/);
-  assert.deepEqual([unsubscribed, clock.pending], [[EVENTS_TOPIC], 0]);
-});
+eachDatabase(
+  "any error except `store_unavailable` ends the follower and releases its subscription and timers",
+  async (database) => {
+    const { bus, clock, state, follow } = openHarness(database);
+    const unsubscribedTopics: string[] = [];
+    const observedBus: Bus = {
+      ...bus,
+      subscribe(topic, wake) {
+        const unsubscribe = bus.subscribe(topic, wake);
+        return () => {
+          unsubscribedTopics.push(topic);
+          unsubscribe();
+        };
+      },
+    };
+    state.failure = new Error("internal error");
+    await assert.rejects(follow({ bus: observedBus }).next(), /internal error/);
+    assert.deepEqual([unsubscribedTopics, clock.pending], [[EVENTS_TOPIC], 0]);
+  },
+);
 
-eachDatabase("an abort ends it immediately, while it waits or before it starts", async (database) => {
-  const { clock, state, controller, follow, settle } = openHarness(database);
-  const next = follow().next();
-  await settle();
+eachDatabase("an abort ends the follower immediately, both before its start and while it waits", async (database) => {
+  const { clock, state, controller, follow, waitUntilIdle } = openHarness(database);
+  const pendingNext = follow().next();
+  await waitUntilIdle();
   assert.equal(clock.pending, 1);
   controller.abort();
-  assert.equal(keysOf(await next), "done");
+  assert.equal(joinKeys(await pendingNext), "done");
   assert.equal(clock.pending, 0);
-  const reads = state.reads;
-  assert.equal(keysOf(await follow().next()), "done");
-  assert.equal(state.reads, reads);
+  const readsBefore = state.reads;
+  assert.equal(joinKeys(await follow().next()), "done");
+  assert.equal(state.reads, readsBefore);
 });

@@ -4,17 +4,17 @@ import type { Clock } from "../ports/clock.ts";
 import { EVENTS_TOPIC, type EventLog } from "./event-log.ts";
 import type { EventFilter, EventPage } from "./model.ts";
 
-/** Polling interval in addition to wake-ups: a lost wake-up delays events by at most this time. */
-const POLL_MS = 1_000;
-const BATCH_DEFAULT = 200;
+/** Polling interval. If a wake-up is lost, events are delayed by at most this time. */
+const POLL_INTERVAL_MS = 1_000;
+const BATCH_SIZE_DEFAULT = 200;
 
 /** A batch of events. Resume from `through` after it has been processed. */
 export type EventBatch = Omit<EventPage, "latestId">;
 
 /**
- * Follows the log after the id `after` until the signal aborts: yields existing events, then waits for new ones. It reads
- * the next batch only after the previous one was consumed, so a slow consumer delays only itself. It waits while the
- * database is unavailable; any other error ends it.
+ * Follows the log after the id `after` until the signal aborts: yields existing events, then waits for new events. It
+ * reads the next batch after the consumer has processed the previous one. If the database is unavailable, it retries;
+ * any other error is thrown.
  */
 export async function* followEvents(options: {
   readonly log: Pick<EventLog, "readAfter">;
@@ -26,7 +26,7 @@ export async function* followEvents(options: {
   readonly batchMax?: number;
   readonly signal: AbortSignal;
 }): AsyncGenerator<EventBatch, void, void> {
-  const { log, bus, clock, filter, batchMax = BATCH_DEFAULT, signal } = options;
+  const { log, bus, clock, filter, batchMax = BATCH_SIZE_DEFAULT, signal } = options;
   let after = options.after;
   let hasWakeUp = false;
   let endWait: () => void = () => {};
@@ -38,12 +38,12 @@ export async function* followEvents(options: {
   signal.addEventListener("abort", onAbort);
   const waitForMore = () =>
     new Promise<void>((resolve) => {
-      const cancel = clock.setTimeout(() => endWait(), POLL_MS);
+      const cancel = clock.setTimeout(() => endWait(), POLL_INTERVAL_MS);
       endWait = () => {
         cancel();
         resolve();
       };
-      // A wake-up during the last read may be for an event that the read did not include.
+      // The last read may not include the event of a wake-up that was received during the read.
       if (hasWakeUp || signal.aborted) endWait();
     });
   try {
@@ -55,8 +55,8 @@ export async function* followEvents(options: {
       });
       if (signal.aborted) return;
       if (page === null) {
-        // Wake-ups are ignored here, so that they do not cause retries at a high rate.
-        await clock.sleep(POLL_MS, signal).catch(() => {});
+        // Ignore wake-ups; otherwise a burst of them would cause retries at a high rate.
+        await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => {});
         continue;
       }
       after = page.through;

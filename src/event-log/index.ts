@@ -1,6 +1,6 @@
 /**
- * Append-only event log for streams and webhooks. Events are written in the transaction of the change they describe, and
- * streams and webhooks send only events from the log.
+ * Append-only event log for streams and webhooks. Events are written in the transaction of the change they describe,
+ * and streams and webhooks send only events from the log.
  */
 export { appendEvents, createEventLog, EVENTS_TOPIC, type EventLog } from "./event-log.ts";
 export { followEvents } from "./follow-events.ts";

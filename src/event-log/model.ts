@@ -1,17 +1,17 @@
 import type { VenueId } from "../domain/market.ts";
 
-/** Event types, as sent to clients. */
+/** Event types in webhook and stream messages. */
 export const EVENT_TYPES = ["price_shift", "whale_alert", "analysis_complete", "market_resolved"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Payloads are sent to webhooks, whose receivers commonly reject bodies above 20 kB. */
+/** Webhook receivers commonly reject bodies above 20 kB. */
 export const EVENT_PAYLOAD_BYTES_MAX = 16 * 1024;
 export const EVENT_KEY_LENGTH_MAX = 600;
 
-/** An event that has no id yet. */
+/** An event to be appended; the log assigns its id. */
 export interface NewEvent {
   readonly type: EventType;
-  /** Idempotency key: while an event with this key is in the log, another one is ignored. */
+  /** Idempotency key: an event is ignored if the log contains an event with the same key. */
   readonly key: string;
   /** Unix milliseconds. */
   readonly occurredAt: number;
@@ -23,7 +23,7 @@ export interface NewEvent {
 }
 
 export interface LoggedEvent extends Omit<NewEvent, "key"> {
-  /** Ascending in the order in which events became visible; below 2^53. */
+  /** Ascending in the order in which events become visible; below 2^53. */
   readonly id: number;
 }
 
@@ -33,12 +33,12 @@ export interface EventFilter {
   readonly markets?: readonly { readonly venue: VenueId; readonly marketId: string }[];
 }
 
-/** Events after a position, sorted by id. */
+/** Result of a read: events sorted by id. */
 export interface EventPage {
   readonly events: readonly LoggedEvent[];
-  /** Last id that was scanned. All matching events up to it are in `events`; continue from here. */
+  /** Last id that was scanned. Pass it as `after` to the next read. */
   readonly through: number;
-  /** Events after the requested position were deleted, or the position was never assigned. Report it to the reader. */
+  /** Whether events after the requested id were deleted, or the requested id was never assigned. */
   readonly hasGap: boolean;
   /** Id of the latest event in the log at the time of the read. */
   readonly latestId: number;

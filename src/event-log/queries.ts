@@ -3,15 +3,15 @@ import { EVENT_TYPES, type EventFilter, type EventPage, type LoggedEvent, type N
 
 /** Maximum number of ids that one read scans, which bounds a read with a selective filter. */
 const SCAN_IDS_MAX = 10_000;
-/** The server ends a transaction that is idle this long after its append, because it blocks all other writers. */
+/** The server ends a transaction that is idle this long after its append, because an append blocks all writers. */
 const IDLE_WRITER_MS_MAX = 5_000;
 
 /**
  * Ids come from a row instead of a sequence. The row lock is held until the commit, so writers commit in the order of
  * their ids, a rolled-back append uses no ids, and a reader gets the last id from the same snapshot as the events. The
- * append is a single statement, so the lock is held only during it and the commit.
+ * append is a single statement, which keeps the lock time short.
  */
-const APPEND = `
+const APPEND_EVENTS = `
 with bound as materialized (
   select set_config('idle_in_transaction_session_timeout', '${IDLE_WRITER_MS_MAX}', true)
 ), head as (
@@ -34,7 +34,7 @@ type EventRow = Omit<NewEvent, "payload"> & { readonly payload: string };
 
 /** Returns how many events were new. */
 export async function insertEvents(transaction: Transaction, rows: readonly EventRow[]): Promise<number> {
-  const [added] = await transaction.query<{ count: number }>(APPEND, [
+  const [countRow] = await transaction.query<{ count: number }>(APPEND_EVENTS, [
     rows.map(({ key }) => key),
     rows.map(({ type }) => type),
     rows.map(({ venue }) => venue),
@@ -42,15 +42,15 @@ export async function insertEvents(transaction: Transaction, rows: readonly Even
     rows.map(({ occurredAt }) => occurredAt),
     rows.map(({ payload }) => payload),
   ]);
-  return added?.count ?? 0;
+  return countRow?.count ?? 0;
 }
 
-const HEAD = `
+const SELECT_HEAD = `
 select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) as dropped_through from event_log_head`;
 
-/** Reads head and events from the same snapshot, so the rows are complete up to the head. */
+/** Reads the head row and the events from the same snapshot, so no event up to the head is missing. */
 const READ_AFTER = `
-with head as (${HEAD}), start as (
+with head as (${SELECT_HEAD}), start as (
   select head.*, least(greatest($1::int8, dropped_through), last_id) as after from head
 )
 select start.last_id, start.dropped_through, start.after, event.id, event.type, event.venue, event.market_id,
@@ -113,7 +113,7 @@ function toEvent(row: LoggedRow): LoggedEvent {
 }
 
 export async function selectHead(database: Database): Promise<{ lastId: number; droppedThrough: number }> {
-  const [head] = await database.query<{ last_id: number; dropped_through: number }>(HEAD);
+  const [head] = await database.query<{ last_id: number; dropped_through: number }>(SELECT_HEAD);
   return { lastId: head?.last_id ?? 0, droppedThrough: head?.dropped_through ?? 0 };
 }
 
@@ -121,7 +121,7 @@ export async function selectHead(database: Database): Promise<{ lastId: number; 
  * Advances the retention boundary to the first event that is not older than `days`, and returns the id before it. Uses
  * the database clock, which also set `appended_at`, so a node whose clock is ahead deletes nothing early.
  */
-export async function advanceDropped(database: Database, days: number): Promise<number> {
+export async function advanceDroppedThrough(database: Database, days: number): Promise<number> {
   const [head] = await database.query<{ dropped_through: number }>(
     `with horizon as (
        select coalesce((

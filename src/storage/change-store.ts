@@ -4,11 +4,11 @@ import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { type StoredMarket, type StoredMarketRow, toStoredEvent, toStoredMarket } from "./load-markets.ts";
 import type { VenueFence } from "./model.ts";
-import { QUOTE_COLUMNS, type StoredQuoteRow, storedQuote } from "./quote-row.ts";
-import { type StoreDrop, storableAmount, storablePrice, storableTime } from "./storable.ts";
+import { QUOTE_COLUMNS, type StoredQuoteRow, toStoredQuote } from "./quote-row.ts";
+import { type StoreDrop, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 2_000;
-/** Maximum rows per venue and table in one read. */
+/** Maximum rows that one read returns per venue and table. */
 const CHANGES_PER_READ_MAX = 2_000;
 
 /** Position up to which a venue's changes have been read, for each table. */
@@ -25,7 +25,7 @@ export interface CurrentQuote extends Pick<MarketSnapshot, "quote" | "activity">
   readonly updatedAt: number;
 }
 
-/** A stored quote. `receivedAt` is the time the quote was last confirmed. */
+/** A stored quote whose `receivedAt` is the time it was last confirmed. */
 interface QuoteChange extends Pick<MarketSnapshot, "quote" | "activity"> {
   readonly venue: VenueId;
   readonly marketId: string;
@@ -34,27 +34,27 @@ interface QuoteChange extends Pick<MarketSnapshot, "quote" | "activity"> {
 interface Changes {
   readonly events: readonly EventListing[];
   readonly quotes: readonly QuoteChange[];
-  /** Include the current quotes, which are never older than those in `quotes`. Apply them last. */
+  /** Changed markets with their current quotes, which are at least as recent as those in `quotes`. Apply them last. */
   readonly markets: readonly StoredMarket[];
-  /** Start positions of the next read, by venue. */
+  /** Cursors for the next read, by venue. */
   readonly cursors: ReadonlyMap<VenueId, ChangeCursor>;
   /** Whether more changes can be read immediately. */
   readonly hasMore: boolean;
 }
 
 /**
- * Change feed of the store, per venue, for nodes that follow it.
+ * Change feed of the store, per venue, for nodes that do not hold the venue's lease.
  *
- * Positions come from one sequence, drawn inside the writing statement. A venue has one writer at a time, which runs one
- * statement after the other, and a takeover waits for the running statement. Positions of a venue therefore become
- * visible in order: a reader that has seen one position has seen all lower ones.
+ * Each change has a position from one sequence, assigned by the writing statement. A venue has one writer at a time,
+ * which runs its statements sequentially, and a takeover waits for the running statement. Positions of a venue
+ * therefore become visible in ascending order, and a reader that has read one position has read all lower ones.
  */
 export interface ChangeStore {
-  /** Stores current quotes of the venues whose leases still hold. */
+  /** Stores the current quotes of venues whose fence still matches the lease; ignores other quotes. */
   saveQuotes(quotes: readonly CurrentQuote[], fences: readonly VenueFence[]): Promise<void>;
-  /** The latest positions of these venues. Read them before loading the whole store, so that no change is missed. */
+  /** Returns the latest positions of these venues. Read them before loading the store, so that no change is missed. */
   latestCursors(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>>;
-  /** The next changes after the cursors, except of finalized markets last updated before `finalizedSinceMs`. */
+  /** Returns the changes after the cursors, without finalized markets last updated before `finalizedSinceMs`. */
   read(cursors: ReadonlyMap<VenueId, ChangeCursor>, finalizedSinceMs: number): Promise<Changes>;
 }
 
@@ -76,8 +76,8 @@ on conflict (market_key) do update set
   liquidity_usd = excluded.liquidity_usd, open_interest_usd = excluded.open_interest_usd,
   event_at = excluded.event_at, updated_at = excluded.updated_at`;
 
-/** SQL for the next rows of a table after each venue's cursor. Parameters: `$1` venues, `$2` their cursors. */
-const nextRows = (table: "events" | "markets" | "quotes", columns: string, join = "", condition = "") => `
+/** Returns SQL for the next rows of a table after each venue's cursor. Parameters: `$1` venues, `$2` cursors. */
+const nextRowsSql = (table: "events" | "markets" | "quotes", columns: string, join = "", condition = "") => `
 select next.venue, next.position, ${columns}
 from unnest($1::text[], $2::int8[]) as cursor (venue, after)
 cross join lateral (
@@ -87,14 +87,14 @@ cross join lateral (
 ) as next ${join}
 order by next.position`;
 
-const NEXT_EVENTS = nextRows("events", "next.listing");
-const NEXT_MARKETS = nextRows(
+const NEXT_EVENTS = nextRowsSql("events", "next.listing");
+const NEXT_MARKETS = nextRowsSql(
   "markets",
   `next.key, next.snapshot, ${QUOTE_COLUMNS}`,
   "left join quotes on quotes.market_key = next.key and quotes.position > next.position",
   "and (markets.status <> 'finalized' or markets.updated_at >= to_timestamp($3::float8 / 1000))",
 );
-const NEXT_QUOTES = nextRows(
+const NEXT_QUOTES = nextRowsSql(
   "quotes",
   `markets.market_id, ${QUOTE_COLUMNS.replaceAll("quotes.", "next.")}`,
   "join markets on markets.key = next.market_key",
@@ -105,26 +105,26 @@ interface ChangeRow extends Record<string, unknown> {
   readonly position: number;
 }
 
-export function createChangeStore(database: Database, drop: StoreDrop = () => {}): ChangeStore {
+export function createChangeStore(database: Database, countDrop: StoreDrop = () => {}): ChangeStore {
   return {
     async saveQuotes(quotes, fences) {
       for (const rows of chunksOf(quotes, ROWS_PER_STATEMENT_MAX)) {
         await database.query(SAVE_QUOTES, [
           rows.map(({ marketKey }) => marketKey),
           rows.map(({ venue }) => venue),
-          rows.map(({ quote }) => storablePrice(quote.bid)),
-          rows.map(({ quote }) => storablePrice(quote.ask)),
-          rows.map(({ quote }) => storableAmount(quote.bidSize)),
-          rows.map(({ quote }) => storableAmount(quote.askSize)),
-          rows.map(({ quote }) => storablePrice(quote.lastPrice)),
-          rows.map(({ quote }) => storablePrice(quote.indicativePrice)),
-          rows.map(({ activity }) => storableAmount(activity.volume24hUsd)),
-          rows.map(({ activity }) => storableAmount(activity.volumeTotalUsd)),
-          rows.map(({ activity }) => storableAmount(activity.liquidityUsd)),
-          rows.map(({ activity }) => storableAmount(activity.openInterestUsd)),
-          rows.map(({ quote }) => storableTime(quote.eventAt)),
+          rows.map(({ quote }) => toStorablePrice(quote.bid)),
+          rows.map(({ quote }) => toStorablePrice(quote.ask)),
+          rows.map(({ quote }) => toStorableAmount(quote.bidSize)),
+          rows.map(({ quote }) => toStorableAmount(quote.askSize)),
+          rows.map(({ quote }) => toStorablePrice(quote.lastPrice)),
+          rows.map(({ quote }) => toStorablePrice(quote.indicativePrice)),
+          rows.map(({ activity }) => toStorableAmount(activity.volume24hUsd)),
+          rows.map(({ activity }) => toStorableAmount(activity.volumeTotalUsd)),
+          rows.map(({ activity }) => toStorableAmount(activity.liquidityUsd)),
+          rows.map(({ activity }) => toStorableAmount(activity.openInterestUsd)),
+          rows.map(({ quote }) => toStorableTime(quote.eventAt)),
           ...fenceColumns(fences),
-          rows.map(({ updatedAt }) => storableTime(updatedAt) ?? 0),
+          rows.map(({ updatedAt }) => toStorableTime(updatedAt) ?? 0),
         ]);
       }
     },
@@ -144,8 +144,8 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
     async read(cursors, finalizedSinceMs) {
       const venues = [...cursors.keys()];
       const parameters = (table: keyof ChangeCursor) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
-      // Markets are read after quotes and include their current quote, so a quote of a market that the follower does not
-      // have yet is not lost.
+      // Markets are read after quotes and include their current quote. Otherwise the follower would lose a quote of a
+      // market that it has not read yet.
       const quotes = await database.query<ChangeRow & { market_id: string } & StoredQuoteRow>(
         NEXT_QUOTES,
         parameters("quotes"),
@@ -155,26 +155,28 @@ export function createChangeStore(database: Database, drop: StoreDrop = () => {}
         finalizedSinceMs,
       ]);
       const events = await database.query<ChangeRow & { listing: string }>(NEXT_EVENTS, parameters("events"));
-      const next = new Map(cursors);
+      const nextCursors = new Map(cursors);
       let hasMore = false;
       const rowsByTable: Record<keyof ChangeCursor, readonly ChangeRow[]> = { events, markets, quotes };
       for (const [table, rows] of Object.entries(rowsByTable)) {
         const counts = new Map<VenueId, number>();
         for (const { venue, position } of rows) {
-          const cursor = next.get(venue);
-          if (cursor !== undefined) next.set(venue, { ...cursor, [table]: position });
+          const cursor = nextCursors.get(venue);
+          if (cursor !== undefined) nextCursors.set(venue, { ...cursor, [table]: position });
           counts.set(venue, (counts.get(venue) ?? 0) + 1);
         }
         hasMore ||= [...counts.values()].some((count) => count >= CHANGES_PER_READ_MAX);
       }
       return {
-        events: events.flatMap((row) => toStoredEvent(row, drop)),
-        markets: markets.flatMap((row) => toStoredMarket(row, drop)),
+        events: events.flatMap((row) => toStoredEvent(row, countDrop)),
+        markets: markets.flatMap((row) => toStoredMarket(row, countDrop)),
         quotes: quotes.flatMap((row) => {
-          const stored = storedQuote(row);
-          return stored === null ? [] : [{ venue: row.venue, marketId: row.market_id, ...stored }];
+          const storedQuoteFields = toStoredQuote(row);
+          return storedQuoteFields === null
+            ? []
+            : [{ venue: row.venue, marketId: row.market_id, ...storedQuoteFields }];
         }),
-        cursors: next,
+        cursors: nextCursors,
         hasMore,
       };
     },

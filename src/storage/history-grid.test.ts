@@ -3,33 +3,33 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { samplePoint } from "../../test/support/storage-samples.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
-import { binHistory, historyGrid, PERIOD_MS } from "./history-grid.ts";
+import { binHistory, createHistoryGrid, PERIOD_MS } from "./history-grid.ts";
 import { FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 3, 57, 11);
-const periods = fc.constantFrom<HistoryPeriod>("48h", "7d", "30d");
+const periodArbitrary = fc.constantFrom<HistoryPeriod>("48h", "7d", "30d");
 
-test("chooses the smallest interval that needs at most maxPoints bins: four hours for 7 days and 48 points", () => {
-  assert.deepEqual(historyGrid("7d", 48, NOW), {
+test("the grid has the smallest interval that needs at most `maxPoints` bins, such as 4 h for 7 days and 48 points", () => {
+  assert.deepEqual(createHistoryGrid("7d", 48, NOW), {
     fromMs: Date.UTC(2026, 10, 14, 4),
     intervalMs: 4 * HOUR_MS,
     count: 42,
   });
-  assert.equal(historyGrid("48h", 200, NOW).intervalMs, 15 * 60_000);
-  assert.equal(historyGrid("48h", 48, NOW).intervalMs, HOUR_MS);
-  assert.equal(historyGrid("30d", 200, NOW).intervalMs, 4 * HOUR_MS);
-  assert.equal(historyGrid("30d", 10, NOW).intervalMs, 72 * HOUR_MS);
-  assert.throws(() => historyGrid("30d", 9, NOW), RangeError);
+  assert.equal(createHistoryGrid("48h", 200, NOW).intervalMs, 15 * 60_000);
+  assert.equal(createHistoryGrid("48h", 48, NOW).intervalMs, HOUR_MS);
+  assert.equal(createHistoryGrid("30d", 200, NOW).intervalMs, 4 * HOUR_MS);
+  assert.equal(createHistoryGrid("30d", 10, NOW).intervalMs, 72 * HOUR_MS);
+  assert.throws(() => createHistoryGrid("30d", 9, NOW), RangeError);
 });
 
 test("the grid covers the period up to now with at most maxPoints bins, aligned to multiples of the interval", () => {
   fc.assert(
     fc.property(
-      periods,
+      periodArbitrary,
       fc.integer({ min: 10, max: 200 }),
       fc.integer({ min: 0, max: 4e12 }),
       (period, maxPoints, now) => {
-        const { fromMs, intervalMs, count } = historyGrid(period, maxPoints, now);
+        const { fromMs, intervalMs, count } = createHistoryGrid(period, maxPoints, now);
         const toMs = fromMs + count * intervalMs;
         assert.ok(count <= maxPoints && count >= 1);
         assert.equal(count * intervalMs, PERIOD_MS[period]);
@@ -41,8 +41,8 @@ test("the grid covers the period up to now with at most maxPoints bins, aligned 
 });
 
 const grid = { fromMs: 0, intervalMs: 2 * FIVE_MINUTES_MS, count: 30 };
-/** Five-minute samples around the grid, some without price or volume. */
-const samples = fc.uniqueArray(
+/** Five-minute samples before, in and after the grid, some without a price or volume. */
+const samplesArbitrary = fc.uniqueArray(
   fc.record({
     slot: fc.integer({ min: -20, max: 80 }),
     yesPrice: fc.option(fc.integer({ min: 0, max: 1_000 }).map((milli) => milli / 1_000)),
@@ -55,31 +55,37 @@ const toPoints = (list: { slot: number; yesPrice: number | null; volumeUsd: numb
     samplePoint(slot * FIVE_MINUTES_MS, (slot + 1) * FIVE_MINUTES_MS, yesPrice, { volumeUsd }),
   );
 
-test("the price of a bin is the last one at or before its end, and bins before the first known price are omitted", () => {
+test("a bin has the last price at or before its end, and bins before the first known price are omitted", () => {
   fc.assert(
-    fc.property(samples, (list) => {
-      const input = Object.freeze(toPoints(list)) as HistoryPoint[];
-      const bins = new Map(binHistory(grid, input).map((bin) => [bin.startAt, bin]));
+    fc.property(samplesArbitrary, (list) => {
+      const samples = Object.freeze(toPoints(list)) as HistoryPoint[];
+      const bins = new Map(binHistory(grid, samples).map((bin) => [bin.startAt, bin]));
       for (let index = 0; index < grid.count; index++) {
         const startAt = index * grid.intervalMs;
         const endAt = startAt + grid.intervalMs;
-        const known = input.filter((sample) => sample.yesPrice !== null && sample.endAt <= endAt);
-        const last = known.reduce<HistoryPoint | null>((a, b) => (a === null || b.endAt > a.endAt ? b : a), null);
-        assert.equal(bins.get(startAt)?.yesPrice, last?.yesPrice ?? undefined);
-        assert.equal(bins.get(startAt)?.endAt, last === null ? undefined : endAt);
+        const knownSamples = samples.filter((sample) => sample.yesPrice !== null && sample.endAt <= endAt);
+        const latestSample = knownSamples.reduce<HistoryPoint | null>(
+          (a, b) => (a === null || b.endAt > a.endAt ? b : a),
+          null,
+        );
+        assert.equal(bins.get(startAt)?.yesPrice, latestSample?.yesPrice ?? undefined);
+        assert.equal(bins.get(startAt)?.endAt, latestSample === null ? undefined : endAt);
       }
     }),
   );
 });
 
-test("volume is the sum over the bin, and null if the volume of a part is unknown", () => {
+test("the volume of a bin is the sum of its samples, or null if any of them is unknown", () => {
   fc.assert(
-    fc.property(samples, (list) => {
-      const input = toPoints(list);
-      for (const bin of binHistory(grid, input)) {
-        const own = input.filter((sample) => sample.startAt >= bin.startAt && sample.endAt <= bin.endAt);
-        const isKnown = own.length > 0 && own.every((sample) => sample.volumeUsd !== null);
-        assert.equal(bin.volumeUsd, isKnown ? own.reduce((sum, sample) => sum + (sample.volumeUsd ?? 0), 0) : null);
+    fc.property(samplesArbitrary, (list) => {
+      const samples = toPoints(list);
+      for (const bin of binHistory(grid, samples)) {
+        const containedSamples = samples.filter((sample) => sample.startAt >= bin.startAt && sample.endAt <= bin.endAt);
+        const isKnown = containedSamples.length > 0 && containedSamples.every((sample) => sample.volumeUsd !== null);
+        assert.equal(
+          bin.volumeUsd,
+          isKnown ? containedSamples.reduce((sum, sample) => sum + (sample.volumeUsd ?? 0), 0) : null,
+        );
       }
     }),
   );
@@ -87,22 +93,22 @@ test("volume is the sum over the bin, and null if the volume of a part is unknow
 
 test("the result does not depend on the order of the samples", () => {
   fc.assert(
-    fc.property(samples, (list) => {
+    fc.property(samplesArbitrary, (list) => {
       assert.deepEqual(binHistory(grid, toPoints(list)), binHistory(grid, toPoints(list.toReversed())));
     }),
   );
 });
 
-test("bins without samples repeat the price but have no quote and no volume", () => {
-  const first = samplePoint(0, HOUR_MS, 0.4, { bid: 0.39, ask: 0.41, volumeUsd: 7 });
-  assert.deepEqual(binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [first]), [
-    first,
+test("bins without samples repeat the previous price, without bid, ask and volume", () => {
+  const firstSample = samplePoint(0, HOUR_MS, 0.4, { bid: 0.39, ask: 0.41, volumeUsd: 7 });
+  assert.deepEqual(binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [firstSample]), [
+    firstSample,
     samplePoint(HOUR_MS, 2 * HOUR_MS, 0.4),
     samplePoint(2 * HOUR_MS, 3 * HOUR_MS, 0.4),
   ]);
 });
 
-test("a sample longer than a bin sets the price at its end, and the volume of the bins it covers is null", () => {
+test("a sample longer than a bin sets the price of the bin in which it ends; all bins it covers have no volume", () => {
   const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
     samplePoint(0, HOUR_MS, 0.5, { volumeUsd: 5 }),
     samplePoint(HOUR_MS, 3 * HOUR_MS, 0.7, { volumeUsd: 9 }),

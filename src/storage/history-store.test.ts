@@ -12,13 +12,13 @@ import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "./model.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
-/** A full hour, so that offsets in the grid are easy to read. */
-const HOUR = Date.UTC(2026, 10, 21, 12);
+/** Noon, which is a boundary of five-minute and hourly bars. */
+const NOON = Date.UTC(2026, 10, 21, 12);
 
 type Write = readonly [atMs: number, yesPrice: number, volumeUsd?: number | null];
 
-/** Writes ticks of market 1 as a service that has been recording since the given time. */
-async function writeTicks(database: Database, ticks: readonly Write[], observingSince = HOUR - 10 * DAY_MS) {
+/** Writes ticks of market 1 with a writer that has been running since `observingSince`. */
+async function writeTicks(database: Database, ticks: readonly Write[], observingSince = NOON - 10 * DAY_MS) {
   const clock = new FakeClock(observingSince);
   const writer = createTickWriter({ database, clock, log: quietLog });
   for (const [at, yesPrice, volumeUsd = null] of ticks) {
@@ -29,93 +29,99 @@ async function writeTicks(database: Database, ticks: readonly Write[], observing
   await writer.close();
 }
 
-const bars = (database: Database, table: "bars_5m" | "bars_1h") =>
+const selectBars = (database: Database, table: "bars_5m" | "bars_1h") =>
   database.query(
-    `select (extract(epoch from start_at) * 1000)::int8 - ${HOUR} as offset_ms, yes_open, yes_high, yes_low, yes_close,
+    `select (extract(epoch from start_at) * 1000)::int8 - ${NOON} as offset_ms, yes_open, yes_high, yes_low, yes_close,
        volume_usd, source from ${table} order by start_at`,
   );
-const bar = (offset_ms: number, prices: readonly number[], volume_usd: number | null, source = "ticks") => {
+const barRow = (offset_ms: number, prices: readonly number[], volume_usd: number | null, source = "ticks") => {
   const [yes_open, yes_high, yes_low, yes_close] = prices;
   return { offset_ms, yes_open, yes_high, yes_low, yes_close, volume_usd, source };
 };
-const venuePoint = (endAt: number, lengthMs: number, yesPrice: number, volumeUsd: number | null = null) =>
+const createVenuePoint = (endAt: number, lengthMs: number, yesPrice: number, volumeUsd: number | null = null) =>
   samplePoint(endAt - lengthMs, endAt, yesPrice, { volumeUsd });
-const trade = (marketKey: number, tradeId: string, executedAt: number, yesPrice = 0.5, size = 1) => ({
+const createTrade = (marketKey: number, tradeId: string, executedAt: number, yesPrice = 0.5, size = 1) => ({
   marketKey,
   trade: { tradeId, executedAt, yesPrice, size, takerSide: null },
 });
 
-eachDatabase("rolls up closed intervals but not the current one, and is idempotent", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [
-    [HOUR + 1 * MINUTE_MS, 0.4, 100],
-    [HOUR + 2 * MINUTE_MS, 0.6, 150],
-    [HOUR + 5 * MINUTE_MS, 0.5, 160],
-    [HOUR + 7 * MINUTE_MS, 0.3, 200],
-    [HOUR + 11 * MINUTE_MS, 0.9, 210],
-  ]);
-  const now = HOUR + 12 * MINUTE_MS;
-  await history.rollUp(now);
-  const expected = [
-    // The tick at exactly 12:05:00 belongs to the first bar.
-    bar(0, [400_000, 600_000, 400_000, 500_000], null),
-    bar(FIVE_MINUTES_MS, [300_000, 300_000, 300_000, 300_000], 40),
-  ];
-  assert.deepEqual(await bars(database, "bars_5m"), expected);
-  assert.deepEqual(await history.rollUp(now), { bars5m: 0, bars1h: 0 });
-  assert.deepEqual(await bars(database, "bars_5m"), expected);
-  assert.deepEqual(await bars(database, "bars_1h"), []);
-  await history.rollUp(HOUR + 61 * MINUTE_MS);
-  assert.deepEqual(await bars(database, "bars_1h"), [bar(0, [400_000, 900_000, 300_000, 900_000], null)]);
-});
-
-eachDatabase("ticks and trades that arrive a few minutes late are included in their bar", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [[HOUR + MINUTE_MS, 0.4]]);
-  await history.rollUp(HOUR + 7 * MINUTE_MS);
-  await writeTicks(database, [[HOUR + 2 * MINUTE_MS, 0.6]]);
-  await createMarketStore(database).insertTrades([
-    trade(1, "a", HOUR + MINUTE_MS, 0.5, 30),
-    trade(1, "b", HOUR + MINUTE_MS, 0.25, 4),
-  ]);
-  await history.rollUp(HOUR + 12 * MINUTE_MS);
-  assert.deepEqual(await bars(database, "bars_5m"), [bar(0, [400_000, 600_000, 400_000, 600_000], 16)]);
-});
-
-eachDatabase("volume is null across a recording gap and when the venue's total volume decreases", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [[HOUR + MINUTE_MS, 0.4, 100]]);
-  await writeTicks(
-    database,
-    [
-      [HOUR + 31 * MINUTE_MS, 0.5, 900],
-      [HOUR + 36 * MINUTE_MS, 0.5, 950],
-      [HOUR + 41 * MINUTE_MS, 0.5, 10],
-    ],
-    HOUR + 30 * MINUTE_MS,
-  );
-  await history.rollUp(HOUR + 50 * MINUTE_MS);
-  const volumes = (await bars(database, "bars_5m")).map((row) => row.volume_usd);
-  assert.deepEqual(volumes, [null, null, 50, null]);
-});
-
 eachDatabase(
-  "reads history from bars and from ticks not rolled up yet, and repeats the price in gaps",
+  "the roll-up creates bars of closed intervals, not of the current one, and is idempotent",
   async (database) => {
     const history = createHistoryStore(database);
     await writeTicks(database, [
-      [HOUR - 3 * HOUR_MS - MINUTE_MS, 0.2, 10],
-      [HOUR - 3 * HOUR_MS + MINUTE_MS, 0.3, 15],
-      [HOUR - MINUTE_MS, 0.4, 40],
-      [HOUR, 0.45, 41],
+      [NOON + 1 * MINUTE_MS, 0.4, 100],
+      [NOON + 2 * MINUTE_MS, 0.6, 150],
+      [NOON + 5 * MINUTE_MS, 0.5, 160],
+      [NOON + 7 * MINUTE_MS, 0.3, 200],
+      [NOON + 11 * MINUTE_MS, 0.9, 210],
     ]);
-    await history.rollUp(HOUR + MINUTE_MS);
-    await writeTicks(database, [[HOUR + 8 * MINUTE_MS, 0.5, 50]]);
-    const now = HOUR + 9 * MINUTE_MS;
-    const read = await history.readHistory(1, { period: "48h", maxPoints: 48, now });
-    assert.equal(read.intervalSeconds, 3_600);
-    const rows = read.points.map((point) => [
-      (point.endAt - HOUR) / HOUR_MS,
+    const now = NOON + 12 * MINUTE_MS;
+    await history.rollUp(now);
+    const expected = [
+      // The tick at 12:05:00.000 belongs to the bar that ends at 12:05.
+      barRow(0, [400_000, 600_000, 400_000, 500_000], null),
+      barRow(FIVE_MINUTES_MS, [300_000, 300_000, 300_000, 300_000], 40),
+    ];
+    assert.deepEqual(await selectBars(database, "bars_5m"), expected);
+    assert.deepEqual(await history.rollUp(now), { bars5m: 0, bars1h: 0 });
+    assert.deepEqual(await selectBars(database, "bars_5m"), expected);
+    assert.deepEqual(await selectBars(database, "bars_1h"), []);
+    await history.rollUp(NOON + 61 * MINUTE_MS);
+    assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [400_000, 900_000, 300_000, 900_000], null)]);
+  },
+);
+
+eachDatabase("a bar includes ticks and trades that are written a few minutes after its end", async (database) => {
+  const history = createHistoryStore(database);
+  await writeTicks(database, [[NOON + MINUTE_MS, 0.4]]);
+  await history.rollUp(NOON + 7 * MINUTE_MS);
+  await writeTicks(database, [[NOON + 2 * MINUTE_MS, 0.6]]);
+  await createMarketStore(database).insertTrades([
+    createTrade(1, "a", NOON + MINUTE_MS, 0.5, 30),
+    createTrade(1, "b", NOON + MINUTE_MS, 0.25, 4),
+  ]);
+  await history.rollUp(NOON + 12 * MINUTE_MS);
+  assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [400_000, 600_000, 400_000, 600_000], 16)]);
+});
+
+eachDatabase(
+  "the volume of a bar is null after a recording gap and if the venue's total volume decreases",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, [[NOON + MINUTE_MS, 0.4, 100]]);
+    await writeTicks(
+      database,
+      [
+        [NOON + 31 * MINUTE_MS, 0.5, 900],
+        [NOON + 36 * MINUTE_MS, 0.5, 950],
+        [NOON + 41 * MINUTE_MS, 0.5, 10],
+      ],
+      NOON + 30 * MINUTE_MS,
+    );
+    await history.rollUp(NOON + 50 * MINUTE_MS);
+    const volumes = (await selectBars(database, "bars_5m")).map((row) => row.volume_usd);
+    assert.deepEqual(volumes, [null, null, 50, null]);
+  },
+);
+
+eachDatabase(
+  "history includes bars and ticks that are not rolled up yet, and repeats the price in gaps",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, [
+      [NOON - 3 * HOUR_MS - MINUTE_MS, 0.2, 10],
+      [NOON - 3 * HOUR_MS + MINUTE_MS, 0.3, 15],
+      [NOON - MINUTE_MS, 0.4, 40],
+      [NOON, 0.45, 41],
+    ]);
+    await history.rollUp(NOON + MINUTE_MS);
+    await writeTicks(database, [[NOON + 8 * MINUTE_MS, 0.5, 50]]);
+    const now = NOON + 9 * MINUTE_MS;
+    const history48h = await history.readHistory(1, { period: "48h", maxPoints: 48, now });
+    assert.equal(history48h.intervalSeconds, 3_600);
+    const rows = history48h.points.map((point) => [
+      (point.endAt - NOON) / HOUR_MS,
       point.yesPrice,
       point.bid,
       point.volumeUsd,
@@ -127,9 +133,9 @@ eachDatabase(
       [0, 0.45, 0.44, 26],
       [1, 0.5, 0.49, 9],
     ]);
-    const before = await history.readHistory(1, { period: "48h", maxPoints: 200, now });
-    await history.rollUp(HOUR + 20 * MINUTE_MS);
-    assert.deepEqual(await history.readHistory(1, { period: "48h", maxPoints: 200, now }), before);
+    const fineHistory = await history.readHistory(1, { period: "48h", maxPoints: 200, now });
+    await history.rollUp(NOON + 20 * MINUTE_MS);
+    assert.deepEqual(await history.readHistory(1, { period: "48h", maxPoints: 200, now }), fineHistory);
   },
 );
 
@@ -138,86 +144,88 @@ test("the embedded database runs other statements between the intervals of a rol
   const history = createHistoryStore(database);
   await writeTicks(
     database,
-    Array.from({ length: 25 }, (_, minute) => [HOUR + minute * MINUTE_MS, 0.5]),
+    Array.from({ length: 25 }, (_, minute) => [NOON + minute * MINUTE_MS, 0.5]),
   );
   let otherStatements = 0;
   let isDone = false;
-  const other = (async () => {
+  const otherQueries = (async () => {
     for (; !isDone; otherStatements++) await database.query("select 1");
   })();
-  await history.rollUp(HOUR + 26 * MINUTE_MS);
+  await history.rollUp(NOON + 26 * MINUTE_MS);
   isDone = true;
-  await other;
-  // Six intervals, including that of the first tick, and two statements before them.
+  await otherQueries;
+  // The roll-up runs two statements and then one transaction for each of six intervals.
   assert.ok(otherStatements >= 6 + 2, `${otherStatements} other statements`);
-  assert.deepEqual(await history.rollUp(HOUR + 29 * MINUTE_MS), { bars5m: 0, bars1h: 0 });
+  assert.deepEqual(await history.rollUp(NOON + 29 * MINUTE_MS), { bars5m: 0, bars1h: 0 });
 });
 
 eachDatabase("the roll-up adds its pages to the BRIN index without autovacuum", async (database) => {
-  await writeTicks(database, [[HOUR, 0.5]]);
+  await writeTicks(database, [[NOON, 0.5]]);
   await database.query(
     `insert into ticks (market_key, event_at, received_at, yes_price)
-     select 1, at, at, 500000 from generate_series(1, 20000) as i, to_timestamp(${HOUR / 1000} + i / 100.0) as at`,
+     select 1, at, at, 500000 from generate_series(1, 20000) as i, to_timestamp(${NOON / 1000} + i / 100.0) as at`,
   );
   const summarisePages = () =>
     database.query<{ pages: number }>(
       `select sum(brin_summarize_new_values(inhrelid::regclass))::int4 as pages from pg_inherits
        where inhparent = 'ticks_by_time'::regclass`,
     );
-  await createHistoryStore(database).rollUp(HOUR + 6 * MINUTE_MS);
+  await createHistoryStore(database).rollUp(NOON + 6 * MINUTE_MS);
   assert.deepEqual(await summarisePages(), [{ pages: 0 }]);
 });
 
-eachDatabase("the first bin has the last price from before the period", async (database) => {
+eachDatabase("the first bin has the last price before the period", async (database) => {
   const history = createHistoryStore(database);
-  await writeTicks(database, [[HOUR - 5 * DAY_MS, 0.2]]);
-  await history.rollUp(HOUR);
-  const { points } = await history.readHistory(1, { period: "48h", maxPoints: 48, now: HOUR });
+  await writeTicks(database, [[NOON - 5 * DAY_MS, 0.2]]);
+  await history.rollUp(NOON);
+  const { points } = await history.readHistory(1, { period: "48h", maxPoints: 48, now: NOON });
   assert.equal(points.length, 48);
   assert.deepEqual(new Set(points.map((point) => point.yesPrice)), new Set([0.2]));
-  assert.deepEqual((await history.readHistory(2, { period: "48h", maxPoints: 48, now: HOUR })).points, []);
+  assert.deepEqual((await history.readHistory(2, { period: "48h", maxPoints: 48, now: NOON })).points, []);
 });
 
 eachDatabase(
-  "history fetched from the venue fills gaps and does not replace bars made from ticks",
+  "history fetched from the venue fills gaps but does not replace bars made from ticks",
   async (database) => {
     const history = createHistoryStore(database);
-    await writeTicks(database, [[HOUR + 8 * MINUTE_MS, 0.5]]);
-    await history.rollUp(HOUR + 61 * MINUTE_MS);
-    const range = { fromMs: HOUR - HOUR_MS, toMs: HOUR + HOUR_MS };
-    const points = [0, 5, 10, 15].map((minutes) => venuePoint(HOUR + minutes * MINUTE_MS, FIVE_MINUTES_MS, 0.1, 2));
+    await writeTicks(database, [[NOON + 8 * MINUTE_MS, 0.5]]);
+    await history.rollUp(NOON + 61 * MINUTE_MS);
+    const range = { fromMs: NOON - HOUR_MS, toMs: NOON + HOUR_MS };
+    const points = [0, 5, 10, 15].map((minutes) =>
+      createVenuePoint(NOON + minutes * MINUTE_MS, FIVE_MINUTES_MS, 0.1, 2),
+    );
     await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
     await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
     const venuePrices = [100_000, 100_000, 100_000, 100_000];
-    assert.deepEqual(await bars(database, "bars_5m"), [
-      bar(-FIVE_MINUTES_MS, venuePrices, 2, "venue"),
-      bar(0, venuePrices, 2, "venue"),
-      bar(FIVE_MINUTES_MS, [500_000, 500_000, 500_000, 500_000], 2, "ticks"),
-      bar(2 * FIVE_MINUTES_MS, venuePrices, 2, "venue"),
+    assert.deepEqual(await selectBars(database, "bars_5m"), [
+      barRow(-FIVE_MINUTES_MS, venuePrices, 2, "venue"),
+      barRow(0, venuePrices, 2, "venue"),
+      barRow(FIVE_MINUTES_MS, [500_000, 500_000, 500_000, 500_000], 2, "ticks"),
+      barRow(2 * FIVE_MINUTES_MS, venuePrices, 2, "venue"),
     ]);
-    assert.deepEqual(await bars(database, "bars_1h"), [
-      bar(-HOUR_MS, venuePrices, 2, "venue"),
-      bar(0, [100_000, 500_000, 100_000, 100_000], 6, "ticks"),
+    assert.deepEqual(await selectBars(database, "bars_1h"), [
+      barRow(-HOUR_MS, venuePrices, 2, "venue"),
+      barRow(0, [100_000, 500_000, 100_000, 100_000], 6, "ticks"),
     ]);
   },
 );
 
 eachDatabase(
-  "bars made from ticks replace fetched bars of the same interval but keep a volume that only the venue reported",
+  "bars made from ticks replace fetched bars of the same interval, except a volume that only the venue reported",
   async (database) => {
     const history = createHistoryStore(database);
-    const range = { fromMs: HOUR, toMs: HOUR + HOUR_MS };
-    await history.saveVenueHistory(1, HOUR_MS, [venuePoint(HOUR + HOUR_MS, HOUR_MS, 0.1, 80)], range);
+    const range = { fromMs: NOON, toMs: NOON + HOUR_MS };
+    await history.saveVenueHistory(1, HOUR_MS, [createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1, 80)], range);
     await history.saveVenueHistory(
       1,
       FIVE_MINUTES_MS,
-      [venuePoint(HOUR + FIVE_MINUTES_MS, FIVE_MINUTES_MS, 0.1, 7)],
+      [createVenuePoint(NOON + FIVE_MINUTES_MS, FIVE_MINUTES_MS, 0.1, 7)],
       range,
     );
-    await writeTicks(database, [[HOUR + MINUTE_MS, 0.5]]);
-    await history.rollUp(HOUR + 61 * MINUTE_MS);
-    assert.deepEqual(await bars(database, "bars_5m"), [bar(0, [500_000, 500_000, 500_000, 500_000], 7)]);
-    assert.deepEqual(await bars(database, "bars_1h"), [bar(0, [500_000, 500_000, 500_000, 500_000], 80)]);
+    await writeTicks(database, [[NOON + MINUTE_MS, 0.5]]);
+    await history.rollUp(NOON + 61 * MINUTE_MS);
+    assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 7)]);
+    assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 80)]);
   },
 );
 
@@ -226,28 +234,28 @@ eachDatabase(
   async (database) => {
     const history = createHistoryStore(database);
     const points = [
-      venuePoint(HOUR + HOUR_MS, HOUR_MS, 0.1),
-      venuePoint(HOUR - 5 * HOUR_MS, HOUR_MS, 0.2),
-      venuePoint(HOUR, HOUR_MS, 1.7),
-      venuePoint(Number.NaN, HOUR_MS, 0.3),
+      createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1),
+      createVenuePoint(NOON - 5 * HOUR_MS, HOUR_MS, 0.2),
+      createVenuePoint(NOON, HOUR_MS, 1.7),
+      createVenuePoint(Number.NaN, HOUR_MS, 0.3),
     ];
-    await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: HOUR - HOUR_MS, toMs: HOUR });
-    assert.deepEqual(await bars(database, "bars_1h"), []);
+    await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: NOON - HOUR_MS, toMs: NOON });
+    assert.deepEqual(await selectBars(database, "bars_1h"), []);
   },
 );
 
-eachDatabase("merges fetched ranges that adjoin and keeps others separate", async (database) => {
+eachDatabase("adjoining fetched ranges are merged, and separate ranges stay separate", async (database) => {
   const history = createHistoryStore(database);
   const save = (from: number, to: number, intervalMs = HOUR_MS) =>
-    history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR + from * HOUR_MS, toMs: HOUR + to * HOUR_MS });
+    history.saveVenueHistory(1, intervalMs, [], { fromMs: NOON + from * HOUR_MS, toMs: NOON + to * HOUR_MS });
   await save(0, 1);
   await save(5, 6);
   await save(1, 2);
   await save(0, 1, FIVE_MINUTES_MS);
   const range = (from: number, to: number, intervalMs = HOUR_MS) => ({
     intervalMs,
-    fromMs: HOUR + from * HOUR_MS,
-    toMs: HOUR + to * HOUR_MS,
+    fromMs: NOON + from * HOUR_MS,
+    toMs: NOON + to * HOUR_MS,
   });
   assert.deepEqual(await history.coverage(1), [range(0, 1, FIVE_MINUTES_MS), range(0, 2), range(5, 6)]);
   await save(-1, 10);
@@ -256,48 +264,48 @@ eachDatabase("merges fetched ranges that adjoin and keeps others separate", asyn
 });
 
 eachDatabase(
-  "the price a day ago is the last one known at that time, and omitted if there was none",
+  "the price a day ago is the last price known at that time; markets without one are omitted",
   async (database) => {
     const history = createHistoryStore(database);
     await writeTicks(database, [
-      [HOUR - DAY_MS - 5 * HOUR_MS, 0.1],
-      [HOUR - DAY_MS - 7 * MINUTE_MS, 0.2],
-      [HOUR - DAY_MS + 7 * MINUTE_MS, 0.3],
+      [NOON - DAY_MS - 5 * HOUR_MS, 0.1],
+      [NOON - DAY_MS - 7 * MINUTE_MS, 0.2],
+      [NOON - DAY_MS + 7 * MINUTE_MS, 0.3],
     ]);
-    await history.rollUp(HOUR);
-    assert.deepEqual([...(await history.priceDayAgo(HOUR))], [[1, 0.2]]);
-    assert.deepEqual([...(await history.priceDayAgo(HOUR - HOUR_MS))], [[1, 0.1]]);
+    await history.rollUp(NOON);
+    assert.deepEqual([...(await history.priceDayAgo(NOON))], [[1, 0.2]]);
+    assert.deepEqual([...(await history.priceDayAgo(NOON - HOUR_MS))], [[1, 0.1]]);
   },
 );
 
-eachDatabase("retention deletes expired tick partitions, trades and bars, and nothing newer", async (database) => {
+eachDatabase("retention deletes only expired tick partitions, trades and bars", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(
     database,
     [
-      [HOUR - 31 * DAY_MS, 0.1],
-      [HOUR - 29 * DAY_MS, 0.2],
+      [NOON - 31 * DAY_MS, 0.1],
+      [NOON - 29 * DAY_MS, 0.2],
     ],
-    HOUR - 32 * DAY_MS,
+    NOON - 32 * DAY_MS,
   );
-  const trades = [trade(1, "old", HOUR - 31 * DAY_MS - 1), trade(1, "new", HOUR - DAY_MS)];
+  const trades = [createTrade(1, "old", NOON - 31 * DAY_MS - 1), createTrade(1, "new", NOON - DAY_MS)];
   await createMarketStore(database).insertTrades(trades);
-  await history.rollUp(HOUR);
+  await history.rollUp(NOON);
   const days = { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 };
-  const deleted = await history.applyRetention(HOUR, days);
-  // Two partitions contained one tick each, and each writer had also created the partition of the next day.
-  assert.equal(deleted.trades, 1);
-  assert.equal(deleted.fiveMinuteBars, 1);
-  assert.ok(deleted.tickPartitions >= 1);
+  const deletedCounts = await history.applyRetention(NOON, days);
+  // Each of two writers created a partition for its tick and one for the next day.
+  assert.equal(deletedCounts.trades, 1);
+  assert.equal(deletedCounts.fiveMinuteBars, 1);
+  assert.ok(deletedCounts.tickPartitions >= 1);
   const ticks = await database.query("select event_at from ticks");
-  assert.deepEqual(ticks, [{ event_at: new Date(HOUR - 29 * DAY_MS) }]);
-  assert.equal((await bars(database, "bars_1h")).length, 3);
-  const again = await history.applyRetention(HOUR, days);
-  assert.deepEqual(again, { tickPartitions: 0, trades: 0, fiveMinuteBars: 0, coverage: 0, settledMarkets: 0 });
+  assert.deepEqual(ticks, [{ event_at: new Date(NOON - 29 * DAY_MS) }]);
+  assert.equal((await selectBars(database, "bars_1h")).length, 3);
+  const repeatedResult = await history.applyRetention(NOON, days);
+  assert.deepEqual(repeatedResult, { tickPartitions: 0, trades: 0, fiveMinuteBars: 0, coverage: 0, settledMarkets: 0 });
 });
 
 eachDatabase("retention creates the tick partitions of today and the next two days", async (database) => {
-  await createHistoryStore(database).applyRetention(HOUR);
+  await createHistoryStore(database).applyRetention(NOON);
   const days = await database.query<{ name: string }>(
     "select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'ticks'::regclass order by 1",
   );
@@ -307,42 +315,45 @@ eachDatabase("retention creates the tick partitions of today and the next two da
   );
 });
 
-eachDatabase("deletes settled markets with their data if configured, and no other markets", async (database) => {
-  const history = createHistoryStore(database);
-  const store = createMarketStore(database);
-  const market = (id: string, status: "active" | "finalized", days: number) =>
-    sampleMarket(id, { listing: { status }, quote: { receivedAt: HOUR - days * DAY_MS } });
-  const keys = await store.upsertMarkets([
-    market("old", "finalized", 41),
-    market("young", "finalized", 39),
-    market("open", "active", 41),
-  ]);
-  for (const marketKey of keys) {
-    if (marketKey === null) throw new Error("The sample market was not stored");
-    await store.insertTrades([trade(marketKey, "t", HOUR - DAY_MS)]);
-    await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: HOUR });
-    const range = { fromMs: HOUR - DAY_MS, toMs: HOUR };
-    await history.saveVenueHistory(marketKey, HOUR_MS, [venuePoint(HOUR - HOUR_MS, HOUR_MS, 0.5)], range);
-  }
-  const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
-  const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
-  await history.applyRetention(HOUR);
-  for (const table of tables) assert.equal(await countOf(table), 3, table);
-  const deleted = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
-  assert.equal(deleted.settledMarkets, 1);
-  for (const table of tables) assert.equal(await countOf(table), 2, table);
-  assert.deepEqual(await database.query("select market_id from markets order by 1"), [
-    { market_id: "open" },
-    { market_id: "young" },
-  ]);
-});
+eachDatabase(
+  "if configured, retention deletes expired settled markets with their data, and no other markets",
+  async (database) => {
+    const history = createHistoryStore(database);
+    const store = createMarketStore(database);
+    const market = (id: string, status: "active" | "finalized", days: number) =>
+      sampleMarket(id, { listing: { status }, quote: { receivedAt: NOON - days * DAY_MS } });
+    const keys = await store.upsertMarkets([
+      market("old", "finalized", 41),
+      market("young", "finalized", 39),
+      market("open", "active", 41),
+    ]);
+    for (const marketKey of keys) {
+      if (marketKey === null) throw new Error("The sample market was not stored");
+      await store.insertTrades([createTrade(marketKey, "t", NOON - DAY_MS)]);
+      await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: NOON });
+      const range = { fromMs: NOON - DAY_MS, toMs: NOON };
+      await history.saveVenueHistory(marketKey, HOUR_MS, [createVenuePoint(NOON - HOUR_MS, HOUR_MS, 0.5)], range);
+    }
+    const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
+    const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
+    await history.applyRetention(NOON);
+    for (const table of tables) assert.equal(await countOf(table), 3, table);
+    const deletedCounts = await history.applyRetention(NOON, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
+    assert.equal(deletedCounts.settledMarkets, 1);
+    for (const table of tables) assert.equal(await countOf(table), 2, table);
+    assert.deepEqual(await database.query("select market_id from markets order by 1"), [
+      { market_id: "open" },
+      { market_id: "young" },
+    ]);
+  },
+);
 
-eachDatabase("deletes the coverage of five-minute bars together with the bars", async (database) => {
+eachDatabase("retention deletes the coverage of five-minute bars together with the bars", async (database) => {
   const history = createHistoryStore(database);
   for (const intervalMs of [FIVE_MINUTES_MS, HOUR_MS])
-    await history.saveVenueHistory(1, intervalMs, [], { fromMs: HOUR - 40 * DAY_MS, toMs: HOUR - 31 * DAY_MS });
-  const deleted = await history.applyRetention(HOUR, { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 });
-  assert.equal(deleted.coverage, 1);
+    await history.saveVenueHistory(1, intervalMs, [], { fromMs: NOON - 40 * DAY_MS, toMs: NOON - 31 * DAY_MS });
+  const deletedCounts = await history.applyRetention(NOON, { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 });
+  assert.equal(deletedCounts.coverage, 1);
   assert.deepEqual(
     (await history.coverage(1)).map(({ intervalMs }) => intervalMs),
     [HOUR_MS],

@@ -1,6 +1,6 @@
 /**
- * The database side of market data: markets, price changes (ticks), bars made from ticks or fetched from the venue,
- * trades, and the price history read from them.
+ * Stores market data in the database: markets, price changes (ticks), bars made from ticks or fetched from the venue,
+ * and trades. Reads the price history of a market.
  */
 export { type ChangeCursor, type ChangeStore, type CurrentQuote, createChangeStore } from "./change-store.ts";
 export { createHistoryStore, type HistoryStore } from "./history-store.ts";

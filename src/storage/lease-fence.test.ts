@@ -11,8 +11,8 @@ import { createMarketStore } from "./market-store.ts";
 import type { VenueFence } from "./model.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
-const CURRENT: VenueFence = { venue: "alpha", fence: 7 };
-const OUTDATED: VenueFence = { venue: "alpha", fence: 6 };
+const CURRENT_FENCE: VenueFence = { venue: "alpha", fence: 7 };
+const OUTDATED_FENCE: VenueFence = { venue: "alpha", fence: 6 };
 
 /** Inserts a lease of the venue alpha with fence 7. */
 async function insertLease(database: Database): Promise<void> {
@@ -21,11 +21,11 @@ async function insertLease(database: Database): Promise<void> {
   );
 }
 
-const count = async (database: Database, table: string) => (await database.query(`select 1 from ${table}`)).length;
+const countRows = async (database: Database, table: string) => (await database.query(`select 1 from ${table}`)).length;
 
-const tick = (marketKey: number, fence?: VenueFence) => sampleTick(marketKey, SAMPLE_AT, { fence });
+const createTick = (marketKey: number, fence?: VenueFence) => sampleTick(marketKey, SAMPLE_AT, { fence });
 
-const quote = (marketKey: number, bid: number): CurrentQuote => ({
+const createQuote = (marketKey: number, bid: number): CurrentQuote => ({
   marketKey,
   venue: "alpha",
   updatedAt: SAMPLE_AT + 5,
@@ -33,162 +33,165 @@ const quote = (marketKey: number, bid: number): CurrentQuote => ({
   activity: { volume24hUsd: 1.5, volumeTotalUsd: null, liquidityUsd: 0, openInterestUsd: null },
 });
 
-eachDatabase("rejects and counts ticks with an outdated fence and stores the others", async (database) => {
-  await insertLease(database);
-  const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
-  writer.write(tick(1, CURRENT));
-  writer.write(tick(2, OUTDATED));
-  writer.write(tick(3, { venue: "beta", fence: 7 }));
-  writer.write(tick(4));
-  await writer.close();
-  const rows = await database.query<{ market_key: number }>("select market_key from ticks order by 1");
-  assert.deepEqual(
-    rows.map(({ market_key }) => market_key),
-    [1, 4],
-  );
-  assert.deepEqual(writer.counters, { written: 2, dropped: 2, queued: 0 });
-});
+eachDatabase(
+  "the tick writer rejects and counts ticks with an outdated fence and stores other ticks",
+  async (database) => {
+    await insertLease(database);
+    const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
+    writer.write(createTick(1, CURRENT_FENCE));
+    writer.write(createTick(2, OUTDATED_FENCE));
+    writer.write(createTick(3, { venue: "beta", fence: 7 }));
+    writer.write(createTick(4));
+    await writer.close();
+    const rows = await database.query<{ market_key: number }>("select market_key from ticks order by 1");
+    assert.deepEqual(
+      rows.map(({ market_key }) => market_key),
+      [1, 4],
+    );
+    assert.deepEqual(writer.counters, { written: 2, dropped: 2, queued: 0 });
+  },
+);
 
-eachDatabase("writes markets, events, quotes and status changes only with the current fence", async (database) => {
+eachDatabase("markets, events, quotes and status changes are written only with the current fence", async (database) => {
   await insertLease(database);
   const store = createMarketStore(database);
   const changes = createChangeStore(database);
   const writeAll = async (fence: VenueFence, title: string, bid: number) => {
     const keys = await store.upsertMarkets([sampleMarket("a", { listing: { title } })], [fence]);
     await store.upsertEvents([sampleEvent("E", { title })], [fence]);
-    await changes.saveQuotes([quote(1, bid)], [fence]);
+    await changes.saveQuotes([createQuote(1, bid)], [fence]);
     const status = { marketKey: 1, from: "active", to: "closed", outcome: null, changedAt: SAMPLE_AT } as const;
     await store.recordStatusChange(status, fence);
     return keys;
   };
   const tables = ["markets", "events", "quotes", "status_changes"];
-  assert.deepEqual(await writeAll(OUTDATED, "never", 0.1), [null]);
-  for (const table of tables) assert.equal(await count(database, table), 0, table);
-  const [key] = await writeAll(CURRENT, "first", 0.2);
+  assert.deepEqual(await writeAll(OUTDATED_FENCE, "never", 0.1), [null]);
+  for (const table of tables) assert.equal(await countRows(database, table), 0, table);
+  const [key] = await writeAll(CURRENT_FENCE, "first", 0.2);
   assert.equal(typeof key, "number");
-  for (const table of tables) assert.equal(await count(database, table), 1, table);
-  assert.deepEqual(await writeAll(OUTDATED, "never", 0.1), [null]);
+  for (const table of tables) assert.equal(await countRows(database, table), 1, table);
+  assert.deepEqual(await writeAll(OUTDATED_FENCE, "never", 0.1), [null]);
   const [row] = await database.query<{ title: string; bid: number; listing: string }>(
     "select title, bid, listing from markets, quotes, events",
   );
   assert.deepEqual([row?.title, row?.bid, JSON.parse(row?.listing ?? "{}").title], ["first", 200_000, "first"]);
 });
 
-/** Waits until the server reports a statement like `pattern` as blocked by a lock, so the test needs no sleep. */
-async function untilBlocked(database: Database, pattern: string): Promise<void> {
+/** Waits until the server reports that a statement like `pattern` is blocked by a lock. */
+async function waitUntilBlocked(database: Database, pattern: string): Promise<void> {
   const findBlocked = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like $1";
   while ((await database.query(findBlocked, [pattern])).length === 0);
 }
 
 onPostgres(
-  "a takeover waits for a transaction that writes with the old fence; a renewal does not",
+  "a takeover, but not a renewal, waits for a transaction that writes with the old fence",
   async (database) => {
     await insertLease(database);
     const takeOver = () =>
       database
         .query("update leases set fence = fence + 1, holder = 'you' where name = 'venue:alpha'")
         .then(() => "taken");
-    let taken: Promise<string> | null = null;
+    let takeover: Promise<string> | null = null;
     await database.transaction(async (transaction) => {
-      const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT]));
+      const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
       assert.equal(rows.length, 1);
       await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
-      taken = takeOver();
-      await untilBlocked(database, "update leases set fence%");
+      takeover = takeOver();
+      await waitUntilBlocked(database, "update leases set fence%");
     });
-    assert.equal(await taken, "taken");
-    const held = await database.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT]));
-    assert.deepEqual(held, []);
+    assert.equal(await takeover, "taken");
+    const heldFences = await database.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
+    assert.deepEqual(heldFences, []);
   },
 );
 
-onPostgres("a write during a takeover waits for it and is rejected", async (database) => {
+onPostgres("a write during a takeover waits for the takeover and is rejected", async (database) => {
   await insertLease(database);
   const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
-  let written: Promise<void> | null = null;
+  let pendingFlush: Promise<void> | null = null;
   await database.transaction(async (transaction) => {
     await transaction.query("update leases set fence = fence + 1 where name = 'venue:alpha'");
-    writer.write(tick(1, CURRENT));
-    written = writer.flush();
-    await untilBlocked(database, "%insert into ticks%");
+    writer.write(createTick(1, CURRENT_FENCE));
+    pendingFlush = writer.flush();
+    await waitUntilBlocked(database, "%insert into ticks%");
   });
-  await written;
-  assert.deepEqual([writer.counters, await count(database, "ticks")], [{ written: 0, dropped: 1, queued: 0 }, 0]);
+  await pendingFlush;
+  assert.deepEqual([writer.counters, await countRows(database, "ticks")], [{ written: 0, dropped: 1, queued: 0 }, 0]);
   await writer.close();
 });
 
-eachDatabase("a follower reads each change once, in order, and markets with their current quote", async (database) => {
-  await insertLease(database);
-  const store = createMarketStore(database);
-  const changes = createChangeStore(database);
-  const start = await changes.latestCursors(["alpha", "beta"]);
-  await store.upsertEvents([sampleEvent("E")], [CURRENT]);
-  const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], [CURRENT]);
-  const [a = 0, b = 0] = keys.map((key) => key ?? 0);
-  await changes.saveQuotes([quote(a, 0.2)], [CURRENT]);
-  const first = await changes.read(start, 0);
-  assert.deepEqual(
-    first.events.map(({ eventId }) => eventId),
-    ["E"],
-  );
-  assert.deepEqual(
-    first.markets.map(({ key, snapshot }) => [key, snapshot.quote.bid]).sort(),
-    [
-      [a, 0.2],
-      [b, 0.4],
-    ].sort(),
-  );
-  const { quote: stored, activity } = quote(a, 0.2);
-  assert.deepEqual(first.quotes, [
-    { venue: "alpha", marketId: "a", quote: { ...stored, receivedAt: SAMPLE_AT + 5 }, activity },
-  ]);
-  assert.equal(first.hasMore, false);
-  const second = await changes.read(first.cursors, 0);
-  assert.deepEqual([second.events, second.markets, second.quotes], [[], [], []]);
-  await store.upsertEvents([sampleEvent("E")], [CURRENT]);
-  await changes.saveQuotes([quote(b, 0.3)], [CURRENT]);
-  const third = await changes.read(second.cursors, 0);
-  assert.deepEqual(
-    [third.events.length, third.quotes.map(({ marketId }) => marketId)],
-    [0, ["b"]],
-    "an unchanged event is not a change",
-  );
-  await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], [CURRENT]);
-  const fourth = await changes.read(third.cursors, 0);
-  assert.deepEqual(
-    fourth.markets.map(({ snapshot }) => snapshot.quote.bid),
-    [0.35],
-    "the snapshot is newer than the quote",
-  );
-});
-
-eachDatabase("reads many changes in several parts, without gaps or duplicates", async (database) => {
-  await insertLease(database);
-  const changes = createChangeStore(database);
-  const snapshots = Array.from({ length: 4_500 }, (_, index) => sampleMarket(`m${index}`));
-  await createMarketStore(database).upsertMarkets(snapshots, [CURRENT]);
-  const seen: string[] = [];
-  let cursors: ReadonlyMap<string, { events: number; markets: number; quotes: number }> = new Map([
-    ["alpha", { events: 0, markets: 0, quotes: 0 }],
-  ]);
-  for (let isMore = true, reads = 0; isMore; reads++) {
-    assert.ok(reads < 5);
-    const read = await changes.read(cursors, 0);
-    seen.push(...read.markets.map(({ snapshot }) => snapshot.listing.marketId));
-    ({ cursors, hasMore: isMore } = read);
-  }
-  assert.deepEqual([seen.length, new Set(seen).size], [4_500, 4_500]);
-});
-
 eachDatabase(
-  "loading at start uses the quote of the quotes table if it is newer than the snapshot",
+  "a follower reads each change once and in order, and each changed market with its current quote",
   async (database) => {
     await insertLease(database);
     const store = createMarketStore(database);
-    const [key] = await store.upsertMarkets([sampleMarket("a")], [CURRENT]);
-    await createChangeStore(database).saveQuotes([quote(key ?? 0, 0.2)], [CURRENT]);
-    const bids: (number | null)[] = [];
-    for await (const page of store.loadAll()) bids.push(...page.map(({ snapshot }) => snapshot.quote.bid));
-    assert.deepEqual(bids, [0.2]);
+    const changes = createChangeStore(database);
+    const startCursors = await changes.latestCursors(["alpha", "beta"]);
+    await store.upsertEvents([sampleEvent("E")], [CURRENT_FENCE]);
+    const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], [CURRENT_FENCE]);
+    const [a = 0, b = 0] = keys.map((key) => key ?? 0);
+    await changes.saveQuotes([createQuote(a, 0.2)], [CURRENT_FENCE]);
+    const firstRead = await changes.read(startCursors, 0);
+    assert.deepEqual(
+      firstRead.events.map(({ eventId }) => eventId),
+      ["E"],
+    );
+    assert.deepEqual(
+      firstRead.markets.map(({ key, snapshot }) => [key, snapshot.quote.bid]).sort(),
+      [
+        [a, 0.2],
+        [b, 0.4],
+      ].sort(),
+    );
+    const { quote: storedQuote, activity } = createQuote(a, 0.2);
+    assert.deepEqual(firstRead.quotes, [
+      { venue: "alpha", marketId: "a", quote: { ...storedQuote, receivedAt: SAMPLE_AT + 5 }, activity },
+    ]);
+    assert.equal(firstRead.hasMore, false);
+    const secondRead = await changes.read(firstRead.cursors, 0);
+    assert.deepEqual([secondRead.events, secondRead.markets, secondRead.quotes], [[], [], []]);
+    await store.upsertEvents([sampleEvent("E")], [CURRENT_FENCE]);
+    await changes.saveQuotes([createQuote(b, 0.3)], [CURRENT_FENCE]);
+    const thirdRead = await changes.read(secondRead.cursors, 0);
+    assert.deepEqual(
+      [thirdRead.events.length, thirdRead.quotes.map(({ marketId }) => marketId)],
+      [0, ["b"]],
+      "an unchanged event is not a change",
+    );
+    await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], [CURRENT_FENCE]);
+    const fourthRead = await changes.read(thirdRead.cursors, 0);
+    assert.deepEqual(
+      fourthRead.markets.map(({ snapshot }) => snapshot.quote.bid),
+      [0.35],
+      "the snapshot is newer than the quote",
+    );
   },
 );
+
+eachDatabase("several reads return many changes without gaps or duplicates", async (database) => {
+  await insertLease(database);
+  const changes = createChangeStore(database);
+  const snapshots = Array.from({ length: 4_500 }, (_, index) => sampleMarket(`m${index}`));
+  await createMarketStore(database).upsertMarkets(snapshots, [CURRENT_FENCE]);
+  const seenMarketIds: string[] = [];
+  let cursors: ReadonlyMap<string, { events: number; markets: number; quotes: number }> = new Map([
+    ["alpha", { events: 0, markets: 0, quotes: 0 }],
+  ]);
+  for (let hasMore = true, reads = 0; hasMore; reads++) {
+    assert.ok(reads < 5);
+    const changesRead = await changes.read(cursors, 0);
+    seenMarketIds.push(...changesRead.markets.map(({ snapshot }) => snapshot.listing.marketId));
+    ({ cursors, hasMore } = changesRead);
+  }
+  assert.deepEqual([seenMarketIds.length, new Set(seenMarketIds).size], [4_500, 4_500]);
+});
+
+eachDatabase("`loadAll` returns the quote of the table `quotes` if it is newer than the snapshot", async (database) => {
+  await insertLease(database);
+  const store = createMarketStore(database);
+  const [key] = await store.upsertMarkets([sampleMarket("a")], [CURRENT_FENCE]);
+  await createChangeStore(database).saveQuotes([createQuote(key ?? 0, 0.2)], [CURRENT_FENCE]);
+  const bids: (number | null)[] = [];
+  for await (const page of store.loadAll()) bids.push(...page.map(({ snapshot }) => snapshot.quote.bid));
+  assert.deepEqual(bids, [0.2]);
+});

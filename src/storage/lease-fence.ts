@@ -1,12 +1,12 @@
 import type { VenueFence } from "./model.ts";
 
 /**
- * SQL that selects the fences that still match their lease, with venue and position in the arrays (from 1). It locks
- * the leases for the rest of the transaction: a takeover waits for the write, a renewal does not. If a takeover is
- * already under way, the statement waits for it and then finds that the fence no longer matches.
+ * Returns SQL that selects the fences that still match their lease: `venue` and `number`, the index in the arrays from
+ * 1. The SQL locks the leases for the rest of the transaction: a takeover waits for the write, a renewal does not. If a
+ * takeover has started, the SQL waits for it and then does not select the outdated fence.
  *
- * @param venues  parameter with the venues of the fences, as `$1`
- * @param fences  parameter with the fence numbers
+ * @param venues  SQL parameter that contains the venues of the fences, such as `$1`
+ * @param fences  SQL parameter that contains the fence numbers, such as `$2`
  */
 export function heldFencesSql(venues: string, fences: string): string {
   return `
@@ -16,7 +16,7 @@ export function heldFencesSql(venues: string, fences: string): string {
   for key share of leases`;
 }
 
-/** The two parameters of `heldFencesSql`; none for a statement without fences. */
+/** Returns the two parameters of `heldFencesSql`, or an empty array if the statement has no fences. */
 export function fenceColumns(fences: readonly VenueFence[] | undefined): unknown[] {
   return fences === undefined ? [] : [fences.map(({ venue }) => venue), fences.map(({ fence }) => fence)];
 }

@@ -1,6 +1,6 @@
 import type { EventListing, MarketSnapshot } from "../domain/market.ts";
 import type { Database } from "../ports/database.ts";
-import { QUOTE_COLUMNS, type StoredQuoteRow, storedQuote } from "./quote-row.ts";
+import { QUOTE_COLUMNS, type StoredQuoteRow, toStoredQuote } from "./quote-row.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
 import type { StoreDrop } from "./storable.ts";
 
@@ -31,19 +31,19 @@ export interface StoredMarketRow extends StoredQuoteRow {
   readonly snapshot: string;
 }
 
-/** The stored market, or nothing if this version cannot read it. Its quote comes from the table `quotes` if newer. */
-export function toStoredMarket(row: StoredMarketRow, drop: StoreDrop): StoredMarket[] {
+/** Returns the stored market, with the quote of the table `quotes` if newer; empty if this version cannot read it. */
+export function toStoredMarket(row: StoredMarketRow, countDrop: StoreDrop): StoredMarket[] {
   const snapshot = parseSnapshot(row.snapshot);
-  if (snapshot !== null) return [{ key: row.key, snapshot: { ...snapshot, ...storedQuote(row) } }];
-  drop("stored_market_unreadable");
+  if (snapshot !== null) return [{ key: row.key, snapshot: { ...snapshot, ...toStoredQuote(row) } }];
+  countDrop("stored_market_unreadable");
   return [];
 }
 
-/** The stored event, or nothing if this version cannot read it. */
-export function toStoredEvent({ listing }: { readonly listing: string }, drop: StoreDrop): EventListing[] {
+/** Returns the stored event, or an empty array if this version cannot read it. */
+export function toStoredEvent({ listing }: { readonly listing: string }, countDrop: StoreDrop): EventListing[] {
   const event = parseEvent(listing);
   if (event !== null) return [event];
-  drop("stored_event_unreadable");
+  countDrop("stored_event_unreadable");
   return [];
 }
 
@@ -51,36 +51,36 @@ export function toStoredEvent({ listing }: { readonly listing: string }, drop: S
 export async function* loadMarkets(
   database: Database,
   finalizedSinceMs: number,
-  drop: StoreDrop,
+  countDrop: StoreDrop,
 ): AsyncGenerator<readonly StoredMarket[]> {
   const readPage = (after: number) => database.query<StoredMarketRow>(LOAD_MARKETS, [after, finalizedSinceMs]);
   for await (const rows of readAhead(readPage, 0, (row) => row.key)) {
-    yield rows.flatMap((row) => toStoredMarket(row, drop));
+    yield rows.flatMap((row) => toStoredMarket(row, countDrop));
   }
 }
 
 /** Implements `MarketStore.loadEvents`. */
-export async function* loadEvents(database: Database, drop: StoreDrop): AsyncGenerator<readonly EventListing[]> {
+export async function* loadEvents(database: Database, countDrop: StoreDrop): AsyncGenerator<readonly EventListing[]> {
   const readPage = (after: EventKey) =>
     database.query<EventKey & { listing: string }>(LOAD_EVENTS, [after.venue, after.event_id]);
   for await (const rows of readAhead(readPage, { venue: "", event_id: "" }, (row) => row)) {
-    yield rows.flatMap((row) => toStoredEvent(row, drop));
+    yield rows.flatMap((row) => toStoredEvent(row, countDrop));
   }
 }
 
-/** Keyset pagination that requests the next page while the consumer processes the current one. */
+/** Reads pages with keyset pagination and requests the next page while the consumer processes the current one. */
 async function* readAhead<Row, Key>(
   readPage: (after: Key) => Promise<readonly Row[]>,
-  first: Key,
+  firstKey: Key,
   keyOf: (row: Row) => Key,
 ): AsyncGenerator<readonly Row[]> {
-  for (let next = readPage(first); ; ) {
-    const rows = await next;
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    next = readPage(keyOf(last));
-    // The await above reports a failure. If the consumer stops early, an unhandled rejection would end the process.
-    next.catch(() => {});
+  for (let nextPage = readPage(firstKey); ; ) {
+    const rows = await nextPage;
+    const lastRow = rows.at(-1);
+    if (lastRow === undefined) return;
+    nextPage = readPage(keyOf(lastRow));
+    // `await next` rethrows a failure. This handler prevents an unhandled rejection if the consumer stops early.
+    nextPage.catch(() => {});
     yield rows;
   }
 }

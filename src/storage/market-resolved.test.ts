@@ -9,22 +9,22 @@ import { createEventLog } from "../event-log/index.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { createMarketStore } from "./index.ts";
 
-const YES = { kind: "yes" } as const;
-const NO = { kind: "no" } as const;
+const YES_OUTCOME = { kind: "yes" } as const;
+const NO_OUTCOME = { kind: "no" } as const;
 
-/** A market store on a real database that can be made to fail at its n-th statement. */
-function openHarness(real: Database) {
+/** A market store on a real database; statement number `state.failAt` fails. */
+function openHarness(realDatabase: Database) {
   const state = { failAt: Number.POSITIVE_INFINITY, statements: 0, notifications: 0, drops: [] as string[] };
-  const failing = ({ query }: Transaction): Transaction["query"] =>
+  const failAtStatement = ({ query }: Transaction): Transaction["query"] =>
     function queryUnlessFailing<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
       state.statements += 1;
       if (state.statements === state.failAt) return Promise.reject(new AppError("store_unavailable", "unavailable"));
       return query<Row>(text, parameters);
     };
   const database: Database = {
-    ...real,
-    query: failing(real),
-    transaction: (run) => real.transaction((transaction) => run({ query: failing(transaction) })),
+    ...realDatabase,
+    query: failAtStatement(realDatabase),
+    transaction: (run) => realDatabase.transaction((transaction) => run({ query: failAtStatement(transaction) })),
     close: async () => {},
   };
   const store = createMarketStore(
@@ -34,23 +34,23 @@ function openHarness(real: Database) {
       state.notifications += 1;
     },
   );
-  const log = createEventLog({ database: real, bus: createInProcessBus(quietLog) });
-  const put = (id: string, listing: Partial<MarketListing> = {}, quote: SampleParts["quote"] = {}) =>
+  const log = createEventLog({ database: realDatabase, bus: createInProcessBus(quietLog) });
+  const storeMarket = (id: string, listing: Partial<MarketListing> = {}, quote: SampleParts["quote"] = {}) =>
     store.upsertMarkets([sampleMarket(id, { listing, quote })]);
   const loggedEvents = async () => (await log.readAfter(0, { limit: 1_000 })).events;
   const outcomes = async () => (await loggedEvents()).map(({ payload }) => `${payload.market_id} ${payload.outcome}`);
-  return { state, store, put, loggedEvents, outcomes };
+  return { state, store, storeMarket, loggedEvents, outcomes };
 }
 
-eachDatabase("logs one market_resolved event when a market settles", async (database) => {
-  const { state, put, loggedEvents } = openHarness(database);
-  await put("a");
+eachDatabase("logs one `market_resolved` event if a market settles", async (database) => {
+  const { state, storeMarket, loggedEvents } = openHarness(database);
+  await storeMarket("a");
   assert.deepEqual(await loggedEvents(), []);
-  const settled = { status: "finalized", outcome: YES, title: "Will \0it \ud800rain?" } as const;
-  await put("a", settled, { receivedAt: SAMPLE_AT + 5, lastPrice: 0.97 });
-  await put("a", settled, { receivedAt: SAMPLE_AT + 900, lastPrice: 0.97 });
-  const [event, ...more] = await loggedEvents();
-  assert.deepEqual([more, state.notifications], [[], 1]);
+  const settledListing = { status: "finalized", outcome: YES_OUTCOME, title: "Will \0it \ud800rain?" } as const;
+  await storeMarket("a", settledListing, { receivedAt: SAMPLE_AT + 5, lastPrice: 0.97 });
+  await storeMarket("a", settledListing, { receivedAt: SAMPLE_AT + 900, lastPrice: 0.97 });
+  const [event, ...otherEvents] = await loggedEvents();
+  assert.deepEqual([otherEvents, state.notifications], [[], 1]);
   assert.deepEqual(event, {
     id: 1,
     type: "market_resolved",
@@ -69,75 +69,85 @@ eachDatabase("logs one market_resolved event when a market settles", async (data
   });
 });
 
-eachDatabase("the event has the payout of each kind of outcome, or null if it is unknown", async (database) => {
-  const { store, loggedEvents } = openHarness(database);
-  const outcomes = [
-    YES,
-    NO,
-    { kind: "partial", value: 0.25 },
-    { kind: "void", value: 0.5 },
-    { kind: "void", value: null },
-  ];
-  const marketsWith = (status: MarketListing["status"]) =>
-    outcomes.map((outcome, number) =>
-      sampleMarket(`${number}`, {
-        listing: { status, outcome: status === "finalized" ? (outcome as MarketListing["outcome"]) : null },
-        quote: { lastPrice: null },
-      }),
+eachDatabase(
+  "the event contains the payout for each kind of outcome, or null if the payout is unknown",
+  async (database) => {
+    const { store, loggedEvents } = openHarness(database);
+    const outcomes = [
+      YES_OUTCOME,
+      NO_OUTCOME,
+      { kind: "partial", value: 0.25 },
+      { kind: "void", value: 0.5 },
+      { kind: "void", value: null },
+    ];
+    const marketsWith = (status: MarketListing["status"]) =>
+      outcomes.map((outcome, number) =>
+        sampleMarket(`${number}`, {
+          listing: { status, outcome: status === "finalized" ? (outcome as MarketListing["outcome"]) : null },
+          quote: { lastPrice: null },
+        }),
+      );
+    await store.upsertMarkets(marketsWith("active"));
+    await store.upsertMarkets(marketsWith("finalized"));
+    assert.deepEqual(
+      (await loggedEvents()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
+      [
+        ["yes", 1, null],
+        ["no", 0, null],
+        ["partial", 0.25, null],
+        ["void", 0.5, null],
+        ["void", null, null],
+      ],
     );
-  await store.upsertMarkets(marketsWith("active"));
-  await store.upsertMarkets(marketsWith("finalized"));
-  assert.deepEqual(
-    (await loggedEvents()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
-    [
-      ["yes", 1, null],
-      ["no", 0, null],
-      ["partial", 0.25, null],
-      ["void", 0.5, null],
-      ["void", null, null],
-    ],
-  );
-});
+  },
+);
 
-eachDatabase("logs no event for a market first seen as settled or with a proposed outcome", async (database) => {
-  const { put, outcomes } = openHarness(database);
-  await put("old", { status: "finalized", outcome: YES });
-  await put("old", { status: "finalized", outcome: YES, title: "Changed" });
-  await put("old-without-outcome", { status: "finalized", outcome: null });
-  await put("old-without-outcome", { status: "finalized", outcome: NO });
-  await put("proposed");
-  await put("proposed", { status: "determined", outcome: YES });
-  assert.deepEqual(await outcomes(), []);
-});
+eachDatabase(
+  "logs no event if a market is already settled when first stored or has only a proposed outcome",
+  async (database) => {
+    const { storeMarket, outcomes } = openHarness(database);
+    await storeMarket("old", { status: "finalized", outcome: YES_OUTCOME });
+    await storeMarket("old", { status: "finalized", outcome: YES_OUTCOME, title: "Changed" });
+    await storeMarket("old-without-outcome", { status: "finalized", outcome: null });
+    await storeMarket("old-without-outcome", { status: "finalized", outcome: NO_OUTCOME });
+    await storeMarket("proposed");
+    await storeMarket("proposed", { status: "determined", outcome: YES_OUTCOME });
+    assert.deepEqual(await outcomes(), []);
+  },
+);
 
-eachDatabase("logs an outcome published after the settlement when it is published", async (database) => {
-  const { put, outcomes } = openHarness(database);
-  await put("a");
-  await put("a", { status: "finalized", outcome: null });
+eachDatabase("logs an outcome that the venue publishes after the settlement, exactly once", async (database) => {
+  const { storeMarket, outcomes } = openHarness(database);
+  await storeMarket("a");
+  await storeMarket("a", { status: "finalized", outcome: null });
   assert.deepEqual(await outcomes(), []);
-  // Different times, so that a repeated announcement would be a different event in the log.
-  for (const [number, outcome] of [NO, null, NO].entries()) {
-    await put("a", { status: "finalized", outcome }, { receivedAt: SAMPLE_AT + number });
+  // Different times result in different event keys, so the log would contain a repeated announcement.
+  for (const [number, outcome] of [NO_OUTCOME, null, NO_OUTCOME].entries()) {
+    await storeMarket("a", { status: "finalized", outcome }, { receivedAt: SAMPLE_AT + number });
   }
   assert.deepEqual(await outcomes(), ["a no"]);
 });
 
-eachDatabase("logs a settlement after a reversal only if the outcome differs", async (database) => {
-  const { put, outcomes } = openHarness(database);
-  const steps = [YES, null, YES, null, NO, YES];
+eachDatabase("if a settlement is reversed, logs the next settlement only if its outcome differs", async (database) => {
+  const { storeMarket, outcomes } = openHarness(database);
+  const steps = [YES_OUTCOME, null, YES_OUTCOME, null, NO_OUTCOME, YES_OUTCOME];
   for (const [number, outcome] of [null, ...steps].entries()) {
-    await put("a", { status: outcome === null ? "active" : "finalized", outcome }, { receivedAt: SAMPLE_AT + number });
+    await storeMarket(
+      "a",
+      { status: outcome === null ? "active" : "finalized", outcome },
+      { receivedAt: SAMPLE_AT + number },
+    );
   }
   assert.deepEqual(await outcomes(), ["a yes", "a no", "a yes"]);
 });
 
-eachDatabase("stores the settlement and its event atomically, whichever statement fails", async (database) => {
-  const { state, put, outcomes } = openHarness(database);
+eachDatabase("if any statement fails, stores neither the settlement nor its event", async (database) => {
+  const { state, storeMarket, outcomes } = openHarness(database);
   const isStored = async () => (await database.query("select 1 from markets where status = 'finalized'")).length > 0;
-  await put("a");
+  await storeMarket("a");
   for (let failAt = 1; ; failAt++) {
     Object.assign(state, { failAt, statements: 0 });
-    const failure = await put("a", { status: "finalized", outcome: YES }).then(
+    const failure = await storeMarket("a", { status: "finalized", outcome: YES_OUTCOME }).then(
       () => null,
       (error: unknown) => error,
     );
@@ -148,23 +158,30 @@ eachDatabase("stores the settlement and its event atomically, whichever statemen
   assert.deepEqual([await isStored(), await outcomes(), state.notifications], [true, ["a yes"], 1]);
 });
 
-eachDatabase("two processes that store the same settlement simultaneously log it once", async (database) => {
-  const first = openHarness(database);
-  const second = openHarness(database);
+eachDatabase("if two processes store the same settlement simultaneously, one event is logged", async (database) => {
+  const firstHarness = openHarness(database);
+  const secondHarness = openHarness(database);
   const ids = Array.from({ length: 20 }, (_, number) => `m${number}`);
-  for (const id of ids) await first.put(id);
+  for (const id of ids) await firstHarness.storeMarket(id);
   await Promise.all(
-    ids.flatMap((id) => [first, second].map(({ put }) => put(id, { status: "finalized", outcome: YES }))),
+    ids.flatMap((id) =>
+      [firstHarness, secondHarness].map(({ storeMarket }) =>
+        storeMarket(id, { status: "finalized", outcome: YES_OUTCOME }),
+      ),
+    ),
   );
-  assert.deepEqual((await first.outcomes()).sort(), ids.map((id) => `${id} yes`).sort());
+  assert.deepEqual((await firstHarness.outcomes()).sort(), ids.map((id) => `${id} yes`).sort());
 });
 
-eachDatabase("counts a market id that is too long for an event and stores the batch", async (database) => {
+eachDatabase("if a market id is too long for an event, counts it and stores the batch", async (database) => {
   const { state, store, outcomes } = openHarness(database);
-  const long = "x".repeat(513);
-  const both = (listing: Partial<MarketListing>) => [long, "b"].map((id) => sampleMarket(id, { listing }));
-  await store.upsertMarkets(both({ title: "t".repeat(100_000) }));
-  await store.upsertMarkets(both({ title: "t".repeat(100_000), status: "finalized", outcome: NO }));
+  const tooLongId = "x".repeat(513);
+  const createBothMarkets = (listing: Partial<MarketListing>) =>
+    [tooLongId, "b"].map((id) => sampleMarket(id, { listing }));
+  await store.upsertMarkets(createBothMarkets({ title: "t".repeat(100_000) }));
+  await store.upsertMarkets(
+    createBothMarkets({ title: "t".repeat(100_000), status: "finalized", outcome: NO_OUTCOME }),
+  );
   assert.deepEqual([await outcomes(), state.drops], [["b no"], ["market_id_too_long_for_an_event"]]);
   assert.equal((await database.query("select 1 from markets where status = 'finalized'")).length, 2);
 });

@@ -5,7 +5,7 @@ import type { MarketListing, MarketSnapshot } from "../domain/market.ts";
 import { createMarketStore } from "./market-store.ts";
 import { DAY_MS } from "./model.ts";
 
-const snapshot = (marketId: string, listing: Partial<MarketListing> = {}): MarketSnapshot =>
+const createSnapshot = (marketId: string, listing: Partial<MarketListing> = {}): MarketSnapshot =>
   sampleMarket(marketId, {
     listing: {
       eventId: "E",
@@ -22,42 +22,52 @@ const snapshot = (marketId: string, listing: Partial<MarketListing> = {}): Marke
   });
 
 const collect = async <Item>(pages: AsyncIterable<readonly Item[]>) => {
-  const all: Item[] = [];
-  for await (const page of pages) all.push(...page);
-  return all;
+  const items: Item[] = [];
+  for await (const page of pages) items.push(...page);
+  return items;
 };
 
-eachDatabase("loads markets as they were stored; their keys do not change on repeated writes", async (database) => {
-  const store = createMarketStore(database);
-  const unusual = snapshot("b", { title: 'NUL \0, quote " \\ {}, \ud800', outcome: { kind: "void", value: null } });
-  const keys = await store.upsertMarkets([snapshot("a"), unusual]);
-  const again = await store.upsertMarkets([unusual, snapshot("a", { title: "Changed?" }), snapshot("c")]);
-  assert.deepEqual(again.slice(0, 2), [keys[1], keys[0]]);
-  const stored = new Map((await collect(store.loadAll())).map((market) => [market.key, market.snapshot]));
-  assert.equal(stored.size, 3);
-  assert.deepEqual(stored.get(keys[1] ?? -1), unusual);
-  assert.equal(stored.get(keys[0] ?? -1)?.listing.title, "Changed?");
-});
+eachDatabase(
+  "`loadAll` returns markets as they were stored, and repeated writes do not change their keys",
+  async (database) => {
+    const store = createMarketStore(database);
+    const unusualSnapshot = createSnapshot("b", {
+      title: 'NUL \0, quote " \\ {}, \ud800',
+      outcome: { kind: "void", value: null },
+    });
+    const keys = await store.upsertMarkets([createSnapshot("a"), unusualSnapshot]);
+    const keysOfSecondWrite = await store.upsertMarkets([
+      unusualSnapshot,
+      createSnapshot("a", { title: "Changed?" }),
+      createSnapshot("c"),
+    ]);
+    assert.deepEqual(keysOfSecondWrite.slice(0, 2), [keys[1], keys[0]]);
+    const storedSnapshots = new Map((await collect(store.loadAll())).map((market) => [market.key, market.snapshot]));
+    assert.equal(storedSnapshots.size, 3);
+    assert.deepEqual(storedSnapshots.get(keys[1] ?? -1), unusualSnapshot);
+    assert.equal(storedSnapshots.get(keys[0] ?? -1)?.listing.title, "Changed?");
+  },
+);
 
-eachDatabase("storing existing markets again consumes no keys", async (database) => {
+eachDatabase("storing existing markets consumes no sequence values for keys", async (database) => {
   const store = createMarketStore(database);
-  for (let round = 0; round < 5; round++) await store.upsertMarkets([snapshot("a"), snapshot("b")]);
-  const [key] = await store.upsertMarkets([snapshot("c")]);
+  for (let round = 0; round < 5; round++) await store.upsertMarkets([createSnapshot("a"), createSnapshot("b")]);
+  const [key] = await store.upsertMarkets([createSnapshot("c")]);
   assert.equal(key, 3);
 });
 
 eachDatabase(
-  "stores the last of several entries for a market in one batch; counts an unstorable id and returns null for it",
+  "if a batch contains a market several times, stores its last entry; counts unstorable ids and returns null for them",
   async (database) => {
-    const drops: string[] = [];
-    const store = createMarketStore(database, (reason) => drops.push(reason));
+    const dropReasons: string[] = [];
+    const store = createMarketStore(database, (reason) => dropReasons.push(reason));
     const keys = await store.upsertMarkets([
-      snapshot("a"),
-      snapshot("a", { title: "Later?" }),
-      snapshot("x\0y"),
-      snapshot("z", { closeAt: 1e300 }),
+      createSnapshot("a"),
+      createSnapshot("a", { title: "Later?" }),
+      createSnapshot("x\0y"),
+      createSnapshot("z", { closeAt: 1e300 }),
     ]);
-    assert.deepEqual(drops, ["market_id_not_storable"]);
+    assert.deepEqual(dropReasons, ["market_id_not_storable"]);
     assert.equal(keys[0], keys[1]);
     assert.equal(keys[2], null);
     const titles = (await collect(store.loadAll())).map((market) => market.snapshot.listing.title);
@@ -67,49 +77,62 @@ eachDatabase(
 
 eachDatabase("does not load markets that were finalized before the given time", async (database) => {
   const store = createMarketStore(database);
-  await store.upsertMarkets([snapshot("open"), snapshot("done", { status: "finalized", outcome: { kind: "yes" } })]);
+  await store.upsertMarkets([
+    createSnapshot("open"),
+    createSnapshot("done", { status: "finalized", outcome: { kind: "yes" } }),
+  ]);
   assert.equal((await collect(store.loadAll())).length, 2);
-  const recent = await collect(store.loadAll({ finalizedSinceMs: SAMPLE_AT + 1 }));
+  const recentMarkets = await collect(store.loadAll({ finalizedSinceMs: SAMPLE_AT + 1 }));
   assert.deepEqual(
-    recent.map((market) => market.snapshot.listing.marketId),
+    recentMarkets.map((market) => market.snapshot.listing.marketId),
     ["open"],
   );
 });
 
 eachDatabase("skips and counts a stored row that this version cannot read", async (database) => {
-  const drops: string[] = [];
-  const store = createMarketStore(database, (reason) => drops.push(reason));
-  await store.upsertMarkets([snapshot("a"), snapshot("b")]);
+  const dropReasons: string[] = [];
+  const store = createMarketStore(database, (reason) => dropReasons.push(reason));
+  await store.upsertMarkets([createSnapshot("a"), createSnapshot("b")]);
   await database.query(`update markets set snapshot = '{"listing": {"venue": 5}}' where market_id = 'a'`);
   assert.equal((await collect(store.loadAll())).length, 1);
-  assert.deepEqual(drops, ["stored_market_unreadable"]);
+  assert.deepEqual(dropReasons, ["stored_market_unreadable"]);
 });
 
-eachDatabase("loads the latest version of each event", async (database) => {
+eachDatabase("`loadEvents` returns the latest version of each event", async (database) => {
   const store = createMarketStore(database);
   await store.upsertEvents([sampleEvent("E"), sampleEvent("F")]);
   await store.upsertEvents([{ ...sampleEvent("E"), featured: true }]);
   assert.deepEqual(await collect(store.loadEvents()), [{ ...sampleEvent("E"), featured: true }, sampleEvent("F")]);
 });
 
-eachDatabase("stores a repeated trade once; the 24-hour volume is the sum of size times price", async (database) => {
-  const drops: string[] = [];
-  const store = createMarketStore(database, (reason) => drops.push(reason));
-  const trade = (tradeId: string, executedAt: number, fields = {}) => ({
-    marketKey: 1,
-    trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
-  });
-  assert.equal(
-    await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("b", SAMPLE_AT - 2), trade("b", SAMPLE_AT - 2)]),
-    2,
-  );
-  assert.equal(await store.insertTrades([trade("a", SAMPLE_AT - 1), trade("old", SAMPLE_AT - DAY_MS - 1)]), 1);
-  assert.equal(await store.insertTrades([trade("bad", SAMPLE_AT, { size: Number.NaN })]), 0);
-  assert.deepEqual(drops, ["trade_not_storable"]);
-  assert.deepEqual([...(await store.volume24hFromTrades(SAMPLE_AT))], [[1, 4]]);
-});
+eachDatabase(
+  "stores a repeated trade once and computes the 24-hour volume as the sum of size times price",
+  async (database) => {
+    const dropReasons: string[] = [];
+    const store = createMarketStore(database, (reason) => dropReasons.push(reason));
+    const createTrade = (tradeId: string, executedAt: number, fields = {}) => ({
+      marketKey: 1,
+      trade: { tradeId, executedAt, yesPrice: 0.25, size: 8, takerSide: "no" as const, ...fields },
+    });
+    assert.equal(
+      await store.insertTrades([
+        createTrade("a", SAMPLE_AT - 1),
+        createTrade("b", SAMPLE_AT - 2),
+        createTrade("b", SAMPLE_AT - 2),
+      ]),
+      2,
+    );
+    assert.equal(
+      await store.insertTrades([createTrade("a", SAMPLE_AT - 1), createTrade("old", SAMPLE_AT - DAY_MS - 1)]),
+      1,
+    );
+    assert.equal(await store.insertTrades([createTrade("bad", SAMPLE_AT, { size: Number.NaN })]), 0);
+    assert.deepEqual(dropReasons, ["trade_not_storable"]);
+    assert.deepEqual([...(await store.volume24hFromTrades(SAMPLE_AT))], [[1, 4]]);
+  },
+);
 
-eachDatabase("stores a repeated status change once, with its outcome", async (database) => {
+eachDatabase("stores a repeated status change with its outcome once", async (database) => {
   const store = createMarketStore(database);
   const change = {
     marketKey: 1,

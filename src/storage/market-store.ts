@@ -4,7 +4,7 @@ import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { loadEvents, loadMarkets, type StoredMarket } from "./load-markets.ts";
 import type { MarketTrade, VenueFence } from "./model.ts";
-import { isStorableId, type StoreDrop, storableTime } from "./storable.ts";
+import { isStorableId, type StoreDrop, toStorableTime } from "./storable.ts";
 import { insertTrades, volume24hFromTrades } from "./trade-queries.ts";
 import { insertUnknownMarkets, upsertMarkets } from "./upsert-markets.ts";
 
@@ -20,29 +20,29 @@ export interface StatusChange {
 }
 
 /**
- * Markets, events, status changes and trades: everything stored about a market except its prices over time. All writes
- * are idempotent. If `fences` are given, only rows of their venues whose leases still hold are written, and each row
- * gets a new position for followers of the store. Without `fences`, this process must be the only writer.
+ * Stores markets, events, status changes and trades. All writes are idempotent. If `fences` are passed, only rows of
+ * venues whose fence still matches the lease are written, and each written row gets a new position in the change feed.
+ * If `fences` are omitted, this process must be the only writer.
  */
 export interface MarketStore {
   /**
-   * Stores the current state of markets. The same transaction appends one event per newly settled market to the event
-   * log, exactly once per settlement, even if the write is repeated or the process crashes.
+   * Stores the current state of markets and, in the same transaction, appends one event per newly settled market to the
+   * event log. A settlement is logged exactly once, even if the write is repeated or the process crashes.
    *
-   * @returns keys in the order of `snapshots`; null if the market cannot be stored (PostgreSQL text rejects its id)
+   * @returns keys in the order of `snapshots`; null for a market whose id PostgreSQL cannot store
    */
   upsertMarkets(snapshots: readonly MarketSnapshot[], fences?: readonly VenueFence[]): Promise<(number | null)[]>;
-  /** Inserts markets that are not stored yet and leaves existing ones unchanged; returns all keys, as above. */
+  /** Inserts markets that are not stored yet. Returns the keys of all `snapshots`, in the format of `upsertMarkets`. */
   insertUnknownMarkets(snapshots: readonly MarketSnapshot[]): Promise<(number | null)[]>;
   upsertEvents(events: readonly EventListing[], fences?: readonly VenueFence[]): Promise<void>;
-  /** All markets, in pages, except finalized markets last updated before `finalizedSinceMs`. */
+  /** Iterates over pages of all markets except finalized ones last updated before `finalizedSinceMs`. */
   loadAll(options?: { readonly finalizedSinceMs?: number }): AsyncIterable<readonly StoredMarket[]>;
-  /** All events, in pages. */
+  /** Iterates over pages of all events. */
   loadEvents(): AsyncIterable<readonly EventListing[]>;
   recordStatusChange(change: StatusChange, fence?: VenueFence): Promise<void>;
   /** Inserts trades, ignores trades that are already stored, and returns the number inserted. */
   insertTrades(trades: readonly MarketTrade[]): Promise<number>;
-  /** USD traded in the 24 hours before `now`, by key of each market with a trade in that time. */
+  /** Returns the USD traded in the 24 hours before `now` by market key; markets without a trade are omitted. */
   volume24hFromTrades(now: number): Promise<Map<number, number>>;
 }
 
@@ -61,22 +61,22 @@ insert into status_changes (market_key, changed_at, from_status, to_status, outc
 select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
 ${isFenced ? "where exists (select 1 from held)" : ""} on conflict do nothing`;
 
-/** @param onEventsAppended  called after each commit that appended to the event log */
+/** @param onEventsAppended  called after each commit that appended events to the event log */
 export function createMarketStore(
   database: Database,
-  drop: StoreDrop = () => {},
+  countDrop: StoreDrop = () => {},
   onEventsAppended: () => void = () => {},
 ): MarketStore {
   return {
-    upsertMarkets: (snapshots, fences) => upsertMarkets(database, snapshots, fences, drop, onEventsAppended),
-    insertUnknownMarkets: (snapshots) => insertUnknownMarkets(database, snapshots, drop),
+    upsertMarkets: (snapshots, fences) => upsertMarkets(database, snapshots, fences, countDrop, onEventsAppended),
+    insertUnknownMarkets: (snapshots) => insertUnknownMarkets(database, snapshots, countDrop),
     async upsertEvents(events, fences) {
-      const unique = new Map<string, EventListing>();
+      const uniqueEvents = new Map<string, EventListing>();
       for (const event of events) {
-        if (isStorableId(event.eventId)) unique.set(`${event.venue}\n${event.eventId}`, event);
-        else drop("event_id_not_storable");
+        if (isStorableId(event.eventId)) uniqueEvents.set(`${event.venue}\n${event.eventId}`, event);
+        else countDrop("event_id_not_storable");
       }
-      for (const chunk of chunksOf([...unique.values()], ROWS_PER_STATEMENT_MAX)) {
+      for (const chunk of chunksOf([...uniqueEvents.values()], ROWS_PER_STATEMENT_MAX)) {
         await database.query(upsertEventsSql(fences !== undefined), [
           chunk.map((event) => event.venue),
           chunk.map((event) => event.eventId),
@@ -85,19 +85,19 @@ export function createMarketStore(
         ]);
       }
     },
-    loadAll: (options = {}) => loadMarkets(database, options.finalizedSinceMs ?? 0, drop),
-    loadEvents: () => loadEvents(database, drop),
+    loadAll: (options = {}) => loadMarkets(database, options.finalizedSinceMs ?? 0, countDrop),
+    loadEvents: () => loadEvents(database, countDrop),
     async recordStatusChange({ marketKey, changedAt, from, to, outcome }, fence) {
       await database.query(insertStatusChangeSql(fence !== undefined), [
         marketKey,
-        storableTime(changedAt) ?? 0,
+        toStorableTime(changedAt) ?? 0,
         from,
         to,
         outcome === null ? null : JSON.stringify(outcome),
         ...fenceColumns(fence && [fence]),
       ]);
     },
-    insertTrades: (trades) => insertTrades(database, trades, drop),
+    insertTrades: (trades) => insertTrades(database, trades, countDrop),
     volume24hFromTrades: (now) => volume24hFromTrades(database, now),
   };
 }

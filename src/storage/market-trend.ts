@@ -1,17 +1,17 @@
 import type { Database } from "../ports/database.ts";
 import { HOUR_MS } from "./model.ts";
 
-/** Figures over all markets, now and one day earlier; null if nothing is stored for that time. */
+/** Figures over all markets, current and one day earlier; null if no bars are stored for that time. */
 export interface MarketWideTrend {
-  /** USD traded in the last 24 full hours, and in the 24 hours before. */
+  /** USD traded in the last 24 full hours; `volumeBeforeUsd` covers the 24 hours before those. */
   readonly volumeUsd: number | null;
   readonly volumeBeforeUsd: number | null;
-  /** Mean quoted spread at the ends of the last three full hours, and of the same hours yesterday. */
+  /** Mean bid-ask spread at the ends of the last three full hours; `spreadBefore` covers the same hours yesterday. */
   readonly spread: number | null;
   readonly spreadBefore: number | null;
 }
 
-/** Compares overall trading with yesterday, from hourly bars. */
+/** Reads the current figures and those of one day earlier from hourly bars. */
 export async function readMarketWideTrend(database: Database, now: number): Promise<MarketWideTrend> {
   const until = Math.floor(now / HOUR_MS) * HOUR_MS;
   const [row] = await database.query<{

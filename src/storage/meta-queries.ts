@@ -1,11 +1,11 @@
 import type { Database } from "../ports/database.ts";
 import { META_OBSERVING_SINCE, META_ROLLED_UP_UNTIL } from "./model.ts";
 
-/** Progress of the roll-up, and start of the current uninterrupted tick recording; Unix milliseconds. */
+/** Timestamps of the roll-up, Unix milliseconds. */
 export interface RollUpState {
-  /** Null before the first roll-up. */
+  /** End of the last interval rolled up; null before the first roll-up. */
   readonly rolledUpUntil: number | null;
-  /** 0 if no ticks have been written yet. */
+  /** Start of the current tick recording; 0 before the first tick is written. */
   readonly observingSince: number;
 }
 

@@ -3,8 +3,8 @@ import type { VenueId } from "../domain/market.ts";
 import type { HistoryPoint, Trade } from "../domain/trade.ts";
 
 /**
- * Fencing token of a venue lease. The store rejects writes whose fence no longer matches the lease, so two nodes never
- * write data of the same venue.
+ * Fencing token of a venue lease. The store rejects writes whose fence no longer matches the lease, so at most one node
+ * writes data of a venue.
  */
 export interface VenueFence {
   readonly venue: VenueId;
@@ -14,7 +14,7 @@ export interface VenueFence {
 /** Name of the lease for a venue. */
 export const venueLeaseName = (venue: VenueId) => `venue:${venue}`;
 
-/** The state of a market from one timestamp on; stored only if something changed. Prices in [0, 1]. */
+/** The prices of a market from a timestamp until the next tick. Prices are in [0, 1]. */
 export interface Tick {
   /** Key of the market, as returned by `MarketStore.upsertMarkets`. */
   readonly marketKey: number;
@@ -29,7 +29,7 @@ export interface Tick {
   readonly yesPrice: number | null;
   /** USD traded since the market opened, as reported by the venue. */
   readonly volumeUsd: number | null;
-  /** Undefined if this process is the only writer. */
+  /** Fence of the venue's lease; undefined if this process is the only writer. */
   readonly fence?: VenueFence;
 }
 
@@ -55,7 +55,7 @@ export interface HistoryReading extends MarketHistory {
 
 /** Reads price history from the store and fetches missing history from the venue. */
 export interface PastPrices {
-  /** @throws VenueError if nothing is stored and the venue request fails; AppError `store_unavailable` */
+  /** @throws VenueError if no history is stored and the venue request fails; AppError `store_unavailable` */
   read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<HistoryReading>;
 }
 

@@ -8,9 +8,9 @@ import { AppError, VenueError } from "../domain/errors.ts";
 import type { MarketListing } from "../domain/market.ts";
 import { DAY_MS, HOUR_MS } from "./model.ts";
 
-const failure = new VenueError("timeout", "timed out", { retryable: true });
+const venueFailure = new VenueError("timeout", "timed out", { retryable: true });
 
-const point = (endAt: number, yesPrice: number | null) => samplePoint(endAt - HOUR_MS, endAt, yesPrice);
+const createPoint = (endAt: number, yesPrice: number | null) => samplePoint(endAt - HOUR_MS, endAt, yesPrice);
 
 /** One market that is on the board but not in the store. */
 function openHarness(listing: Partial<MarketListing> = {}) {
@@ -20,20 +20,20 @@ function openHarness(listing: Partial<MarketListing> = {}) {
   const snapshot = sampleMarket("m", { listing });
   venue.setMarkets(snapshot);
   harness.storeWriter.queueChange(harness.board.apply(snapshot, SAMPLE_AT));
-  const market = (): BoardMarket => {
-    const found = harness.market("m");
-    if (found === null) throw new Error("The market is not on the board");
-    return found;
+  const findMarket = (): BoardMarket => {
+    const foundMarket = harness.market("m");
+    if (foundMarket === null) throw new Error("The market is not on the board");
+    return foundMarket;
   };
   const requestCount = () => venue.callsOf("getHistory").length;
-  return { ...harness, venue, current: market, requestCount };
+  return { ...harness, venue, findMarket, requestCount };
 }
 
-test("the first read of a new market stores it and fetches its hourly and five-minute history once", async () => {
-  const { venue, pastPrices, history, current, requestCount } = openHarness();
-  venue.history.set("m", [point(SAMPLE_AT - DAY_MS, 0.3), point(SAMPLE_AT, 0.4)]);
-  const reading = await pastPrices.read(current(), "7d", 48);
-  assert.deepEqual([current().storeKey, reading.period, reading.generatedAt], [1, "7d", SAMPLE_AT]);
+test("the first read of a new market stores the market and fetches its hourly and five-minute history once", async () => {
+  const { venue, pastPrices, history, findMarket, requestCount } = openHarness();
+  venue.history.set("m", [createPoint(SAMPLE_AT - DAY_MS, 0.3), createPoint(SAMPLE_AT, 0.4)]);
+  const reading = await pastPrices.read(findMarket(), "7d", 48);
+  assert.deepEqual([findMarket().storeKey, reading.period, reading.generatedAt], [1, "7d", SAMPLE_AT]);
   assert.ok(reading.points.length > 0);
   assert.deepEqual(
     history.ranges.map(({ intervalMs, fromMs, toMs }) => [intervalMs, toMs - fromMs, toMs]),
@@ -42,34 +42,34 @@ test("the first read of a new market stores it and fetches its hourly and five-m
       [HOUR_MS / 12, 2 * DAY_MS, SAMPLE_AT],
     ],
   );
-  await pastPrices.read(current(), "30d", 10);
+  await pastPrices.read(findMarket(), "30d", 10);
   assert.equal(requestCount(), 2);
 });
 
-test("concurrent calls share one fetch", async () => {
-  const { venue, clock, pastPrices, current, requestCount } = openHarness();
+test("concurrent reads of a market share one fetch", async () => {
+  const { venue, clock, pastPrices, findMarket, requestCount } = openHarness();
   venue.responseMs = 100;
   const reads = Promise.all([
-    pastPrices.read(current(), "7d", 48),
-    pastPrices.read(current(), "48h", 48),
-    pastPrices.read(current(), "7d", 10),
+    pastPrices.read(findMarket(), "7d", 48),
+    pastPrices.read(findMarket(), "48h", 48),
+    pastPrices.read(findMarket(), "7d", 10),
   ]);
   await clock.until(reads);
   assert.equal(requestCount(), 2);
 });
 
-test("does not fetch stored history again after a restart", async () => {
-  const { pastPrices, history, current, requestCount } = openHarness();
+test("a new instance does not fetch stored history again", async () => {
+  const { pastPrices, history, findMarket, requestCount } = openHarness();
   for (const intervalMs of [HOUR_MS, HOUR_MS / 12]) {
     history.ranges.push({ key: 1, intervalMs, fromMs: SAMPLE_AT - DAY_MS, toMs: SAMPLE_AT - HOUR_MS });
   }
-  await pastPrices.read(current(), "7d", 48);
+  await pastPrices.read(findMarket(), "7d", 48);
   assert.equal(requestCount(), 0);
 });
 
-test("requests no history from before the market opened", async () => {
-  const { pastPrices, history, current } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
-  await pastPrices.read(current(), "7d", 48);
+test("requests no history for times before the market opened", async () => {
+  const { pastPrices, history, findMarket } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
+  await pastPrices.read(findMarket(), "7d", 48);
   assert.deepEqual(
     history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs),
     [2 * HOUR_MS, 90 * 60_000],
@@ -77,55 +77,59 @@ test("requests no history from before the market opened", async () => {
 });
 
 test("requests no history for a market that has not opened yet", async () => {
-  const { pastPrices, current, requestCount } = openHarness({ openAt: SAMPLE_AT + DAY_MS });
-  assert.deepEqual((await pastPrices.read(current(), "7d", 48)).points, []);
+  const { pastPrices, findMarket, requestCount } = openHarness({ openAt: SAMPLE_AT + DAY_MS });
+  assert.deepEqual((await pastPrices.read(findMarket(), "7d", 48)).points, []);
   assert.equal(requestCount(), 0);
 });
 
-test("throws the venue error if nothing is stored, and the next read requests again", async () => {
-  const { venue, pastPrices, current, requestCount } = openHarness();
-  venue.failing.set("getHistory", failure);
-  await assert.rejects(pastPrices.read(current(), "7d", 48), (error) => error === failure);
-  assert.equal(pastPrices.has(current()), false);
+test("throws the venue error if no history is stored, and the next read repeats the request", async () => {
+  const { venue, pastPrices, findMarket, requestCount } = openHarness();
+  venue.failing.set("getHistory", venueFailure);
+  await assert.rejects(pastPrices.read(findMarket(), "7d", 48), (error) => error === venueFailure);
+  assert.equal(pastPrices.has(findMarket()), false);
   venue.failing.clear();
-  await pastPrices.read(current(), "7d", 48);
-  assert.deepEqual([requestCount(), pastPrices.has(current())], [3, true]);
+  await pastPrices.read(findMarket(), "7d", 48);
+  assert.deepEqual([requestCount(), pastPrices.has(findMarket())], [3, true]);
 });
 
 test("returns stored history if the venue request fails", async () => {
-  const { venue, storeWriter, pastPrices, history, current } = openHarness();
+  const { venue, storeWriter, pastPrices, history, findMarket } = openHarness();
   await storeWriter.flush();
-  history.points.set(1, [point(SAMPLE_AT, 0.4)]);
-  venue.failing.set("getHistory", failure);
-  assert.equal((await pastPrices.read(current(), "7d", 48)).points.length, 1);
+  history.points.set(1, [createPoint(SAMPLE_AT, 0.4)]);
+  venue.failing.set("getHistory", venueFailure);
+  assert.equal((await pastPrices.read(findMarket(), "7d", 48)).points.length, 1);
 });
 
-test("sets the price a day ago from the last point at or before that time", async () => {
-  const { venue, pastPrices, current } = openHarness();
-  const dayAgo = SAMPLE_AT - DAY_MS;
-  venue.history.set("m", [point(dayAgo - HOUR_MS, 0.2), point(dayAgo, null), point(dayAgo + HOUR_MS, 0.9)]);
-  await pastPrices.read(current(), "7d", 48);
-  assert.equal(current().priceDayAgo, 0.2);
+test("sets the price a day ago to the price of the last point at or before that time", async () => {
+  const { venue, pastPrices, findMarket } = openHarness();
+  const dayAgoMs = SAMPLE_AT - DAY_MS;
+  venue.history.set("m", [
+    createPoint(dayAgoMs - HOUR_MS, 0.2),
+    createPoint(dayAgoMs, null),
+    createPoint(dayAgoMs + HOUR_MS, 0.9),
+  ]);
+  await pastPrices.read(findMarket(), "7d", 48);
+  assert.equal(findMarket().priceDayAgo, 0.2);
 });
 
 test("returns stored history of a market whose venue is no longer configured", async () => {
   const { pastPrices, board, history } = openHarness();
   board.restore(sampleMarket("m", { listing: { venue: "removed" } }), 7);
-  history.points.set(7, [point(SAMPLE_AT, 0.4)]);
+  history.points.set(7, [createPoint(SAMPLE_AT, 0.4)]);
   const market = board.find("removed", "m");
   assert.ok(market);
   assert.equal((await pastPrices.read(market, "7d", 48)).points.length, 1);
 });
 
 test("throws store_unavailable for a new market until it can be stored", async () => {
-  const { store, pastPrices, current, requestCount } = openHarness();
+  const { store, pastPrices, findMarket, requestCount } = openHarness();
   const upsert = store.upsertMarkets.bind(store);
   store.upsertMarkets = async () => {
     throw new AppError("store_unavailable", "The database is unavailable");
   };
   const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
-  await assert.rejects(pastPrices.read(current(), "7d", 48), isUnavailable);
+  await assert.rejects(pastPrices.read(findMarket(), "7d", 48), isUnavailable);
   assert.equal(requestCount(), 0);
   store.upsertMarkets = upsert;
-  assert.equal((await pastPrices.read(current(), "7d", 48)).intervalSeconds, 3_600);
+  assert.equal((await pastPrices.read(findMarket(), "7d", 48)).intervalSeconds, 3_600);
 });

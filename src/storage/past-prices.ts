@@ -7,10 +7,10 @@ import type { VenueAdapter } from "../ports/venue.ts";
 import type { HistoryStore } from "./history-store.ts";
 import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, type PastPrices } from "./model.ts";
 
-const FETCH_MS_MAX = 8_000;
+const FETCH_TIMEOUT_MS = 8_000;
 const FETCHED_KEYS_MAX = 500_000;
 
-/** History fetched for each market: hourly for 30 days and five-minute for two days. */
+/** History fetched for each market: 30 days in hourly intervals and two days in five-minute intervals. */
 const FETCHED_RANGES = [
   { intervalMs: HOUR_MS, pastMs: 30 * DAY_MS },
   { intervalMs: FIVE_MINUTES_MS, pastMs: 2 * DAY_MS },
@@ -21,7 +21,7 @@ export interface PastPricesOptions {
   readonly venues: readonly VenueAdapter[];
   readonly board: MarketBoard;
   readonly clock: Clock;
-  /** Stores a new market immediately, which assigns its key. */
+  /** Stores a new market immediately and sets its store key on the board. */
   readonly store: (market: BoardMarket) => Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export class StoredPastPrices implements PastPrices {
   readonly #options: PastPricesOptions;
   readonly #venues: ReadonlyMap<VenueId, VenueAdapter>;
   /** Keys of the markets whose history has been fetched. */
-  readonly #fetched = new Set<number>();
-  readonly #fetching = new Map<number, Promise<void>>();
+  readonly #fetchedKeys = new Set<number>();
+  readonly #pendingFetches = new Map<number, Promise<void>>();
 
   constructor(options: PastPricesOptions) {
     this.#options = options;
@@ -41,9 +41,9 @@ export class StoredPastPrices implements PastPrices {
   async read(market: BoardMarket, period: "48h" | "7d" | "30d", maxPoints: number) {
     const { history, clock } = this.#options;
     const { storeKey, listing } = await this.#ensureStored(market);
-    // Without a key the history is unknown, which an empty result would misrepresent.
+    // Throw instead of returning an empty result: without a key it is unknown whether the market has a history.
     if (storeKey === null) throw new AppError("store_unavailable", "This market could not be stored yet; try again");
-    const failure = await this.fetch({ ...market, storeKey }, AbortSignal.timeout(FETCH_MS_MAX)).then(
+    const failure = await this.fetch({ ...market, storeKey }, AbortSignal.timeout(FETCH_TIMEOUT_MS)).then(
       () => null,
       (error: unknown) => ({ error }),
     );
@@ -55,38 +55,41 @@ export class StoredPastPrices implements PastPrices {
 
   /** Whether the history of this market has been fetched. */
   has(market: BoardMarket): boolean {
-    return market.storeKey !== null && this.#fetched.has(market.storeKey);
+    return market.storeKey !== null && this.#fetchedKeys.has(market.storeKey);
   }
 
-  /** Fetches the history of a market into the store, unless it is there already. Concurrent calls share one fetch. */
+  /** Fetches the history of a market and stores it, unless it is stored already. Concurrent calls share one fetch. */
   fetch(market: BoardMarket, signal: AbortSignal): Promise<void> {
     const { storeKey } = market;
-    if (storeKey === null || this.#fetched.has(storeKey)) return Promise.resolve();
-    const running = this.#fetching.get(storeKey);
-    if (running !== undefined) return running;
-    const started = this.#fetch(market, storeKey, signal).finally(() => this.#fetching.delete(storeKey));
-    this.#fetching.set(storeKey, started);
-    return started;
+    if (storeKey === null || this.#fetchedKeys.has(storeKey)) return Promise.resolve();
+    const pendingFetch = this.#pendingFetches.get(storeKey);
+    if (pendingFetch !== undefined) return pendingFetch;
+    const newFetch = this.#fetch(market, storeKey, signal).finally(() => this.#pendingFetches.delete(storeKey));
+    this.#pendingFetches.set(storeKey, newFetch);
+    return newFetch;
   }
 
   async #fetch(market: BoardMarket, storeKey: number, signal: AbortSignal): Promise<void> {
     const { history, clock, board } = this.#options;
     const venue = this.#venues.get(market.listing.venue);
     if (venue === undefined) return;
-    const covered = await history.coverage(storeKey);
+    const coveredRanges = await history.coverage(storeKey);
     const now = clock.now();
     for (const { intervalMs, pastMs } of FETCHED_RANGES) {
       const toMs = Math.floor(now / intervalMs) * intervalMs;
       const fromMs = Math.max(toMs - pastMs, Math.floor((market.listing.openAt ?? 0) / intervalMs) * intervalMs);
-      if (fromMs >= toMs || covered.some((range) => range.intervalMs === intervalMs && range.toMs > toMs - pastMs))
+      if (
+        fromMs >= toMs ||
+        coveredRanges.some((range) => range.intervalMs === intervalMs && range.toMs > toMs - pastMs)
+      )
         continue;
       const points = await venue.getHistory(market.listing, { fromMs, toMs, intervalMs }, signal);
       await history.saveVenueHistory(storeKey, intervalMs, points, { fromMs, toMs });
-      const price = priceAt(points, now - DAY_MS);
+      const price = findPriceAt(points, now - DAY_MS);
       if (price !== null) board.annotate(market, { priceDayAgo: price });
     }
-    if (this.#fetched.size >= FETCHED_KEYS_MAX) this.#fetched.clear();
-    this.#fetched.add(storeKey);
+    if (this.#fetchedKeys.size >= FETCHED_KEYS_MAX) this.#fetchedKeys.clear();
+    this.#fetchedKeys.add(storeKey);
   }
 
   async #ensureStored(market: BoardMarket): Promise<BoardMarket> {
@@ -96,7 +99,7 @@ export class StoredPastPrices implements PastPrices {
   }
 }
 
-/** The last known price at or before a timestamp. Points must be sorted, oldest first. */
-function priceAt(points: readonly HistoryPoint[], at: number): number | null {
+/** Returns the last known price at or before `at` (Unix milliseconds), or null. Points must be sorted, oldest first. */
+function findPriceAt(points: readonly HistoryPoint[], at: number): number | null {
   return points.findLast((point) => point.endAt <= at && point.yesPrice !== null)?.yesPrice ?? null;
 }

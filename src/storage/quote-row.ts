@@ -1,7 +1,7 @@
 import type { MarketSnapshot } from "../domain/market.ts";
 import { toPrice } from "./storable.ts";
 
-/** A row of the table `quotes`. In a left join, `quote_updated_at` is null if the market has no row. */
+/** A row of the table `quotes`. In a left join, `quote_updated_at` is null if the market has no quote. */
 export interface StoredQuoteRow extends Record<string, unknown> {
   readonly bid: number | null;
   readonly ask: number | null;
@@ -22,8 +22,8 @@ export const QUOTE_COLUMNS = `quotes.bid, quotes.ask, quotes.bid_size, quotes.as
   quotes.volume_24h_usd as quote_volume_24h_usd, quotes.volume_total_usd, quotes.liquidity_usd, quotes.open_interest_usd,
   quotes.event_at, quotes.updated_at as quote_updated_at`;
 
-/** Quote and activity of a `quotes` row; null if the market has none. */
-export function storedQuote(row: StoredQuoteRow): Pick<MarketSnapshot, "quote" | "activity"> | null {
+/** Converts a `quotes` row to quote and activity. Returns null if the market has no row in `quotes`. */
+export function toStoredQuote(row: StoredQuoteRow): Pick<MarketSnapshot, "quote" | "activity"> | null {
   if (row.quote_updated_at === null) return null;
   return {
     quote: {

@@ -1,7 +1,7 @@
 import { fromMicros } from "../domain/price.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import type { Database } from "../ports/database.ts";
-import { binHistory, historyGrid } from "./history-grid.ts";
+import { binHistory, createHistoryGrid } from "./history-grid.ts";
 import { findRollUpState } from "./meta-queries.ts";
 import { DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS, type MarketHistory } from "./model.ts";
 import { toPrice } from "./storable.ts";
@@ -16,19 +16,19 @@ interface BarRow extends Record<string, unknown> {
   readonly volume_usd: number | null;
 }
 
-const COLUMNS = "start_at, yes_close, bid_close, ask_close, volume_usd";
-const lastBefore = (table: string, lengthMs: number) => `
-  (select ${lengthMs}::int4 as length_ms, ${COLUMNS} from ${table}
+const BAR_COLUMNS = "start_at, yes_close, bid_close, ask_close, volume_usd";
+const lastBarBeforeSql = (table: string, lengthMs: number) => `
+  (select ${lengthMs}::int4 as length_ms, ${BAR_COLUMNS} from ${table}
    where market_key = $1 and yes_close is not null and start_at <= to_timestamp(($2::float8 - ${lengthMs}) / 1000)
    order by start_at desc limit 1)`;
-const within = (table: string, lengthMs: number) => `
-  (select ${lengthMs}::int4 as length_ms, ${COLUMNS} from ${table}
+const barsWithinSql = (table: string, lengthMs: number) => `
+  (select ${lengthMs}::int4 as length_ms, ${BAR_COLUMNS} from ${table}
    where market_key = $1 and start_at > to_timestamp(($2::float8 - ${lengthMs}) / 1000)
      and start_at < to_timestamp($3::float8 / 1000))`;
 
-/** Five-minute bars of hours without an hourly bar. The others would be redundant: a month has thousands of them. */
+/** Five-minute bars of hours without an hourly bar. Reading all five-minute bars of a month would be slow. */
 const WITHIN_HOURS_WITHOUT_BAR = `
-  (select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from bars_5m as bar
+  (select ${FIVE_MINUTES_MS}::int4 as length_ms, ${BAR_COLUMNS} from bars_5m as bar
    where market_key = $1 and start_at > to_timestamp(($2::float8 - ${FIVE_MINUTES_MS}) / 1000)
      and start_at < to_timestamp($3::float8 / 1000)
      and not exists (
@@ -38,20 +38,20 @@ const WITHIN_HOURS_WITHOUT_BAR = `
          and hour.start_at = date_bin('1 hour', bar.start_at, timestamptz '1970-01-01 00:00:00+00')))`;
 
 /**
- * The bars of market $1 that overlap [$2, $3), and the last bar of each length before that range. For a grid of whole
- * hours, an hourly bar replaces the five-minute bars it was made from.
+ * Returns SQL for the bars of market $1 that overlap [$2, $3) and for the last bar of each length before that range. If
+ * the grid has hourly intervals, five-minute bars are read only for hours without an hourly bar.
  */
-const selectBars = (fiveMinutes: string) =>
+const selectBarsSql = (fiveMinuteBars: string) =>
   [
-    lastBefore("bars_1h", HOUR_MS),
-    lastBefore("bars_5m", FIVE_MINUTES_MS),
-    within("bars_1h", HOUR_MS),
-    fiveMinutes,
+    lastBarBeforeSql("bars_1h", HOUR_MS),
+    lastBarBeforeSql("bars_5m", FIVE_MINUTES_MS),
+    barsWithinSql("bars_1h", HOUR_MS),
+    fiveMinuteBars,
   ].join(" union all ");
-const SELECT_BARS = selectBars(within("bars_5m", FIVE_MINUTES_MS));
-const SELECT_BARS_BY_HOUR = selectBars(WITHIN_HOURS_WITHOUT_BAR);
+const SELECT_BARS = selectBarsSql(barsWithinSql("bars_5m", FIVE_MINUTES_MS));
+const SELECT_BARS_BY_HOUR = selectBarsSql(WITHIN_HOURS_WITHOUT_BAR);
 
-function toPoint(row: BarRow): HistoryPoint {
+function toHistoryPoint(row: BarRow): HistoryPoint {
   const startAt = row.start_at.getTime();
   return {
     startAt,
@@ -64,22 +64,25 @@ function toPoint(row: BarRow): HistoryPoint {
 }
 
 /**
- * Selects the bars used for volume, without overlap. Bins of an hour or more use hourly bars, and five-minute bars only in
- * hours without an hourly bar. Shorter bins use five-minute bars.
+ * Selects the bars used for volume, without overlap. Bins of an hour or more use hourly bars, and five-minute bars only
+ * in hours without an hourly bar. Shorter bins use five-minute bars.
  */
-function volumeSamples(
-  hours: readonly HistoryPoint[],
-  fiveMinutes: readonly HistoryPoint[],
+function selectVolumeSamples(
+  hourlyBars: readonly HistoryPoint[],
+  fiveMinuteBars: readonly HistoryPoint[],
   intervalMs: number,
 ): HistoryPoint[] {
-  if (intervalMs < HOUR_MS) return [...fiveMinutes];
-  const hourStarts = new Set(hours.map((hour) => hour.startAt));
-  return [...hours, ...fiveMinutes.filter((bar) => !hourStarts.has(Math.floor(bar.startAt / HOUR_MS) * HOUR_MS))];
+  if (intervalMs < HOUR_MS) return [...fiveMinuteBars];
+  const hourStarts = new Set(hourlyBars.map((hour) => hour.startAt));
+  return [
+    ...hourlyBars,
+    ...fiveMinuteBars.filter((bar) => !hourStarts.has(Math.floor(bar.startAt / HOUR_MS) * HOUR_MS)),
+  ];
 }
 
 /**
- * Prices of a market over a period that ends now, from bars and from ticks that have not been rolled up yet. Empty if
- * no price is known.
+ * Returns the prices of a market over a period that ends now, from bars and from ticks that are not rolled up yet.
+ * There are no points if no price is known.
  *
  * @param maxPoints  10 to 200
  * @param now        Unix milliseconds
@@ -89,37 +92,41 @@ export async function readHistory(
   marketKey: number,
   { period, maxPoints, now }: { readonly period: HistoryPeriod; readonly maxPoints: number; readonly now: number },
 ): Promise<MarketHistory> {
-  const grid = historyGrid(period, maxPoints, now);
+  const grid = createHistoryGrid(period, maxPoints, now);
   const toMs = grid.fromMs + grid.count * grid.intervalMs;
   const state = await findRollUpState(database);
-  const tailFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;
+  const recentFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;
   const isHourly = grid.intervalMs % HOUR_MS === 0;
-  const [bars, tail] = await Promise.all([
+  const [bars, recentBars] = await Promise.all([
     database.query<BarRow>(isHourly ? SELECT_BARS_BY_HOUR : SELECT_BARS, [marketKey, grid.fromMs, toMs], "request"),
     database.query<BarRow>(
-      `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${COLUMNS} from (${tickBarsSql(true)}) as bar`,
-      [tailFromMs, Math.max(tailFromMs, toMs), state.observingSince, marketKey],
+      `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${BAR_COLUMNS} from (${tickBarsSql(true)}) as bar`,
+      [recentFromMs, Math.max(recentFromMs, toMs), state.observingSince, marketKey],
       "request",
     ),
   ]);
-  const hours = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toPoint);
-  // Bars from recent ticks replace bars of the same interval that were fetched from the venue.
-  const fiveMinutes = [
+  const hourlyBars = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toHistoryPoint);
+  // Bars from recent ticks come last, because they replace fetched bars of the same interval.
+  const fiveMinuteBars = [
     ...new Map(
-      [...bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS), ...tail].map((row) => [
+      [...bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS), ...recentBars].map((row) => [
         row.start_at.getTime(),
-        toPoint(row),
+        toHistoryPoint(row),
       ]),
     ).values(),
   ];
-  // An hourly bar and its last five-minute bar have the same end. The later one in the list sets the quote.
-  const points = binHistory(grid, [...hours, ...fiveMinutes], volumeSamples(hours, fiveMinutes, grid.intervalMs));
+  // An hourly bar and its last five-minute bar end simultaneously. The last one in the list sets the quote.
+  const points = binHistory(
+    grid,
+    [...hourlyBars, ...fiveMinuteBars],
+    selectVolumeSamples(hourlyBars, fiveMinuteBars, grid.intervalMs),
+  );
   return { intervalSeconds: grid.intervalMs / 1_000, points };
 }
 
 /**
- * Prices 24 hours ago by market key: the last known price at or before that time, at most three days older. Markets
- * without such a price are omitted.
+ * Returns the prices 24 hours ago by market key: the last known price at or before that time, at most three days older.
+ * Markets without such a price are omitted.
  */
 export async function priceDayAgo(database: Database, now: number): Promise<Map<number, number>> {
   const rows = await database.query<{ market_key: number; yes_close: number }>(

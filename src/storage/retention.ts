@@ -19,10 +19,10 @@ export const DEFAULT_RETENTION: RetentionDays = {
 };
 
 const DELETE_ROWS_MAX = 20_000;
-/** Bounds one run, which must not occupy the database for minutes. The next run deletes the remaining rows. */
+/** Maximum delete statements per table and run: a run must not take minutes. The next run deletes remaining rows. */
 const DELETE_ROUNDS_MAX = 100;
 
-async function deleteOlder(
+async function deleteOldRows(
   database: Database,
   table: string,
   column: string,
@@ -39,15 +39,15 @@ async function deleteOlder(
        ) select count(*) as count from old`,
       [beforeMs],
     );
-    const deleted = row?.count ?? 0;
-    count += deleted;
-    if (deleted < DELETE_ROWS_MAX) break;
+    const deletedCount = row?.count ?? 0;
+    count += deletedCount;
+    if (deletedCount < DELETE_ROWS_MAX) break;
   }
   return count;
 }
 
-/** Tables with data of a market. The market itself is deleted last, so an interrupted deletion is resumed. */
-const TABLES_OF_MARKET = ["trades", "bars_5m", "bars_1h", "status_changes", "history_coverage", "quotes"] as const;
+/** Tables with rows of a market. The market is deleted after these rows, so the next run resumes an interrupted one. */
+const MARKET_DATA_TABLES = ["trades", "bars_5m", "bars_1h", "status_changes", "history_coverage", "quotes"] as const;
 const MARKETS_PER_ROUND = 200;
 
 /** Deletes settled markets last updated before `beforeMs` and their data, except ticks, whose partitions expire. */
@@ -61,7 +61,7 @@ async function deleteSettledMarkets(database: Database, beforeMs: number): Promi
     );
     const keys = rows.map(({ key }) => key);
     if (keys.length === 0) break;
-    for (const table of TABLES_OF_MARKET)
+    for (const table of MARKET_DATA_TABLES)
       await database.query(`delete from ${table} where market_key = any($1::int4[])`, [keys]);
     await database.query("delete from markets where key = any($1::int4[])", [keys]);
     count += keys.length;
@@ -69,8 +69,8 @@ async function deleteSettledMarkets(database: Database, beforeMs: number): Promi
   return count;
 }
 
-/** Vacuums and analyses if there is no autovacuum daemon: the embedded engine has none and would plan without statistics. */
-async function vacuumWithoutDaemon(database: Database): Promise<void> {
+/** Vacuums and analyses tables if there is no autovacuum daemon, as in the embedded database. */
+async function vacuumIfNoDaemon(database: Database): Promise<void> {
   const daemons = await database.query(
     "select 1 from pg_stat_activity where backend_type = 'autovacuum launcher' limit 1",
   );
@@ -81,22 +81,22 @@ async function vacuumWithoutDaemon(database: Database): Promise<void> {
 }
 
 /**
- * Creates the tick partitions of the next days and deletes data older than the retention periods. Running it once a day
- * is enough. Idempotent, also if two nodes run it simultaneously.
+ * Creates the tick partitions of the next days and deletes data older than the retention periods. Run it once a day.
+ * Idempotent, even if two nodes run it simultaneously.
  *
  * @returns how many rows or partitions were deleted
  */
 export async function applyRetention(database: Database, now: number, days: RetentionDays = DEFAULT_RETENTION) {
   await createNextPartitions(database, now);
   const tickPartitions = await dropTickPartitions(database, now - days.tickDays * DAY_MS);
-  const trades = await deleteOlder(database, "trades", "executed_at", now - days.tradeDays * DAY_MS);
+  const trades = await deleteOldRows(database, "trades", "executed_at", now - days.tradeDays * DAY_MS);
   const barsBeforeMs = now - days.fiveMinuteBarDays * DAY_MS;
-  const fiveMinuteBars = await deleteOlder(database, "bars_5m", "start_at", barsBeforeMs);
-  // Deleting the coverage of deleted bars allows that range to be fetched from the venue again.
-  const isShorterThanHour = `and interval_seconds < ${HOUR_MS / 1_000}`;
-  const coverage = await deleteOlder(database, "history_coverage", "to_at", barsBeforeMs, isShorterThanHour);
+  const fiveMinuteBars = await deleteOldRows(database, "bars_5m", "start_at", barsBeforeMs);
+  // Delete the coverage of deleted bars, so that their range can be fetched from the venue again.
+  const shorterThanHourCondition = `and interval_seconds < ${HOUR_MS / 1_000}`;
+  const coverage = await deleteOldRows(database, "history_coverage", "to_at", barsBeforeMs, shorterThanHourCondition);
   const settledMarkets =
     days.settledMarketDays === null ? 0 : await deleteSettledMarkets(database, now - days.settledMarketDays * DAY_MS);
-  await vacuumWithoutDaemon(database);
+  await vacuumIfNoDaemon(database);
   return { tickPartitions, trades, fiveMinuteBars, coverage, settledMarkets };
 }

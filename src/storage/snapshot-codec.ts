@@ -7,10 +7,10 @@ const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([sc
 const Text = Type.String();
 const MaybeText = nullable(Text);
 const MaybeNumber = nullable(Type.Number());
-const Pair = Type.Tuple([Type.Number(), Type.Number()]);
+const NumberPair = Type.Tuple([Type.Number(), Type.Number()]);
 
-/** Fields that all have the same schema. */
-const fieldsOf = <Name extends string, Schema extends Type.TSchema>(schema: Schema, ...names: Name[]) =>
+/** Returns fields of these names that all have the same schema. */
+const repeatSchema = <Name extends string, Schema extends Type.TSchema>(schema: Schema, ...names: Name[]) =>
   Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 
 const OutcomeSchema = Type.Union([
@@ -22,15 +22,15 @@ const OutcomeSchema = Type.Union([
 const TakerFeeSchema = Type.Union([
   Type.Object({ kind: Type.Literal("none") }),
   Type.Object({ kind: Type.Literal("quadratic"), rate: Type.Number(), exponent: Type.Number() }),
-  Type.Object({ kind: Type.Literal("value_table"), buyPoints: Type.Array(Pair) }),
+  Type.Object({ kind: Type.Literal("value_table"), buyPoints: Type.Array(NumberPair) }),
   Type.Object({ kind: Type.Literal("flat_value"), rate: Type.Number() }),
 ]);
 
 const SnapshotSchema = Type.Object({
   listing: Type.Object({
-    ...fieldsOf(Text, "venue", "marketId", "title"),
-    ...fieldsOf(MaybeText, "eventId", "outcomeLabel", "url", "category", "rules"),
-    ...fieldsOf(MaybeNumber, "openAt", "closeAt", "expectedResolutionAt", "resolvedAt", "tickSize"),
+    ...repeatSchema(Text, "venue", "marketId", "title"),
+    ...repeatSchema(MaybeText, "eventId", "outcomeLabel", "url", "category", "rules"),
+    ...repeatSchema(MaybeNumber, "openAt", "closeAt", "expectedResolutionAt", "resolvedAt", "tickSize"),
     status: Type.Union(MARKET_STATUSES.map((status) => Type.Literal(status))),
     paused: Type.Boolean(),
     outcome: nullable(OutcomeSchema),
@@ -38,21 +38,21 @@ const SnapshotSchema = Type.Object({
     venueKeys: Type.Record(Text, Text),
   }),
   quote: Type.Object({
-    ...fieldsOf(MaybeNumber, "bid", "ask", "bidSize", "askSize", "lastPrice", "indicativePrice", "eventAt"),
+    ...repeatSchema(MaybeNumber, "bid", "ask", "bidSize", "askSize", "lastPrice", "indicativePrice", "eventAt"),
     receivedAt: Type.Number(),
   }),
-  activity: Type.Object(fieldsOf(MaybeNumber, "volume24hUsd", "volumeTotalUsd", "liquidityUsd", "openInterestUsd")),
+  activity: Type.Object(repeatSchema(MaybeNumber, "volume24hUsd", "volumeTotalUsd", "liquidityUsd", "openInterestUsd")),
 });
 
 const EventSchema = Type.Object({
-  ...fieldsOf(Text, "venue", "eventId", "title"),
-  ...fieldsOf(MaybeText, "description", "category", "url"),
-  ...fieldsOf(Type.Boolean(), "mutuallyExclusive", "exhaustive", "featured"),
+  ...repeatSchema(Text, "venue", "eventId", "title"),
+  ...repeatSchema(MaybeText, "description", "category", "url"),
+  ...repeatSchema(Type.Boolean(), "mutuallyExclusive", "exhaustive", "featured"),
   endAt: MaybeNumber,
 });
 
-const snapshotCheck = Compile(SnapshotSchema);
-const eventCheck = Compile(EventSchema);
+const snapshotValidator = Compile(SnapshotSchema);
+const eventValidator = Compile(EventSchema);
 
 function parseJson(text: string): unknown {
   try {
@@ -65,12 +65,12 @@ function parseJson(text: string): unknown {
 /** Parses a stored market; returns null if this version cannot read it. */
 export function parseSnapshot(text: string): MarketSnapshot | null {
   const value = parseJson(text);
-  // The schema equals the domain type, but the compiler cannot infer the status literals from an array.
-  return snapshotCheck.Check(value) ? (value as MarketSnapshot) : null;
+  // The cast is safe: the schema equals the domain type, but TypeScript cannot infer its status literals.
+  return snapshotValidator.Check(value) ? (value as MarketSnapshot) : null;
 }
 
 /** Parses a stored event; returns null if this version cannot read it. */
 export function parseEvent(text: string): EventListing | null {
   const value = parseJson(text);
-  return eventCheck.Check(value) ? value : null;
+  return eventValidator.Check(value) ? value : null;
 }

@@ -2,31 +2,31 @@ import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import { DAY_MS } from "./model.ts";
 
-const PARTITION_NAME = /^ticks_(\d{4})(\d{2})(\d{2})$/;
+const PARTITION_NAME_PATTERN = /^ticks_(\d{4})(\d{2})(\d{2})$/;
 /** SQLSTATEs that occur when two nodes create the same partition simultaneously: duplicate table, unique violation. */
-const EXISTS_STATES = new Set(["42P07", "23505"]);
+const ALREADY_EXISTS_STATES = new Set(["42P07", "23505"]);
 
 const DAYS_AHEAD = 2;
 
-const isoDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
+const formatIsoDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
 
 /** Name of the partition of the UTC day that contains a timestamp. */
-export const tickPartitionName = (at: number) => `ticks_${isoDay(at).replaceAll("-", "")}`;
+export const tickPartitionName = (at: number) => `ticks_${formatIsoDay(at).replaceAll("-", "")}`;
 
 async function createPartition(database: Database, dayMs: number): Promise<void> {
   const name = tickPartitionName(dayMs);
   try {
     await database.query(
       `create table if not exists ${name} partition of ticks
-       for values from ('${isoDay(dayMs)} 00:00:00+00') to ('${isoDay(dayMs + DAY_MS)} 00:00:00+00')`,
+       for values from ('${formatIsoDay(dayMs)} 00:00:00+00') to ('${formatIsoDay(dayMs + DAY_MS)} 00:00:00+00')`,
     );
   } catch (error) {
     const state = error instanceof Error && "code" in error ? error.code : null;
-    if (typeof state !== "string" || !EXISTS_STATES.has(state)) throw error;
+    if (typeof state !== "string" || !ALREADY_EXISTS_STATES.has(state)) throw error;
   }
 }
 
-/** Creates daily tick partitions on demand and one day ahead, so that no write waits for it at midnight. */
+/** Creates daily tick partitions on demand and one day ahead, so that writes at midnight do not wait for it. */
 export function createTickPartitions(database: Database, clock: Clock) {
   let createdDays = new Set<number>();
   return {
@@ -39,23 +39,23 @@ export function createTickPartitions(database: Database, clock: Clock) {
         await createPartition(database, day);
         createdDays.add(day);
       }
-      // Bounds the set in a process that runs for months; old days are no longer written.
+      // Bounds the set in a process that runs for months.
       if (createdDays.size > 64) createdDays = days;
     },
-    /** Forces the next `ensure` to check all partitions, after a write has failed. */
+    /** Makes the next `ensure` check all partitions. Call it after a write has failed. */
     invalidate() {
       createdDays = new Set();
     },
   };
 }
 
-/** Creates the partitions of today and the next two days, even if nothing has been written for a long time. */
+/** Creates the partitions of today and the next two days, even if no ticks are written. */
 export async function createNextPartitions(database: Database, now: number): Promise<void> {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) await createPartition(database, today + ahead * DAY_MS);
 }
 
-/** Drops the partitions of days that ended at or before `beforeMs`; returns how many. */
+/** Drops the partitions of days that ended at or before `beforeMs`. Returns the number of dropped partitions. */
 export async function dropTickPartitions(database: Database, beforeMs: number): Promise<number> {
   const partitions = await database.query<{ name: string }>(
     `select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid
@@ -63,7 +63,7 @@ export async function dropTickPartitions(database: Database, beforeMs: number): 
   );
   let count = 0;
   for (const { name } of partitions) {
-    const [, year, month, day] = PARTITION_NAME.exec(name) ?? [];
+    const [, year, month, day] = PARTITION_NAME_PATTERN.exec(name) ?? [];
     if (day === undefined) continue;
     if (Date.UTC(Number(year), Number(month) - 1, Number(day)) + DAY_MS > beforeMs) continue;
     await database.query(`drop table ${name}`);

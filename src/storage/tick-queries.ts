@@ -21,7 +21,7 @@ const TICK_VALUES =
 const TICK_ARRAYS =
   "$1::int4[], $2::float8[], $3::float8[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::float8[]";
 const TICK_NAMES = "market_key, event_ms, received_ms, bid, ask, last, yes_price, volume";
-const ON_SAME_INSTANT = `
+const ON_SAME_TIMESTAMP = `
 on conflict (market_key, event_at) do update set
   received_at = excluded.received_at, bid = excluded.bid, ask = excluded.ask, last = excluded.last,
   yes_price = excluded.yes_price, volume_total_usd = excluded.volume_total_usd
@@ -29,20 +29,20 @@ where excluded.received_at >= ticks.received_at`;
 
 const INSERT_TICKS = `
 insert into ticks (${TICK_COLUMNS})
-select ${TICK_VALUES} from unnest(${TICK_ARRAYS}) as tick (${TICK_NAMES}) ${ON_SAME_INSTANT}`;
+select ${TICK_VALUES} from unnest(${TICK_ARRAYS}) as tick (${TICK_NAMES}) ${ON_SAME_TIMESTAMP}`;
 
-/** Each row refers to its fence by position, or to none by 0. Rows whose fence no longer holds are skipped. */
+/** `fence_number` is the position of the row's fence, or 0 for none. Rows with an outdated fence are skipped. */
 const INSERT_FENCED_TICKS = `
 with held as materialized (${heldFencesSql("$9", "$10")}), added as (
   insert into ticks (${TICK_COLUMNS})
   select ${TICK_VALUES} from unnest(${TICK_ARRAYS}, $11::int4[]) as tick (${TICK_NAMES}, fence_number)
-  where fence_number = 0 or fence_number in (select number from held) ${ON_SAME_INSTANT}
+  where fence_number = 0 or fence_number in (select number from held) ${ON_SAME_TIMESTAMP}
 )
 select number from held`;
 
 /**
- * Keeps the last row per market and timestamp and sorts by primary key. Sorted writes are adjacent in the index, and two
- * nodes that write the same rows lock them in the same order.
+ * Returns the row received last per market and timestamp, sorted by primary key. Sorted rows are adjacent in the index,
+ * and two nodes that write the same rows lock them in the same order.
  */
 function deduplicate(rows: readonly TickRow[]): TickRow[] {
   const sorted = rows.toSorted(
@@ -55,25 +55,25 @@ function deduplicate(rows: readonly TickRow[]): TickRow[] {
 }
 
 /**
- * Stores ticks. Of several ticks for the same market and timestamp, the one received last is stored, within a batch and
- * across batches.
+ * Stores ticks. If several ticks have the same market and timestamp, the one received last is stored, within a batch
+ * and across batches.
  *
  * @returns how many ticks were rejected because their venue lease has been taken over
  */
 export async function insertTicks(database: Database, rows: readonly TickRow[]): Promise<number> {
-  const unique = deduplicate(rows);
+  const uniqueRows = deduplicate(rows);
   const columns = [
-    unique.map((row) => row.marketKey),
-    unique.map((row) => row.eventAt),
-    unique.map((row) => row.receivedAt),
-    unique.map((row) => row.bid),
-    unique.map((row) => row.ask),
-    unique.map((row) => row.last),
-    unique.map((row) => row.yesPrice),
-    unique.map((row) => row.volumeTotalUsd),
+    uniqueRows.map((row) => row.marketKey),
+    uniqueRows.map((row) => row.eventAt),
+    uniqueRows.map((row) => row.receivedAt),
+    uniqueRows.map((row) => row.bid),
+    uniqueRows.map((row) => row.ask),
+    uniqueRows.map((row) => row.last),
+    uniqueRows.map((row) => row.yesPrice),
+    uniqueRows.map((row) => row.volumeTotalUsd),
   ];
   const fences = new Map<string, { readonly fence: VenueFence; readonly number: number }>();
-  const numbers = unique.map(({ fence }) => {
+  const fenceNumbers = uniqueRows.map(({ fence }) => {
     if (fence === undefined) return 0;
     const name = `${fence.fence} ${fence.venue}`;
     const entry = fences.get(name) ?? { fence, number: fences.size + 1 };
@@ -84,22 +84,22 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
     await database.query(INSERT_TICKS, columns);
     return 0;
   }
-  const held = await database.query<{ number: number }>(INSERT_FENCED_TICKS, [
+  const heldFences = await database.query<{ number: number }>(INSERT_FENCED_TICKS, [
     ...columns,
     ...fenceColumns([...fences.values()].map(({ fence }) => fence)),
-    numbers,
+    fenceNumbers,
   ]);
-  const accepted = new Set([0, ...held.map(({ number }) => number)]);
-  return numbers.filter((number) => !accepted.has(number)).length;
+  const acceptedNumbers = new Set([0, ...heldFences.map(({ number }) => number)]);
+  return fenceNumbers.filter((number) => !acceptedNumbers.has(number)).length;
 }
 
 /**
- * SQL for five-minute bars from ticks and trades in ($1, $2]. Parameters: $1 from, $2 to, $3 observing since (all Unix
- * milliseconds), and $4 the market key if `isSingleMarket`.
+ * Returns SQL for five-minute bars from ticks and trades in ($1, $2]. Parameters: $1 from, $2 to, $3 observing since
+ * (all Unix milliseconds), and $4 the market key if `isSingleMarket`.
  *
- * A bar covers (start, end], so its close is the last price at or before its end. Its volume is the sum of its trades if
- * there are any, else the increase of the venue's total volume since the last tick before the bar. That increase is null
- * across a recording gap, because one bar would otherwise get the volume of the whole gap.
+ * A bar covers (start, end], so its close is the last price at or before its end. Its volume is the sum of its trades
+ * if there are any, else the increase of the venue's total volume since the last tick before the bar. After a recording
+ * gap the increase is null, because one bar would otherwise include the volume of the whole gap.
  *
  * Open and close prices are looked up by timestamp, which is three times as fast as sorting all ticks of the bar.
  */

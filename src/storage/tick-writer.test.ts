@@ -7,11 +7,11 @@ import { sampleTick } from "../../test/support/storage-samples.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Database } from "../ports/database.ts";
 import { DAY_MS, MINUTE_MS } from "./model.ts";
-import { createTickWriter, tickTime } from "./tick-writer.ts";
+import { createTickWriter, storedTickTime } from "./tick-writer.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 23, 59, 59);
 eachDatabase(
-  "stores prices in micros in daily partitions, and only the tick received last per timestamp",
+  "stores prices in micros in daily partitions, and for each timestamp only the tick received last",
   async (database) => {
     const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
     writer.write(sampleTick(1, NOW, { yesPrice: 0.1 }));
@@ -37,7 +37,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("writes queued ticks after a delay without an explicit flush", async (database) => {
+eachDatabase("writes queued ticks after a delay if `flush` is not called", async (database) => {
   const clock = new FakeClock(NOW);
   const writer = createTickWriter({ database, clock, log: quietLog });
   writer.write(sampleTick(1, NOW));
@@ -48,12 +48,12 @@ eachDatabase("writes queued ticks after a delay without an explicit flush", asyn
   assert.equal((await database.query("select 1 from ticks")).length, 1);
 });
 
-test("the time of a tick is the venue time unless it is later or much earlier than the receive time", () => {
-  assert.equal(tickTime({ eventAt: NOW - 5_000, receivedAt: NOW }), NOW - 5_000);
-  assert.equal(tickTime({ eventAt: NOW + 5_000, receivedAt: NOW }), NOW);
-  assert.equal(tickTime({ eventAt: NOW - 11 * MINUTE_MS, receivedAt: NOW }), NOW);
-  assert.equal(tickTime({ eventAt: null, receivedAt: NOW }), NOW);
-  assert.equal(tickTime({ eventAt: Number.NaN, receivedAt: NOW }), NOW);
+test("a tick has the venue time unless that is later or much earlier than the receive time", () => {
+  assert.equal(storedTickTime({ eventAt: NOW - 5_000, receivedAt: NOW }), NOW - 5_000);
+  assert.equal(storedTickTime({ eventAt: NOW + 5_000, receivedAt: NOW }), NOW);
+  assert.equal(storedTickTime({ eventAt: NOW - 11 * MINUTE_MS, receivedAt: NOW }), NOW);
+  assert.equal(storedTickTime({ eventAt: null, receivedAt: NOW }), NOW);
+  assert.equal(storedTickTime({ eventAt: Number.NaN, receivedAt: NOW }), NOW);
 });
 
 /** A tick writer whose database records the inserted columns and fails while `state.failure` is set. */
@@ -74,10 +74,10 @@ function openHarness({ queueMax, failure = null }: { queueMax?: number; failure?
   return { state, clock, writer, storedKeys };
 }
 
-const unavailable = new AppError("store_unavailable", "unavailable");
+const unavailableError = new AppError("store_unavailable", "unavailable");
 
-test("retries with backoff while the database is unavailable and loses no tick", async () => {
-  const { state, clock, writer, storedKeys } = openHarness({ failure: unavailable });
+test("if the database is unavailable, retries with backoff and loses no tick", async () => {
+  const { state, clock, writer, storedKeys } = openHarness({ failure: unavailableError });
   for (let index = 0; index < 10; index++) writer.write(sampleTick(index, NOW + index));
   await clock.advance(10 * MINUTE_MS);
   assert.ok(state.attempts > 5 && state.attempts < 40);
@@ -89,7 +89,7 @@ test("retries with backoff while the database is unavailable and loses no tick",
   assert.deepEqual(writer.counters, { written: 10, dropped: 0, queued: 0 });
 });
 
-test("writes a batch in primary key order, and stores the last queued of two ticks with equal times", async () => {
+test("writes a batch in primary key order; if two ticks have equal times, stores the one queued last", async () => {
   const { state, writer } = openHarness();
   writer.write(sampleTick(7, NOW, { bid: 0.1 }));
   writer.write(sampleTick(3, NOW + 1, { bid: 0.2 }));
@@ -108,7 +108,7 @@ test("writes a batch in primary key order, and stores the last queued of two tic
   assert.deepEqual(writer.counters, { written: 4, dropped: 0, queued: 0 });
 });
 
-test("a full queue drops its oldest tick and counts it", async () => {
+test("if the queue is full, drops and counts the oldest tick", async () => {
   const { writer, storedKeys } = openHarness({ queueMax: 3 });
   for (let index = 0; index < 5; index++) writer.write(sampleTick(index, NOW));
   assert.deepEqual(writer.counters, { written: 0, dropped: 2, queued: 3 });
@@ -116,7 +116,7 @@ test("a full queue drops its oldest tick and counts it", async () => {
   assert.deepEqual(storedKeys(), [2, 3, 4]);
 });
 
-test("drops a batch after three permanent failures and writes the next one", async () => {
+test("drops a batch after three permanent failures and writes the next batch", async () => {
   const { state, writer, storedKeys } = openHarness({ failure: new Error("rejected") });
   writer.write(sampleTick(1, NOW));
   await writer.flush();
@@ -128,7 +128,7 @@ test("drops a batch after three permanent failures and writes the next one", asy
   assert.deepEqual(storedKeys(), [2]);
 });
 
-test("drops and counts ticks with an implausible receive time, an invalid key or after close", async () => {
+test("drops and counts ticks with an implausible receive time or an invalid key and ticks written after `close`", async () => {
   const { writer, storedKeys } = openHarness();
   writer.write(sampleTick(1, NOW + 2 * DAY_MS));
   writer.write(sampleTick(Number.NaN, NOW));
@@ -139,8 +139,8 @@ test("drops and counts ticks with an implausible receive time, an invalid key or
   assert.deepEqual(writer.counters, { written: 1, dropped: 3, queued: 0 });
 });
 
-test("close ends while the database is unavailable and counts the lost ticks", async () => {
-  const { writer } = openHarness({ failure: unavailable });
+test("if the database is unavailable, `close` ends and counts the lost ticks", async () => {
+  const { writer } = openHarness({ failure: unavailableError });
   writer.write(sampleTick(1, NOW));
   await writer.close();
   assert.deepEqual(writer.counters, { written: 0, dropped: 1, queued: 0 });

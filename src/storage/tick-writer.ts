@@ -3,22 +3,22 @@ import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import { META_OBSERVING_SINCE, type Tick } from "./model.ts";
-import { storableAmount, storablePrice } from "./storable.ts";
+import { toStorableAmount, toStorablePrice } from "./storable.ts";
 import { createTickPartitions } from "./tick-partitions.ts";
 import { insertTicks, type TickRow } from "./tick-queries.ts";
 
-/** Maximum number of queued ticks. Beyond it the oldest are dropped, because the latest price matters most. */
+/** Maximum number of queued ticks. If the queue is full, the oldest tick is dropped: recent prices matter most. */
 const TICK_QUEUE_MAX = 200_000;
 const BATCH_ROWS_MAX = 2_000;
-/** Short, because preparing a batch blocks the event loop: small batches block it only briefly. */
-const FLUSH_MS = 100;
+/** Delay between a write and its flush. A short delay keeps batches small, because each batch blocks the event loop. */
+const FLUSH_DELAY_MS = 100;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
-/** A tick whose venue time is older than this is stored under its receive time. */
-const LATE_MS_MAX = 10 * 60_000;
-/** Ticks whose receive time differs more than this from our clock are dropped; they would create extra partitions. */
+/** Maximum age of a tick's venue time when received. Older ticks are stored under their receive time. */
+const EVENT_AGE_MS_MAX = 10 * 60_000;
+/** Ticks whose receive time differs more than this from our clock are dropped, because they would create partitions. */
 const CLOCK_DIFFERENCE_MS_MAX = 24 * 3_600_000;
-/** Attempts per batch before it is dropped, if the failure is not `store_unavailable`. */
+/** Attempts per batch before the batch is dropped. Failures with `store_unavailable` do not count. */
 const ATTEMPTS_MAX = 3;
 
 export interface TickCounters {
@@ -28,7 +28,7 @@ export interface TickCounters {
 }
 
 export interface TickWriter {
-  /** Queues a tick. Pass only ticks that differ from the previous one of the market. */
+  /** Queues a tick. Pass only ticks that differ from the previous tick of the market. */
   write(tick: Tick): void;
   /** Writes all queued ticks. Throws `store_unavailable` if the database is unavailable; the ticks stay queued. */
   flush(): Promise<void>;
@@ -39,25 +39,26 @@ export interface TickWriter {
 
 /**
  * The timestamp under which a tick is stored, Unix milliseconds. This is the venue time unless it is later than the
- * receive time (the venue's clock is ahead) or more than ten minutes earlier (the quote has not changed for long, and the
- * bars of that time already exist).
+ * receive time (the venue's clock is ahead) or more than ten minutes earlier (the quote has not changed for long, and
+ * the bars of that time already exist).
  */
-export function tickTime(tick: Pick<Tick, "eventAt" | "receivedAt">): number {
+export function storedTickTime(tick: Pick<Tick, "eventAt" | "receivedAt">): number {
   const { eventAt, receivedAt } = tick;
-  if (eventAt === null || !(eventAt <= receivedAt) || eventAt < receivedAt - LATE_MS_MAX) return Math.round(receivedAt);
+  if (eventAt === null || !(eventAt <= receivedAt) || eventAt < receivedAt - EVENT_AGE_MS_MAX)
+    return Math.round(receivedAt);
   return Math.round(eventAt);
 }
 
-function toRow(tick: Tick): TickRow {
+function toTickRow(tick: Tick): TickRow {
   return {
     marketKey: tick.marketKey,
-    eventAt: tickTime(tick),
+    eventAt: storedTickTime(tick),
     receivedAt: Math.round(tick.receivedAt),
-    bid: storablePrice(tick.bid),
-    ask: storablePrice(tick.ask),
-    last: storablePrice(tick.lastPrice),
-    yesPrice: storablePrice(tick.yesPrice),
-    volumeTotalUsd: storableAmount(tick.volumeUsd),
+    bid: toStorablePrice(tick.bid),
+    ask: toStorablePrice(tick.ask),
+    last: toStorablePrice(tick.lastPrice),
+    yesPrice: toStorablePrice(tick.yesPrice),
+    volumeTotalUsd: toStorableAmount(tick.volumeUsd),
     fence: tick.fence,
   };
 }
@@ -71,18 +72,18 @@ export function createTickWriter(options: {
 }): TickWriter {
   const { database, clock, log, queueMax = TICK_QUEUE_MAX } = options;
   const partitions = createTickPartitions(database, clock);
-  /** A Set removes its oldest element in constant time, as a ring buffer would. */
+  /** A Set removes its oldest element in constant time. */
   const queue = new Set<TickRow>();
-  let inFlight: readonly TickRow[] = [];
-  let written = 0;
-  let dropped = 0;
-  let failures = 0;
+  let inFlightRows: readonly TickRow[] = [];
+  let writtenCount = 0;
+  let droppedCount = 0;
+  let failureCount = 0;
   let isClosed = false;
   let isObservingSinceSaved = false;
-  let draining: Promise<void> | null = null;
+  let pendingDrain: Promise<void> | null = null;
   let cancelTimer: (() => void) | null = null;
 
-  /** Returns how many rows were rejected. */
+  /** Writes rows and returns how many were rejected because of an outdated fence. */
   const writeBatch = async (rows: readonly TickRow[]) => {
     if (!isObservingSinceSaved) {
       await database.query(
@@ -96,34 +97,35 @@ export function createTickWriter(options: {
   };
   const startedAt = clock.now();
 
-  /** Writes until the queue is empty. Throws if the database is unavailable; the current batch is retried later. */
+  /** Writes until the queue is empty. Throws if the database is unavailable; the next call repeats the batch. */
   const drainQueue = async () => {
-    for (let attempts = 1; inFlight.length > 0 || queue.size > 0; ) {
-      if (inFlight.length === 0) {
-        inFlight = [...queue.values().take(BATCH_ROWS_MAX)];
-        for (const row of inFlight) queue.delete(row);
+    for (let attempts = 1; inFlightRows.length > 0 || queue.size > 0; ) {
+      if (inFlightRows.length === 0) {
+        inFlightRows = [...queue.values().take(BATCH_ROWS_MAX)];
+        for (const row of inFlightRows) queue.delete(row);
       }
       try {
-        const rejected = await writeBatch(inFlight);
-        if (rejected > 0) log.warn({ rows: rejected }, "ticks rejected: another node has taken over the venue lease");
-        written += inFlight.length - rejected;
-        dropped += rejected;
-        inFlight = [];
-        failures = 0;
+        const rejectedCount = await writeBatch(inFlightRows);
+        if (rejectedCount > 0)
+          log.warn({ rows: rejectedCount }, "ticks rejected: another node has taken over the venue lease");
+        writtenCount += inFlightRows.length - rejectedCount;
+        droppedCount += rejectedCount;
+        inFlightRows = [];
+        failureCount = 0;
         attempts = 1;
       } catch (error) {
         if (error instanceof AppError) throw error;
         partitions.invalidate();
         if (attempts++ < ATTEMPTS_MAX) continue;
-        log.error({ err: error, rows: inFlight.length }, "ticks could not be stored and were dropped");
-        dropped += inFlight.length;
-        inFlight = [];
+        log.error({ err: error, rows: inFlightRows.length }, "ticks could not be stored and were dropped");
+        droppedCount += inFlightRows.length;
+        inFlightRows = [];
         attempts = 1;
       }
     }
   };
 
-  const schedule = (delayMs: number) => {
+  const scheduleDrain = (delayMs: number) => {
     if (isClosed || cancelTimer !== null) return;
     cancelTimer = clock.setTimeout(() => {
       cancelTimer = null;
@@ -135,39 +137,39 @@ export function createTickWriter(options: {
   const drain = (): Promise<void> => {
     cancelTimer?.();
     cancelTimer = null;
-    draining ??= drainQueue()
+    pendingDrain ??= drainQueue()
       .catch((error: unknown) => {
-        if (failures === 0) log.warn({ err: error }, "ticks cannot be written now and stay queued");
-        schedule(Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** failures));
-        failures = Math.min(failures + 1, 10);
+        if (failureCount === 0) log.warn({ err: error }, "ticks cannot be written now and stay queued");
+        scheduleDrain(Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** failureCount));
+        failureCount = Math.min(failureCount + 1, 10);
         throw error;
       })
       .finally(() => {
-        draining = null;
+        pendingDrain = null;
       });
-    return draining;
+    return pendingDrain;
   };
 
   return {
     get counters() {
-      return { written, dropped, queued: queue.size + inFlight.length };
+      return { written: writtenCount, dropped: droppedCount, queued: queue.size + inFlightRows.length };
     },
     write(tick) {
       const isValid =
         Number.isSafeInteger(tick.marketKey) && Math.abs(tick.receivedAt - clock.now()) < CLOCK_DIFFERENCE_MS_MAX;
       if (isClosed || !isValid) {
-        dropped += 1;
+        droppedCount += 1;
         return;
       }
-      if (queue.size + inFlight.length >= queueMax) {
-        const [oldest] = queue;
-        dropped += 1;
-        if (oldest === undefined) return;
-        queue.delete(oldest);
+      if (queue.size + inFlightRows.length >= queueMax) {
+        const [oldestRow] = queue;
+        droppedCount += 1;
+        if (oldestRow === undefined) return;
+        queue.delete(oldestRow);
       }
-      queue.add(toRow(tick));
-      if (queue.size >= BATCH_ROWS_MAX && draining === null && failures === 0) drain().catch(() => {});
-      else schedule(FLUSH_MS);
+      queue.add(toTickRow(tick));
+      if (queue.size >= BATCH_ROWS_MAX && pendingDrain === null && failureCount === 0) drain().catch(() => {});
+      else scheduleDrain(FLUSH_DELAY_MS);
     },
     flush: drain,
     async close() {
@@ -177,11 +179,11 @@ export function createTickWriter(options: {
       try {
         await drain();
       } catch (error) {
-        const lost = queue.size + inFlight.length;
-        dropped += lost;
+        const lostCount = queue.size + inFlightRows.length;
+        droppedCount += lostCount;
         queue.clear();
-        inFlight = [];
-        log.error({ err: error, rows: lost }, "the database was unavailable at shutdown; queued ticks are lost");
+        inFlightRows = [];
+        log.error({ err: error, rows: lostCount }, "the database was unavailable at shutdown; queued ticks are lost");
       }
     },
   };

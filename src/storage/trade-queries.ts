@@ -1,7 +1,7 @@
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
 import type { MarketTrade } from "./model.ts";
-import { isStorableId, type StoreDrop, storableAmount, storablePrice, storableTime } from "./storable.ts";
+import { isStorableId, type StoreDrop, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 1_000;
 
@@ -19,24 +19,24 @@ with added as (
 export async function insertTrades(
   database: Database,
   trades: readonly MarketTrade[],
-  drop: StoreDrop,
+  countDrop: StoreDrop,
 ): Promise<number> {
-  const storable = trades.filter(({ trade }) => {
+  const storableTrades = trades.filter(({ trade }) => {
     const isStorable =
       isStorableId(trade.tradeId) &&
-      storableTime(trade.executedAt) !== null &&
-      storablePrice(trade.yesPrice) !== null &&
-      storableAmount(trade.size) !== null;
-    if (!isStorable) drop("trade_not_storable");
+      toStorableTime(trade.executedAt) !== null &&
+      toStorablePrice(trade.yesPrice) !== null &&
+      toStorableAmount(trade.size) !== null;
+    if (!isStorable) countDrop("trade_not_storable");
     return isStorable;
   });
   let count = 0;
-  for (const chunk of chunksOf(storable, ROWS_PER_STATEMENT_MAX)) {
+  for (const chunk of chunksOf(storableTrades, ROWS_PER_STATEMENT_MAX)) {
     const [row] = await database.query<{ count: number }>(INSERT_TRADES, [
       chunk.map(({ marketKey }) => marketKey),
       chunk.map(({ trade }) => trade.tradeId),
-      chunk.map(({ trade }) => storableTime(trade.executedAt)),
-      chunk.map(({ trade }) => storablePrice(trade.yesPrice)),
+      chunk.map(({ trade }) => toStorableTime(trade.executedAt)),
+      chunk.map(({ trade }) => toStorablePrice(trade.yesPrice)),
       chunk.map(({ trade }) => trade.size),
       chunk.map(({ trade }) => trade.takerSide),
     ]);

@@ -3,15 +3,15 @@ import { appendEvents, type NewEvent } from "../event-log/index.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import { EVENT_MARKET_ID_LENGTH_MAX, marketResolved, outcomeText } from "./market-resolved.ts";
+import { createMarketResolvedEvent, EVENT_MARKET_ID_LENGTH_MAX, encodeOutcome } from "./market-resolved.ts";
 import type { VenueFence } from "./model.ts";
-import { isStorableId, type StoreDrop, storableAmount, storableText, storableTime } from "./storable.ts";
+import { isStorableId, type StoreDrop, toStorableAmount, toStorableText, toStorableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 1_000;
 
 /**
- * Existing markets are updated and only new ones are inserted. INSERT ... ON CONFLICT would consume a sequence value
- * for every existing market, and sweeps of 300,000 markets would exhaust the int4 key within weeks.
+ * The markets to write. Statements update existing markets and insert only new ones: INSERT ... ON CONFLICT would
+ * consume a sequence value per existing market, and sweeps of 300,000 markets would exhaust the int4 key within weeks.
  */
 const INCOMING_MARKETS = `
   select venue, market_id, event_id, title, status, to_timestamp(close_ms / 1000) as close_at, volume,
@@ -42,9 +42,9 @@ with ${isFenced ? `held as materialized (${heldFencesSql("$10", "$11")}),` : ""}
 select key, venue, market_id from updated union all select key, venue, market_id from inserted`;
 
 /**
- * If two nodes insert the same market simultaneously, one succeeds and the other reads its key on the next attempt. The
- * position is 0, which followers do not read: only the holder of the venue's lease may draw a position, otherwise
- * positions would not follow the commit order.
+ * If two nodes insert the same market simultaneously, one succeeds and the other reads the key on its next attempt. The
+ * position is 0, which followers do not read. Only the holder of the venue's lease may use the sequence; otherwise
+ * positions would not be in commit order.
  */
 const INSERT_UNKNOWN_MARKETS = `
 with incoming as (${INCOMING_MARKETS}
@@ -58,10 +58,9 @@ select key, venue, market_id from inserted
 union all select markets.key, markets.venue, markets.market_id from markets join incoming using (venue, market_id)`;
 
 /**
- * Records the outcome of each newly settled market and returns those markets. The stored outcome decides, not the
- * memory of this process. A market that is already settled when first stored is not announced. A settlement whose
- * outcome is published later, or changes, is announced. The leases stay locked until the transaction ends, so the market
- * row is written under the same fence.
+ * Records the outcome of each newly settled market and returns the markets to announce: those whose outcome differs
+ * from the stored one. A market that is already settled when first stored is not announced. The leases stay locked
+ * until the transaction ends, so the market row is written under the same fence.
  */
 const announceSettlementsSql = (isFenced: boolean) => `
 ${isFenced ? `with held as materialized (${heldFencesSql("$4", "$5")})` : ""}
@@ -75,30 +74,30 @@ returning markets.venue, markets.market_id`;
 
 type MarketKeys = Map<string, number>;
 
-const venueMarketId = (venue: string, id: string) => `${venue}\n${id}`;
+const toVenueMarketId = (venue: string, id: string) => `${venue}\n${id}`;
 
 /**
  * Implements `MarketStore.upsertMarkets`.
  *
- * @param onEventsAppended  called after each commit that appended to the event log
+ * @param onEventsAppended  called after each commit that appended events to the event log
  */
 export async function upsertMarkets(
   database: Database,
   snapshots: readonly MarketSnapshot[],
   fences: readonly VenueFence[] | undefined,
-  drop: StoreDrop,
+  countDrop: StoreDrop,
   onEventsAppended: () => void,
 ): Promise<(number | null)[]> {
   const statement = upsertMarketsSql(fences !== undefined);
-  return writeUniqueMarkets(snapshots, drop, async (chunk, keys) => {
-    const settled = chunk.filter(({ listing }) => listing.status === "finalized");
-    if (settled.length === 0) return writeMarkets(database, statement, chunk, keys, fences);
-    const appended = await database.transaction(async (transaction) => {
-      const events = await announceSettlements(transaction, settled, fences, drop);
+  return writeUniqueMarkets(snapshots, countDrop, async (chunk, keys) => {
+    const settledMarkets = chunk.filter(({ listing }) => listing.status === "finalized");
+    if (settledMarkets.length === 0) return writeMarkets(database, statement, chunk, keys, fences);
+    const appendedCount = await database.transaction(async (transaction) => {
+      const events = await announceSettlements(transaction, settledMarkets, fences, countDrop);
       await writeMarkets(transaction, statement, chunk, keys, fences);
       return appendEvents(transaction, events);
     });
-    if (appended > 0) onEventsAppended();
+    if (appendedCount > 0) onEventsAppended();
   });
 }
 
@@ -106,9 +105,9 @@ export async function upsertMarkets(
 export function insertUnknownMarkets(
   database: Database,
   snapshots: readonly MarketSnapshot[],
-  drop: StoreDrop,
+  countDrop: StoreDrop,
 ): Promise<(number | null)[]> {
-  return writeUniqueMarkets(snapshots, drop, (chunk, keys) =>
+  return writeUniqueMarkets(snapshots, countDrop, (chunk, keys) =>
     writeMarkets(database, INSERT_UNKNOWN_MARKETS, chunk, keys),
   );
 }
@@ -117,23 +116,23 @@ async function announceSettlements(
   transaction: Transaction,
   snapshots: readonly MarketSnapshot[],
   fences: readonly VenueFence[] | undefined,
-  drop: StoreDrop,
+  countDrop: StoreDrop,
 ): Promise<NewEvent[]> {
   const rows = await transaction.query<{ venue: string; market_id: string }>(
     announceSettlementsSql(fences !== undefined),
     [
       snapshots.map(({ listing }) => listing.venue),
       snapshots.map(({ listing }) => listing.marketId),
-      snapshots.map(({ listing }) => outcomeText(listing.outcome)),
+      snapshots.map(({ listing }) => encodeOutcome(listing.outcome)),
       ...fenceColumns(fences),
     ],
   );
-  const announced = new Set(rows.map((row) => venueMarketId(row.venue, row.market_id)));
+  const announcedIds = new Set(rows.map((row) => toVenueMarketId(row.venue, row.market_id)));
   return snapshots.flatMap((snapshot) => {
     const { venue, marketId, outcome } = snapshot.listing;
-    if (outcome === null || !announced.has(venueMarketId(venue, marketId))) return [];
-    if (marketId.length <= EVENT_MARKET_ID_LENGTH_MAX) return [marketResolved(snapshot, outcome)];
-    drop("market_id_too_long_for_an_event");
+    if (outcome === null || !announcedIds.has(toVenueMarketId(venue, marketId))) return [];
+    if (marketId.length <= EVENT_MARKET_ID_LENGTH_MAX) return [createMarketResolvedEvent(snapshot, outcome)];
+    countDrop("market_id_too_long_for_an_event");
     return [];
   });
 }
@@ -148,32 +147,32 @@ async function writeMarkets(
   const rows = await database.query<{ key: number; venue: string; market_id: string }>(statement, [
     snapshots.map(({ listing }) => listing.venue),
     snapshots.map(({ listing }) => listing.marketId),
-    snapshots.map(({ listing }) => (listing.eventId === null ? null : storableText(listing.eventId))),
-    snapshots.map(({ listing }) => storableText(listing.title)),
+    snapshots.map(({ listing }) => (listing.eventId === null ? null : toStorableText(listing.eventId))),
+    snapshots.map(({ listing }) => toStorableText(listing.title)),
     snapshots.map(({ listing }) => listing.status),
-    snapshots.map(({ listing }) => storableTime(listing.closeAt)),
-    snapshots.map(({ activity }) => storableAmount(activity.volume24hUsd)),
-    snapshots.map(({ quote }) => storableTime(quote.receivedAt) ?? 0),
-    // JSON escapes NUL and unpaired surrogates, so any text is storable here.
+    snapshots.map(({ listing }) => toStorableTime(listing.closeAt)),
+    snapshots.map(({ activity }) => toStorableAmount(activity.volume24hUsd)),
+    snapshots.map(({ quote }) => toStorableTime(quote.receivedAt) ?? 0),
+    // JSON escapes NUL and unpaired surrogates, so the text needs no further conversion.
     snapshots.map((snapshot) => JSON.stringify(snapshot)),
     ...fenceColumns(fences),
   ]);
-  for (const row of rows) keys.set(venueMarketId(row.venue, row.market_id), row.key);
+  for (const row of rows) keys.set(toVenueMarketId(row.venue, row.market_id), row.key);
 }
 
-/** Removes duplicates and unstorable ids, writes the rest in chunks and returns a key or null for each snapshot. */
+/** Writes all snapshots except duplicates and unstorable ids, in chunks. Returns a key or null for each snapshot. */
 async function writeUniqueMarkets(
   snapshots: readonly MarketSnapshot[],
-  drop: StoreDrop,
+  countDrop: StoreDrop,
   write: (chunk: readonly MarketSnapshot[], keys: MarketKeys) => Promise<void>,
 ): Promise<(number | null)[]> {
-  const unique = new Map<string, MarketSnapshot>();
+  const uniqueSnapshots = new Map<string, MarketSnapshot>();
   for (const snapshot of snapshots) {
     const { venue, marketId } = snapshot.listing;
-    if (!isStorableId(marketId) || !marketId.isWellFormed()) drop("market_id_not_storable");
-    else unique.set(venueMarketId(venue, marketId), snapshot);
+    if (!isStorableId(marketId) || !marketId.isWellFormed()) countDrop("market_id_not_storable");
+    else uniqueSnapshots.set(toVenueMarketId(venue, marketId), snapshot);
   }
   const keys: MarketKeys = new Map();
-  for (const chunk of chunksOf([...unique.values()], ROWS_PER_STATEMENT_MAX)) await write(chunk, keys);
-  return snapshots.map(({ listing }) => keys.get(venueMarketId(listing.venue, listing.marketId)) ?? null);
+  for (const chunk of chunksOf([...uniqueSnapshots.values()], ROWS_PER_STATEMENT_MAX)) await write(chunk, keys);
+  return snapshots.map(({ listing }) => keys.get(toVenueMarketId(listing.venue, listing.marketId)) ?? null);
 }

@@ -2,15 +2,15 @@ import type { HistoryPoint } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { type CoveredRange, FIVE_MINUTES_MS, HOUR_MS } from "./model.ts";
-import { deriveHours } from "./roll-up.ts";
-import { storableAmount, storablePrice, storableTime } from "./storable.ts";
+import { deriveHourlyBars } from "./roll-up.ts";
+import { toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
-/** Points up to this length are stored as five-minute bars, at the point's end; longer points as hourly bars. */
+/** Points up to this length are stored as the five-minute bar in which they end, longer points as hourly bars. */
 const SHORT_POINT_MS_MAX = 30 * 60_000;
 const ROWS_PER_STATEMENT_MAX = 500;
 
-/** A bar made from our own ticks keeps its prices; only a missing volume is filled in. */
-const insertVenueBars = (table: "bars_5m" | "bars_1h") => `
+/** Returns SQL that inserts bars. Of an existing bar made from ticks, only a missing volume is set. */
+const insertVenueBarsSql = (table: "bars_5m" | "bars_1h") => `
 insert into ${table} (market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close, volume_usd, source)
 select $1::int4, to_timestamp(start_ms / 1000), yes, yes, yes, yes, bid, ask, volume, 'venue'
 from unnest($2::float8[], $3::int4[], $4::int4[], $5::int4[], $6::float8[]) as bar (start_ms, yes, bid, ask, volume)
@@ -33,20 +33,20 @@ interface VenueBar {
 }
 
 /**
- * Assigns each point to the bar in which it ends. If a bar has several points, the last one sets the price and the
- * volumes are added up.
+ * Assigns each point to the bar in which it ends. If a bar has several points, its price is that of the last point and
+ * its volume is the sum.
  */
 function toBars(points: readonly HistoryPoint[], lengthMs: number): VenueBar[] {
   const bars = new Map<number, VenueBar>();
   for (const point of points) {
     const startAt = Math.floor((point.endAt - 1) / lengthMs) * lengthMs;
     const previous = bars.get(startAt);
-    const volume = storableAmount(point.volumeUsd);
+    const volume = toStorableAmount(point.volumeUsd);
     bars.set(startAt, {
       startAt,
-      yes: storablePrice(point.yesPrice) ?? previous?.yes ?? null,
-      bid: storablePrice(point.bid),
-      ask: storablePrice(point.ask),
+      yes: toStorablePrice(point.yesPrice) ?? previous?.yes ?? null,
+      bid: toStorablePrice(point.bid),
+      ask: toStorablePrice(point.ask),
       volumeUsd:
         previous === undefined
           ? volume
@@ -70,10 +70,10 @@ values ($1, $2, to_timestamp($3::float8 / 1000), to_timestamp($4::float8 / 1000)
 on conflict (market_key, interval_seconds, from_at) do update set to_at = excluded.to_at`;
 
 /**
- * Stores price history fetched from the venue and records the range as fetched, in one transaction. Bars made from our
- * own ticks keep their prices. Points are ignored if they end outside the range or have no valid time.
+ * Stores price history fetched from the venue and records the range as fetched, in one transaction. Prices of bars made
+ * from ticks are not changed. Points are ignored if they end outside the range or have no valid time.
  *
- * @param intervalMs  interval requested from the venue; the points may be finer
+ * @param intervalMs  interval requested from the venue; points may be shorter
  * @param range       the requested range, even if the venue has no points for part of it; `toMs` at most now
  */
 export async function saveVenueHistory(
@@ -85,24 +85,24 @@ export async function saveVenueHistory(
 ): Promise<void> {
   const { fromMs, toMs } = range;
   if (!(fromMs < toMs)) return;
-  const usable = points
-    .filter((point) => storableTime(point.endAt) !== null && point.endAt >= point.startAt)
+  const usablePoints = points
+    .filter((point) => toStorableTime(point.endAt) !== null && point.endAt >= point.startAt)
     .filter((point) => point.endAt > fromMs && point.endAt <= toMs)
     .sort((a, b) => a.endAt - b.endAt);
   const isShort = (point: HistoryPoint) => point.endAt - point.startAt <= SHORT_POINT_MS_MAX;
-  const fiveMinutes = toBars(usable.filter(isShort), FIVE_MINUTES_MS);
+  const fiveMinutes = toBars(usablePoints.filter(isShort), FIVE_MINUTES_MS);
   const hours = toBars(
-    usable.filter((point) => !isShort(point)),
+    usablePoints.filter((point) => !isShort(point)),
     HOUR_MS,
   );
 
   await database.transaction(async (transaction) => {
     await insertBars(transaction, "bars_5m", marketKey, fiveMinutes);
     await insertBars(transaction, "bars_1h", marketKey, hours);
-    const first = fiveMinutes[0]?.startAt;
-    if (first !== undefined) await deriveHours(transaction, first, toMs, marketKey);
+    const firstStartAt = fiveMinutes[0]?.startAt;
+    if (firstStartAt !== undefined) await deriveHourlyBars(transaction, firstStartAt, toMs, marketKey);
 
-    // Adjoining ranges are merged, so a market has only a few rows however often its history is requested.
+    // Adjoining ranges are merged, so repeated requests do not add rows.
     const series = [marketKey, Math.round(intervalMs / 1_000)];
     const merged = await transaction.query<{ from_at: Date; to_at: Date }>(MERGE_COVERAGE, [...series, fromMs, toMs]);
     await transaction.query(INSERT_COVERAGE, [
@@ -120,7 +120,7 @@ async function insertBars(
   bars: readonly VenueBar[],
 ): Promise<void> {
   for (const rows of chunksOf(bars, ROWS_PER_STATEMENT_MAX)) {
-    await transaction.query(insertVenueBars(table), [
+    await transaction.query(insertVenueBarsSql(table), [
       marketKey,
       rows.map((bar) => bar.startAt),
       rows.map((bar) => bar.yes),
@@ -131,7 +131,7 @@ async function insertBars(
   }
 }
 
-/** The ranges fetched from the venue, oldest first; ranges of one interval never overlap or adjoin. */
+/** Returns the ranges fetched from the venue, oldest first. Ranges of the same interval never overlap or adjoin. */
 export async function coverage(database: Database, marketKey: number): Promise<CoveredRange[]> {
   const rows = await database.query<{ interval_seconds: number; from_at: Date; to_at: Date }>(
     "select interval_seconds, from_at, to_at from history_coverage where market_key = $1 order by interval_seconds, from_at",

@@ -3,14 +3,21 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { type EventQuery, MarketBoard } from "../../board/index.ts";
 import type { EventListing } from "../../domain/market.ts";
-import { type EventGroup, eventStatus, groupOf, listEvents, presentEvent, presentEventSummary } from "./events.ts";
+import {
+  createEventGroup,
+  type EventGroup,
+  eventStatus,
+  listEvents,
+  presentEvent,
+  presentEventSummary,
+} from "./events.ts";
 
 interface Sample {
   readonly event?: Partial<EventListing>;
   readonly markets: Readonly<Record<string, SampleParts & { readonly priceDayAgo?: number }>>;
 }
 
-function boardOf(samples: Readonly<Record<string, Sample>>): MarketBoard {
+function createBoard(samples: Readonly<Record<string, Sample>>): MarketBoard {
   const board = new MarketBoard(() => SAMPLE_AT);
   for (const [eventId, { event, markets }] of Object.entries(samples)) {
     const listing = sampleEvent(eventId, event);
@@ -24,7 +31,7 @@ function boardOf(samples: Readonly<Record<string, Sample>>): MarketBoard {
   return board;
 }
 
-const ALL: EventQuery = {
+const MATCH_ALL_QUERY: EventQuery = {
   venues: ["alpha", "beta"],
   category: null,
   featuredOnly: false,
@@ -32,53 +39,53 @@ const ALL: EventQuery = {
   order: "volume",
   limit: 50,
 };
-const slugs = (groups: readonly EventGroup[]) => groups.map(({ event }) => event.slug);
-const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
-const UNPRICED = { bid: null, ask: null, lastPrice: null };
+const slugsOf = (groups: readonly EventGroup[]) => groups.map(({ event }) => event.slug);
+const partsWithVolume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
+const UNPRICED_QUOTE = { bid: null, ask: null, lastPrice: null };
 
-function groupIn(board: MarketBoard, slug: string): EventGroup {
+function requireGroup(board: MarketBoard, slug: string): EventGroup {
   const event = board.findEvent(slug);
-  const group = event === null ? null : groupOf(board, event);
+  const group = event === null ? null : createEventGroup(board, event);
   if (group === null) throw new Error(`${slug} has no priced market`);
   return group;
 }
 
-test("the volume of an event is the sum of the known volumes, rounded to cents, and null if none is known", () => {
-  const board = boardOf({
-    some: { markets: { a: volume(0.1), b: volume(0.2), c: volume(null) } },
-    none: { markets: { d: volume(null) } },
-    zero: { markets: { e: volume(0) } },
+test("the volume of an event is the sum of its known market volumes, rounded to cents, or null if none is known", () => {
+  const board = createBoard({
+    some: { markets: { a: partsWithVolume(0.1), b: partsWithVolume(0.2), c: partsWithVolume(null) } },
+    none: { markets: { d: partsWithVolume(null) } },
+    zero: { markets: { e: partsWithVolume(0) } },
   });
-  assert.equal(groupIn(board, "alpha:some").totalVolume24hUsd, 0.3);
-  assert.equal(groupIn(board, "alpha:none").totalVolume24hUsd, null);
-  assert.equal(groupIn(board, "alpha:zero").totalVolume24hUsd, 0);
+  assert.equal(requireGroup(board, "alpha:some").totalVolume24hUsd, 0.3);
+  assert.equal(requireGroup(board, "alpha:none").totalVolume24hUsd, null);
+  assert.equal(requireGroup(board, "alpha:zero").totalVolume24hUsd, 0);
 });
 
-test("updatedAt of an event is that of its latest market; markets without a price are ignored", () => {
-  const board = boardOf({
+test("`updatedAt` of an event is the latest `updatedAt` of its priced markets", () => {
+  const board = createBoard({
     e: {
       markets: {
         old: { quote: { receivedAt: SAMPLE_AT - 9 } },
         fresh: { quote: { receivedAt: SAMPLE_AT - 2 } },
-        unpriced: { quote: { ...UNPRICED, receivedAt: SAMPLE_AT } },
+        unpriced: { quote: { ...UNPRICED_QUOTE, receivedAt: SAMPLE_AT } },
       },
     },
   });
-  const group = groupIn(board, "alpha:e");
+  const group = requireGroup(board, "alpha:e");
   assert.equal(group.updatedAt, SAMPLE_AT - 2);
   assert.equal(presentEventSummary(group).market_count, 2);
 });
 
 test("an event without a priced market is not listed", () => {
-  const board = boardOf({ e: { markets: { m: { quote: UNPRICED } } }, empty: { markets: {} } });
-  assert.deepEqual(listEvents(board, ALL), []);
-  for (const event of board.events()) assert.equal(groupOf(board, event), null);
+  const board = createBoard({ e: { markets: { m: { quote: UNPRICED_QUOTE } } }, empty: { markets: {} } });
+  assert.deepEqual(listEvents(board, MATCH_ALL_QUERY), []);
+  for (const event of board.events()) assert.equal(createEventGroup(board, event), null);
 });
 
-test("an event is open while a market is active, settled once all are finalized, otherwise closed", () => {
+test("an event is open if any market is active, settled if all are finalized, otherwise closed", () => {
   const statusOf = (...statuses: readonly ("active" | "closed" | "determined" | "finalized" | "pending")[]) => {
     const markets = Object.fromEntries(statuses.map((status, number) => [`m${number}`, { listing: { status } }]));
-    return eventStatus(groupIn(boardOf({ e: { markets } }), "alpha:e"));
+    return eventStatus(requireGroup(createBoard({ e: { markets } }), "alpha:e"));
   };
   assert.equal(statusOf("finalized", "active"), "open");
   assert.equal(statusOf("finalized", "determined"), "closed");
@@ -87,51 +94,61 @@ test("an event is open while a market is active, settled once all are finalized,
   assert.equal(statusOf("finalized", "finalized"), "settled");
 });
 
-test("lists open events by volume, unknown volume last and equal volumes by slug", () => {
-  const board = boardOf({
-    unknown: { markets: { a: volume(null) } },
-    small: { markets: { b: volume(0) } },
-    tieB: { markets: { c: volume(5) } },
-    tieA: { markets: { d: volume(2), e: volume(3) } },
+test("sorts open events by volume: largest first, unknown last, equal volumes by slug", () => {
+  const board = createBoard({
+    unknown: { markets: { a: partsWithVolume(null) } },
+    small: { markets: { b: partsWithVolume(0) } },
+    tieB: { markets: { c: partsWithVolume(5) } },
+    tieA: { markets: { d: partsWithVolume(2), e: partsWithVolume(3) } },
     over: { markets: { f: { listing: { status: "finalized" }, activity: { volume24hUsd: 99 } } } },
   });
-  assert.deepEqual(slugs(listEvents(board, ALL)), ["alpha:tiea", "alpha:tieb", "alpha:small", "alpha:unknown"]);
-  assert.equal(listEvents(board, { ...ALL, limit: 1 }).length, 1);
+  assert.deepEqual(slugsOf(listEvents(board, MATCH_ALL_QUERY)), [
+    "alpha:tiea",
+    "alpha:tieb",
+    "alpha:small",
+    "alpha:unknown",
+  ]);
+  assert.equal(listEvents(board, { ...MATCH_ALL_QUERY, limit: 1 }).length, 1);
 });
 
-test("trending multiplies the volume by one plus twenty times the largest 24-hour price change", () => {
-  const board = boardOf({
+test("the trending rank is the volume times (1 + 20 times the largest 24-hour price change)", () => {
+  const board = createBoard({
     // 100 * (1 + 20 * 0.01) = 120
-    calm: { markets: { a: { ...volume(100), priceDayAgo: 0.4 } } },
+    calm: { markets: { a: { ...partsWithVolume(100), priceDayAgo: 0.4 } } },
     // 50 * (1 + 20 * 0.31) = 360
-    moved: { markets: { b: { ...volume(30), priceDayAgo: 0.1 }, c: { ...volume(20), priceDayAgo: 0.4 } } },
+    moved: {
+      markets: { b: { ...partsWithVolume(30), priceDayAgo: 0.1 }, c: { ...partsWithVolume(20), priceDayAgo: 0.4 } },
+    },
     // 130 * (1 + 0)
-    unknownMove: { markets: { d: volume(130) } },
+    unknownMove: { markets: { d: partsWithVolume(130) } },
   });
-  const trending = slugs(listEvents(board, { ...ALL, order: "trending" }));
-  assert.deepEqual(trending, ["alpha:moved", "alpha:unknownmove", "alpha:calm"]);
+  const trendingSlugs = slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, order: "trending" }));
+  assert.deepEqual(trendingSlugs, ["alpha:moved", "alpha:unknownmove", "alpha:calm"]);
 });
 
 test("filters events by venue, category (case-insensitive) and featured flag", () => {
-  const board = boardOf({
+  const board = createBoard({
     plain: { markets: { a: {} } },
     sport: { event: { category: "Sports", featured: true }, markets: { b: {} } },
     other: { event: { venue: "beta", category: "SPORTS" }, markets: { c: {} } },
   });
-  assert.deepEqual(slugs(listEvents(board, { ...ALL, venues: ["beta"] })), ["beta:other"]);
-  assert.deepEqual(slugs(listEvents(board, { ...ALL, category: "sPorts" })), ["alpha:sport", "beta:other"]);
-  assert.deepEqual(slugs(listEvents(board, { ...ALL, featuredOnly: true })), ["alpha:sport"]);
+  assert.deepEqual(slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, venues: ["beta"] })), ["beta:other"]);
+  assert.deepEqual(slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, category: "sPorts" })), [
+    "alpha:sport",
+    "beta:other",
+  ]);
+  assert.deepEqual(slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, featuredOnly: true })), ["alpha:sport"]);
 });
 
-test("a search requires every word in the event or one of its markets", () => {
-  const board = boardOf({
+test("a search requires every word to occur in the event or in one of its markets", () => {
+  const board = createBoard({
     chile: {
       event: { title: "Elección en Chile" },
       markets: { a: { listing: { title: "Who?", outcomeLabel: "Núñez" } } },
     },
     peru: { event: { title: "Election in Peru" }, markets: { b: {} } },
   });
-  const search = (text: string) => slugs(listEvents(board, { ...ALL, text }));
+  const search = (text: string) => slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, text }));
   assert.deepEqual(search("elec"), ["alpha:chile", "alpha:peru"]);
   assert.deepEqual(search("nunez chile"), ["alpha:chile"]);
   assert.deepEqual(search("nunez peru"), []);
@@ -139,7 +156,7 @@ test("a search requires every word in the event or one of its markets", () => {
 });
 
 test("an event has the highest active price, its end date and, if requested, its markets", () => {
-  const board = boardOf({
+  const board = createBoard({
     E1: {
       event: { title: "T", description: "D", category: "C", mutuallyExclusive: true, endAt: SAMPLE_AT, featured: true },
       markets: {
@@ -148,38 +165,38 @@ test("an event has the highest active price, its end date and, if requested, its
       },
     },
   });
-  const group = groupIn(board, "alpha:e1");
-  const at = new Date(SAMPLE_AT).toISOString();
+  const group = requireGroup(board, "alpha:e1");
+  const updatedAt = new Date(SAMPLE_AT).toISOString();
   const detail = {
     slug: "alpha:e1",
     title: "T",
     platform: "alpha",
     market_count: 2,
     total_volume_24h: 7,
-    updated_at: at,
+    updated_at: updatedAt,
     category: "C",
     featured: true,
     description: "D",
     top_yes_price: 0.41,
     mutually_exclusive: true,
     status: "open",
-    end_date: at,
+    end_date: updatedAt,
   };
   assert.deepEqual(presentEvent(group, false), detail);
-  const low = { market_id: "low", title: "Question low", yes_price: 0.41, volume_24h: 7 };
-  const over = { market_id: "over", title: "Question over", yes_price: 0.99, volume_24h: null };
+  const lowMarket = { market_id: "low", title: "Question low", yes_price: 0.41, volume_24h: 7 };
+  const overMarket = { market_id: "over", title: "Question over", yes_price: 0.99, volume_24h: null };
   assert.deepEqual(presentEvent(group, true), {
     ...detail,
     markets: [
-      { ...low, url: "https://alpha.example/low", open_interest: 3, spread: 0.02 },
-      { ...over, url: null, open_interest: null, spread: null },
+      { ...lowMarket, url: "https://alpha.example/low", open_interest: 3, spread: 0.02 },
+      { ...overMarket, url: null, open_interest: null, spread: null },
     ],
   });
 });
 
 test("an event without an active market has no top price", () => {
-  const board = boardOf({ e: { markets: { m: { listing: { status: "closed" } } } } });
-  const detail = presentEvent(groupIn(board, "alpha:e"), false);
+  const board = createBoard({ e: { markets: { m: { listing: { status: "closed" } } } } });
+  const detail = presentEvent(requireGroup(board, "alpha:e"), false);
   assert.deepEqual(
     [detail.top_yes_price, detail.end_date, detail.description, detail.category],
     [null, null, null, ""],

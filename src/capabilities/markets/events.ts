@@ -1,7 +1,7 @@
 import { type BoardEvent, type BoardMarket, type EventQuery, type MarketBoard, toCents } from "../../board/index.ts";
-import { isoTime } from "./present.ts";
+import { formatIsoTime } from "./present.ts";
 
-/** A market that can be listed. */
+/** A market that has a price. */
 type PricedMarket = BoardMarket & { readonly yesPrice: number };
 
 /** An event with its priced markets and their totals. */
@@ -13,8 +13,8 @@ export interface EventGroup {
   readonly updatedAt: number;
 }
 
-/** The event with its priced markets; null if no market has a price. */
-export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | null {
+/** Returns the event with its priced markets, or null if no market has a price. */
+export function createEventGroup(board: MarketBoard, event: BoardEvent): EventGroup | null {
   const markets = board.marketsOfEvent(event.slug).filter((market): market is PricedMarket => market.yesPrice !== null);
   if (markets.length === 0) return null;
   const volumes = markets.flatMap((market) => market.activity.volume24hUsd ?? []);
@@ -26,18 +26,18 @@ export function groupOf(board: MarketBoard, event: BoardEvent): EventGroup | nul
   };
 }
 
-/** Events with an active market that match the query, in the requested order. */
+/** Returns the events that have an active market and match the query, in the requested order. */
 export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] {
-  return board.listEvents(query).flatMap((event) => groupOf(board, event) ?? []);
+  return board.listEvents(query).flatMap((event) => createEventGroup(board, event) ?? []);
 }
 
-/** `open` while a market is active, `settled` once all are finalized, otherwise `closed`. */
+/** Returns `open` if any market is active, `settled` if all markets are finalized, otherwise `closed`. */
 export function eventStatus(group: EventGroup): "open" | "closed" | "settled" {
   if (group.markets.some((market) => market.listing.status === "active")) return "open";
   return group.markets.every((market) => market.listing.status === "finalized") ? "settled" : "closed";
 }
 
-/** The EventSummary object of the API. */
+/** Creates the EventSummary object of the API. */
 export function presentEventSummary(group: EventGroup) {
   const { listing, slug } = group.event;
   return {
@@ -46,14 +46,14 @@ export function presentEventSummary(group: EventGroup) {
     platform: listing.venue,
     market_count: group.markets.length,
     total_volume_24h: group.totalVolume24hUsd,
-    updated_at: isoTime(group.updatedAt),
+    updated_at: formatIsoTime(group.updatedAt),
     category: listing.category ?? "",
     featured: listing.featured,
   };
 }
 
-/** The EventDetail object of the API. */
-export function presentEvent(group: EventGroup, hasMarkets: boolean) {
+/** Creates the EventDetail object of the API. */
+export function presentEvent(group: EventGroup, includesMarkets: boolean) {
   const { listing } = group.event;
   const prices = group.markets.flatMap((market) => (market.listing.status === "active" ? (market.yesPrice ?? []) : []));
   return {
@@ -62,12 +62,12 @@ export function presentEvent(group: EventGroup, hasMarkets: boolean) {
     top_yes_price: prices.length === 0 ? null : Math.max(...prices),
     mutually_exclusive: listing.mutuallyExclusive,
     status: eventStatus(group),
-    end_date: listing.endAt === null ? null : isoTime(listing.endAt),
-    ...(hasMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
+    end_date: listing.endAt === null ? null : formatIsoTime(listing.endAt),
+    ...(includesMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
   };
 }
 
-/** A market in the `markets` field of an EventDetail object. */
+/** Creates an element of the `markets` field of an EventDetail object. */
 function presentEventMarket(market: PricedMarket) {
   const { listing, quote, activity } = market;
   return {

@@ -3,30 +3,30 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { samplePoint } from "../../../test/support/storage-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/index.ts";
-import { arrayBytes, marketBytes, presentHistory, presentMarket } from "./present.ts";
+import { encodeMarket, joinJsonArray, presentHistory, presentMarket } from "./present.ts";
 
-const AT = new Date(SAMPLE_AT).toISOString();
-const HOUR_AGO = new Date(SAMPLE_AT - 3_600_000).toISOString();
+const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
+const HOUR_AGO_TIME = new Date(SAMPLE_AT - 3_600_000).toISOString();
 
-function boardMarket(parts: SampleParts = {}): { board: MarketBoard; market: BoardMarket } {
+function createBoardMarket(parts: SampleParts = {}): { board: MarketBoard; market: BoardMarket } {
   const board = new MarketBoard(() => SAMPLE_AT);
   return { board, market: board.apply(sampleMarket("m", parts), SAMPLE_AT).market };
 }
 
-test("omits unknown fields", () => {
-  const { market } = boardMarket({ quote: { bid: null, ask: null, lastPrice: null, indicativePrice: 0.3 } });
+test("the Market object omits unknown fields", () => {
+  const { market } = createBoardMarket({ quote: { bid: null, ask: null, lastPrice: null, indicativePrice: 0.3 } });
   assert.deepEqual(presentMarket(market, null), {
     platform: "alpha",
     market_id: "m",
     title: "Question m",
     yes_price: 0.3,
-    updated_at: AT,
+    updated_at: SAMPLE_TIME,
     status: "active",
   });
 });
 
-test("presents all known fields with their API names", () => {
-  const { board, market } = boardMarket({
+test("the Market object contains all known fields under their API names", () => {
+  const { board, market } = createBoardMarket({
     listing: { eventId: "E1", url: "https://alpha.example/m", category: "Economics", expectedResolutionAt: SAMPLE_AT },
     activity: { volume24hUsd: 0, volumeTotalUsd: 9, liquidityUsd: 2.5, openInterestUsd: 3 },
   });
@@ -36,7 +36,7 @@ test("presents all known fields with their API names", () => {
     market_id: "m",
     title: "Question m",
     yes_price: 0.41,
-    updated_at: AT,
+    updated_at: SAMPLE_TIME,
     status: "active",
     url: "https://alpha.example/m",
     category: "Economics",
@@ -47,72 +47,72 @@ test("presents all known fields with their API names", () => {
     volume_24h: 0,
     liquidity: 2.5,
     open_interest: 3,
-    resolution_date: AT,
+    resolution_date: SAMPLE_TIME,
     event_slug: "alpha:e1",
     event_title: "Event",
   });
 });
 
-test("price_change_24h is 0 for an unchanged price and omitted if unknown", () => {
-  const { board, market } = boardMarket();
+test("`price_change_24h` is 0 if the price is unchanged and omitted if it is unknown", () => {
+  const { board, market } = createBoardMarket();
   assert.equal("price_change_24h" in presentMarket(market, null), false);
   assert.equal(presentMarket(board.annotate(market, { priceDayAgo: 0.41 }), null).price_change_24h, 0);
 });
 
-test("uses the category of the event if the market has none, and omits the status pending", () => {
-  const { market } = boardMarket({ listing: { eventId: "E", status: "pending" } });
-  const presented = presentMarket(market, { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) });
-  assert.equal(presented.category, "Sports");
-  assert.equal("status" in presented, false);
+test("uses the category of the event if the market has none, and omits the status `pending`", () => {
+  const { market } = createBoardMarket({ listing: { eventId: "E", status: "pending" } });
+  const marketObject = presentMarket(market, { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) });
+  assert.equal(marketObject.category, "Sports");
+  assert.equal("status" in marketObject, false);
 });
 
 test("caches the JSON of a market until the market or its event changes", () => {
-  const { board, market } = boardMarket({ listing: { eventId: "E" } });
+  const { board, market } = createBoardMarket({ listing: { eventId: "E" } });
   board.applyEvent(sampleEvent("E"));
   const event = () => board.findEvent("alpha:e");
-  const current = () => board.find("alpha", "m") ?? market;
-  const bytes = marketBytes(current(), event());
+  const currentMarket = () => board.find("alpha", "m") ?? market;
+  const bytes = encodeMarket(currentMarket(), event());
   assert.deepEqual(JSON.parse(bytes.toString()), presentMarket(market, event()));
-  assert.equal(marketBytes(current(), event()), bytes);
+  assert.equal(encodeMarket(currentMarket(), event()), bytes);
 
   board.applyEvent(sampleEvent("E"));
-  assert.equal(marketBytes(current(), event()), bytes);
+  assert.equal(encodeMarket(currentMarket(), event()), bytes);
   board.applyEvent(sampleEvent("E", { title: "Renamed" }));
-  const renamed = marketBytes(current(), event());
-  assert.notEqual(renamed, bytes);
-  assert.equal(JSON.parse(renamed.toString()).event_title, "Renamed");
+  const renamedBytes = encodeMarket(currentMarket(), event());
+  assert.notEqual(renamedBytes, bytes);
+  assert.equal(JSON.parse(renamedBytes.toString()).event_title, "Renamed");
 
   board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal(JSON.parse(marketBytes(current(), event()).toString()).bid, 0.41);
-  assert.equal(marketBytes(current(), event()), marketBytes(current(), event()));
+  assert.equal(JSON.parse(encodeMarket(currentMarket(), event()).toString()).bid, 0.41);
+  assert.equal(encodeMarket(currentMarket(), event()), encodeMarket(currentMarket(), event()));
 });
 
-test("evicts the JSON of unused markets and keeps that of markets in use", () => {
+test("the cache evicts the JSON of unused markets and retains that of requested markets", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   const markets = Array.from(
     { length: 25_001 },
     (_, number) => board.apply(sampleMarket(`m${number}`), SAMPLE_AT).market,
   );
-  const [used, unused, ...others] = markets;
-  if (used === undefined || unused === undefined) throw new Error("The board has too few markets");
-  const [usedBytes, unusedBytes] = [marketBytes(used, null), marketBytes(unused, null)];
+  const [usedMarket, unusedMarket, ...otherMarkets] = markets;
+  if (usedMarket === undefined || unusedMarket === undefined) throw new Error("The board has too few markets");
+  const [usedBytes, unusedBytes] = [encodeMarket(usedMarket, null), encodeMarket(unusedMarket, null)];
   for (let round = 0; round < 3; round++) {
-    for (const market of others) marketBytes(market, null);
-    assert.equal(marketBytes(used, null), usedBytes);
+    for (const market of otherMarkets) encodeMarket(market, null);
+    assert.equal(encodeMarket(usedMarket, null), usedBytes);
   }
-  assert.notEqual(marketBytes(unused, null), unusedBytes);
-  assert.deepEqual(marketBytes(unused, null), unusedBytes);
+  assert.notEqual(encodeMarket(unusedMarket, null), unusedBytes);
+  assert.deepEqual(encodeMarket(unusedMarket, null), unusedBytes);
 });
 
-test("joins no, one and several items into a JSON array", () => {
+test("`joinJsonArray` joins zero, one and several items into a JSON array", () => {
   for (const values of [[], [1], [1, "zwei", { three: 3 }]]) {
-    const bytes = arrayBytes(values.map((value) => Buffer.from(JSON.stringify(value))));
+    const bytes = joinJsonArray(values.map((value) => Buffer.from(JSON.stringify(value))));
     assert.deepEqual(JSON.parse(bytes.toString()), values);
   }
 });
 
-test("a history has the start time of each point and omits points without a price", () => {
-  const { market } = boardMarket();
+test("a history contains the start time of each point and omits points without a price", () => {
+  const { market } = createBoardMarket();
   const point = samplePoint(SAMPLE_AT - 3_600_000, SAMPLE_AT, 0.4, { ask: 0.5 });
   const points = [{ ...point, yesPrice: null }, point];
   const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
@@ -121,7 +121,7 @@ test("a history has the start time of each point and omits points without a pric
     market_id: "m",
     period: "48h",
     interval_seconds: 3_600,
-    generated_at: AT,
-    points: [{ timestamp: HOUR_AGO, yes_price: 0.4, bid: null, ask: 0.5, volume: null }],
+    generated_at: SAMPLE_TIME,
+    points: [{ timestamp: HOUR_AGO_TIME, yes_price: 0.4, bid: null, ask: 0.5, volume: null }],
   });
 });

@@ -2,18 +2,18 @@ import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "..
 import type { HistoryReading } from "../../storage/index.ts";
 
 /** Formats Unix milliseconds as ISO 8601 in UTC. */
-export function isoTime(at: number): string {
+export function formatIsoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Removes null and undefined fields, because the API omits unknown values. */
+/** Returns the fields without null and undefined values, because the API omits unknown values. */
 function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   ) as Partial<T>;
 }
 
-/** The Market object of the API. Unknown fields are omitted. */
+/** Creates the Market object of the API. Unknown fields are omitted. */
 export function presentMarket(market: BoardMarket, event: BoardEvent | null): Record<string, unknown> {
   const { listing, quote, activity } = market;
   return {
@@ -21,7 +21,7 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
     market_id: listing.marketId,
     title: listing.title,
     yes_price: market.yesPrice,
-    updated_at: isoTime(market.updatedAt),
+    updated_at: formatIsoTime(market.updatedAt),
     ...omitUnknown({
       url: listing.url,
       category: listing.category ?? event?.listing.category,
@@ -33,14 +33,14 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
       volume_24h: activity.volume24hUsd,
       liquidity: activity.liquidityUsd,
       open_interest: activity.openInterestUsd,
-      resolution_date: listing.expectedResolutionAt === null ? null : isoTime(listing.expectedResolutionAt),
+      resolution_date: listing.expectedResolutionAt === null ? null : formatIsoTime(listing.expectedResolutionAt),
       event_slug: listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId),
       event_title: event?.listing.title,
     }),
   };
 }
 
-/** The History object of the API. */
+/** Creates the History object of the API. */
 export function presentHistory(market: BoardMarket, reading: HistoryReading) {
   return {
     platform: market.listing.venue,
@@ -52,7 +52,7 @@ export function presentHistory(market: BoardMarket, reading: HistoryReading) {
         ? []
         : [
             {
-              timestamp: isoTime(point.startAt),
+              timestamp: formatIsoTime(point.startAt),
               yes_price: point.yesPrice,
               bid: point.bid,
               ask: point.ask,
@@ -60,45 +60,49 @@ export function presentHistory(market: BoardMarket, reading: HistoryReading) {
             },
           ],
     ),
-    generated_at: isoTime(reading.generatedAt),
+    generated_at: formatIsoTime(reading.generatedAt),
   };
 }
 
 type JsonCache = WeakMap<BoardMarket, { readonly event: BoardEvent | null; readonly bytes: Buffer }>;
 
-/** Entries per cache generation. When the newer generation is full, the older one is discarded. */
+/** Maximum entries per cache generation. If the newer generation is full, the older one is discarded. */
 const GENERATION_ENTRIES_MAX = 25_000;
-let newer: JsonCache = new WeakMap();
-let older: JsonCache = new WeakMap();
+let newerCache: JsonCache = new WeakMap();
+let olderCache: JsonCache = new WeakMap();
 let newerCount = 0;
 
 /**
- * The Market object as JSON bytes, cached until the market or its event changes (board objects are immutable). The cache
- * is bounded, because a client that pages through 300,000 markets would otherwise fill a quarter of a gigabyte.
+ * Encodes the Market object as JSON, cached until the market or its event changes (board objects are immutable). The
+ * cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
  */
-export function marketBytes(market: BoardMarket, event: BoardEvent | null): Buffer {
-  const cached = newer.get(market);
+export function encodeMarket(market: BoardMarket, event: BoardEvent | null): Buffer {
+  const cached = newerCache.get(market);
   if (cached !== undefined && cached.event === event) return cached.bytes;
-  const previous = older.get(market);
+  const previous = olderCache.get(market);
   const bytes =
     previous !== undefined && previous.event === event
       ? previous.bytes
       : Buffer.from(JSON.stringify(presentMarket(market, event)));
-  newer.set(market, { event, bytes });
+  newerCache.set(market, { event, bytes });
   newerCount += 1;
   if (newerCount >= GENERATION_ENTRIES_MAX) {
-    older = newer;
-    newer = new WeakMap();
+    olderCache = newerCache;
+    newerCache = new WeakMap();
     newerCount = 0;
   }
   return bytes;
 }
 
-const OPEN = Buffer.from("[");
+const ARRAY_START = Buffer.from("[");
 const COMMA = Buffer.from(",");
-const CLOSE = Buffer.from("]");
+const ARRAY_END = Buffer.from("]");
 
-/** Joins serialised items into a JSON array. */
-export function arrayBytes(items: readonly Buffer[]): Buffer {
-  return Buffer.concat([OPEN, ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])), CLOSE]);
+/** Joins JSON items into a JSON array. */
+export function joinJsonArray(items: readonly Buffer[]): Buffer {
+  return Buffer.concat([
+    ARRAY_START,
+    ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])),
+    ARRAY_END,
+  ]);
 }

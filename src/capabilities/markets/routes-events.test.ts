@@ -4,7 +4,7 @@ import { describeErrors, type MarketApi, openMarketApi } from "../../../test/sup
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
 import { AppError } from "../../domain/errors.ts";
 
-const AT = new Date(SAMPLE_AT).toISOString();
+const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
 const EVENT_URLS = [
   "/v1/events",
   "/v1/events/trending",
@@ -19,13 +19,13 @@ const FED_SUMMARY = {
   platform: "alpha",
   market_count: 2,
   total_volume_24h: 100,
-  updated_at: AT,
+  updated_at: SAMPLE_TIME,
   category: "Economics",
   featured: true,
 };
 
-/** Two events of alpha, one of beta and one of the reference venue gamma. */
-async function withEvents(): Promise<MarketApi> {
+/** Two events of `alpha`, one of `beta` and one of the reference venue `gamma`. */
+async function openApiWithEvents(): Promise<MarketApi> {
   const api = await openMarketApi();
   const { board } = api;
   board.applyEvent(
@@ -34,30 +34,30 @@ async function withEvents(): Promise<MarketApi> {
   board.applyEvent(sampleEvent("CPI", { title: "Inflation", category: "Economics" }));
   board.applyEvent(sampleEvent("CUP", { venue: "beta", title: "Fed Cup", category: "Sports" }));
   board.applyEvent(sampleEvent("REF", { venue: "gamma", title: "Fed reference" }));
-  const add = (marketId: string, eventId: string, volume24hUsd: number, priceDayAgo: number, venue = "alpha") => {
+  const addMarket = (marketId: string, eventId: string, volume24hUsd: number, priceDayAgo: number, venue = "alpha") => {
     const parts = { listing: { eventId, venue }, activity: { volume24hUsd } };
     board.annotate(board.apply(sampleMarket(marketId, parts), SAMPLE_AT).market, { priceDayAgo });
   };
-  add("cut", "FED", 60, 0.41);
-  add("hold", "FED", 40, 0.41);
-  add("above", "CPI", 50, 0.11);
-  add("final", "CUP", 10, 0.41, "beta");
-  add("reference", "REF", 900, 0.41, "gamma");
+  addMarket("cut", "FED", 60, 0.41);
+  addMarket("hold", "FED", 40, 0.41);
+  addMarket("above", "CPI", 50, 0.11);
+  addMarket("final", "CUP", 10, 0.41, "beta");
+  addMarket("reference", "REF", 900, 0.41, "gamma");
   return api;
 }
 
 const slugsOf = (reply: { json(): unknown }) => (reply.json() as { slug: string }[]).map(({ slug }) => slug);
 
 test("200: lists events by volume with the documented fields", async () => {
-  const { get } = await withEvents();
+  const { get } = await openApiWithEvents();
   const reply = await get("/v1/events");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(slugsOf(reply), ["alpha:fed", "alpha:cpi", "beta:cup"]);
   assert.deepEqual(reply.json()[0], FED_SUMMARY);
 });
 
-test("200: filters events by venue, category and featured flag; empty filters are ignored", async () => {
-  const { get } = await withEvents();
+test("200: filters events by venue, category and featured flag, and ignores empty filters", async () => {
+  const { get } = await openApiWithEvents();
   const slugs = async (query: string) => slugsOf(await get(`/v1/events?${query}`));
   assert.deepEqual(await slugs("source=beta"), ["beta:cup"]);
   assert.deepEqual(await slugs("platform=beta&source=beta"), ["beta:cup"]);
@@ -67,16 +67,16 @@ test("200: filters events by venue, category and featured flag; empty filters ar
   assert.deepEqual((await slugs("source=&category=&limit=100")).length, 3);
 });
 
-test("200: sorts trending events by volume and price change", async () => {
-  const { get } = await withEvents();
+test("200: sorts trending events by volume times price change factor", async () => {
+  const { get } = await openApiWithEvents();
   // cpi: 50 * (1 + 20 * 0.3) = 350; fed: 100; cup: 10.
   assert.deepEqual(slugsOf(await get("/v1/events/trending")), ["alpha:cpi", "alpha:fed", "beta:cup"]);
   assert.deepEqual(slugsOf(await get("/v1/events/trending?limit=1")), ["alpha:cpi"]);
   assert.equal((await get("/v1/events/trending?limit=50")).statusCode, 200);
 });
 
-test("200: searches the titles of events and their markets; no match returns an empty array", async () => {
-  const { get } = await withEvents();
+test("200: searches the titles of events and markets, and returns an empty array if nothing matches", async () => {
+  const { get } = await openApiWithEvents();
   const slugs = async (q: string) => slugsOf(await get(`/v1/events/search?q=${encodeURIComponent(q)}`));
   assert.deepEqual(await slugs("FED"), ["alpha:fed", "beta:cup"]);
   assert.deepEqual(await slugs("question above"), ["alpha:cpi"]);
@@ -86,7 +86,7 @@ test("200: searches the titles of events and their markets; no match returns an 
 });
 
 test("200: returns an event, with its markets only if requested", async () => {
-  const { get } = await withEvents();
+  const { get } = await openApiWithEvents();
   const event = (await get("/v1/events/alpha:fed")).json();
   assert.deepEqual(event, {
     ...FED_SUMMARY,
@@ -96,8 +96,8 @@ test("200: returns an event, with its markets only if requested", async () => {
     status: "open",
     end_date: null,
   });
-  const { markets, ...rest } = (await get("/v1/events/alpha%3Afed?expand=markets")).json();
-  assert.deepEqual(rest, event);
+  const { markets, ...eventWithoutMarkets } = (await get("/v1/events/alpha%3Afed?expand=markets")).json();
+  assert.deepEqual(eventWithoutMarkets, event);
   assert.deepEqual(markets[0], {
     market_id: "cut",
     title: "Question cut",
@@ -110,7 +110,7 @@ test("200: returns an event, with its markets only if requested", async () => {
 });
 
 test("200: lists the markets of an event as Market objects", async () => {
-  const { get } = await withEvents();
+  const { get } = await openApiWithEvents();
   const reply = await get("/v1/events/alpha:fed/markets");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(reply.json(), [
@@ -119,11 +119,11 @@ test("200: lists the markets of an event as Market objects", async () => {
   ]);
 });
 
-test("200: returns the sentiment over all active markets", async () => {
-  const { get } = await withEvents();
+test("200: returns the sentiment of all active markets", async () => {
+  const { get } = await openApiWithEvents();
   const reply = await get("/v1/sentiment");
   assert.equal(reply.statusCode, 200);
-  const above = (await get("/v1/markets/alpha/above")).json();
+  const aboveMarket = (await get("/v1/markets/alpha/above")).json();
   assert.deepEqual(reply.json(), {
     fear_greed_index: 100,
     market_regime: "risk_on",
@@ -131,29 +131,29 @@ test("200: returns the sentiment over all active markets", async () => {
     spread_trend: null,
     active_market_count: 4,
     dominant_category: null,
-    top_movers: [above],
-    generated_at: AT,
+    top_movers: [aboveMarket],
+    generated_at: SAMPLE_TIME,
   });
 });
 
 test("200: every event route reports an unknown parameter in a header", async () => {
-  const { get } = await withEvents();
+  const { get } = await openApiWithEvents();
   for (const url of [...EVENT_URLS, "/v1/sentiment"]) {
     const reply = await get(`${url}${url.includes("?") ? "&" : "?"}nonsense=1`);
     assert.deepEqual([reply.statusCode, reply.headers["x-ignored-parameters"]], [200, "nonsense"], url);
   }
 });
 
-test("304: an unchanged response is not sent again", async () => {
-  const { get } = await withEvents();
+test("304: a matching ETag returns no body", async () => {
+  const { get } = await openApiWithEvents();
   for (const url of EVENT_URLS) {
-    const tag = { "if-none-match": String((await get(url)).headers.etag) };
-    assert.equal((await get(url, tag)).statusCode, 304, url);
+    const conditionalHeaders = { "if-none-match": String((await get(url)).headers.etag) };
+    assert.equal((await get(url, conditionalHeaders)).statusCode, 304, url);
   }
 });
 
-test("401: events and sentiment require an API key", async () => {
-  const { app } = await withEvents();
+test("401: event and sentiment routes require an API key", async () => {
+  const { app } = await openApiWithEvents();
   for (const url of [...EVENT_URLS, "/v1/events/search", "/v1/sentiment"]) {
     const reply = await app.inject({ url });
     assert.deepEqual([reply.statusCode, reply.json().code], [401, "unauthorized"], url);
@@ -161,7 +161,7 @@ test("401: events and sentiment require an API key", async () => {
 });
 
 test("404: an unknown event, an event of a reference venue and a malformed slug return event_not_found", async () => {
-  const { get } = await withEvents();
+  const { get } = await openApiWithEvents();
   for (const slug of ["alpha:none", "gamma:ref", "delta:fed", "fed", "a%00b", "x".repeat(600)]) {
     for (const url of [`/v1/events/${slug}`, `/v1/events/${slug}/markets`]) {
       const reply = await get(url);
@@ -173,8 +173,8 @@ test("404: an unknown event, an event of a reference venue and a malformed slug 
   }
 });
 
-test("422: each invalid parameter is rejected with its specific error", async () => {
-  const { get } = await withEvents();
+test("422: rejects each invalid parameter with its specific error", async () => {
+  const { get } = await openApiWithEvents();
   const cases: Readonly<Record<string, string>> = {
     "/v1/events?limit=0": "greater_than_equal at query.limit",
     "/v1/events?limit=101": "less_than_equal at query.limit",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { describeErrors, type MarketApi, openMarketApi } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/market-samples.ts";
 
-async function withMarkets(count: number): Promise<MarketApi> {
+async function openApiWithMarkets(count: number): Promise<MarketApi> {
   const api = await openMarketApi();
   for (let number = 0; number < count; number++) {
     const activity = { volume24hUsd: number % 3 === 0 ? null : number % 5 };
@@ -15,7 +15,7 @@ async function withMarkets(count: number): Promise<MarketApi> {
 const idsOf = (reply: { json(): unknown }) =>
   (reply.json() as { market_id: string }[]).map((market) => market.market_id);
 
-/** URL in the Link header, or null. */
+/** Returns the URL in the Link header, or null if there is no header. */
 function nextUrlOf(reply: { headers: Readonly<Record<string, unknown>> }): string | null {
   const { link } = reply.headers;
   if (link === undefined) return null;
@@ -25,7 +25,7 @@ function nextUrlOf(reply: { headers: Readonly<Record<string, unknown>> }): strin
 }
 
 test("200: returns an array of markets with the documented fields", async () => {
-  const { get } = await withMarkets(1);
+  const { get } = await openApiWithMarkets(1);
   const reply = await get("/v1/markets");
   assert.equal(reply.statusCode, 200);
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
@@ -37,37 +37,37 @@ test("200: returns an array of markets with the documented fields", async () => 
 });
 
 test("200: an empty board returns an empty array without a next page", async () => {
-  const { get } = await withMarkets(0);
+  const { get } = await openApiWithMarkets(0);
   const reply = await get("/v1/markets");
   assert.deepEqual([reply.statusCode, reply.body, reply.headers.link], [200, "[]", undefined]);
 });
 
-test("200: following the Link header returns every market once and then ends", async () => {
-  const { get } = await withMarkets(23);
-  const all = idsOf(await get("/v1/markets?limit=100"));
-  assert.equal(all.length, 23);
-  const received: string[] = [];
+test("200: following the Link headers returns every market once; the last page has no Link header", async () => {
+  const { get } = await openApiWithMarkets(23);
+  const allIds = idsOf(await get("/v1/markets?limit=100"));
+  assert.equal(allIds.length, 23);
+  const receivedIds: string[] = [];
   let url: string | null = "/v1/markets?limit=5&sort=volume_24h&category=";
   for (let page = 0; url !== null && page < 10; page++) {
     const reply = await get(url);
     assert.equal(reply.statusCode, 200);
-    received.push(...idsOf(reply));
+    receivedIds.push(...idsOf(reply));
     url = nextUrlOf(reply);
   }
   assert.equal(url, null);
-  assert.deepEqual(received, all);
+  assert.deepEqual(receivedIds, allIds);
 });
 
-test("200: a market added while a client pages does not shift later pages", async () => {
-  const { board, get } = await withMarkets(10);
-  const all = idsOf(await get("/v1/markets"));
-  const first = await get("/v1/markets?limit=4");
+test("200: a market added between page requests does not shift the next pages", async () => {
+  const { board, get } = await openApiWithMarkets(10);
+  const allIds = idsOf(await get("/v1/markets"));
+  const firstReply = await get("/v1/markets?limit=4");
   board.apply(sampleMarket("new", { activity: { volume24hUsd: 1e9 } }), SAMPLE_AT);
-  const rest = await get(`${nextUrlOf(first)}`);
-  assert.deepEqual([...idsOf(first), ...idsOf(rest)], all.slice(0, 8));
+  const nextReply = await get(`${nextUrlOf(firstReply)}`);
+  assert.deepEqual([...idsOf(firstReply), ...idsOf(nextReply)], allIds.slice(0, 8));
 });
 
-test("200: the next URL is relative or uses the public URL, never the Host header", async () => {
+test("200: the URL of the next page is relative or starts with the public URL; the Host header is ignored", async () => {
   for (const [publicUrl, prefix] of [
     [null, "/v1/markets?"],
     ["https://api.example.org", "https://api.example.org/v1/markets?"],
@@ -79,8 +79,8 @@ test("200: the next URL is relative or uses the public URL, never the Host heade
   }
 });
 
-test("200: filters markets; empty filters are ignored", async () => {
-  const { board, get } = await withMarkets(2);
+test("200: filters markets and ignores empty filters", async () => {
+  const { board, get } = await openApiWithMarkets(2);
   board.apply(sampleMarket("b", { listing: { venue: "beta", category: "Sports", title: "Núñez scores" } }), SAMPLE_AT);
   board.apply(sampleMarket("over", { listing: { status: "finalized" } }), SAMPLE_AT);
   const ids = async (query: string) => idsOf(await get(`/v1/markets?${query}`)).sort();
@@ -93,38 +93,38 @@ test("200: filters markets; empty filters are ignored", async () => {
   assert.deepEqual(await ids("source=&platform=&query=&category=&cursor="), ["b", "m0", "m1"]);
 });
 
-test("200: parameters are accepted at their bounds", async () => {
-  const { get } = await withMarkets(3);
+test("200: accepts parameters at their bounds", async () => {
+  const { get } = await openApiWithMarkets(3);
   for (const query of ["limit=1", "limit=100", `query=${"a".repeat(500)}`, `category=${"c".repeat(50)}`]) {
     assert.equal((await get(`/v1/markets?${query}`)).statusCode, 200, query);
   }
 });
 
-test("200: returns thirty markets by default", async () => {
-  const { get } = await withMarkets(31);
+test("200: returns 30 markets by default", async () => {
+  const { get } = await openApiWithMarkets(31);
   assert.equal(idsOf(await get("/v1/markets")).length, 30);
 });
 
 test("200: an unknown parameter is reported in a header with the closest known one", async () => {
-  const { get } = await withMarkets(1);
+  const { get } = await openApiWithMarkets(1);
   const reply = await get("/v1/markets?limt=3&risk_limit=5");
   assert.equal(reply.statusCode, 200);
   assert.equal(reply.headers["x-ignored-parameters"], "limt; did you mean limit, risk_limit");
   assert.equal((await get("/v1/markets?limit=3")).headers["x-ignored-parameters"], undefined);
 });
 
-test("304: an unchanged list is not sent again; a changed one is", async () => {
-  const { board, get } = await withMarkets(3);
-  const first = await get("/v1/markets");
-  const tag = { "if-none-match": String(first.headers.etag) };
-  const second = await get("/v1/markets", tag);
-  assert.deepEqual([second.statusCode, second.body], [304, ""]);
+test("304: returns no body if the list is unchanged; 200 if it has changed", async () => {
+  const { board, get } = await openApiWithMarkets(3);
+  const firstReply = await get("/v1/markets");
+  const conditionalHeaders = { "if-none-match": String(firstReply.headers.etag) };
+  const secondReply = await get("/v1/markets", conditionalHeaders);
+  assert.deepEqual([secondReply.statusCode, secondReply.body], [304, ""]);
   board.applyQuote("alpha", "m1", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal((await get("/v1/markets", tag)).statusCode, 200);
+  assert.equal((await get("/v1/markets", conditionalHeaders)).statusCode, 200);
 });
 
 test("401: listing markets requires a valid API key", async () => {
-  const { app } = await withMarkets(1);
+  const { app } = await openApiWithMarkets(1);
   for (const headers of [{}, { authorization: "Bearer wrong" }]) {
     const reply = await app.inject({ url: "/v1/markets?limit=0", headers });
     assert.equal(reply.statusCode, 401);
@@ -132,8 +132,8 @@ test("401: listing markets requires a valid API key", async () => {
   }
 });
 
-test("422: each invalid parameter is rejected with its specific error", async () => {
-  const { get } = await withMarkets(3);
+test("422: rejects each invalid parameter with its specific error", async () => {
+  const { get } = await openApiWithMarkets(3);
   const cases: Readonly<Record<string, string>> = {
     "limit=0": "greater_than_equal at query.limit",
     "limit=101": "less_than_equal at query.limit",
@@ -154,27 +154,27 @@ test("422: each invalid parameter is rejected with its specific error", async ()
   for (const [query, expected] of Object.entries(cases)) {
     assert.deepEqual(describeErrors(await get(`/v1/markets?${query}`)), [expected], query.slice(0, 40));
   }
-  const several = describeErrors(await get("/v1/markets?limit=0&sort=x&source=y"));
-  assert.deepEqual(several.sort(), [
+  const severalErrors = describeErrors(await get("/v1/markets?limit=0&sort=x&source=y"));
+  assert.deepEqual(severalErrors.sort(), [
     "greater_than_equal at query.limit",
     "literal_error at query.sort",
     "literal_error at query.source",
   ]);
 });
 
-test("200: a cursor is valid for an equivalent query", async () => {
-  const { board, get } = await withMarkets(0);
+test("200: accepts a cursor for an equivalent query", async () => {
+  const { board, get } = await openApiWithMarkets(0);
   for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id, { listing: { category: "Sports" } }), SAMPLE_AT);
-  const first = await get("/v1/markets?platform=alpha&category=Sports&limit=2");
-  const cursor = new URL(`http://x${nextUrlOf(first)}`).searchParams.get("cursor");
-  const all = idsOf(await get("/v1/markets?source=alpha&category=sports"));
-  assert.ok(all.length > 2);
-  const rest = await get(`/v1/markets?source=alpha&platform=alpha&category=SPORTS&cursor=${cursor}`);
-  assert.deepEqual([...idsOf(first), ...idsOf(rest)], all);
+  const firstReply = await get("/v1/markets?platform=alpha&category=Sports&limit=2");
+  const cursor = new URL(`http://x${nextUrlOf(firstReply)}`).searchParams.get("cursor");
+  const allIds = idsOf(await get("/v1/markets?source=alpha&category=sports"));
+  assert.ok(allIds.length > 2);
+  const nextReply = await get(`/v1/markets?source=alpha&platform=alpha&category=SPORTS&cursor=${cursor}`);
+  assert.deepEqual([...idsOf(firstReply), ...idsOf(nextReply)], allIds);
 });
 
-test("422: a cursor is invalid for other filters or another sort, but valid for another page size", async () => {
-  const { get } = await withMarkets(10);
+test("422: rejects a cursor if the filters or the sort differ; 200 if only the page size differs", async () => {
+  const { get } = await openApiWithMarkets(10);
   const cursor = new URL(`http://x${nextUrlOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");
   assert.equal((await get(`/v1/markets?limit=5&cursor=${cursor}`)).statusCode, 200);
   for (const other of ["sort=liquidity", "status=all", "source=alpha", "category=Sports", "query=question"]) {

@@ -41,7 +41,7 @@ test("200: finds a market id with special characters by its percent-encoded form
   }
 });
 
-test("200: fetches a market that is not on the board from its venue", async () => {
+test("200: fetches a market from its venue if it is not on the board", async () => {
   const api = await openMarketApi({
     fetchMarket: async (venue, marketId) => {
       api.board.apply(sampleMarket(marketId, { listing: { venue } }), SAMPLE_AT);
@@ -52,7 +52,7 @@ test("200: fetches a market that is not on the board from its venue", async () =
   assert.deepEqual([reply.statusCode, reply.json().platform, reply.json().market_id], [200, "beta", "new"]);
 });
 
-test("200: expand=history adds the 7-day history; an empty expand adds nothing", async () => {
+test("200: `expand=history` adds the 7-day history; an empty `expand` adds nothing", async () => {
   const { board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const { history, ...market } = (await get("/v1/markets/alpha/m?expand=history")).json();
@@ -103,7 +103,7 @@ test("200: an unknown parameter is reported in a header", async () => {
   assert.equal(await header("/v1/markets/alpha/m/history?perod=7d"), "perod; did you mean period");
 });
 
-test("304: an unchanged market is not sent again; a changed one is", async () => {
+test("304: returns no body if the market is unchanged; 200 if it has changed", async () => {
   const { board, get } = await openMarketApi();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const tag = { "if-none-match": String((await get("/v1/markets/alpha/m")).headers.etag) };
@@ -112,7 +112,7 @@ test("304: an unchanged market is not sent again; a changed one is", async () =>
   assert.equal((await get("/v1/markets/alpha/m", tag)).statusCode, 200);
 });
 
-test("401: without an API key no venue request is made and no data is returned", async () => {
+test("401: without an API key, makes no venue request and returns no data", async () => {
   const requests: string[] = [];
   const { app } = await openMarketApi({
     fetchMarket: async (_venue, id) => {
@@ -136,7 +136,7 @@ test("404: an unknown market returns market_not_found for any id", async () => {
   }
 });
 
-test("422: each invalid parameter is rejected before the market is looked up", async () => {
+test("422: rejects each invalid parameter before the market is looked up", async () => {
   const { get } = await openMarketApi();
   const cases: Readonly<Record<string, string>> = {
     "/v1/markets/gamma/m": "literal_error at path.platform",
@@ -161,7 +161,7 @@ test("502: a failed venue request returns venue_unavailable without internal det
   }
 });
 
-test("502: a history that is not stored returns venue_unavailable if the venue request fails", async () => {
+test("502: if a history is not stored and the venue request fails, returns venue_unavailable", async () => {
   const { board, get } = await openMarketApi({ pastPrices: { read: () => Promise.reject(timeout()) } });
   board.apply(sampleMarket("m"), SAMPLE_AT);
   for (const url of ["/v1/markets/alpha/m/history", "/v1/markets/alpha/m?expand=history"]) {
@@ -170,7 +170,7 @@ test("502: a history that is not stored returns venue_unavailable if the venue r
   assert.equal((await get("/v1/markets/alpha/m")).statusCode, 200);
 });
 
-test("503: a history returns store_unavailable with Retry-After if the database is unavailable", async () => {
+test("503: if the database is unavailable, a history returns store_unavailable with Retry-After", async () => {
   const { board, get } = await openMarketApi({
     pastPrices: { read: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")) },
   });

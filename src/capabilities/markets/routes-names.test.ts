@@ -27,7 +27,7 @@ test("200: paths, filters, slugs and bodies use the configured venue ids", async
   }
 });
 
-test("422: adapter names and reference venues are rejected in paths and filters", async () => {
+test("422: rejects adapter names and reference venues in paths and filters", async () => {
   const { get } = await openNamedApi();
   for (const name of [...Object.keys(VENUE_SERVICES), "venue_d"]) {
     assert.deepEqual(describeErrors(await get(`/v1/markets/${name}/m`)), ["literal_error at path.platform"]);

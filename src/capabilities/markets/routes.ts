@@ -5,15 +5,15 @@ import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../..
 import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
 import { presentEvent, presentEventSummary } from "./events.ts";
-import { arrayBytes, isoTime, marketBytes, presentHistory, presentMarket } from "./present.ts";
-import { marketSchemas, type VenueIds } from "./schema.ts";
+import { encodeMarket, formatIsoTime, joinJsonArray, presentHistory, presentMarket } from "./present.ts";
+import { createMarketSchemas, type VenueIds } from "./schema.ts";
 import type { MarketsService } from "./service.ts";
 
 const HISTORY_EXPANSION_POINTS = 48;
 const EVENTS_LIMIT_DEFAULT = 20;
 
 /** Options common to all routes of this file. */
-const READ = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets" } as const;
+const COMMON_OPTIONS = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets" } as const;
 
 export interface MarketRoutesOptions {
   readonly service: MarketsService;
@@ -24,12 +24,12 @@ export interface MarketRoutesOptions {
 }
 
 interface RouteContext extends MarketRoutesOptions {
-  readonly schemas: ReturnType<typeof marketSchemas>;
+  readonly schemas: ReturnType<typeof createMarketSchemas>;
 }
 
 /** GET /v1/markets, /v1/events and /v1/sentiment, with all their subresources. */
 export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions): void {
-  const context = { ...options, schemas: marketSchemas(options.venues) };
+  const context = { ...options, schemas: createMarketSchemas(options.venues) };
   listMarketsRoute(app, context);
   getMarketRoute(app, context);
   getHistoryRoute(app, context);
@@ -43,7 +43,7 @@ export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions)
 
 function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, schemas }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/markets",
     summary: "List markets",
     description:
@@ -53,21 +53,21 @@ function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, sch
     responses: { 200: schemas.MarketList },
     handler({ query, request, reply }) {
       const { limit = 30, sort = SORT_KEYS[0], status = "active", cursor, ...filters } = query;
-      const listing = listingKey({ sort, status, ...filters });
+      const listing = createListingKey({ sort, status, ...filters });
       const { markets, next } = service.listMarkets(
         { ...filters, limit, sort, status },
-        cursor === undefined ? null : keysetOf(decodeCursor(cursor, listing)),
+        cursor === undefined ? null : toKeyset(decodeCursor(cursor, listing)),
       );
       if (next !== null) reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), publicUrl));
-      const items = markets.map((market) => marketBytes(market, parentEvent(board, market)));
-      return sendPreserialised(reply, arrayBytes(items));
+      const items = markets.map((market) => encodeMarket(market, findParentEvent(board, market)));
+      return sendPreserialised(reply, joinJsonArray(items));
     },
   });
 }
 
 function getMarketRoute(app: FastifyInstance, { service, board, schemas }: RouteContext): void {
   const sendMarket = (reply: FastifyReply, market: BoardMarket) =>
-    sendPreserialised(reply, marketBytes(market, parentEvent(board, market)));
+    sendPreserialised(reply, encodeMarket(market, findParentEvent(board, market)));
   const fetchAndSend = async (
     reply: FastifyReply,
     { platform, market_id }: { readonly platform: string; readonly market_id: string },
@@ -76,11 +76,11 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
     const market = await service.getMarket(platform, market_id);
     if (!hasHistory) return sendMarket(reply, market);
     const reading = await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS);
-    const body = { ...presentMarket(market, parentEvent(board, market)), history: presentHistory(market, reading) };
+    const body = { ...presentMarket(market, findParentEvent(board, market)), history: presentHistory(market, reading) };
     return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
   };
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/markets/:platform/:market_id",
     summary: "Retrieve a market",
     operationId: "get_market",
@@ -90,7 +90,7 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
     errors: ["market_not_found", "venue_unavailable"],
     handler({ params, query, reply }) {
       const hasHistory = query.expand?.includes("history") === true;
-      // Fast path: most requests are for a market on the board, and a synchronous handler is considerably cheaper.
+      // Fast path: most requested markets are on the board, and a synchronous handler is considerably faster.
       const market = hasHistory ? null : service.findMarket(params.platform, params.market_id);
       return market === null ? fetchAndSend(reply, params, hasHistory) : sendMarket(reply, market);
     },
@@ -99,7 +99,7 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
 
 function getHistoryRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/markets/:platform/:market_id/history",
     summary: "Retrieve the price and volume history of a market",
     description:
@@ -118,7 +118,7 @@ function getHistoryRoute(app: FastifyInstance, { service, schemas }: RouteContex
 
 function listEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/events",
     summary: "List events",
     description: "Returns events with at least one active market, sorted by 24-hour volume in descending order.",
@@ -134,7 +134,7 @@ function listEventsRoute(app: FastifyInstance, { service, schemas }: RouteContex
 
 function trendingEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/events/trending",
     summary: "List trending events",
     description:
@@ -151,7 +151,7 @@ function trendingEventsRoute(app: FastifyInstance, { service, schemas }: RouteCo
 
 function searchEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/events/search",
     summary: "Search events",
     operationId: "search_events",
@@ -166,7 +166,7 @@ function searchEventsRoute(app: FastifyInstance, { service, schemas }: RouteCont
 
 function getEventRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/events/:slug",
     summary: "Retrieve an event",
     operationId: "get_event",
@@ -181,7 +181,7 @@ function getEventRoute(app: FastifyInstance, { service, schemas }: RouteContext)
 
 function listEventMarketsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/events/:slug/markets",
     summary: "List the markets of an event",
     operationId: "list_event_markets",
@@ -190,14 +190,14 @@ function listEventMarketsRoute(app: FastifyInstance, { service, schemas }: Route
     errors: ["event_not_found"],
     handler({ params, reply }) {
       const { event, markets } = service.getEvent(params.slug);
-      return sendPreserialised(reply, arrayBytes(markets.map((market) => marketBytes(market, event))));
+      return sendPreserialised(reply, joinJsonArray(markets.map((market) => encodeMarket(market, event))));
     },
   });
 }
 
 function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: RouteContext): void {
   defineRoute(app, {
-    ...READ,
+    ...COMMON_OPTIONS,
     url: "/v1/sentiment",
     tag: "Analytics",
     summary: "Retrieve the overall market sentiment",
@@ -213,25 +213,25 @@ function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: 
         spread_trend: sentiment.spreadTrend,
         active_market_count: sentiment.activeMarketCount,
         dominant_category: sentiment.dominantCategory,
-        top_movers: sentiment.topMovers.map((market) => presentMarket(market, parentEvent(board, market))),
-        generated_at: isoTime(now()),
+        top_movers: sentiment.topMovers.map((market) => presentMarket(market, findParentEvent(board, market))),
+        generated_at: formatIsoTime(now()),
       };
       return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
     },
   });
 }
 
-function parentEvent(board: MarketBoard, { listing: { venue, eventId } }: BoardMarket) {
+function findParentEvent(board: MarketBoard, { listing: { venue, eventId } }: BoardMarket) {
   return eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
 }
 
-/** Identifies a listing for its cursors: `source` and `platform` are aliases, and the category is case-insensitive. */
-function listingKey(filters: { source?: string; platform?: string; category?: string } & ListingKey): ListingKey {
+/** Returns the filters in a normalised form, so that a cursor is valid for every equivalent query. */
+function createListingKey(filters: { source?: string; platform?: string; category?: string } & ListingKey): ListingKey {
   const { source, platform, category, ...others } = filters;
   return { ...others, source: source ?? platform, category: category?.toLowerCase() };
 }
 
-/** The sort values of market lists are numbers or null. */
-function keysetOf({ value, id }: { readonly value: number | string | null; readonly id: string }) {
+/** Converts a decoded cursor to a position. Market lists have only numeric sort values, so a string becomes null. */
+function toKeyset({ value, id }: { readonly value: number | string | null; readonly id: string }) {
   return { value: typeof value === "number" ? value : null, id };
 }

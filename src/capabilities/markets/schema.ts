@@ -2,7 +2,7 @@ import Type, { type TProperties } from "typebox";
 import { SORT_KEYS } from "../../board/index.ts";
 import { commaList, emptyIsAbsent } from "../../http/validation/index.ts";
 
-/** Public ids of the configured venues. Venues that are only a price reference are in `all` but not in `trading`. */
+/** Public ids of the configured venues. Reference venues are in `all` but not in `trading`. */
 export interface VenueIds {
   readonly trading: readonly string[];
   readonly all: readonly string[];
@@ -23,7 +23,7 @@ const nullableEnum = (values: readonly string[]) =>
 const timestamp = (description: string) => Type.String({ format: "date-time", description });
 const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const usd = (description: string) => Type.Number({ minimum: 0, description });
-const limitUpTo = (maximum: number, fallback: number) =>
+const limitSchema = (maximum: number, fallback: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }));
 
 export const STATUS_FILTERS = ["active", "closed", "determined", "finalized", "all"] as const;
@@ -32,7 +32,7 @@ export type Period = (typeof PERIODS)[number];
 
 const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
 
-const sourceFilter = (trading: readonly string[]) => ({
+const createSourceFilter = (trading: readonly string[]) => ({
   source: Type.Optional(emptyIsAbsent(oneOf(trading, { description: "Only return results from this venue." }))),
   platform: Type.Optional(emptyIsAbsent(oneOf(trading, { description: "Alias of `source`." }))),
 });
@@ -138,7 +138,7 @@ const sentimentSchema = (market: ReturnType<typeof marketSchema>) =>
 
 const listQuery = (trading: readonly string[]) =>
   Type.Object({
-    ...sourceFilter(trading),
+    ...createSourceFilter(trading),
     query: Type.Optional(
       emptyIsAbsent(
         Type.String({
@@ -156,7 +156,7 @@ const listQuery = (trading: readonly string[]) =>
         description: "Sort field, in descending order. `resolution_date` is sorted in ascending order.",
       }),
     ),
-    limit: limitUpTo(100, 30),
+    limit: limitSchema(100, 30),
     cursor: Type.Optional(
       emptyIsAbsent(
         Type.String({ maxLength: 2_048, description: "Cursor from the `Link` header of the previous page." }),
@@ -165,7 +165,7 @@ const listQuery = (trading: readonly string[]) =>
   });
 
 /** Request schemas that do not depend on the configured venues. */
-const REQUESTS = {
+const REQUEST_SCHEMAS = {
   slugPath: Type.Object({ slug: Type.String({ description: EVENT_SLUG }) }),
   marketQuery: Type.Object({
     expand: Type.Optional(
@@ -176,14 +176,14 @@ const REQUESTS = {
     period: Type.Optional(oneOf(PERIODS, { default: "7d" })),
     max_points: Type.Optional(Type.Integer({ minimum: 10, maximum: 200, default: 48 })),
   }),
-  trendingQuery: Type.Object({ limit: limitUpTo(50, 20) }),
+  trendingQuery: Type.Object({ limit: limitSchema(50, 20) }),
   searchQuery: Type.Object({
     q: Type.String({
       minLength: 1,
       maxLength: 500,
       description: "Search words. Each must occur in the title of the event or in one of its markets.",
     }),
-    limit: limitUpTo(50, 20),
+    limit: limitSchema(50, 20),
   }),
   eventQuery: Type.Object({
     expand: Type.Optional(commaList(["markets"], { description: "Fields to include in the response: `markets`." })),
@@ -191,13 +191,13 @@ const REQUESTS = {
 };
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
-export function marketSchemas({ trading, all }: VenueIds) {
+export function createMarketSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(all, { description: "Venue." });
   const History = historySchema(platform);
   const Market = marketSchema(platform, History);
   const eventSummary = eventSummaryFields(platform);
   return {
-    ...REQUESTS,
+    ...REQUEST_SCHEMAS,
     Market,
     History,
     MarketList: Type.Array(Market),
@@ -218,10 +218,10 @@ export function marketSchemas({ trading, all }: VenueIds) {
     }),
     listQuery: listQuery(trading),
     eventsQuery: Type.Object({
-      ...sourceFilter(trading),
+      ...createSourceFilter(trading),
       category: categoryFilter,
       featured: Type.Optional(Type.Boolean({ description: "If true, only return events that the venue features." })),
-      limit: limitUpTo(100, 20),
+      limit: limitSchema(100, 20),
     }),
   };
 }

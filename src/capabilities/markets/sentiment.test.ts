@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../test/support/market-samples.ts";
 import { MarketBoard } from "../../board/index.ts";
 import type { MarketWideTrend } from "../../storage/index.ts";
-import { type Sentiment, sentiment } from "./sentiment.ts";
+import { computeSentiment, type Sentiment } from "./sentiment.ts";
 
 const NO_TREND: MarketWideTrend = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
 
-/** Markets with a current price of 0.41. */
-function sentimentOf(
+/** Creates markets with a current price of 0.41. */
+function computeSampleSentiment(
   markets: Readonly<Record<string, SampleParts & { readonly priceDayAgo?: number }>>,
   trend: MarketWideTrend = NO_TREND,
 ): Sentiment {
@@ -17,86 +17,98 @@ function sentimentOf(
     const { market } = board.apply(sampleMarket(id, parts), SAMPLE_AT);
     if (parts.priceDayAgo !== undefined) board.annotate(market, { priceDayAgo: parts.priceDayAgo });
   }
-  return sentiment(board.markets(), trend);
+  return computeSentiment(board.markets(), trend);
 }
 
-const volume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
+const partsWithVolume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
 
-test("the index is the share of upward moves, weighted by volume", () => {
+test("the fear-greed index is the volume-weighted share of upward price changes", () => {
   // Up: 100 * 0.10 = 10. Down: 50 * 0.04 = 2. 100 * 10 / 12 = 83.3.
-  const result = sentimentOf({ up: { ...volume(100), priceDayAgo: 0.31 }, down: { ...volume(50), priceDayAgo: 0.45 } });
+  const result = computeSampleSentiment({
+    up: { ...partsWithVolume(100), priceDayAgo: 0.31 },
+    down: { ...partsWithVolume(50), priceDayAgo: 0.45 },
+  });
   assert.equal(result.fearGreedIndex, 83);
   assert.equal(result.marketRegime, "risk_on");
 });
 
-test("the regime is risk_on from 60, risk_off up to 40, neutral between", () => {
-  const regime = (up: number, down: number) => {
-    const result = sentimentOf({
-      up: { ...volume(up), priceDayAgo: 0.31 },
-      down: { ...volume(down), priceDayAgo: 0.51 },
+test("the regime is `risk_on` from 60, `risk_off` up to 40 and `neutral` in between", () => {
+  const computeRegime = (up: number, down: number) => {
+    const result = computeSampleSentiment({
+      up: { ...partsWithVolume(up), priceDayAgo: 0.31 },
+      down: { ...partsWithVolume(down), priceDayAgo: 0.51 },
     });
     return [result.fearGreedIndex, result.marketRegime];
   };
-  assert.deepEqual(regime(60, 40), [60, "risk_on"]);
-  assert.deepEqual(regime(59, 41), [59, "neutral"]);
-  assert.deepEqual(regime(41, 59), [41, "neutral"]);
-  assert.deepEqual(regime(40, 60), [40, "risk_off"]);
-  assert.deepEqual(regime(0, 1), [0, "risk_off"]);
+  assert.deepEqual(computeRegime(60, 40), [60, "risk_on"]);
+  assert.deepEqual(computeRegime(59, 41), [59, "neutral"]);
+  assert.deepEqual(computeRegime(41, 59), [41, "neutral"]);
+  assert.deepEqual(computeRegime(40, 60), [40, "risk_off"]);
+  assert.deepEqual(computeRegime(0, 1), [0, "risk_off"]);
 });
 
-test("without a known price change the index is null and the regime is neutral", () => {
-  const result = sentimentOf({ unmoved: { ...volume(9), priceDayAgo: 0.41 }, unknown: volume(5) });
+test("if no price change is known, the index is null and the regime is `neutral`", () => {
+  const result = computeSampleSentiment({
+    unmoved: { ...partsWithVolume(9), priceDayAgo: 0.41 },
+    unknown: partsWithVolume(5),
+  });
   assert.deepEqual([result.fearGreedIndex, result.marketRegime, result.topMovers.length], [null, "neutral", 0]);
 });
 
-test("a price change without a known volume has no weight but can be a top mover", () => {
-  const result = sentimentOf({ m: { priceDayAgo: 0.2 } });
+test("a market with an unknown volume has no weight in the index but can be a top mover", () => {
+  const result = computeSampleSentiment({ m: { priceDayAgo: 0.2 } });
   assert.deepEqual([result.fearGreedIndex, result.topMovers.length], [null, 1]);
 });
 
-test("counts only active markets with a price", () => {
-  const result = sentimentOf({
+test("the sentiment includes only active markets with a price", () => {
+  const result = computeSampleSentiment({
     open: {},
-    closed: { listing: { status: "closed" }, priceDayAgo: 0.1, ...volume(5) },
+    closed: { listing: { status: "closed" }, priceDayAgo: 0.1, ...partsWithVolume(5) },
     unpriced: { quote: { bid: null, ask: null, lastPrice: null } },
   });
   assert.deepEqual([result.activeMarketCount, result.fearGreedIndex], [1, null]);
 });
 
-test("the dominant category has the highest known volume, and is null if none is known", () => {
-  const market = (category: string | null, volume24hUsd: number | null) => ({
+test("the dominant category has the highest known volume; it is null if no volume is known", () => {
+  const createParts = (category: string | null, volume24hUsd: number | null) => ({
     listing: { category },
     activity: { volume24hUsd },
   });
-  const result = sentimentOf({
-    a: market("Sports", 4),
-    b: market("Politics", 3),
-    c: market("Politics", 2),
-    d: market(null, 99),
+  const result = computeSampleSentiment({
+    a: createParts("Sports", 4),
+    b: createParts("Politics", 3),
+    c: createParts("Politics", 2),
+    d: createParts(null, 99),
   });
   assert.equal(result.dominantCategory, "Politics");
-  assert.equal(sentimentOf({ a: market("Sports", null), b: market("Politics", 0) }).dominantCategory, null);
+  assert.equal(
+    computeSampleSentiment({ a: createParts("Sports", null), b: createParts("Politics", 0) }).dominantCategory,
+    null,
+  );
 });
 
-test("the top movers are the ten largest price changes in either direction, equal ones sorted by id", () => {
+test("the top movers are the ten largest price changes in either direction; equal changes are sorted by id", () => {
   const markets = Object.fromEntries(
     Array.from({ length: 12 }, (_, number) => [`m${number}`, { priceDayAgo: 0.4 - number * 0.01 }]),
   );
-  const result = sentimentOf({ ...markets, z: { priceDayAgo: 0.91 }, y: { priceDayAgo: 0.91 } });
+  const result = computeSampleSentiment({ ...markets, z: { priceDayAgo: 0.91 }, y: { priceDayAgo: 0.91 } });
   const ids = result.topMovers.map(({ listing }) => listing.marketId);
   assert.deepEqual(ids, ["y", "z", "m11", "m10", "m9", "m8", "m7", "m6", "m5", "m4"]);
 });
 
 test("a trend requires a difference of more than 10% from yesterday", () => {
-  const trends = (now: number | null, before: number | null) => {
-    const result = sentimentOf({}, { volumeUsd: now, volumeBeforeUsd: before, spread: now, spreadBefore: before });
+  const computeTrends = (currentValue: number | null, previousValue: number | null) => {
+    const result = computeSampleSentiment(
+      {},
+      { volumeUsd: currentValue, volumeBeforeUsd: previousValue, spread: currentValue, spreadBefore: previousValue },
+    );
     return [result.volumeTrend, result.spreadTrend];
   };
-  assert.deepEqual(trends(111, 100), ["rising", "widening"]);
-  assert.deepEqual(trends(110, 100), ["stable", "stable"]);
-  assert.deepEqual(trends(90, 100), ["stable", "stable"]);
-  assert.deepEqual(trends(89, 100), ["falling", "tightening"]);
-  assert.deepEqual(trends(null, 100), [null, null]);
-  assert.deepEqual(trends(5, null), [null, null]);
-  assert.deepEqual(trends(5, 0), [null, null]);
+  assert.deepEqual(computeTrends(111, 100), ["rising", "widening"]);
+  assert.deepEqual(computeTrends(110, 100), ["stable", "stable"]);
+  assert.deepEqual(computeTrends(90, 100), ["stable", "stable"]);
+  assert.deepEqual(computeTrends(89, 100), ["falling", "tightening"]);
+  assert.deepEqual(computeTrends(null, 100), [null, null]);
+  assert.deepEqual(computeTrends(5, null), [null, null]);
+  assert.deepEqual(computeTrends(5, 0), [null, null]);
 });

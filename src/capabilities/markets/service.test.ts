@@ -8,9 +8,9 @@ import type { HistoryReading } from "../../storage/index.ts";
 import { createMarketsService, type MarketsPorts } from "./service.ts";
 
 const NO_TREND = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
-const LIST = { status: "active", sort: "volume_24h", limit: 10 } as const;
+const LIST_REQUEST = { status: "active", sort: "volume_24h", limit: 10 } as const;
 
-/** The service on a real board. `fetchMarket` handles venue requests, which are recorded in `requests`. */
+/** The service on a real board. Venue requests are recorded in `requests` and answered by `fetchMarket`. */
 function openHarness(
   fetchMarket: (marketId: string, board: MarketBoard) => Promise<boolean> = async () => false,
   { readMs = 0, failure = null }: { readonly readMs?: number; readonly failure?: Error | null } = {},
@@ -52,7 +52,7 @@ test("returns a market on the board without a venue request", async () => {
   assert.deepEqual(requests, []);
 });
 
-test("market_not_found without a venue request for an impossible id", async () => {
+test("throws `market_not_found` without a venue request if the id is invalid", async () => {
   const { requests, service } = openHarness();
   for (const id of ["", "a\0b", "\0", "x".repeat(513)])
     await assert.rejects(service.getMarket("alpha", id), isNotFound);
@@ -85,7 +85,7 @@ test("concurrent calls for the same unknown market share one venue request", asy
   assert.deepEqual(requests, ["alpha/m", "alpha/n", "beta/m"]);
 });
 
-test("does not request a market again for 30 seconds after its venue did not have it", async () => {
+test("if a venue does not have a market, requests it again only after 30 seconds", async () => {
   const { clock, requests, service } = openHarness();
   await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
   await clock.advance(29_999);
@@ -96,21 +96,21 @@ test("does not request a market again for 30 seconds after its venue did not hav
   assert.equal(requests.length, 2);
 });
 
-test("finds a market that was added to the board after its venue did not have it", async () => {
+test("returns a market that was added to the board after `market_not_found`", async () => {
   const { board, service } = openHarness();
   await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
   board.apply(sampleMarket("m"), SAMPLE_AT);
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
 });
 
-test("venue_unavailable without a venue request for a market on the board that has no price", async () => {
+test("throws `venue_unavailable` without a venue request if a market on the board has no price", async () => {
   const { board, requests, service } = openHarness();
   board.apply(sampleMarket("m", { quote: { bid: null, ask: null, lastPrice: null } }), SAMPLE_AT);
   await assert.rejects(service.getMarket("alpha", "m"), { code: "venue_unavailable" });
   assert.deepEqual(requests, []);
 });
 
-test("throws the venue error, and requests again on the next call", async () => {
+test("throws the venue error, and the next call repeats the request", async () => {
   const failure = new VenueError("timeout", "timed out", { retryable: true });
   let isDown = true;
   const { requests, service } = openHarness(async (id, board) => {
@@ -118,19 +118,19 @@ test("throws the venue error, and requests again on the next call", async () => 
     board.apply(sampleMarket(id), SAMPLE_AT);
     return true;
   });
-  const both = await Promise.allSettled([service.getMarket("alpha", "m"), service.getMarket("alpha", "m")]);
-  for (const result of both) assert.equal(result.status === "rejected" && result.reason, failure);
+  const results = await Promise.allSettled([service.getMarket("alpha", "m"), service.getMarket("alpha", "m")]);
+  for (const result of results) assert.equal(result.status === "rejected" && result.reason, failure);
   isDown = false;
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
   assert.equal(requests.length, 2);
 });
 
-test("source and platform are aliases: equal values are accepted, different ones are a value_error", () => {
+test("`source` and `platform` are aliases: equal values are accepted, different values throw a `value_error`", () => {
   const { board, service } = openHarness();
   board.apply(sampleMarket("m"), SAMPLE_AT);
   board.apply(sampleMarket("n", { listing: { venue: "beta" } }), SAMPLE_AT);
   const ids = (filter: { source?: string; platform?: string }) =>
-    service.listMarkets({ ...LIST, ...filter }, null).markets.map(({ listing }) => listing.marketId);
+    service.listMarkets({ ...LIST_REQUEST, ...filter }, null).markets.map(({ listing }) => listing.marketId);
   assert.deepEqual(ids({}), ["m", "n"]);
   for (const filter of [{ source: "beta" }, { platform: "beta" }, { source: "beta", platform: "beta" }]) {
     assert.deepEqual(ids(filter), ["n"]);
@@ -154,27 +154,29 @@ test("source and platform are aliases: equal values are accepted, different ones
   assert.throws(() => service.listEvents(events), isValueError);
 });
 
-test("status all selects every status except pending; markets of reference venues are never listed", () => {
+test("status `all` selects every status except `pending`; markets of reference venues are never listed", () => {
   const { board, service } = openHarness();
   for (const status of ["pending", "active", "closed", "determined", "finalized"] as const) {
     board.apply(sampleMarket(status, { listing: { status } }), SAMPLE_AT);
   }
   board.apply(sampleMarket("reference", { listing: { venue: "gamma" } }), SAMPLE_AT);
-  const ids = service.listMarkets({ ...LIST, status: "all" }, null).markets.map(({ listing }) => listing.marketId);
+  const ids = service
+    .listMarkets({ ...LIST_REQUEST, status: "all" }, null)
+    .markets.map(({ listing }) => listing.marketId);
   assert.deepEqual(ids, ["active", "closed", "determined", "finalized"]);
 });
 
 test("returns a next position only if there are more markets", () => {
   const { board, service } = openHarness();
   for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id), SAMPLE_AT);
-  const first = service.listMarkets({ ...LIST, limit: 2 }, null);
-  assert.deepEqual(first.next, { value: null, id: "alpha/b" });
-  const second = service.listMarkets({ ...LIST, limit: 2 }, first.next);
-  assert.deepEqual([second.markets.map(({ listing }) => listing.marketId), second.next], [["c"], null]);
-  assert.equal(service.listMarkets({ ...LIST, limit: 3 }, null).next, null);
+  const firstPage = service.listMarkets({ ...LIST_REQUEST, limit: 2 }, null);
+  assert.deepEqual(firstPage.next, { value: null, id: "alpha/b" });
+  const secondPage = service.listMarkets({ ...LIST_REQUEST, limit: 2 }, firstPage.next);
+  assert.deepEqual([secondPage.markets.map(({ listing }) => listing.marketId), secondPage.next], [["c"], null]);
+  assert.equal(service.listMarkets({ ...LIST_REQUEST, limit: 3 }, null).next, null);
 });
 
-test("event_not_found for an unknown event, an event of a reference venue and one without a price", () => {
+test("throws `event_not_found` for an unknown event, an event of a reference venue and an event without a price", () => {
   const { board, service } = openHarness();
   board.applyEvent(sampleEvent("E", { venue: "gamma" }));
   board.apply(sampleMarket("m", { listing: { venue: "gamma", eventId: "E" } }), SAMPLE_AT);
@@ -187,7 +189,7 @@ test("event_not_found for an unknown event, an event of a reference venue and on
   }
 });
 
-test("reads the trend at most once a minute and computes the sentiment on every call", async () => {
+test("`getSentiment` reads the trend at most once a minute and computes the sentiment at every call", async () => {
   const { clock, board, reads, service } = openHarness();
   assert.equal((await service.getSentiment()).activeMarketCount, 0);
   board.apply(sampleMarket("m"), SAMPLE_AT);
@@ -200,25 +202,25 @@ test("reads the trend at most once a minute and computes the sentiment on every 
   assert.equal(reads.trends, 2);
 });
 
-test("concurrent calls share one history read, which is cached for one second after it completes", async () => {
+test("concurrent calls of `getHistory` share one read, whose result is cached for one second", async () => {
   const { clock, board, reads, service } = openHarness(undefined, { readMs: 700 });
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
-  const read = () => service.getHistory(market, "7d", 48);
-  const first = await clock.until(Promise.all([read(), read()]));
+  const readHistory = () => service.getHistory(market, "7d", 48);
+  const firstPage = await clock.until(Promise.all([readHistory(), readHistory()]));
   assert.equal(reads.histories, 1);
   await clock.advance(999);
-  assert.equal(await read(), first[0]);
+  assert.equal(await readHistory(), firstPage[0]);
   await clock.advance(1);
-  await clock.until(read());
+  await clock.until(readHistory());
   assert.equal(reads.histories, 2);
 });
 
 test("reads separate histories for each market, venue, period and number of points", async () => {
   const { board, reads, service } = openHarness();
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
-  const other = board.apply(sampleMarket("n"), SAMPLE_AT).market;
+  const otherMarket = board.apply(sampleMarket("n"), SAMPLE_AT).market;
   const sameIdAtBeta = board.apply(sampleMarket("m", { listing: { venue: "beta" } }), SAMPLE_AT).market;
-  for (const each of [market, other, sameIdAtBeta]) await service.getHistory(each, "7d", 48);
+  for (const each of [market, otherMarket, sameIdAtBeta]) await service.getHistory(each, "7d", 48);
   assert.equal((await service.getHistory(market, "30d", 48)).period, "30d");
   await service.getHistory(market, "7d", 49);
   assert.equal(reads.histories, 5);
@@ -237,10 +239,10 @@ test("caches at most the 500 most recent histories", async () => {
   const { board, reads, service } = openHarness();
   const markets = Array.from({ length: 501 }, (_, number) => board.apply(sampleMarket(`m${number}`), SAMPLE_AT).market);
   for (const market of markets) await service.getHistory(market, "7d", 48);
-  const [first, second] = markets;
-  if (first === undefined || second === undefined) throw new Error("The board has too few markets");
-  await service.getHistory(second, "7d", 48);
+  const [firstPage, secondPage] = markets;
+  if (firstPage === undefined || secondPage === undefined) throw new Error("The board has too few markets");
+  await service.getHistory(secondPage, "7d", 48);
   assert.equal(reads.histories, 501);
-  await service.getHistory(first, "7d", 48);
+  await service.getHistory(firstPage, "7d", 48);
   assert.equal(reads.histories, 502);
 });

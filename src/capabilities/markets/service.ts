@@ -3,16 +3,16 @@ import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { MarketStatus, VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HistoryReading, MarketWideTrend, PastPrices } from "../../storage/index.ts";
-import { type EventGroup, groupOf, listEvents } from "./events.ts";
+import { createEventGroup, type EventGroup, listEvents } from "./events.ts";
 import type { Period, STATUS_FILTERS } from "./schema.ts";
-import { type Sentiment, sentiment } from "./sentiment.ts";
+import { computeSentiment, type Sentiment } from "./sentiment.ts";
 
 const MARKET_ID_LENGTH_MAX = 512;
-/** How long the venue is not queried again for a market it does not have. */
-const NOT_FOUND_MS = 30_000;
+/** If the venue does not have a market, it is not queried for that market again for this time. */
+const NOT_FOUND_CACHE_MS = 30_000;
 const NOT_FOUND_ENTRIES_MAX = 10_000;
 const TREND_CACHE_MS = 60_000;
-/** A history with many concurrent readers is read from the store at most once in this time. */
+/** A history is read from the store at most once in this time, however many clients request it. */
 const HISTORY_CACHE_MS = 1_000;
 const HISTORY_CACHE_ENTRIES_MAX = 500;
 const LISTED_STATUSES: readonly MarketStatus[] = ["active", "closed", "determined", "finalized"];
@@ -22,7 +22,7 @@ export interface MarketsPorts {
   readonly clock: Clock;
   /** Public ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
-  /** Fetches a market from its venue and adds it to the board; false if the venue does not have it. */
+  /** Fetches a market from its venue and adds it to the board. Returns false if the venue does not have it. */
   readonly fetchMarket: (venue: VenueId, marketId: string) => Promise<boolean>;
   readonly pastPrices: PastPrices;
   readonly readTrend: () => Promise<MarketWideTrend>;
@@ -42,21 +42,21 @@ interface ListRequest extends VenueFilter, Pick<MarketQuery, "sort" | "limit"> {
 
 export type MarketsService = ReturnType<typeof createMarketsService>;
 
-/** Reads markets and events from the board, and fetches markets that are missing there from their venue. */
+/** Reads markets and events from the board, and fetches markets that are not on the board from their venue. */
 export function createMarketsService(ports: MarketsPorts) {
   const { board, clock } = ports;
   const notFoundUntil = new Map<string, number>();
-  const lookUps = new Map<string, Promise<boolean>>();
+  const pendingLookUps = new Map<string, Promise<boolean>>();
   const histories = new Map<string, { readonly reading: Promise<HistoryReading>; readAt: number | null }>();
   let trend: { readonly readAt: number; readonly value: MarketWideTrend } | null = null;
 
   const lookUp = (venue: VenueId, marketId: string): Promise<boolean> => {
     const id = `${venue}/${marketId}`;
-    const pending = lookUps.get(id);
-    if (pending !== undefined) return pending;
-    const started = ports.fetchMarket(venue, marketId).finally(() => lookUps.delete(id));
-    lookUps.set(id, started);
-    return started;
+    const pendingLookUp = pendingLookUps.get(id);
+    if (pendingLookUp !== undefined) return pendingLookUp;
+    const newLookUp = ports.fetchMarket(venue, marketId).finally(() => pendingLookUps.delete(id));
+    pendingLookUps.set(id, newLookUp);
+    return newLookUp;
   };
 
   const venuesOf = ({ source, platform }: VenueFilter): readonly VenueId[] => {
@@ -66,11 +66,11 @@ export function createMarketsService(ports: MarketsPorts) {
         { type: "value_error", loc: ["query", "platform"], msg, input: platform, ctx: { error: {} } },
       ]);
     }
-    const only = source ?? platform;
-    return only === undefined ? ports.venues : [only];
+    const venue = source ?? platform;
+    return venue === undefined ? ports.venues : [venue];
   };
 
-  /** A market on the board that has a price; if null, `getMarket` checks whether the market exists. */
+  /** Returns a market of the board, or null if it is not on the board or has no price. */
   const findMarket = (venue: VenueId, marketId: string): BoardMarket | null => {
     const market = board.find(venue, marketId);
     return market !== null && market.yesPrice !== null ? market : null;
@@ -82,33 +82,35 @@ export function createMarketsService(ports: MarketsPorts) {
     /**
      * Returns a market from the board, or fetches it from its venue.
      *
-     * @throws AppError `market_not_found`, or `venue_unavailable` if it has no price; VenueError if the venue request fails
+     * @throws AppError `market_not_found`, or `venue_unavailable` if it has no price; VenueError if the venue request
+     *   fails
      */
     async getMarket(venue: VenueId, marketId: string): Promise<BoardMarket> {
-      const notFound = () => new AppError("market_not_found", "There is no such market on this venue");
-      if (marketId.length > MARKET_ID_LENGTH_MAX || marketId.includes("\0") || marketId === "") throw notFound();
+      const createNotFoundError = () => new AppError("market_not_found", "There is no such market on this venue");
+      if (marketId.length > MARKET_ID_LENGTH_MAX || marketId.includes("\0") || marketId === "")
+        throw createNotFoundError();
       const market = findMarket(venue, marketId);
       if (market !== null) return market;
       const id = `${venue}/${marketId}`;
       const now = clock.now();
-      // Not a 404: the market exists and may only temporarily have no price.
+      // Not `market_not_found`: the market exists but has no price at present.
       if (board.find(venue, marketId) !== null)
         throw new AppError("venue_unavailable", "The venue currently has no price for this market");
-      if ((notFoundUntil.get(id) ?? 0) > now) throw notFound();
+      if ((notFoundUntil.get(id) ?? 0) > now) throw createNotFoundError();
       await lookUp(venue, marketId);
-      const fetched = findMarket(venue, marketId);
-      if (fetched !== null) return fetched;
-      notFoundUntil.set(id, now + NOT_FOUND_MS);
+      const fetchedMarket = findMarket(venue, marketId);
+      if (fetchedMarket !== null) return fetchedMarket;
+      notFoundUntil.set(id, now + NOT_FOUND_CACHE_MS);
       for (const oldest of notFoundUntil.keys()) {
         if (notFoundUntil.size <= NOT_FOUND_ENTRIES_MAX) break;
         notFoundUntil.delete(oldest);
       }
-      throw notFound();
+      throw createNotFoundError();
     },
 
-    /** One page of markets, and the position after which the next page starts; null on the last page. */
+    /** Returns one page of markets and `next`, the position of its last market; `next` is null on the last page. */
     listMarkets(request: ListRequest, after: MarketQuery["after"]) {
-      const found = board.list({
+      const foundMarkets = board.list({
         venues: venuesOf(request),
         statuses: request.status === "all" ? LISTED_STATUSES : [request.status],
         category: request.category ?? null,
@@ -117,9 +119,9 @@ export function createMarketsService(ports: MarketsPorts) {
         limit: request.limit + 1,
         after,
       });
-      const markets = found.slice(0, request.limit);
+      const markets = foundMarkets.slice(0, request.limit);
       const last = markets.at(-1);
-      const hasMore = found.length > request.limit && last !== undefined;
+      const hasMore = foundMarkets.length > request.limit && last !== undefined;
       return { markets, next: hasMore ? board.position(last, request.sort) : null };
     },
 
@@ -153,7 +155,8 @@ export function createMarketsService(ports: MarketsPorts) {
     /** @throws AppError `event_not_found` */
     getEvent(slug: string): EventGroup {
       const event = board.findEvent(slug);
-      const group = event === null || !ports.venues.includes(event.listing.venue) ? null : groupOf(board, event);
+      const group =
+        event === null || !ports.venues.includes(event.listing.venue) ? null : createEventGroup(board, event);
       if (group === null) throw new AppError("event_not_found", "There is no such event");
       return group;
     },
@@ -163,7 +166,7 @@ export function createMarketsService(ports: MarketsPorts) {
       if (trend === null || now - trend.readAt > TREND_CACHE_MS)
         trend = { readAt: now, value: await ports.readTrend() };
       const venues = new Set(ports.venues);
-      return sentiment(
+      return computeSentiment(
         board.markets().filter((market) => venues.has(market.listing.venue)),
         trend.value,
       );
