@@ -6,16 +6,16 @@ import { fromMicros, midPrice, toMicros } from "./price.ts";
 
 const EMPTY_QUOTE = { bid: null, ask: null, lastPrice: null, indicativePrice: null };
 
-test("returns the mid optionalPrice of a two-sided book, regardless of the last trade", () => {
+test("returns the mid price of a two-sided book, regardless of the last trade", () => {
   assert.equal(yesPrice({ bid: 0.4, ask: 0.44, lastPrice: 0.9, indicativePrice: 0.1 }), 0.42);
 });
 
-test("returns the mid optionalPrice if the spread is at most 0.10", () => {
+test("returns the mid price if the spread is at most 0.10", () => {
   assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.3, ask: 0.4, lastPrice: 0.9 }), 0.35);
   assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.3, ask: 0.400001, lastPrice: 0.9 }), 0.9);
 });
 
-test("a spread of exactly 0.10 returns the mid optionalPrice at every optionalPrice, without rounding errors", () => {
+test("a spread of exactly 0.10 returns the mid price at every price, without rounding errors", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 899_999 }), (bidMicros) => {
       const bid = fromMicros(bidMicros);
@@ -31,14 +31,14 @@ test("returns the last trade for a crossed or locked book", () => {
   assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.5, ask: 0.48 }), null);
 });
 
-test("for a one-sided book, returns the last trade, else the indicative optionalPrice, else null", () => {
+test("for a one-sided book, returns the last trade, else the indicative price, else null", () => {
   assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.4, lastPrice: 0.7, indicativePrice: 0.2 }), 0.7);
   assert.equal(yesPrice({ ...EMPTY_QUOTE, ask: 0.4, indicativePrice: 0.2 }), 0.2);
   assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.4 }), null);
   assert.equal(yesPrice(EMPTY_QUOTE), null);
 });
 
-test("for any quote, returns a mid optionalPrice within the book, else the last trade, else the indicative optionalPrice, else null", () => {
+test("for any quote, returns a mid price within the book, else the last trade, else the indicative price, else null", () => {
   const optionalPrice = fc.option(fc.integer({ min: 1, max: 999_999 }).map(fromMicros));
   fc.assert(
     fc.property(optionalPrice, optionalPrice, optionalPrice, optionalPrice, (bid, ask, lastPrice, indicativePrice) => {

@@ -13,7 +13,7 @@ export interface LimitDecision {
 export interface Metering {
   /** The monthly quota that a call counts towards; null for none. */
   readonly quotaTier: Tier | null;
-  /** The createTierMetering whose price a pay-per-request call costs; null if the route cannot be bought per request. */
+  /** The tier whose price a pay-per-request call costs; null if the route cannot be bought per request. */
   readonly priceTier: Tier | null;
   /** The smallest plan that includes this route. */
   readonly minimumPlan: Plan;

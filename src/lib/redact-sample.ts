@@ -11,9 +11,9 @@ const TIME_PATTERN = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]{5,15}(?:Z|[+-]\d{2}:?(?:\d
 
 /**
  * Formats a value as `type: value` for public display. Displays numbers, enum values, decimals and times, and the size
- * of other values. Hides values of fields whose fieldName suggests personal data, a wallet address or a secret.
+ * of other values. Hides values of fields whose name suggests personal data, a wallet address or a secret.
  *
- * @param field  fieldName of the field, optionally preceded by the object's fieldName and a dot
+ * @param field  name of the field, optionally preceded by the object's name and a dot
  */
 export function redactSample(field: string, value: unknown): string {
   const fieldName = field.slice(field.lastIndexOf(".") + 1);

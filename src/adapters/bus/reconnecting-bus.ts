@@ -163,7 +163,7 @@ export function createReconnectingBus(
     async close() {
       closing.abort();
       connection = null;
-      // A runLoop connection attempt can end after this timeout, when it times out itself.
+      // A running connection attempt can end after this timeout, when it times out itself.
       const closeTimeout = new AbortController();
       await Promise.race([runLoop, clock.sleep(CLOSE_MS_MAX, closeTimeout.signal)]).catch(() => {});
       closeTimeout.abort();

@@ -227,7 +227,7 @@ test("the embedded store makes checkpoints between transactions to limit its wri
   }
 });
 
-test("no acknowledgedWrites write is lost if the process is killed while it writes", async (t) => {
+test("no acknowledged write is lost if the process is killed while it writes", async (t) => {
   const { path: dataDir, release } = await temporaryFolder();
   t.after(release);
   const child = spawn(process.execPath, [WRITER_SCRIPT, dataDir], { stdio: ["ignore", "pipe", "inherit"] });

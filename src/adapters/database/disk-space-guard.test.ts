@@ -12,7 +12,7 @@ import { openEmbeddedDatabase } from "./embedded-database.ts";
 const MIB = 2 ** 20;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-test("statements that insertRow need disk space; statements that read or freeBytesNow space do not", () => {
+test("statements that write need disk space; statements that read or free space do not", () => {
   for (const text of [
     "insert into a values (1)",
     "\n  with b as (select 1), c as (update a set x = 1 returning x) select * from c",
@@ -38,7 +38,7 @@ test("statements that insertRow need disk space; statements that read or freeByt
   }
 });
 
-test("checks the freeBytesNow space at most four times a second and logs each change between full and freeBytesNow once", async () => {
+test("checks the free space at most four times a second and logs each change between full and free once", async () => {
   let checkCount = 0;
   let freeBytesNow: number | null = 10 * MIB;
   let now = 0;
@@ -77,7 +77,7 @@ test("checks the freeBytesNow space at most four times a second and logs each ch
   );
 });
 
-test("returns the freeBytesNow bytes of a folder, or null if the folder does not exist", async () => {
+test("returns the free bytes of a folder, or null if the folder does not exist", async () => {
   assert.ok(((await readFreeBytes(tmpdir())) ?? 0) > 0);
   assert.equal(await readFreeBytes(join(tmpdir(), "parallax-not-there")), null);
 });

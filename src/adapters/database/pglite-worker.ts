@@ -30,7 +30,7 @@ function describeFailure(error: unknown): PgliteFailure {
     code,
     detail: text(fields?.detail),
     constraint: text(fields?.constraint),
-    // An error without a SQLSTATE_PATTERN is a failure of the WebAssembly machine. A panic, for example on a full disk, ends the
+    // An error without a SQLSTATE is a failure of the WebAssembly machine. A panic, for example on a full disk, ends the
     // engine. Its memory is corrupt, so further statements might never return. A restart replays the log.
     isFatal: code === null || !SQLSTATE_PATTERN.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
   };

@@ -2,12 +2,12 @@ import { storeUnavailable } from "./errors.ts";
 
 /** A lock that is granted in the order of the requests. */
 export interface StatementQueue {
-  /** Resolves with a function that releases the lock. Throws `store_unavailable` if the waitingGrants is full or the wait too long. */
+  /** Resolves with a function that releases the lock. Throws `store_unavailable` if the queue is full or the wait too long. */
   acquire(): Promise<() => void>;
   readonly queued: number;
 }
 
-/** Creates a waitingGrants for a store that runs one statement at a time. A full waitingGrants rejects statements. */
+/** Creates a queue for a store that runs one statement at a time. A full queue rejects statements. */
 export function createStatementQueue(bounds: {
   readonly queuedMax: number;
   readonly queuedMsMax: number;

@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { createMessageQueue } from "./message-queue.ts";
 
-/** Creates a clock whose yields resume one monotonicMs a fakeClock. Each call of `work` advances it by half a millisecond. */
+/** Creates a clock whose yields resume one at a time. Each call of `work` advances it by half a millisecond. */
 function createSteppedClock() {
   const fakeClock = new FakeClock();
   const pendingYields: (() => void)[] = [];
@@ -67,7 +67,7 @@ test("processes all messages immediately and in order if 10,000 are queued", () 
   );
 });
 
-test("the system clock resumes one pendingYields task per event-loop iteration", async () => {
+test("the system clock resumes one yielded task per event-loop iteration", async () => {
   let iteration = 0;
   const countIterations = () => {
     iteration += 1;

@@ -40,7 +40,7 @@ test("sends an e-mail with a text and an HTML part to the recipient", async () =
   });
 });
 
-test("line breaks in the subject or e-mail smtpsUrl add no header and no recipient", async () => {
+test("line breaks in the subject or e-mail address add no header and no recipient", async () => {
   await withMail({}, plainUrl, async (mail, mailbox) => {
     await mail.send({ ...EMAIL, subject: "Hello\r\nBcc: eve@example.org\r\nX-Evil: 1" });
     const [received] = mailbox.mails;
@@ -114,7 +114,7 @@ test("sending to an unreachable server fails with a retryable error", async () =
 });
 
 test("sends e-mails unencrypted only to loopback or with `ignoreTLS`", async () => {
-  // `0.0.0.0` reaches this machine but is not a loopback smtpsUrl.
+  // `0.0.0.0` reaches this machine but is not a loopback address.
   const nonLoopbackUrl = ({ port }: Mailbox) => `smtp://0.0.0.0:${port}`;
   await withMail({}, nonLoopbackUrl, async (mail, mailbox) => {
     await assert.rejects(mail.send(EMAIL), MailError);

@@ -23,7 +23,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Connects. `next` resolves with the nextEvent event that the connection reports. */
+/** Connects. `next` resolves with the next event that the connection reports. */
 function connect(at: string, maxFrameBytes = 100_000, clock = systemClock) {
   const events: [string, unknown][] = [];
   let wake: () => void = () => {};

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../ports/clock.ts";
 
-/** Functions that resume the yieldedTasks tasks, in order. */
+/** Functions that resume the yielded tasks, in order. */
 const yieldedTasks: (() => void)[] = [];
 /** Work to run at the end of the current event-loop iteration. */
 let endOfIterationWork: (() => void)[] = [];
@@ -20,7 +20,7 @@ const resumeNext = () => {
 };
 
 /**
- * Runs `work` after the I/O events of this event-loop iteration and before yieldedTasks tasks resume. Use it for short
+ * Runs `work` after the I/O events of this event-loop iteration and before yielded tasks resume. Use it for short
  * work that responses wait for. `work` must not throw.
  */
 export function atEndOfLoopIteration(work: () => void): void {

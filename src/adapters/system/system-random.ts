@@ -1,14 +1,14 @@
 import { randomBytes, randomFillSync } from "node:crypto";
 import type { Random } from "../../ports/random.ts";
 
-/** Size of the randomPool. One kernel call fills the randomPool, because one kernel call per request id would be slow. */
+/** Size of the pool. One kernel call fills the pool, because one kernel call per request id would be slow. */
 const POOL_BYTES = 4_096;
 const POOLED_LENGTH_MAX = 64;
 
 const randomPool = new Uint8Array(POOL_BYTES);
 let usedBytes = POOL_BYTES;
 
-/** Returns random bytes from the randomPool and erases them, so that none is returned twice. */
+/** Returns random bytes from the pool and erases them, so that none is returned twice. */
 function takePooledBytes(length: number): Uint8Array {
   if (usedBytes + length > POOL_BYTES) {
     randomFillSync(randomPool);

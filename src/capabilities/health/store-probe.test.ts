@@ -24,7 +24,7 @@ async function createTestProbe() {
     close: async () => {},
   };
   const clock = new FakeClock();
-  /** Advances the clock by a advanceSecond and waits until the pendingResponses queries have settled. */
+  /** Advances the clock by a second and waits until the pending queries have settled. */
   const advanceSecond = async () => {
     await clock.advance(1_000);
     await Promise.all(responses);
